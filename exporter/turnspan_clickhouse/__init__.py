@@ -1,0 +1,1 @@
+"""Land: spans become records, records become rows in ClickHouse."""

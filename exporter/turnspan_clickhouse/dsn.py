@@ -1,0 +1,143 @@
+"""A store's address: one DSN says where records live.
+
+===================================================  ==========================================
+``chdb:///absolute/path``                            the embedded engine's folder
+``http(s)://user:password@host:port/database``       a ClickHouse server or ClickHouse Cloud
+the same with ``?cluster=NAME``                      a ClickHouse cluster
+===================================================  ==========================================
+
+Unset means the embedded store in the user's data folder. The password may come from
+``TURNSPAN_STORE_PASSWORD`` or the file named by ``TURNSPAN_STORE_PASSWORD_FILE`` instead.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import parse_qs, quote, unquote, urlsplit
+
+from turnspan_clickhouse.errors import StoreError
+
+DEFAULT_DATABASE = "turnspan"
+
+
+@dataclass(frozen=True, slots=True)
+class Dsn:
+    """Where records live. ``str()`` never shows the password."""
+
+    scheme: str
+    path: Path | None = None
+    host: str = ""
+    port: int = 0
+    user: str = "default"
+    password: str = field(default="", repr=False)
+    database: str = DEFAULT_DATABASE
+    cluster: str = ""
+
+    @property
+    def embedded(self) -> bool:
+        """Whether the store is the in-process engine."""
+        return self.scheme == "chdb"
+
+    @property
+    def secure(self) -> bool:
+        """Whether the server is spoken to over TLS."""
+        return self.scheme == "https"
+
+    @property
+    def spool(self) -> Path:
+        """The folder of this store's spool; ``TURNSPAN_SPOOL`` overrides it."""
+        override = os.environ.get("TURNSPAN_SPOOL")
+        if override:
+            return Path(override).expanduser().absolute()
+        if self.path is not None:
+            return self.path / "spool"
+        key = f"{self.host}:{self.port}/{self.database}"
+        digest = hashlib.sha256(key.encode()).hexdigest()[:12]
+        return data_folder() / "spool" / f"{self.host}-{digest}"
+
+    def __str__(self) -> str:
+        if self.path is not None:
+            return f"chdb://{self.path}"
+        cluster = f"?cluster={quote(self.cluster)}" if self.cluster else ""
+        return f"{self.scheme}://{quote(self.user)}@{self.host}:{self.port}/{self.database}{cluster}"
+
+
+def data_folder() -> Path:
+    """The folder that holds the default embedded store and the spools of servers."""
+    import platformdirs
+
+    return Path(platformdirs.user_data_dir("turnspan", appauthor=False))
+
+
+def parse(text: str | None = None) -> Dsn:
+    """Read a DSN; ``None`` means ``TURNSPAN_STORE``, and that unset the default embedded store.
+
+    Raises:
+        StoreError: the text is not a DSN; the message says what one looks like.
+    """
+    text = text if text is not None else os.environ.get("TURNSPAN_STORE", "")
+    if not text.strip():
+        return Dsn(scheme="chdb", path=data_folder() / "store")
+    parts = urlsplit(text.strip())
+    if parts.scheme == "chdb":
+        if parts.netloc or not parts.path.startswith("/"):
+            raise StoreError(
+                f"The store {_masked(text)!r} is not an absolute path: "
+                "write it as chdb:///absolute/path (three slashes)."
+            )
+        return Dsn(scheme="chdb", path=Path(unquote(parts.path)))
+    if parts.scheme in ("http", "https"):
+        return _server(text, parts.scheme)
+    raise StoreError(
+        f"The store {_masked(text)!r} has no known scheme: use chdb:///absolute/path for the "
+        "embedded engine or http(s)://user:password@host:port/database for a server."
+    )
+
+
+def _server(text: str, scheme: str) -> Dsn:
+    parts = urlsplit(text.strip())
+    try:
+        port = parts.port or (8443 if scheme == "https" else 8123)
+    except ValueError:
+        raise StoreError(f"The port in the store {_masked(text)!r} is not a number.") from None
+    if not parts.hostname:
+        raise StoreError(
+            f"The store {_masked(text)!r} names no host: "
+            "write http(s)://user:password@host:port/database."
+        )
+    options = parse_qs(parts.query)
+    unknown = sorted(set(options) - {"cluster"})
+    if unknown:
+        raise StoreError(f"The store has an unknown option {unknown[0]!r}; known is: cluster.")
+    password = unquote(parts.password) if parts.password is not None else _password_elsewhere()
+    return Dsn(
+        scheme=scheme,
+        host=parts.hostname,
+        port=port,
+        user=unquote(parts.username) if parts.username else "default",
+        password=password,
+        database=unquote(parts.path.strip("/")) or DEFAULT_DATABASE,
+        cluster=options["cluster"][0] if "cluster" in options else "",
+    )
+
+
+def _password_elsewhere() -> str:
+    if "TURNSPAN_STORE_PASSWORD" in os.environ:
+        return os.environ["TURNSPAN_STORE_PASSWORD"]
+    file = os.environ.get("TURNSPAN_STORE_PASSWORD_FILE")
+    if not file:
+        return ""
+    try:
+        return Path(file).read_text(encoding="utf-8").rstrip("\r\n")
+    except OSError as error:
+        raise StoreError(
+            f"TURNSPAN_STORE_PASSWORD_FILE names {file!r}, which cannot be read: {error.strerror}."
+        ) from None
+
+
+def _masked(text: str) -> str:
+    parts = urlsplit(text)
+    return text.replace(f":{parts.password}@", ":***@") if parts.password else text

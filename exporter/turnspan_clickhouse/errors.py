@@ -1,0 +1,23 @@
+"""Errors of the landing side; each message says what to do."""
+
+from __future__ import annotations
+
+
+class StoreError(Exception):
+    """A store cannot be used as asked; ``str(error)`` is one sentence with the remedy."""
+
+
+class StoreBusyError(StoreError):
+    """Another process holds the embedded store."""
+
+
+class StoreUnavailableError(StoreError):
+    """The server does not answer now; trying again later is right."""
+
+
+class QueryError(StoreError):
+    """The engine refused a statement. ``code`` is ClickHouse's error code, 0 where unknown."""
+
+    def __init__(self, message: str, code: int = 0) -> None:
+        super().__init__(message)
+        self.code = code

@@ -1,0 +1,17 @@
+-- Every distinct message of a session (or of a trace without one), stored once.
+CREATE TABLE IF NOT EXISTS {database}.message {on_cluster}
+(
+    project LowCardinality(String),
+    scope String CODEC(ZSTD(3)),
+    hash FixedString(16),
+    role LowCardinality(String),
+    name String CODEC(ZSTD(3)),
+    parts String CODEC(ZSTD(3)),
+    source String CODEC(ZSTD(3)),
+    dialect LowCardinality(String),
+    first_seen DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    written_at DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1))
+)
+ENGINE = {replacing:written_at}
+ORDER BY (project, scope, hash)
+SETTINGS non_replicated_deduplication_window = 10000

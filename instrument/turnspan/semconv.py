@@ -1,0 +1,131 @@
+"""Every name Turnspan writes on the wire.
+
+The ``gen_ai.*`` names follow the OpenTelemetry GenAI semantic conventions (development, main of
+2026-10-09); there is no released package of constants, so they live here and a test checks them
+against the registry. Names without a standard carry the prefix ``turnspan.``.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+# -- spans: the operation and who performs it -------------------------------------------------
+OPERATION_NAME: Final = "gen_ai.operation.name"
+PROVIDER_NAME: Final = "gen_ai.provider.name"
+CONVERSATION_ID: Final = "gen_ai.conversation.id"
+OUTPUT_TYPE: Final = "gen_ai.output.type"
+SERVER_ADDRESS: Final = "server.address"
+SERVER_PORT: Final = "server.port"
+ERROR_TYPE: Final = "error.type"
+USER_ID: Final = "user.id"
+SESSION_ID: Final = "session.id"
+
+# -- values of gen_ai.operation.name ------------------------------------------------------------
+OP_CHAT: Final = "chat"
+OP_TEXT_COMPLETION: Final = "text_completion"
+OP_GENERATE_CONTENT: Final = "generate_content"
+OP_EMBEDDINGS: Final = "embeddings"
+OP_FETCH_RESPONSE: Final = "fetch_response"
+OP_INVOKE_AGENT: Final = "invoke_agent"
+OP_EXECUTE_TOOL: Final = "execute_tool"
+OP_INVOKE_WORKFLOW: Final = "invoke_workflow"
+INFERENCE_OPERATIONS: Final = frozenset(
+    {OP_CHAT, OP_TEXT_COMPLETION, OP_GENERATE_CONTENT, OP_EMBEDDINGS}
+)
+
+# -- request -------------------------------------------------------------------------------------
+REQUEST_MODEL: Final = "gen_ai.request.model"
+REQUEST_MAX_TOKENS: Final = "gen_ai.request.max_tokens"
+REQUEST_TEMPERATURE: Final = "gen_ai.request.temperature"
+REQUEST_TOP_P: Final = "gen_ai.request.top_p"
+REQUEST_TOP_K: Final = "gen_ai.request.top_k"
+REQUEST_STOP_SEQUENCES: Final = "gen_ai.request.stop_sequences"
+REQUEST_FREQUENCY_PENALTY: Final = "gen_ai.request.frequency_penalty"
+REQUEST_PRESENCE_PENALTY: Final = "gen_ai.request.presence_penalty"
+REQUEST_SEED: Final = "gen_ai.request.seed"
+REQUEST_CHOICE_COUNT: Final = "gen_ai.request.choice.count"
+REQUEST_STREAM: Final = "gen_ai.request.stream"
+REQUEST_REASONING_LEVEL: Final = "gen_ai.request.reasoning.level"
+REQUEST_PREVIOUS_RESPONSE_ID: Final = "gen_ai.request.previous_response.id"
+REQUEST_ENCODING_FORMATS: Final = "gen_ai.request.encoding_formats"
+EMBEDDINGS_DIMENSION_COUNT: Final = "gen_ai.embeddings.dimension.count"
+
+# -- response ------------------------------------------------------------------------------------
+RESPONSE_ID: Final = "gen_ai.response.id"
+RESPONSE_MODEL: Final = "gen_ai.response.model"
+RESPONSE_STATUS: Final = "gen_ai.response.status"
+RESPONSE_FINISH_REASONS: Final = "gen_ai.response.finish_reasons"
+RESPONSE_TIME_TO_FIRST_CHUNK: Final = "gen_ai.response.time_to_first_chunk"  # seconds
+
+# -- usage: input_tokens includes cached tokens; cache and reasoning counts are subsets ----------
+USAGE_INPUT_TOKENS: Final = "gen_ai.usage.input_tokens"
+USAGE_OUTPUT_TOKENS: Final = "gen_ai.usage.output_tokens"
+USAGE_CACHE_READ_INPUT_TOKENS: Final = "gen_ai.usage.cache_read.input_tokens"
+USAGE_CACHE_WRITE_INPUT_TOKENS: Final = "gen_ai.usage.cache_write.input_tokens"
+USAGE_REASONING_OUTPUT_TOKENS: Final = "gen_ai.usage.reasoning.output_tokens"
+
+# -- content (opt-in on spans; always a JSON string there) ---------------------------------------
+INPUT_MESSAGES: Final = "gen_ai.input.messages"
+OUTPUT_MESSAGES: Final = "gen_ai.output.messages"
+SYSTEM_INSTRUCTIONS: Final = "gen_ai.system_instructions"
+TOOL_DEFINITIONS: Final = "gen_ai.tool.definitions"
+TOOL_CALL_ARGUMENTS: Final = "gen_ai.tool.call.arguments"
+TOOL_CALL_RESULT: Final = "gen_ai.tool.call.result"
+
+# -- agents, tools, workflows ----------------------------------------------------------------------
+AGENT_NAME: Final = "gen_ai.agent.name"
+AGENT_ID: Final = "gen_ai.agent.id"
+AGENT_DESCRIPTION: Final = "gen_ai.agent.description"
+AGENT_VERSION: Final = "gen_ai.agent.version"
+WORKFLOW_NAME: Final = "gen_ai.workflow.name"
+TOOL_NAME: Final = "gen_ai.tool.name"
+TOOL_TYPE: Final = "gen_ai.tool.type"
+TOOL_CALL_ID: Final = "gen_ai.tool.call.id"
+TOOL_DESCRIPTION: Final = "gen_ai.tool.description"
+
+# -- provider refinements ----------------------------------------------------------------------------
+OPENAI_API_TYPE: Final = "openai.api.type"
+OPENAI_REQUEST_SERVICE_TIER: Final = "openai.request.service_tier"
+OPENAI_RESPONSE_SERVICE_TIER: Final = "openai.response.service_tier"
+OPENAI_RESPONSE_SYSTEM_FINGERPRINT: Final = "openai.response.system_fingerprint"
+
+# -- ours: what the conventions have no name for -------------------------------------------------------
+PROJECT: Final = "turnspan.project"
+TURN_ID: Final = "turnspan.turn.id"
+TURN_PARENT_ID: Final = "turnspan.turn.parent_id"
+TURN_STOP_REASON: Final = "turnspan.turn.stop_reason"
+TURN_STOP_DETAIL: Final = "turnspan.turn.stop_detail"
+TURN_ROUNDS: Final = "turnspan.turn.rounds"
+TURN_MAX_ROUNDS: Final = "turnspan.turn.max_rounds"
+TURN_LLM_CALLS: Final = "turnspan.turn.llm_calls"
+TURN_TOOL_CALLS: Final = "turnspan.turn.tool_calls"
+TURN_TOOL_ERRORS: Final = "turnspan.turn.tool_errors"
+TURN_SILENT_ROUNDS: Final = "turnspan.turn.silent_rounds"
+TURN_MAX_IDENTICAL_TOOL_STREAK: Final = "turnspan.turn.max_identical_tool_streak"
+TURN_NO_PROGRESS_ROUNDS: Final = "turnspan.turn.no_progress_rounds"
+TURN_INTENT: Final = "turnspan.turn.intent"
+TURN_CHAT_MODE: Final = "turnspan.turn.chat_mode"
+TURN_TASK_TYPE: Final = "turnspan.turn.task_type"
+TURN_TARGET: Final = "turnspan.turn.target"
+ROUND: Final = "turnspan.round"
+TRIES: Final = "turnspan.request.tries"
+STREAM_OUTCOME: Final = "turnspan.stream.outcome"
+TOKENS_ESTIMATED: Final = "turnspan.usage.estimated"
+STEP_NAME: Final = "turnspan.step.name"
+TOOL_FAILED: Final = "turnspan.tool.failed"
+LINEAGE_ID: Final = "turnspan.lineage.id"
+ROLLOUT_ID: Final = "turnspan.rollout.id"
+ATTEMPT_ID: Final = "turnspan.attempt.id"
+CONSORTIUM_ID: Final = "turnspan.consortium.id"
+CONSORTIUM_ROLE: Final = "turnspan.consortium.role"
+
+# -- resource ---------------------------------------------------------------------------------------
+SERVICE_NAME: Final = "service.name"
+DEPLOYMENT_ENVIRONMENT: Final = "deployment.environment.name"
+
+# -- instrumentation scopes of ours: spans under them carry their content in the ledger -------------
+SCOPE_PREFIX: Final = "turnspan"
+SCOPE_DECORATORS: Final = "turnspan"
+SCOPE_OPENAI: Final = "turnspan.openai"
+SCOPE_ANTHROPIC: Final = "turnspan.anthropic"
+SCOPE_MANUAL: Final = "turnspan.inference"

@@ -1,0 +1,1 @@
+"""Read: diagnose, replay, judge, curate."""
