@@ -1,0 +1,177 @@
+"""Configuration: one table, resolved once into a frozen ``Settings``.
+
+An argument of ``configure`` beats its environment variable, which beats the default. A bad
+environment value is logged and replaced by the default (a deployment's typo never stops the
+application); a bad argument raises ``ValueError`` (a mistake in code).
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, Final
+
+logger = logging.getLogger("turnspan")
+
+RedactHook = Callable[[str, str], "str | None"]
+"""``redact(text, where) -> text``: sees every text before it is written anywhere."""
+
+CAPTURE_ON_SPANS: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The resolved configuration of the emitting side."""
+
+    enabled: bool = True
+    """False when OTEL_SDK_DISABLED is true: nothing is recorded."""
+    project: str = ""
+    """The project that records belong to; the service's name where empty."""
+    capture_content: bool = True
+    """Whether what the model saw and said is recorded at all."""
+    content_on_spans: bool = False
+    """Whether content is also put on the spans (for OTLP backends)."""
+    mask_secrets: bool = True
+    """Whether secrets of well-known shapes are masked."""
+    redact: RedactHook | None = None
+    classify_intent: bool = False
+    """Whether a turn without an intent gets one from the keyword classifier."""
+    silent_rounds: int = 30
+    """Consecutive tool rounds without visible text that count as ``silent_rounds``."""
+    request_stream_usage: bool = True
+    """Whether a streamed OpenAI call asks for its token usage when the caller did not."""
+    flush_interval: float = 0.5
+    """Seconds between two writes of finished spans to the spool."""
+    queue_size: int = 65_536
+    """Finished spans kept in memory at most; beyond it the oldest are dropped and counted."""
+    batch_size: int = 4_096
+    """Finished spans that trigger a write before the interval is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One row of the configuration table."""
+
+    field: str
+    variable: str
+    read: Callable[[str], Any]
+    help: str
+
+
+def _boolean(text: str) -> bool:
+    value = text.strip().lower()
+    if value in ("1", "true", "yes", "on"):
+        return True
+    if value in ("0", "false", "no", "off"):
+        return False
+    raise ValueError("write true or false")
+
+
+def _positive_int(text: str) -> int:
+    value = int(text)
+    if value <= 0:
+        raise ValueError("write a whole number above 0")
+    return value
+
+
+def _positive_float(text: str) -> float:
+    value = float(text)
+    if not 0 < value < 86_400:
+        raise ValueError("write a number of seconds above 0")
+    return value
+
+
+def _content_mode(text: str) -> bool:
+    value = text.strip().lower()
+    if value in ("span_only", "span_and_event", "true", "1"):
+        return True
+    if value in ("no_content", "event_only", "false", "0"):
+        return False
+    raise ValueError("write NO_CONTENT, SPAN_ONLY, EVENT_ONLY or SPAN_AND_EVENT")
+
+
+OPTIONS: Final[tuple[Option, ...]] = (
+    Option("project", "TURNSPAN_PROJECT", str, "the project that records belong to"),
+    Option("capture_content", "TURNSPAN_CAPTURE_CONTENT", _boolean, "record content at all"),
+    Option("content_on_spans", CAPTURE_ON_SPANS, _content_mode, "also put content on the spans"),
+    Option("mask_secrets", "TURNSPAN_MASK_SECRETS", _boolean, "mask secrets of known shapes"),
+    Option("classify_intent", "TURNSPAN_CLASSIFY_INTENT", _boolean, "classify turns by keywords"),
+    Option("silent_rounds", "TURNSPAN_SILENT_ROUNDS", _positive_int, "limit for silent_rounds"),
+    Option(
+        "request_stream_usage",
+        "TURNSPAN_REQUEST_STREAM_USAGE",
+        _boolean,
+        "ask OpenAI streams for token usage",
+    ),
+    Option("flush_interval", "TURNSPAN_FLUSH_INTERVAL", _positive_float, "seconds between writes"),
+    Option("queue_size", "TURNSPAN_QUEUE_SIZE", _positive_int, "finished spans kept in memory"),
+    Option("batch_size", "TURNSPAN_BATCH_SIZE", _positive_int, "spans that trigger a write"),
+)
+
+
+def resolve(
+    arguments: Mapping[str, Any], environ: Mapping[str, str] | None = None
+) -> Settings:
+    """Resolve arguments (``None`` = not given), environment and defaults into Settings.
+
+    Raises:
+        ValueError: an argument is of the wrong type or out of range.
+    """
+    environ = os.environ if environ is None else environ
+    values: dict[str, Any] = {}
+    for option in OPTIONS:
+        text = environ.get(option.variable, "")
+        if text.strip():
+            try:
+                values[option.field] = option.read(text)
+            except ValueError as error:
+                logger.warning(
+                    "%s=%r is not understood (%s); the default is used.",
+                    option.variable,
+                    text,
+                    error,
+                )
+    if environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
+        values["enabled"] = False
+    defaults = Settings()
+    for name, value in arguments.items():
+        if value is None:
+            continue
+        values[name] = _checked(name, value, getattr(defaults, name))
+    return replace(defaults, **values)
+
+
+def _checked(name: str, value: Any, default: Any) -> Any:
+    if name == "redact":
+        if not callable(value):
+            raise ValueError("redact must be a function (text, where) -> text")
+        return value
+    if isinstance(default, bool):
+        if not isinstance(value, bool):
+            raise ValueError(f"{name} must be True or False, not {value!r}")
+        return value
+    if isinstance(default, (int, float)):
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or value <= 0:
+            raise ValueError(f"{name} must be a number above 0, not {value!r}")
+        return type(default)(value)
+    if not isinstance(value, str):
+        raise ValueError(f"{name} must be text, not {value!r}")
+    return value
+
+
+SETTING_NAMES: Final = tuple(f.name for f in fields(Settings))
+
+_active = resolve({})
+
+
+def active() -> Settings:
+    """The settings in force; before ``configure`` those of the environment."""
+    return _active
+
+
+def activate(settings: Settings) -> None:
+    """Put settings in force for the process."""
+    global _active
+    _active = settings

@@ -1,0 +1,166 @@
+"""The content ledger: what the model saw and said, kept beside the span until it is exported.
+
+A span's content is put here under its (trace_id, span_id) before the span ends; whoever turns the
+span into records takes it. That lets the exporter stay an ordinary ``SpanExporter`` under any span
+processor. Nothing is kept while nobody has attached. An entry that nobody takes is dropped by age
+and by number, and counted.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from turnspan.turn import Turn
+
+MAX_ENTRIES = 100_000
+MAX_AGE_SECONDS = 900.0
+
+
+@dataclass(slots=True)
+class InferenceContent:
+    """One model call's content, frozen: nothing the application mutates later shows here.
+
+    ``dialect`` names the shape of ``request`` and ``response``: ``openai.chat``,
+    ``anthropic.messages`` or ``genai`` (the GenAI message schema itself).
+    """
+
+    dialect: str
+    request: Mapping[str, Any]
+    response: Any = None
+    turn: Turn | None = None
+
+
+@dataclass(slots=True)
+class ToolContent:
+    """One executed tool's content, frozen. ``failed`` is known when the tool raised."""
+
+    arguments: Any = None
+    result: Any = None
+    turn: Turn | None = None
+
+
+@dataclass(slots=True)
+class TurnContent:
+    """A turn's content: what the user said, what came back."""
+
+    turn: Turn
+    user_message: Any = None
+    response: Any = None
+
+
+Content = InferenceContent | ToolContent | TurnContent
+
+
+@dataclass(frozen=True, slots=True)
+class StartedTurn:
+    """A turn that has begun: what its ``running`` row says. Times in ns since the epoch."""
+
+    trace_id: int
+    span_id: int
+    parent_span_id: int
+    start_time: int
+    turn: Turn
+    user_message: Any
+    resource: Mapping[str, Any]
+
+
+class Ledger:
+    """A bounded, thread-safe map from span identity to content, plus the turns just begun."""
+
+    def __init__(self, max_entries: int = MAX_ENTRIES, max_age: float = MAX_AGE_SECONDS) -> None:
+        self._max_entries = max_entries
+        self._max_age = max_age
+        self._entries: dict[tuple[int, int], tuple[float, Content]] = {}
+        self._started: deque[StartedTurn] = deque(maxlen=10_000)
+        self._consumers = 0
+        self._lock = threading.Lock()
+        self.dropped: Counter[str] = Counter()
+
+    @property
+    def active(self) -> bool:
+        """Whether anybody will take what is put here."""
+        return self._consumers > 0
+
+    def attach(self) -> None:
+        """A consumer (an exporter) has come; content is kept from now on."""
+        with self._lock:
+            self._consumers += 1
+
+    def detach(self) -> None:
+        """A consumer has gone; with the last one everything kept is forgotten."""
+        with self._lock:
+            self._consumers = max(0, self._consumers - 1)
+            if not self._consumers:
+                self._entries.clear()
+                self._started.clear()
+
+    def put(self, trace_id: int, span_id: int, content: Content) -> None:
+        """Keep a span's content until it is taken."""
+        if not self._consumers:
+            return
+        entries = self._entries
+        entries[trace_id, span_id] = (time.monotonic(), content)
+        if len(entries) > self._max_entries:
+            self._drop_oldest("ledger_full")
+
+    def take(self, trace_id: int, span_id: int) -> Content | None:
+        """Remove and return a span's content; ``None`` when there is none."""
+        entry = self._entries.pop((trace_id, span_id), None)
+        return None if entry is None else entry[1]
+
+    def announce(self, started: StartedTurn) -> None:
+        """Tell consumers that a turn has begun."""
+        if self._consumers:
+            self._started.append(started)
+
+    def take_started(self) -> list[StartedTurn]:
+        """Remove and return the turns announced since the last call."""
+        taken: list[StartedTurn] = []
+        while True:
+            try:
+                taken.append(self._started.popleft())
+            except IndexError:
+                return taken
+
+    def sweep(self) -> int:
+        """Drop entries older than the age limit (spans that never ended); returns how many."""
+        limit = time.monotonic() - self._max_age
+        dropped = 0
+        while True:
+            key = next(iter(self._entries), None)
+            if key is None:
+                return dropped
+            entry = self._entries.get(key)
+            if entry is None:
+                continue
+            if entry[0] > limit:
+                return dropped
+            if self._entries.pop(key, None) is not None:
+                self.dropped["ledger_expired"] += 1
+                dropped += 1
+
+    def after_fork(self) -> None:
+        """In a forked child: what the parent kept is the parent's to export."""
+        self._lock = threading.Lock()
+        self._entries = {}
+        self._started.clear()
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def _drop_oldest(self, reason: str) -> None:
+        with self._lock:
+            while len(self._entries) > self._max_entries:
+                key = next(iter(self._entries), None)
+                if key is not None and self._entries.pop(key, None) is not None:
+                    self.dropped[reason] += 1
+
+
+ledger = Ledger()
+"""The process's ledger."""

@@ -1,0 +1,45 @@
+"""What rides in the OpenTelemetry context: the current turn and session."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from opentelemetry import context as otel_context
+from opentelemetry.context import Context
+
+from turnspan import semconv
+from turnspan.turn import Session, Turn
+
+TURN_KEY = otel_context.create_key("turnspan-turn")
+SESSION_KEY = otel_context.create_key("turnspan-session")
+
+
+def active_turn(context: Context | None = None) -> Turn | None:
+    """The innermost turn of the context, or ``None``."""
+    turn = otel_context.get_value(TURN_KEY, context)
+    return turn if isinstance(turn, Turn) else None
+
+
+def active_session(context: Context | None = None) -> Session | None:
+    """The session of the context, or ``None``."""
+    session = otel_context.get_value(SESSION_KEY, context)
+    return session if isinstance(session, Session) else None
+
+
+def scope_attributes(turn: Turn | None, session: Session | None) -> dict[str, Any]:
+    """The attributes that tie a span to its turn and session, for the span's start."""
+    attributes: dict[str, Any] = {}
+    if session is None and turn is not None:
+        session = turn.session
+    if session is not None:
+        if session.id:
+            attributes[semconv.CONVERSATION_ID] = session.id
+        if session.user_id:
+            attributes[semconv.USER_ID] = session.user_id
+        if session.attributes:
+            attributes.update(session.attributes)
+    if turn is not None:
+        attributes[semconv.TURN_ID] = turn.id
+        if turn.agent_name:
+            attributes[semconv.AGENT_NAME] = turn.agent_name
+    return attributes

@@ -1,0 +1,82 @@
+"""The one guard: telemetry never raises into the user's code.
+
+Our code runs beside the user's, inside ``with guard("where"):``. It catches ``Exception`` only
+(never ``BaseException``), logs the first failure of each place once with a traceback, and counts
+every one. The user's function is always called outside it.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import Counter
+from types import TracebackType
+
+logger = logging.getLogger("turnspan")
+
+_MESSAGE = (
+    "Turnspan failed in %s; your code is unaffected, this piece of telemetry is lost. "
+    "Further failures there are only counted (`turnspan doctor`)."
+)
+
+
+class InternalErrors:
+    """What was swallowed, by place. Tests assert that it stays empty."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._counts: Counter[str] = Counter()
+        self.last: BaseException | None = None
+
+    def record(self, place: str, error: BaseException) -> None:
+        """Count a swallowed error; the first at a place is logged with its traceback."""
+        with self._lock:
+            self._counts[place] += 1
+            first = self._counts[place] == 1
+            self.last = error
+        if first:
+            try:
+                logger.warning(
+                    _MESSAGE, place, exc_info=(type(error), error, error.__traceback__)
+                )
+            except Exception:  # noqa: BLE001  a logging handler of the application may raise
+                return
+
+    def counts(self) -> dict[str, int]:
+        """Swallowed errors by place since the process began (or the last reset)."""
+        with self._lock:
+            return dict(self._counts)
+
+    def reset(self) -> None:
+        """Forget them all; the next failure is logged again."""
+        with self._lock:
+            self._counts.clear()
+            self.last = None
+
+
+errors = InternalErrors()
+
+
+class guard:
+    """``with guard("place"):`` swallows and counts an ``Exception`` of our own code."""
+
+    __slots__ = ("_place",)
+
+    def __init__(self, place: str) -> None:
+        self._place = place
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool:
+        if error is None:
+            return False
+        if not isinstance(error, Exception):
+            return False
+        errors.record(self._place, error)
+        return True

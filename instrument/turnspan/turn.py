@@ -1,0 +1,336 @@
+"""The turn: one user input and everything the agent does with it.
+
+A ``Turn`` lives in the OpenTelemetry context of its ``invoke_agent`` span. The instrumentors tell
+it what happened (model calls, tool calls); when it ends it decides why it stopped, by the rules of
+SEMANTICS ("Stop reason of a turn": the first rule that holds wins).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from turnspan.loops import LoopDetector, ToolFact
+from turnspan.outcomes import tool_failed
+
+USER_ABORTED: Final = "user_aborted"
+LOOP_DETECTED: Final = "loop_detected:"
+ROUND_CAP: Final = "round_cap"
+TOOL_FAILURE: Final = "tool_failure"
+ERROR: Final = "error"
+MAX_TOKENS: Final = "max_tokens"
+CONTENT_FILTER: Final = "content_filter"
+REFUSAL: Final = "refusal"
+SILENT_ROUNDS: Final = "silent_rounds"
+EMPTY_NO_TOOLS: Final = "empty_no_tools"
+COMPLETED: Final = "completed"
+
+SILENT_ROUNDS_LIMIT = 30
+_DETAIL_LENGTH = 2_000
+
+_FINISH: Final[Mapping[str, str]] = {
+    "length": MAX_TOKENS,
+    "max_tokens": MAX_TOKENS,
+    "max_output_tokens": MAX_TOKENS,
+    "model_context_window_exceeded": MAX_TOKENS,
+    "content_filter": CONTENT_FILTER,
+    "refusal": REFUSAL,
+}
+
+
+@dataclass(slots=True)
+class Usage:
+    """Token counts; ``None`` is unknown. Cache and reasoning counts are subsets, never added."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cache_read_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    reasoning_tokens: int | None = None
+
+    def add(self, other: Usage) -> None:
+        """Add another call's counts; unknown plus known is known."""
+        for name in Usage.__slots__:
+            more = getattr(other, name)
+            if more is not None:
+                setattr(self, name, (getattr(self, name) or 0) + more)
+
+
+@dataclass(slots=True)
+class Session:
+    """The conversation that turns belong to. ``attributes`` go on every span within it."""
+
+    id: str = ""
+    user_id: str = ""
+    attributes: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(slots=True)
+class Ending:
+    """How a turn stopped."""
+
+    reason: str
+    detail: str = ""
+
+
+class Turn:
+    """One agent turn, as the application sees and steers it.
+
+    ``stop``, ``abort`` and ``set`` never raise for the state of the turn; on a turn that has ended,
+    or outside any turn, they do nothing.
+    """
+
+    def __init__(
+        self,
+        turn_id: str = "",
+        *,
+        agent_name: str = "",
+        agent_version: str = "",
+        parent: Turn | None = None,
+        session: Session | None = None,
+        max_rounds: int | None = None,
+        silent_rounds_limit: int = SILENT_ROUNDS_LIMIT,
+        recording: bool = True,
+    ) -> None:
+        self.id = turn_id
+        """The turn's id: its span's id, lowercase hex; empty outside any turn."""
+        self.agent_name = agent_name
+        self.agent_version = agent_version
+        self.parent = parent
+        self.session = session
+        self.max_rounds = max_rounds
+        self.recording = recording
+        self.rounds = 0
+        """Model calls in this turn's own tool loop so far (not those of nested agents)."""
+        self.llm_calls = 0
+        self.silent_rounds = 0
+        self.usage = Usage()
+        self.models: list[str] = []
+        self.user_message: Any = None
+        self.response_text: Any = None
+        self.last_text: str = ""
+        """The last visible text the model wrote in this turn."""
+        self.first_request: Any = None
+        self.intent = ""
+        self.chat_mode = ""
+        self.task_type = ""
+        self.target = ""
+        self.attributes: dict[str, Any] = {}
+        self.ended = False
+        self._tools: list[ToolFact] = []
+        self._folded = 0
+        self._tool_errors = 0
+        self._detector = LoopDetector()
+        self._finish_reason = ""
+        self._asked_for_tools = False
+        self._explicit: Ending | None = None
+        self._aborted: Ending | None = None
+        self._silent_limit = silent_rounds_limit
+        self._lock = threading.Lock()
+
+    # -- for the application ------------------------------------------------------------------
+
+    def stop(self, reason: str, detail: str = "") -> None:
+        """Say why the application ended the turn; beats every rule but the user's abort.
+
+        ``reason`` is one of SEMANTICS' stop reasons, ``loop_detected:<why>`` or a word of your own.
+        """
+        if not self.ended:
+            if reason.startswith(LOOP_DETECTED):
+                reason = LOOP_DETECTED + reason[len(LOOP_DETECTED) :][:160]
+            self._explicit = Ending(reason, str(detail)[:_DETAIL_LENGTH])
+
+    def abort(self, detail: str = "") -> None:
+        """The user cancelled the turn; its partial reply is kept and it is not an error."""
+        if not self.ended:
+            self._aborted = Ending(USER_ABORTED, str(detail)[:_DETAIL_LENGTH])
+
+    def set(
+        self,
+        *,
+        intent: str | None = None,
+        chat_mode: str | None = None,
+        task_type: str | None = None,
+        target: str | None = None,
+        user_message: Any = None,
+        response_text: str | None = None,
+        **attributes: Any,
+    ) -> None:
+        """Say what the turn is about; anything without a column goes into its attributes."""
+        if self.ended:
+            return
+        if intent is not None:
+            self.intent = intent
+        if chat_mode is not None:
+            self.chat_mode = chat_mode
+        if task_type is not None:
+            self.task_type = task_type
+        if target is not None:
+            self.target = target
+        if user_message is not None:
+            self.user_message = user_message
+        if response_text is not None:
+            self.response_text = response_text
+        if attributes:
+            self.attributes.update(attributes)
+
+    @property
+    def looping(self) -> str:
+        """Why the built-in loop detector fires now; empty while it does not."""
+        with self._lock:
+            self._fold(finished_only=True)
+            return self._detector.firing
+
+    # -- for the instrumentors ------------------------------------------------------------------
+
+    def begin_call(self) -> int:
+        """A model call of this turn begins; returns its round, counted from 1."""
+        with self._lock:
+            self.llm_calls += 1
+            self.rounds += 1
+            return self.rounds
+
+    def end_call(
+        self,
+        *,
+        model: str,
+        finish_reasons: Sequence[str],
+        text: str,
+        tool_requests: int,
+        usage: Usage | None,
+    ) -> None:
+        """A model call ended with this reply (``text``: what it wrote for the user to read)."""
+        visible = bool(text) and not text.isspace()
+        with self._lock:
+            if visible:
+                self.last_text = text
+                self.silent_rounds = 0
+            elif tool_requests:
+                self.silent_rounds += 1
+            self._asked_for_tools = tool_requests > 0
+            self._finish_reason = finish_reasons[-1] if finish_reasons else ""
+            if usage is not None:
+                self.usage.add(usage)
+            if model and model not in self.models:
+                self.models.append(model)
+
+    def fail_call(self) -> None:
+        """A model call raised: there is no last reply to judge by."""
+        self._asked_for_tools = False
+        self._finish_reason = ""
+
+    def begin_tool(self, name: str, arguments: Any) -> ToolFact:
+        """A tool begins; the fact keeps its place in the order of emission."""
+        fact = ToolFact(name, arguments, self.rounds)
+        self._tools.append(fact)
+        return fact
+
+    def end_tool(self, fact: ToolFact, result: Any, raised: bool) -> None:
+        """A tool ended with this (frozen) result."""
+        fact.result = result
+        fact.error = raised
+        fact.done = True
+        if len(self._tools) - self._folded > 256:
+            with self._lock:
+                self._fold(keep=64, finished_only=True)
+
+    def finish(self, error: BaseException | None) -> Ending:
+        """The turn ends; decide why. Nested turns hand their usage to their parent."""
+        with self._lock:
+            self._fold()
+            ending = self._judge(error)
+            self.ended = True
+        parent = self.parent
+        if parent is not None and not parent.ended:
+            with parent._lock:
+                parent.usage.add(self.usage)
+                for model in self.models:
+                    if model not in parent.models:
+                        parent.models.append(model)
+        return ending
+
+    @property
+    def tool_calls(self) -> int:
+        """Tool calls executed so far."""
+        return len(self._tools)
+
+    @property
+    def tool_errors(self) -> int:
+        """Tool calls that failed, as far as folded; exact once the turn has ended."""
+        return self._tool_errors
+
+    @property
+    def max_identical_tool_streak(self) -> int:
+        """See LoopDetector; exact once the turn has ended."""
+        return self._detector.max_identical_streak
+
+    @property
+    def no_progress_rounds(self) -> int:
+        """See LoopDetector; exact once the turn has ended."""
+        return self._detector.no_progress_rounds
+
+    # -- judging ----------------------------------------------------------------------------------
+
+    def _fold(self, *, keep: int = 0, finished_only: bool = False) -> None:
+        until = len(self._tools) - keep
+        while self._folded < until:
+            fact = self._tools[self._folded]
+            if finished_only and not fact.done:
+                return
+            self._folded += 1
+            fact.error = fact.error or tool_failed(fact.result)
+            self._tool_errors += fact.error
+            self._detector.observe(fact)
+            if self._folded < len(self._tools) - 64:
+                fact.arguments = fact.result = None
+
+    def _judge(self, error: BaseException | None) -> Ending:
+        if isinstance(error, (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit)):
+            return Ending(USER_ABORTED, type(error).__name__)
+        if self._aborted is not None:
+            return self._aborted
+        if self._explicit is not None:
+            return self._explicit
+        firing = self._detector.firing
+        if firing:
+            return Ending((LOOP_DETECTED + firing)[: len(LOOP_DETECTED) + 160])
+        cap = self.max_rounds
+        if cap is not None and self.rounds >= cap and self._asked_for_tools:
+            return Ending(ROUND_CAP, f"{self.rounds} of {cap} rounds used")
+        failed = self._failed_in_last_batch()
+        if failed:
+            return Ending(TOOL_FAILURE, failed)
+        if error is not None:
+            return Ending(ERROR, f"{type(error).__qualname__}: {error}"[:_DETAIL_LENGTH])
+        finish = _FINISH.get(self._finish_reason)
+        if finish is not None:
+            return Ending(finish)
+        if self.silent_rounds >= self._silent_limit:
+            return Ending(SILENT_ROUNDS, f"{self.silent_rounds} rounds without visible text")
+        if not self._tools and not self._asked_for_tools and not self._reply().strip():
+            return Ending(EMPTY_NO_TOOLS)
+        return Ending(COMPLETED)
+
+    def _failed_in_last_batch(self) -> str:
+        if not self._tools:
+            return ""
+        last = self._tools[-1].round
+        failed: list[str] = []
+        for fact in reversed(self._tools):
+            if fact.round != last:
+                break
+            if fact.error:
+                failed.append(fact.name)
+        return ", ".join(reversed(failed))
+
+    def _reply(self) -> str:
+        text = self.response_text
+        return text if isinstance(text, str) else self.last_text
+
+
+NO_TURN: Final = Turn(recording=False)
+"""What ``current_turn()`` returns outside any turn: inert."""
+NO_TURN.ended = True
