@@ -32,7 +32,7 @@ def freeze(value: Any, depth: int = 0) -> Any:
         depth += 1
         return {
             k: v if type(v) in _SHARED else freeze(v, depth)
-            for k, v in cast("dict[Any, Any]", value).items()
+            for k, v in cast("dict[str, Any]", value).items()
         }
     if kind is list or kind is tuple:
         if depth > _MAX_DEPTH:
@@ -45,7 +45,7 @@ def freeze(value: Any, depth: int = 0) -> Any:
 def _freeze_other(value: Any, depth: int) -> Any:
     if depth > _MAX_DEPTH:
         return "<too deep>"
-    kind = cast("type[Any]", type(value))
+    kind: type[Any] = type(value)
     fields_set = getattr(kind, "model_fields", None)
     if fields_set is not None and hasattr(kind, "__pydantic_fields_set__"):
         return _freeze_model(value, depth + 1)
@@ -75,7 +75,7 @@ def _freeze_unusual(value: Any, depth: int) -> Any:
     if isinstance(value, (str, bytes, bool, int, float)):
         return value  # a subclass: enum members with str, numpy scalars that are floats, ...
     if isinstance(value, dict):
-        items = cast("dict[Any, Any]", value).items()
+        items = cast("dict[str, Any]", value).items()
         return {k: freeze(v, depth + 1) for k, v in items}
     if isinstance(value, (list, tuple, set, frozenset)):
         return [freeze(v, depth + 1) for v in cast("list[Any]", value)]
