@@ -1,13 +1,13 @@
-"""An OTLP/HTTP receiver: takes what an exporter sends and decodes it with ``opentelemetry-proto``."""
+"""An OTLP/HTTP receiver that decodes what it is sent with ``opentelemetry-proto``."""
 
 from __future__ import annotations
 
 import gzip
 import threading
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, cast
 
 from google.protobuf.json_format import MessageToDict
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
@@ -17,9 +17,8 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 
 from support.seen import SeenSpan, SeenTrace, from_base64, spans_of
 
-_DECODERS = {
-    "": lambda body: body,
-    "identity": lambda body: body,
+_DECODERS: dict[str, Callable[[bytes], bytes]] = {
+    "": bytes,
     "gzip": gzip.decompress,
     "deflate": zlib.decompress,
 }
@@ -96,14 +95,12 @@ class _Server(ThreadingHTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    server: _Server
-
     def log_message(self, format: str, *args: Any) -> None:
         """Say nothing."""
 
     def do_POST(self) -> None:
         """Take one export request."""
-        receiver = self.server.receiver
+        receiver = cast("_Server", self.server).receiver
         body = self.rfile.read(int(self.headers["content-length"]))
         kind, path = self.headers["content-type"], self.path
         if receiver.status == 200 and (kind, path) == ("application/x-protobuf", "/v1/traces"):

@@ -91,7 +91,8 @@ def _attributes(holder: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _value(value: Mapping[str, Any]) -> Any:
-    (kind, inner), *_ = value.items() or [("", None)]
+    kind: str = next(iter(value), "")
+    inner: Any = value.get(kind)
     if kind == "intValue":
         return int(inner)
     if kind == "doubleValue":
