@@ -62,7 +62,9 @@ class Dsn:
         if self.path is not None:
             return f"chdb://{self.path}"
         cluster = f"?cluster={quote(self.cluster)}" if self.cluster else ""
-        return f"{self.scheme}://{quote(self.user)}@{self.host}:{self.port}/{self.database}{cluster}"
+        return (
+            f"{self.scheme}://{quote(self.user)}@{self.host}:{self.port}/{self.database}{cluster}"
+        )
 
 
 def data_folder() -> Path:

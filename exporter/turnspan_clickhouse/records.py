@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from decimal import Decimal
-from functools import cache
 from typing import Any, ClassVar
 
 NO_HASH = bytes(16)
@@ -37,7 +36,6 @@ class Record:
     table: ClassVar[str]
 
 
-@cache
 def columns(record: type[Record]) -> tuple[tuple[str, str], ...]:
     """(name, ClickHouse type) of every column of a record class, in order."""
     return tuple((f.name, f.metadata["type"]) for f in fields(record))  # type: ignore[arg-type]
@@ -104,7 +102,7 @@ class LlmCall(Record):
 
 @dataclass(slots=True)
 class TurnSummary(Record):
-    """One agent turn: an ``invoke_agent`` span. A ``running`` row is replaced by its ``final`` one."""
+    """One agent turn (an ``invoke_agent`` span); its ``final`` row replaces the ``running`` one."""
 
     table: ClassVar[str] = "turn_summary"
 

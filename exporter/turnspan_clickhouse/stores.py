@@ -9,10 +9,11 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from turnspan_clickhouse.dsn import Dsn
 from turnspan_clickhouse.errors import (
@@ -22,11 +23,17 @@ from turnspan_clickhouse.errors import (
     StoreUnavailableError,
 )
 
+_REFUSED_USER = frozenset({192, 193, 194, 516})
+
 READ_SETTINGS: Mapping[str, Any] = {
     # Every record once, in its newest state, before any merge: nobody has to write FINAL.
     "final": 1,
     "do_not_merge_across_partitions_select_final": 1,
 }
+
+
+if TYPE_CHECKING:
+    from clickhouse_connect.driver.exceptions import DatabaseError
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +99,31 @@ class Store:
             "async_insert": 0,
             "input_format_skip_unknown_fields": 1,
         }
+        if self.dsn.cluster:
+            settings["distributed_foreground_insert"] = 1
         with translated_errors(self.dsn):
             self._client.raw_insert(
-                f"{self.database}.{table}", insert_block=block, fmt="Native", settings=settings
+                f"{quoted(self.database)}.{quoted(table)}",
+                insert_block=block,
+                fmt="Native",
+                settings=settings,
             )
+
+    def create_database(self) -> None:
+        """Create the store's database unless it exists."""
+        on_cluster = f" ON CLUSTER {quoted(self.dsn.cluster)}" if self.dsn.cluster else ""
+        with translated_errors(self.dsn):
+            # Asked first: a user without the right to create databases may migrate a given one.
+            found = self._client.command(
+                "SELECT count() FROM system.databases WHERE name = {name:String}",
+                parameters={"name": self.database},
+                use_database=False,
+            )
+            if not int(found):
+                self._client.command(
+                    f"CREATE DATABASE IF NOT EXISTS {quoted(self.database)}{on_cluster}",
+                    use_database=False,
+                )
 
     def server_version(self) -> str:
         """The engine's version."""
@@ -120,8 +148,18 @@ class EmbeddedStore(Store):
         self._lock = lock
 
     def close(self) -> None:
-        super().close()
-        os.close(self._lock)
+        """Release the folder; closing twice is fine."""
+        if self._lock >= 0:
+            super().close()
+            os.close(self._lock)
+            self._lock = -1
+
+
+def quoted(identifier: str) -> str:
+    """An identifier as SQL: bare where it is a plain word, else in backticks."""
+    if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", identifier):
+        return identifier
+    return "`" + identifier.replace("\\", "\\\\").replace("`", "\\`") + "`"
 
 
 def open_store(dsn: Dsn, *, wait: float = 10.0) -> Store:
@@ -145,8 +183,6 @@ def _open_embedded(dsn: Dsn, wait: float) -> Store:
             "The embedded store needs ClickHouse's engine: pip install 'turnspan[embedded]', "
             "or name a server in TURNSPAN_STORE."
         )
-    import clickhouse_connect
-
     assert dsn.path is not None
     engine = dsn.path / "engine"
     try:
@@ -156,14 +192,35 @@ def _open_embedded(dsn: Dsn, wait: float) -> Store:
         raise StoreError(f"The store's folder {dsn.path} cannot be used: {error}.") from None
     try:
         with translated_errors(dsn):
-            client = clickhouse_connect.get_client(interface="chdb", path=str(engine))
-            client.command(f"CREATE DATABASE IF NOT EXISTS {dsn.database}")
+            client = _embedded_client(dsn, str(engine))
+            client.command(f"CREATE DATABASE IF NOT EXISTS {quoted(dsn.database)}")
             client.database = dsn.database
-            client.command(f"USE {dsn.database}")
     except BaseException:
         os.close(lock)
         raise
     return EmbeddedStore(dsn, client, lock)
+
+
+def _embedded_client(dsn: Dsn, engine: str) -> Any:
+    from clickhouse_connect.driver.exceptions import ProgrammingError
+
+    try:
+        return _client(interface="chdb", path=engine)
+    except ProgrammingError as error:
+        if "different path" not in str(error):
+            raise
+        raise StoreBusyError(
+            f"The store {dsn} cannot be opened while this process has another embedded store "
+            "open: close that one first."
+        ) from None
+
+
+def _client(**options: Any) -> Any:
+    """clickhouse-connect's client, whose own types are partly unknown."""
+    import clickhouse_connect
+
+    get_client: Any = clickhouse_connect.get_client  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    return get_client(**options)
 
 
 def _take_lock(dsn: Dsn, wait: float) -> int:
@@ -190,10 +247,8 @@ def _take_lock(dsn: Dsn, wait: float) -> int:
 
 
 def _open_server(dsn: Dsn) -> Store:
-    import clickhouse_connect
-
     with translated_errors(dsn):
-        client = clickhouse_connect.get_client(
+        client = _client(
             host=dsn.host,
             port=dsn.port,
             username=dsn.user,
@@ -209,27 +264,62 @@ def _open_server(dsn: Dsn) -> Store:
 
 
 @contextlib.contextmanager
-def translated_errors(dsn: Dsn) -> Iterator[None]:
+def translated_errors(dsn: Dsn) -> Generator[None]:
     """Turn the client library's errors into ours, without the password and in one sentence."""
     from clickhouse_connect.driver import exceptions
 
     try:
         yield
     except exceptions.DatabaseError as error:
-        code = getattr(error, "code", None) or 0
-        if code in (193, 194, 516):
-            raise StoreError(
-                f"The server at {dsn.host}:{dsn.port} refused user {dsn.user!r}: check the user "
-                "and password in TURNSPAN_STORE or TURNSPAN_STORE_PASSWORD."
-            ) from None
-        raise QueryError(str(error).strip(), int(code)) from None
-    except (exceptions.OperationalError, OSError) as error:
-        raise StoreUnavailableError(
-            f"The ClickHouse server at {dsn.host}:{dsn.port} does not answer ({_short(error)}): "
-            "check that it runs and that TURNSPAN_STORE names it; records wait in the spool."
-        ) from None
+        raise _translated(dsn, error) from None
+    except OSError as error:
+        raise _unavailable(dsn, error) from None
     except exceptions.Error as error:
-        raise QueryError(_short(error)) from None
+        raise QueryError(_short(error), error.code or 0) from None
+
+
+def _translated(dsn: Dsn, error: DatabaseError) -> StoreError:
+    from clickhouse_connect.driver import exceptions
+
+    if error.code in _REFUSED_USER and not dsn.embedded:
+        return StoreError(
+            f"The server at {dsn.host}:{dsn.port} refused user {dsn.user!r}: check the user "
+            "and password in TURNSPAN_STORE or TURNSPAN_STORE_PASSWORD."
+        )
+    if error.code or dsn.embedded or isinstance(error, exceptions.ProgrammingError):
+        return QueryError(_server_text(dsn, error), error.code or 0)
+    # No ClickHouse code: the connection broke, or what answered is a proxy without its server.
+    return _unavailable(dsn, error)
+
+
+def _unavailable(dsn: Dsn, error: BaseException) -> StoreUnavailableError:
+    return StoreUnavailableError(
+        f"The ClickHouse server at {dsn.host}:{dsn.port} does not answer ({_cause(error)}): "
+        "check that it runs and that TURNSPAN_STORE names it; records wait in the spool."
+    )
+
+
+def _cause(error: BaseException) -> str:
+    """The innermost reason of a transport error, without URLs or credentials."""
+    chain = [error]
+    while (inner := _inner(chain[-1])) is not None and inner not in chain:
+        chain.append(inner)
+    system = next(
+        (e.strerror for e in reversed(chain) if isinstance(e, OSError) and e.strerror), ""
+    )
+    return system or _short(chain[-1]).partition("(")[0].strip() or type(chain[-1]).__name__
+
+
+def _inner(error: BaseException) -> BaseException | None:
+    reason = getattr(error, "reason", None)
+    return reason if isinstance(reason, BaseException) else error.__cause__ or error.__context__
+
+
+def _server_text(dsn: Dsn, error: BaseException) -> str:
+    """ClickHouse's own words, without the driver's frame and the URL (it holds parameters)."""
+    text = str(error).strip()
+    text = re.sub(r"^Received ClickHouse exception, code: \d+, server response: ", "", text)
+    return re.sub(r" \(for url .*\)$", "", text, flags=re.DOTALL)[:2000]
 
 
 def _short(error: BaseException) -> str:

@@ -7,5 +7,5 @@ CREATE TABLE IF NOT EXISTS {database}.schema_migration {on_cluster}
     client_version String,
     applied_at DateTime64(9, 'UTC') DEFAULT now64(9)
 )
-ENGINE = {replacing:applied_at}
+ENGINE = {ledger:applied_at}
 ORDER BY version

@@ -1,5 +1,5 @@
 -- One row per model call, sorted so that a session reads contiguously.
-CREATE TABLE IF NOT EXISTS {database}.llm_call {on_cluster}
+CREATE TABLE IF NOT EXISTS {table:llm_call} {on_cluster}
 (
     project LowCardinality(String),
     service LowCardinality(String),
@@ -57,6 +57,7 @@ CREATE TABLE IF NOT EXISTS {database}.llm_call {on_cluster}
     INDEX by_turn turn_id TYPE bloom_filter(0.01) GRANULARITY 1,
     INDEX by_span span_id TYPE bloom_filter(0.01) GRANULARITY 1
 )
+{shard_by:cityHash64(project, if(session_id = '', trace_id, session_id))}
 ENGINE = {replacing:written_at}
 PARTITION BY toYYYYMM(start_time)
 ORDER BY (project, session_id, start_time, span_id)

@@ -1,5 +1,5 @@
 -- One row per agent turn; a running turn's row is replaced by its final one (newest write wins).
-CREATE TABLE IF NOT EXISTS {database}.turn_summary {on_cluster}
+CREATE TABLE IF NOT EXISTS {table:turn_summary} {on_cluster}
 (
     project LowCardinality(String),
     service LowCardinality(String),
@@ -53,6 +53,7 @@ CREATE TABLE IF NOT EXISTS {database}.turn_summary {on_cluster}
     INDEX by_trace trace_id TYPE bloom_filter(0.01) GRANULARITY 1,
     INDEX by_turn turn_id TYPE bloom_filter(0.01) GRANULARITY 1
 )
+{shard_by:cityHash64(project, if(session_id = '', trace_id, session_id))}
 ENGINE = {replacing:written_at}
 PARTITION BY toYYYYMM(start_time)
 ORDER BY (project, session_id, start_time, turn_id)

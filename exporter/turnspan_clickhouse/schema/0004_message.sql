@@ -1,5 +1,5 @@
 -- Every distinct message of a session (or of a trace without one), stored once.
-CREATE TABLE IF NOT EXISTS {database}.message {on_cluster}
+CREATE TABLE IF NOT EXISTS {table:message} {on_cluster}
 (
     project LowCardinality(String),
     scope String CODEC(ZSTD(3)),
@@ -12,6 +12,7 @@ CREATE TABLE IF NOT EXISTS {database}.message {on_cluster}
     first_seen DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
     written_at DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1))
 )
+{shard_by:cityHash64(project, scope)}
 ENGINE = {replacing:written_at}
 ORDER BY (project, scope, hash)
 SETTINGS non_replicated_deduplication_window = 10000

@@ -1,5 +1,5 @@
 -- Every span of every trace, without content, so that a trace can be rebuilt from here alone.
-CREATE TABLE IF NOT EXISTS {database}.span {on_cluster}
+CREATE TABLE IF NOT EXISTS {table:span} {on_cluster}
 (
     project LowCardinality(String),
     service LowCardinality(String),
@@ -27,6 +27,7 @@ CREATE TABLE IF NOT EXISTS {database}.span {on_cluster}
     INDEX by_time start_time TYPE minmax GRANULARITY 1,
     INDEX by_session session_id TYPE bloom_filter(0.01) GRANULARITY 1
 )
+{shard_by:cityHash64(project, trace_id)}
 ENGINE = {replacing:written_at}
 PARTITION BY toYYYYMM(start_time)
 ORDER BY (project, trace_id, start_time, span_id)

@@ -1,5 +1,5 @@
 -- Append-only judgments; the current value of each is the view annotation_current.
-CREATE TABLE IF NOT EXISTS {database}.annotation {on_cluster}
+CREATE TABLE IF NOT EXISTS {table:annotation} {on_cluster}
 (
     project LowCardinality(String),
     subject_kind LowCardinality(String),
@@ -19,6 +19,7 @@ CREATE TABLE IF NOT EXISTS {database}.annotation {on_cluster}
     written_at DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
     INDEX by_time created_at TYPE minmax GRANULARITY 1
 )
+{shard_by:cityHash64(project, subject_id)}
 ENGINE = {replacing:written_at}
 ORDER BY (project, subject_kind, subject_id, kind, annotation_id)
 SETTINGS non_replicated_deduplication_window = 10000

@@ -1,0 +1,238 @@
+"""Numbered migrations: ``schema/NNNN_name.sql``, one object a file, with a ledger in the store.
+
+The same files serve the embedded engine, a server and a cluster through macros:
+
+=======================  =====================================================================
+``{database}``           the store's database
+``{on_cluster}``         nothing, or ``ON CLUSTER `name` ``
+``{table:NAME}``         ``database.NAME``; on a cluster ``database.NAME_local``, the replicated
+                         table of each shard, and a ``Distributed`` table NAME is created over it
+``{shard_by:EXPR}``      nothing; on a cluster the sharding key of that ``Distributed`` table
+``{replacing:COLUMN}``   ``ReplacingMergeTree(COLUMN)``, replicated on a cluster
+``{merge_tree}``         ``MergeTree``, replicated on a cluster
+``{ledger:COLUMN}``      as ``{replacing:}``, but one and the same table on every shard
+=======================  =====================================================================
+
+Every statement may run twice (IF NOT EXISTS, CREATE OR REPLACE VIEW), so a migration that was
+killed anywhere is mended by running it again, and two at once do no harm.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import time
+from dataclasses import dataclass
+from functools import cache
+from importlib import metadata, resources
+
+from turnspan_clickhouse.dsn import Dsn
+from turnspan_clickhouse.errors import QueryError, StoreError
+from turnspan_clickhouse.stores import Store, quoted
+
+_FILE = re.compile(r"(\d{4})_(\w+)\.sql")
+_MACRO = re.compile(
+    r"\{(database|on_cluster|merge_tree|table|shard_by|replacing|ledger)(?::([^}]*))?\}"
+)
+_UNKNOWN_TABLE, _UNKNOWN_DATABASE = 60, 81
+# What one migrator may see of another: CREATE OR REPLACE VIEW exchanges and drops names.
+_RACES = frozenset({57, _UNKNOWN_TABLE, 219, 253, 341, 342, 999})
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One schema file; ``template`` still holds its macros."""
+
+    version: int
+    name: str
+    template: str
+
+    @property
+    def checksum(self) -> str:
+        """SHA-256 of the file's text."""
+        return hashlib.sha256(self.template.encode()).hexdigest()
+
+    @property
+    def view(self) -> bool:
+        """Whether the file makes a view, which may change under its number and is re-applied."""
+        return "CREATE OR REPLACE VIEW" in self.template
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """A migration that ``migrate`` ran; ``again`` for a view whose definition had changed."""
+
+    version: int
+    name: str
+    again: bool = False
+
+
+@cache
+def migrations() -> tuple[Migration, ...]:
+    """Every schema file, in the order of their numbers."""
+    found: list[Migration] = []
+    for file in resources.files("turnspan_clickhouse.schema").iterdir():
+        match = _FILE.fullmatch(file.name)
+        if match:
+            found.append(Migration(int(match[1]), match[2], file.read_text(encoding="utf-8")))
+    return tuple(sorted(found, key=lambda migration: migration.version))
+
+
+SCHEMA_VERSION: int = migrations()[-1].version
+"""The version this code writes and reads: the highest file number."""
+
+
+def render(dsn: Dsn) -> list[tuple[str, str]]:
+    """(file name without ``.sql``, SQL) of every statement, as it would run on this store."""
+    return [
+        (f"{migration.version:04d}_{migration.name}", sql)
+        for migration in migrations()
+        for sql in statements(migration, dsn)
+    ]
+
+
+def statements(migration: Migration, dsn: Dsn) -> list[str]:
+    """The SQL of one migration: one statement, and a ``Distributed`` table's on a cluster."""
+    database = quoted(dsn.database)
+    on_cluster = f"ON CLUSTER {quoted(dsn.cluster)}" if dsn.cluster else ""
+    distributed: dict[str, str] = {}
+
+    def expand(match: re.Match[str]) -> str:
+        macro, argument = match[1], match[2] or ""
+        if macro in ("table", "shard_by"):
+            distributed[macro] = argument
+        if macro == "table":
+            return f"{database}.{argument}_local" if dsn.cluster else f"{database}.{argument}"
+        if macro in ("replacing", "merge_tree", "ledger"):
+            return _engine(macro, argument, replicated=bool(dsn.cluster))
+        return {"database": database, "on_cluster": on_cluster}.get(macro, "")
+
+    text = _MACRO.sub(expand, migration.template)
+    result = ["\n".join(line.rstrip() for line in text.strip().splitlines() if line.strip())]
+    if dsn.cluster and "table" in distributed:
+        name, key = distributed["table"], distributed.get("shard_by", "rand()")
+        result.append(
+            f"CREATE TABLE IF NOT EXISTS {database}.{name} {on_cluster}"
+            f" AS {database}.{name}_local"
+            f" ENGINE = Distributed({quoted(dsn.cluster)}, {database}, {name}_local, {key})"
+        )
+    return result
+
+
+def _engine(macro: str, argument: str, *, replicated: bool) -> str:
+    kind = "MergeTree" if macro == "merge_tree" else "ReplacingMergeTree"
+    if not replicated:
+        return f"{kind}({argument})" if argument else kind
+    # {uuid}, {shard} and {replica} are the server's own macros. The ledger has no shard in its
+    # path: every node of the cluster replicates the same rows.
+    path = "/clickhouse/tables/{uuid}/" + ("all" if macro == "ledger" else "{shard}")
+    replica = "{shard}_{replica}" if macro == "ledger" else "{replica}"
+    rest = f", {argument}" if argument else ""
+    return f"Replicated{kind}('{path}', '{replica}'{rest})"
+
+
+def current_version(store: Store) -> int:
+    """The highest version recorded in the store; 0 where nothing was migrated yet."""
+    return max(_ledger(store), default=0)
+
+
+def pending(store: Store) -> list[Migration]:
+    """What ``migrate`` would run: unapplied files and views whose definition changed.
+
+    Raises:
+        StoreError: the store is newer than this code, or an applied table's file was changed.
+    """
+    ledger = _ledger(store)
+    require_not_newer(store, max(ledger, default=0))
+    waiting: list[Migration] = []
+    for migration in migrations():
+        checksum = ledger.get(migration.version)
+        if checksum is None or (checksum != migration.checksum and migration.view):
+            waiting.append(migration)
+        elif checksum != migration.checksum:
+            raise StoreError(
+                f"The store {store.dsn} was migrated with another text of "
+                f"{migration.version:04d}_{migration.name}.sql: applied files are never changed, "
+                "so restore that file and put the change in a new number."
+            )
+    return waiting
+
+
+def require_not_newer(store: Store, version: int | None = None) -> None:
+    """Refuse a store that a newer Turnspan has migrated.
+
+    Raises:
+        StoreError: it did; the message says to upgrade.
+    """
+    version = current_version(store) if version is None else version
+    if version > SCHEMA_VERSION:
+        raise StoreError(
+            f"The store {store.dsn} has schema version {version}, newer than the {SCHEMA_VERSION} "
+            "this Turnspan knows: upgrade it (pip install --upgrade turnspan)."
+        )
+
+
+def migrate(store: Store) -> list[Applied]:
+    """Bring the store to SCHEMA_VERSION; returns what was run, nothing when it was there already.
+
+    Raises:
+        StoreError: as ``pending``.
+        QueryError: the engine refused a statement; running again continues there.
+    """
+    store.create_database()
+    known = _ledger(store)
+    applied: list[Applied] = []
+    for migration in pending(store):
+        for sql in statements(migration, store.dsn):
+            _run(store, sql)
+        _record(store, migration)
+        applied.append(Applied(migration.version, migration.name, migration.version in known))
+    return applied
+
+
+def _ledger(store: Store) -> dict[int, str]:
+    """Checksums by version of what was applied."""
+    try:
+        result = store.query(
+            f"SELECT version, argMax(checksum, applied_at)"
+            f" FROM {quoted(store.database)}.schema_migration GROUP BY version"
+        )
+    except QueryError as error:
+        if error.code in (_UNKNOWN_TABLE, _UNKNOWN_DATABASE):
+            return {}
+        raise
+    return {int(version): str(checksum) for version, checksum in result.rows}
+
+
+def _run(store: Store, sql: str) -> None:
+    for attempt in range(6):
+        try:
+            return store.command(sql)
+        except QueryError as error:
+            if error.code not in _RACES or attempt == 5:
+                raise
+            time.sleep(0.1 * 2**attempt)
+    return None
+
+
+def _record(store: Store, migration: Migration) -> None:
+    store.command(
+        f"INSERT INTO {quoted(store.database)}.schema_migration"
+        " (version, name, checksum, client_version) VALUES"
+        " ({version:UInt32}, {name:String}, {checksum:String}, {client:String})",
+        {
+            "version": migration.version,
+            "name": migration.name,
+            "checksum": migration.checksum,
+            "client": client_version(),
+        },
+    )
+
+
+@cache
+def client_version() -> str:
+    """The installed Turnspan's version, ``unknown`` when run from a bare source tree."""
+    try:
+        return metadata.version("turnspan")
+    except metadata.PackageNotFoundError:
+        return "unknown"

@@ -1,0 +1,3 @@
+"""Fixtures shared by every area; they live in ``tests/support``."""
+
+pytest_plugins = ("support.stores",)

@@ -1,0 +1,222 @@
+"""A real ClickHouse server on loopback, without Docker, out of a pinned npm package.
+
+The package carries ClickHouse's library with clickhouse-local's command line, which can listen
+(``SYSTEM START LISTEN``). It has to run interactively on a pseudo-terminal: in batch mode a client
+that breaks off aborts the whole process.
+
+Run as a program it is the engine's keeper: it starts the engine, prints ``ready <engine pid>``
+once the server answers, and stops it when its standard input closes, so that no engine outlives
+the tests that started it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import pty
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+
+from turnspan_clickhouse.dsn import Dsn
+
+PACKAGE = "@chdb/lib-linux-x64-gnu"
+VERSION = "26.7.3-stable.1"
+LIBRARY_VARIABLE = "TURNSPAN_TEST_CLICKHOUSE_LIBRARY"
+WRITER_PASSWORD = "writer-secret"
+READER_PASSWORD = "reader-secret"
+
+_CONFIG = """<clickhouse>
+  <logger><level>warning</level><log>{home}/server.log</log>
+    <errorlog>{home}/server.err.log</errorlog></logger>
+  <users_config>{home}/users.xml</users_config>
+  <background_schedule_pool_size>16</background_schedule_pool_size>
+  {extra}
+</clickhouse>
+"""
+_USER = """<{name}><password>{password}</password><networks><ip>127.0.0.1</ip></networks>
+  <profile>{profile}</profile><quota>default</quota></{name}>"""
+_USERS = """<clickhouse>
+  <profiles><default/><readonly><readonly>1</readonly></readonly></profiles>
+  <users>{users}</users>
+  <quotas><default/></quotas>
+</clickhouse>
+"""
+
+
+def library() -> Path:
+    """The engine's library: the variable's, else the one npm installs into ``.tools/``."""
+    named = os.environ.get(LIBRARY_VARIABLE)
+    if named:
+        return Path(named)
+    tools = Path(__file__).resolve().parents[2] / ".tools" / "clickhouse"
+    found = tools / "node_modules" / PACKAGE / "libchdb.so"
+    if not found.exists():
+        tools.mkdir(parents=True, exist_ok=True)
+        command = ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund"]
+        command += ["--prefix", str(tools), f"{PACKAGE}@{VERSION}"]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return found
+
+
+@dataclass
+class ClickHouseServer:
+    """One server; what it stores under ``home`` survives ``stop`` and ``kill``."""
+
+    home: Path
+    http_port: int
+    extra_config: str = ""
+    _keeper: subprocess.Popen[str] | None = None
+    _engine: int = 0
+
+    def dsn(self, database: str, *, user: str = "default", password: str = "") -> Dsn:
+        """The address of a database on this server."""
+        return Dsn(
+            scheme="http",
+            host="127.0.0.1",
+            port=self.http_port,
+            user=user,
+            password=password,
+            database=database,
+        )
+
+    def url(self, database: str) -> str:
+        """The same as text, as TURNSPAN_STORE wants it."""
+        return f"http://127.0.0.1:{self.http_port}/{database}"
+
+    def run(self, sql: str) -> str:
+        """Run one statement as the default user, outside any database; returns the raw answer."""
+        request = urllib.request.Request(f"http://127.0.0.1:{self.http_port}/", sql.encode())
+        with urllib.request.urlopen(request, timeout=30) as reply:
+            return str(reply.read().decode())
+
+    @property
+    def running(self) -> bool:
+        """Whether the engine was started and not stopped."""
+        return self._keeper is not None
+
+    def start(self) -> None:
+        """Start it and wait until it answers."""
+        _prepare(self.home, self.extra_config)
+        command = [sys.executable, __file__, str(library()), str(self.home), str(self.http_port)]
+        keeper = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
+        )
+        assert keeper.stdout is not None
+        line = keeper.stdout.readline().split()
+        if line[:1] != ["ready"]:
+            keeper.wait()
+            raise RuntimeError(f"the ClickHouse server did not start; see {self.home}/terminal.log")
+        self._keeper, self._engine = keeper, int(line[1])
+
+    def stop(self) -> None:
+        """Stop it as an operator would."""
+        self._end()
+
+    def kill(self) -> None:
+        """Crash it: kill -9."""
+        if self._keeper is not None:
+            os.kill(self._engine, signal.SIGKILL)
+            self._end()
+
+    def _end(self) -> None:
+        keeper, self._keeper = self._keeper, None
+        if keeper is not None:
+            keeper.communicate(timeout=30)
+
+
+def start_server(home: Path, *, extra_config: str = "") -> ClickHouseServer:
+    """Start a server of its own under ``home`` on a free port."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = int(probe.getsockname()[1])
+    server = ClickHouseServer(home, port, extra_config)
+    server.start()
+    return server
+
+
+def _prepare(home: Path, extra: str) -> None:
+    (home / "data" / "metadata").mkdir(parents=True, exist_ok=True)
+    users = [
+        _USER.format(name="default", password="", profile="default"),
+        _USER.format(name="writer", password=WRITER_PASSWORD, profile="default"),
+        _USER.format(name="reader", password=READER_PASSWORD, profile="readonly"),
+    ]
+    (home / "users.xml").write_text(_USERS.format(users="".join(users)))
+    (home / "config.xml").write_text(_CONFIG.format(home=home, extra=extra))
+    system = home / "data" / "metadata" / "system.sql"
+    if not system.exists():  # without it the log tables break after a restart
+        system.write_text(f"ATTACH DATABASE system UUID '{uuid.uuid4()}' ENGINE = Atomic\n")
+
+
+def _become_engine(library_path: str, home: Path, port: int) -> None:
+    os.environ["TERM"] = "dumb"
+    entry = ctypes.CDLL(library_path, mode=os.RTLD_NOW | 0x8).chdb_query_cmdline
+    entry.restype, entry.argtypes = ctypes.c_void_p, [ctypes.c_int, ctypes.POINTER(ctypes.c_char_p)]
+    arguments = [
+        "clickhouse-local",
+        f"--config-file={home / 'config.xml'}",
+        f"--path={home / 'data'}",
+        "--listen_host=127.0.0.1",
+        f"--http_port={port}",
+        "--tcp_port=0",
+        "--interactive",
+        "--disable_suggestion",
+        "--query",
+        "SYSTEM START LISTEN HTTP;",
+    ]
+    raw = [argument.encode() for argument in arguments]
+    entry(len(raw), (ctypes.c_char_p * (len(raw) + 1))(*raw, None))
+    os._exit(0)
+
+
+def _answers(port: int) -> bool:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/ping", timeout=1) as reply:
+            return bool(reply.status == 200)
+    except (OSError, urllib.error.URLError):
+        return False
+
+
+def _keep(library_path: str, home: Path, port: int) -> int:
+    engine, terminal = pty.fork()
+    if engine == 0:
+        _become_engine(library_path, home, port)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for pytest, which closes our stdin
+    stdin = sys.stdin.fileno()
+    watched = [terminal, stdin]
+    announced = leaving = False
+    give_up = time.monotonic() + 60
+    with (home / "terminal.log").open("ab", 0) as log:
+        while not leaving or time.monotonic() < give_up:
+            ready = select.select(watched, [], [], 0.05)[0]
+            if terminal in ready:
+                try:
+                    chunk = os.read(terminal, 65536)
+                except OSError:  # the engine closed its end: it is gone
+                    break
+                log.write(chunk)
+            if not announced and not leaving and _answers(port):
+                announced = True
+                print(f"ready {engine}", flush=True)
+            if not leaving and (stdin in ready or (not announced and time.monotonic() > give_up)):
+                leaving, give_up = True, time.monotonic() + 15
+                watched = [terminal]
+                os.write(terminal, b"exit\n")
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(engine, signal.SIGKILL)
+    os.waitpid(engine, 0)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(_keep(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])))
