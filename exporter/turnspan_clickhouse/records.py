@@ -211,7 +211,11 @@ class Message(Record):
 
 @dataclass(slots=True)
 class Definition(Record):
-    """A distinct system prompt, tool catalogue, assembled context or agent configuration."""
+    """A distinct system prompt, tool catalogue, assembled context or agent configuration.
+
+    ``body`` is text for a prompt, GenAI-schema JSON for a tool catalogue; ``source`` the provider's
+    own JSON where ``body`` is not exactly that.
+    """
 
     table: ClassVar[str] = "definition"
 
@@ -219,6 +223,7 @@ class Definition(Record):
     hash: bytes = column("FixedString(16)", NO_HASH)
     kind: str = column("String", "")
     body: str = column("String", "")
+    source: str = column("String", "")
     first_seen: int = column(TIME, 0)
     written_at: int = column(TIME, 0)
 

@@ -41,6 +41,10 @@ _FINISH: Final[Mapping[str, str]] = {
 }
 
 
+ToolRequest = tuple[str, str, Any]
+"""A tool call the model asked for: (call id, tool name, arguments as JSON text or a mapping)."""
+
+
 @dataclass(slots=True)
 class Usage:
     """Token counts; ``None`` is unknown. Cache and reasoning counts are subsets, never added."""
@@ -126,6 +130,7 @@ class Turn:
         self._detector = LoopDetector()
         self._finish_reason = ""
         self._asked_for_tools = False
+        self._requests: list[ToolRequest] = []
         self._explicit: Ending | None = None
         self._aborted: Ending | None = None
         self._silent_limit = silent_rounds_limit
@@ -199,10 +204,14 @@ class Turn:
         model: str,
         finish_reasons: Sequence[str],
         text: str,
-        tool_requests: int,
+        tool_requests: Sequence[ToolRequest],
         usage: Usage | None,
     ) -> None:
-        """A model call ended with this reply (``text``: what it wrote for the user to read)."""
+        """A model call ended with this reply.
+
+        ``text`` is what it wrote for the user to read, ``tool_requests`` the tool calls it asked
+        for, in the order of emission.
+        """
         visible = bool(text) and not text.isspace()
         with self._lock:
             if visible:
@@ -210,7 +219,8 @@ class Turn:
                 self.silent_rounds = 0
             elif tool_requests:
                 self.silent_rounds += 1
-            self._asked_for_tools = tool_requests > 0
+            self._asked_for_tools = bool(tool_requests)
+            self._requests = list(tool_requests)
             self._finish_reason = finish_reasons[-1] if finish_reasons else ""
             if usage is not None:
                 self.usage.add(usage)
@@ -221,6 +231,18 @@ class Turn:
         """A model call raised: there is no last reply to judge by."""
         self._asked_for_tools = False
         self._finish_reason = ""
+
+    def requested_call_id(self, name: str, arguments: Any) -> str:
+        """The model's id of the call it asked for by this name (and arguments); used up once."""
+        with self._lock:
+            same = [r for r in self._requests if r[1] == name]
+            if not same:
+                return ""
+            chosen = same[0]
+            if len(same) > 1:
+                chosen = next((r for r in same if _same_arguments(r[2], arguments)), same[0])
+            self._requests.remove(chosen)
+            return chosen[0]
 
     def begin_tool(self, name: str, arguments: Any) -> ToolFact:
         """A tool begins; the fact keeps its place in the order of emission."""
@@ -329,6 +351,17 @@ class Turn:
     def _reply(self) -> str:
         text = self.response_text
         return text if isinstance(text, str) else self.last_text
+
+
+def _same_arguments(requested: Any, arguments: Any) -> bool:
+    if isinstance(requested, str):
+        import orjson
+
+        try:
+            requested = orjson.loads(requested)
+        except orjson.JSONDecodeError:
+            return False
+    return bool(requested == arguments)
 
 
 NO_TURN: Final = Turn(recording=False)

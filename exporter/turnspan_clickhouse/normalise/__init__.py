@@ -1,0 +1,100 @@
+"""Finished spans (and the content beside them) -> records."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from decimal import Decimal
+
+from opentelemetry.sdk.trace import ReadableSpan
+from turnspan import config, semconv
+from turnspan.content.ledger import (
+    InferenceContent,
+    Ledger,
+    StartedTurn,
+    ToolContent,
+    TurnContent,
+)
+from turnspan.content.redact import Redactor
+
+from turnspan_clickhouse.batch import Batch
+from turnspan_clickhouse.normalise import inference, others
+from turnspan_clickhouse.normalise.landing import Lander
+from turnspan_clickhouse.normalise.source import Origins, SpanFacts, read, text
+
+MAX_OPEN_TURNS = 50_000
+
+
+class Normaliser:
+    """Turns spans into records; remembers what has landed and what each open turn has cost."""
+
+    def __init__(self, ledger: Ledger, project: str = "") -> None:
+        self._ledger = ledger
+        self._project = project
+        self._origins = Origins(project or config.active().project)
+        self._lander = Lander()
+        self._costs: OrderedDict[str, Decimal] = OrderedDict()
+        self._redactor = Redactor(config.active())
+        self._settings = config.active()
+
+    def span(self, span: ReadableSpan, batch: Batch) -> None:
+        """Add a span's records to the batch. Raises for a span that cannot be read."""
+        redactor = self._current_redactor()
+        facts = read(span, self._origins)
+        context = span.context
+        assert context is not None
+        content = self._ledger.take(context.trace_id, context.span_id)
+        operation = text(facts.attributes.get(semconv.OPERATION_NAME))
+        if operation in semconv.INFERENCE_OPERATIONS:
+            held = content if isinstance(content, InferenceContent) else None
+            self._inference(facts, held, redactor, batch)
+        elif operation == semconv.OP_EXECUTE_TOOL:
+            tool = content if isinstance(content, ToolContent) else None
+            batch.add(others.tool_call(facts, tool, redactor, batch))
+        elif operation == semconv.OP_INVOKE_AGENT:
+            turn = content if isinstance(content, TurnContent) else None
+            self._turn(facts, turn, redactor, batch)
+        batch.add(others.span_row(facts, redactor, batch))
+
+    def running(self, started: StartedTurn, batch: Batch) -> None:
+        """Add the row of a turn that has begun."""
+        batch.add(others.running_turn(started, self._origins, self._current_redactor(), batch))
+
+    def forget(self) -> None:
+        """Land every message again (after a fork, or when a batch was lost)."""
+        self._lander.forget()
+
+    def _inference(
+        self, facts: SpanFacts, content: InferenceContent | None, redactor: Redactor, batch: Batch
+    ) -> None:
+        row = inference.llm_call(facts, redactor, batch)
+        if content is not None:
+            inference.add_content(row, content, facts, self._lander, redactor, batch)
+        batch.add(row)
+        if row.cost_usd is not None:
+            self._add_cost(row.turn_id, row.cost_usd)
+
+    def _turn(
+        self, facts: SpanFacts, content: TurnContent | None, redactor: Redactor, batch: Batch
+    ) -> None:
+        turn_id = facts.turn_id or facts.span_id
+        cost = self._costs.pop(turn_id, None)
+        row = others.turn_summary(facts, content, cost, redactor, batch)
+        if not self._settings.capture_content:
+            row.user_message = row.response_text = ""
+        batch.add(row)
+        if cost is not None and row.parent_turn_id:
+            self._add_cost(row.parent_turn_id, cost)
+
+    def _add_cost(self, turn_id: str, cost: Decimal) -> None:
+        self._costs[turn_id] = self._costs.get(turn_id, Decimal(0)) + cost
+        if len(self._costs) > MAX_OPEN_TURNS:
+            self._costs.popitem(last=False)
+
+    def _current_redactor(self) -> Redactor:
+        settings = config.active()
+        if settings is not self._settings:
+            self._settings = settings
+            self._redactor = Redactor(settings)
+            self._origins = Origins(self._project or settings.project)
+            self._lander.forget()
+        return self._redactor

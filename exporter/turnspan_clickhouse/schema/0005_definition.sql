@@ -5,6 +5,7 @@ CREATE TABLE IF NOT EXISTS {table:definition} {on_cluster}
     hash FixedString(16),
     kind LowCardinality(String),
     body String CODEC(ZSTD(3)),
+    source String CODEC(ZSTD(3)),
     first_seen DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
     written_at DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1))
 )

@@ -1,0 +1,189 @@
+"""``ClickHouseSpanExporter``: the OpenTelemetry face of the landing side.
+
+``export`` turns spans into records, encodes them and writes spool segments: when it returns, they
+survive a kill -9 and any outage of ClickHouse. It never talks to a store. One daemon thread of the
+exporter writes the rows of turns that have just begun and, for a server store, ships segments.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import Counter
+from collections.abc import Sequence
+
+from opentelemetry import context as otel_context
+from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
+from turnspan.content.ledger import Ledger, ledger
+from turnspan.guard import errors, logger
+
+from turnspan_clickhouse import dsn as dsns
+from turnspan_clickhouse.batch import Batch, Clock
+from turnspan_clickhouse.encode import encode_rows
+from turnspan_clickhouse.errors import SpoolError
+from turnspan_clickhouse.migrate import SCHEMA_VERSION
+from turnspan_clickhouse.normalise import Normaliser
+from turnspan_clickhouse.records import RECORDS
+from turnspan_clickhouse.ship import BackgroundShipper
+from turnspan_clickhouse.spool import Spool, SpoolWriter
+
+_TICK_SECONDS = 0.5
+_SUPPRESS = "suppress_instrumentation"
+
+
+class ClickHouseSpanExporter(SpanExporter):
+    """Lands spans as ``llm_call``, ``turn_summary``, ``tool_call`` and further records.
+
+    Works under any span processor. ``store`` is a DSN (else TURNSPAN_STORE, else the embedded store
+    in the user's data folder); ``project`` groups the records (else TURNSPAN_PROJECT, else the
+    service's name).
+
+    Raises:
+        StoreError: the DSN is not understood; the message says what one looks like.
+    """
+
+    def __init__(self, store: str | None = None, *, project: str = "") -> None:
+        self._dsn = dsns.parse(store)
+        self._ledger: Ledger = ledger
+        self._spool = Spool(self._dsn.spool)
+        self._writer = SpoolWriter(self._spool)
+        self._normaliser = Normaliser(self._ledger, project)
+        self._clock = Clock()
+        self._dropped: Counter[str] = Counter()
+        self._lock = threading.Lock()
+        self._closed = threading.Event()
+        self._failing = False
+        self._pid = os.getpid()
+        self._shipper: BackgroundShipper | None = None
+        self._ledger.attach()
+        self._start_threads()
+
+    # -- SpanExporter ------------------------------------------------------------------------------
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        """Write the spans' records to the spool; FAILURE when the spool cannot take them."""
+        if os.getpid() != self._pid:  # under a processor that does not tell us of a fork
+            self.after_fork()
+        with self._lock:
+            batch = self._batch()
+            self._add_started(batch, {s.context.span_id for s in spans if s.context is not None})
+            for span in spans:
+                try:
+                    self._normaliser.span(span, batch)
+                except Exception as error:  # noqa: BLE001  a poison span costs only itself
+                    errors.record("normalise", error)
+                    self._dropped["normalise_failed"] += 1
+            return self._write(batch)
+
+    def force_flush(self, timeout_millis: int = 30_000) -> bool:
+        """Write what has begun, and for a server store ship what is spooled, within the time."""
+        with self._lock:
+            batch = self._batch()
+            self._add_started(batch, set())
+            fine = self._write(batch) is SpanExportResult.SUCCESS
+        if self._shipper is not None:
+            fine = self._shipper.flush(timeout_millis / 1000) and fine
+        return fine
+
+    def shutdown(self) -> None:
+        """Stop the threads; ship for a bounded time. What is left goes with the next start."""
+        if self._closed.is_set():
+            return
+        self._closed.set()
+        if self._ticker is not threading.current_thread():
+            self._ticker.join(timeout=2)
+        if self._shipper is not None:
+            self._shipper.stop(timeout=5.0)
+        self._writer.close()
+        self._ledger.detach()
+
+    # -- accounts ------------------------------------------------------------------------------------
+
+    def remaining(self) -> int:
+        """Segments in the spool that have not landed (0 for the embedded store: a reader lands
+        them when it opens the store)."""
+        return 0 if self._dsn.embedded else len(self._spool.segments())
+
+    def dropped(self) -> dict[str, int]:
+        """Records lost, by reason."""
+        counts = Counter(self._dropped)
+        counts.update(self._spool.dropped)
+        return dict(counts)
+
+    def after_fork(self) -> None:
+        """In a forked child: a writer of its own, nothing of the parent's."""
+        self._pid = os.getpid()
+        self._lock = threading.Lock()
+        self._closed = threading.Event()
+        self._dropped = Counter()
+        self._ledger.after_fork()
+        self._writer.after_fork()
+        self._normaliser.forget()
+        self._start_threads()
+
+    # -- writing ---------------------------------------------------------------------------------------
+
+    def _batch(self) -> Batch:
+        return Batch(self._writer.token, self._clock.now())
+
+    def _add_started(self, batch: Batch, ended: set[int]) -> None:
+        for started in self._ledger.take_started():
+            if started.span_id in ended:
+                continue
+            try:
+                self._normaliser.running(started, batch)
+            except Exception as error:  # noqa: BLE001  a poison turn costs only its running row
+                errors.record("normalise.running", error)
+
+    def _write(self, batch: Batch) -> SpanExportResult:
+        result = SpanExportResult.SUCCESS
+        for kind in RECORDS:
+            rows = batch.rows.get(kind)
+            if not rows:
+                continue
+            block, rejected = encode_rows(kind, rows)
+            for _, error in rejected:
+                errors.record("encode", error)
+                self._dropped["encode_failed"] += 1
+            if not block:
+                continue
+            try:
+                self._writer.write(kind.table, SCHEMA_VERSION, block)
+            except SpoolError as error:
+                self._lost(kind.table, len(rows), error)
+                result = SpanExportResult.FAILURE
+            else:
+                self._failing = False
+        if self._shipper is not None and len(batch):
+            self._shipper.wake()
+        return result
+
+    def _lost(self, table: str, rows: int, error: SpoolError) -> None:
+        self._dropped[f"spool_failed:{table}"] += rows
+        self._normaliser.forget()  # messages of this batch have not landed after all
+        if not self._failing:  # one line for an outage, not one a batch
+            self._failing = True
+            logger.warning("Turnspan cannot write its spool, records are being lost: %s", error)
+
+    # -- threads ---------------------------------------------------------------------------------------
+
+    def _start_threads(self) -> None:
+        self._ticker = threading.Thread(target=self._tick, name="turnspan-exporter", daemon=True)
+        self._ticker.start()
+        if not self._dsn.embedded:
+            self._shipper = BackgroundShipper(self._dsn, self._spool)
+            self._shipper.start()
+
+    def _tick(self) -> None:
+        otel_context.attach(otel_context.set_value(_SUPPRESS, True))
+        closed = self._closed
+        while not closed.wait(_TICK_SECONDS):
+            try:
+                with self._lock:
+                    batch = self._batch()
+                    self._add_started(batch, set())
+                    self._write(batch)
+                self._ledger.sweep()
+            except Exception as error:  # noqa: BLE001  the thread must live on
+                errors.record("exporter.tick", error)

@@ -1,0 +1,214 @@
+"""Land each message and definition once.
+
+An agent resends its history on every call. The history of the newest calls of each scope is kept
+(it shares its strings with the application's own list), and a new call is compared with it element
+by element: strings that are the same objects compare in no time, so the messages seen before keep
+their hashes without being converted, redacted or hashed again.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from hashlib import blake2b
+from typing import Any, cast
+
+from turnspan.content.convert import convert_message
+from turnspan.content.model import Message as GenAiMessage
+from turnspan.content.model import dumps
+from turnspan.content.rebuild import source_if_needed
+from turnspan.content.redact import Redactor
+
+from turnspan_clickhouse.batch import Batch
+from turnspan_clickhouse.records import NO_HASH, Definition, Message
+
+MAX_SCOPES = 4_096
+MAX_HISTORIES = 4
+"""Histories kept a scope: nested agents and parallel calls have their own."""
+MAX_KNOWN = 200_000
+"""Hashes remembered as landed, over all scopes."""
+
+History = tuple[str, list[Any], list[bytes]]
+
+
+class _Scope:
+    __slots__ = ("histories",)
+
+    def __init__(self) -> None:
+        self.histories: list[History] = []
+
+
+class Lander:
+    """Turns contents into hashes and adds the rows that have not landed yet to a batch."""
+
+    def __init__(self) -> None:
+        self._scopes: OrderedDict[tuple[str, str], _Scope] = OrderedDict()
+        self._known: OrderedDict[tuple[str, str, bytes], None] = OrderedDict()
+        self._definitions: OrderedDict[int, tuple[Any, bytes]] = OrderedDict()
+
+    def messages(
+        self,
+        raw: list[Any],
+        *,
+        dialect: str,
+        project: str,
+        scope: str,
+        when: int,
+        redactor: Redactor,
+        batch: Batch,
+    ) -> list[bytes]:
+        """The hashes of a request's messages, in order."""
+        state = self._scope(project, scope)
+        known, hashes = _longest_prefix(state.histories, dialect, raw)
+        for message in raw[known:]:
+            converted = convert_message(dialect, message)
+            source = source_if_needed(dialect, message, converted)
+            hashes.append(
+                self.message(
+                    converted,
+                    source=source,
+                    dialect=dialect,
+                    project=project,
+                    scope=scope,
+                    when=when,
+                    redactor=redactor,
+                    batch=batch,
+                )
+            )
+        state.histories.insert(0, (dialect, raw, hashes))
+        del state.histories[MAX_HISTORIES:]
+        return hashes
+
+    def message(
+        self,
+        message: GenAiMessage,
+        *,
+        source: str,
+        dialect: str,
+        project: str,
+        scope: str,
+        when: int,
+        redactor: Redactor,
+        batch: Batch,
+    ) -> bytes:
+        """The hash of one message in the GenAI schema."""
+        where = "output" if message.get("role") == "assistant" else "input"
+        parts = dumps(redactor.value(message.get("parts", []), where)).decode()
+        role, name = str(message.get("role") or ""), str(message.get("name") or "")
+        if source:
+            source = redactor.text(source, where)
+        digest = blake2b(
+            f"{role}\0{name}\0{parts}\0{source}".encode("utf-8", "replace"), digest_size=16
+        ).digest()
+        if self._is_new((project, scope, digest)):
+            batch.add(
+                Message(
+                    project=project,
+                    scope=scope,
+                    hash=digest,
+                    role=role,
+                    name=name,
+                    parts=parts,
+                    source=source,
+                    dialect=dialect,
+                    first_seen=when,
+                    written_at=batch.written_at,
+                )
+            )
+        return digest
+
+    def definition(
+        self,
+        kind: str,
+        body: str,
+        *,
+        source: str = "",
+        project: str,
+        when: int,
+        redactor: Redactor,
+        batch: Batch,
+    ) -> bytes:
+        """The hash of a system prompt, tool catalogue or assembled context; zero for none."""
+        if not body:
+            return NO_HASH
+        body = redactor.text(body, kind)
+        source = redactor.text(source, kind) if source else ""
+        digest = blake2b(
+            f"{kind}\0{body}\0{source}".encode("utf-8", "replace"), digest_size=16
+        ).digest()
+        if self._is_new((project, "", digest)):
+            batch.add(
+                Definition(
+                    project=project,
+                    hash=digest,
+                    kind=kind,
+                    body=body,
+                    source=source,
+                    first_seen=when,
+                    written_at=batch.written_at,
+                )
+            )
+        return digest
+
+    def remembered(self, value: Any) -> bytes | None:
+        """The hash of a definition that is this very object (tool lists are frozen once)."""
+        known = self._definitions.get(id(value))
+        return known[1] if known is not None and known[0] is value else None
+
+    def remember(self, value: Any, digest: bytes) -> None:
+        """Keep a definition's hash by its object's identity."""
+        self._definitions[id(value)] = (value, digest)
+        if len(self._definitions) > 1_024:
+            self._definitions.popitem(last=False)
+
+    def forget(self) -> None:
+        """In a forked child, or after a batch was lost: land everything again."""
+        self._scopes.clear()
+        self._known.clear()
+        self._definitions.clear()
+
+    def _scope(self, project: str, scope: str) -> _Scope:
+        key = (project, scope)
+        state = self._scopes.get(key)
+        if state is None:
+            state = self._scopes[key] = _Scope()
+            if len(self._scopes) > MAX_SCOPES:
+                self._scopes.popitem(last=False)
+        else:
+            self._scopes.move_to_end(key)
+        return state
+
+    def _is_new(self, key: tuple[str, str, bytes]) -> bool:
+        if key in self._known:
+            return False
+        self._known[key] = None
+        if len(self._known) > MAX_KNOWN:
+            self._known.popitem(last=False)
+        return True
+
+
+def _longest_prefix(
+    histories: list[History], dialect: str, raw: list[Any]
+) -> tuple[int, list[bytes]]:
+    best: list[bytes] = []
+    for known_dialect, messages, hashes in histories:
+        if known_dialect != dialect:
+            continue
+        limit = min(len(messages), len(raw))
+        if limit <= len(best):
+            continue
+        if messages[:limit] == raw[:limit]:
+            same = limit
+        else:
+            same = next((i for i in range(limit) if messages[i] != raw[i]), limit)
+        if same > len(best):
+            best = hashes[:same]
+    return len(best), list(best)
+
+
+def system_text(system: list[dict[str, Any]]) -> str:
+    """The text of a call's system instructions; parts that are not text as JSON."""
+    texts: list[str] = []
+    for part in system:
+        content = part.get("content")
+        texts.append(cast("str", content) if isinstance(content, str) else dumps(part).decode())
+    return "\n\n".join(texts)

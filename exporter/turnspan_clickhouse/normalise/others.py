@@ -1,0 +1,318 @@
+"""Tools, turns and plain spans -> their rows."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from opentelemetry.sdk.trace import ReadableSpan
+from turnspan import semconv
+from turnspan.content.convert import split_request
+from turnspan.content.convert import convert_message
+from turnspan.content.ledger import StartedTurn, ToolContent, TurnContent
+from turnspan.content.model import dumps_text, last_user_text
+from turnspan.content.redact import Redactor
+from turnspan.outcomes import tool_failed
+from turnspan.turn import Turn
+
+from turnspan_clickhouse.batch import Batch
+from turnspan_clickhouse.normalise.inference import other_attributes, usage_of
+from turnspan_clickhouse.normalise.source import Origins, SpanFacts, integer, text
+from turnspan_clickhouse.records import SpanRow, ToolCall, TurnSummary
+
+RUNNING, FINAL, INTERRUPTED = "running", "final", "interrupted"
+
+_TOOL_COLUMNS = frozenset(
+    {
+        semconv.OPERATION_NAME,
+        semconv.TOOL_NAME,
+        semconv.TOOL_TYPE,
+        semconv.TOOL_CALL_ID,
+        semconv.TOOL_FAILED,
+        semconv.TOOL_CALL_ARGUMENTS,
+        semconv.TOOL_CALL_RESULT,
+        semconv.CONVERSATION_ID,
+        semconv.SESSION_ID,
+        semconv.AGENT_NAME,
+        semconv.TURN_ID,
+        semconv.ROUND,
+        semconv.ERROR_TYPE,
+    }
+)
+
+_TURN_COLUMNS = frozenset(
+    {
+        semconv.OPERATION_NAME,
+        semconv.AGENT_NAME,
+        semconv.AGENT_VERSION,
+        semconv.CONVERSATION_ID,
+        semconv.SESSION_ID,
+        semconv.USER_ID,
+        semconv.TURN_ID,
+        semconv.TURN_PARENT_ID,
+        semconv.TURN_STOP_REASON,
+        semconv.TURN_STOP_DETAIL,
+        semconv.TURN_ROUNDS,
+        semconv.TURN_MAX_ROUNDS,
+        semconv.TURN_LLM_CALLS,
+        semconv.TURN_TOOL_CALLS,
+        semconv.TURN_TOOL_ERRORS,
+        semconv.TURN_SILENT_ROUNDS,
+        semconv.TURN_MAX_IDENTICAL_TOOL_STREAK,
+        semconv.TURN_NO_PROGRESS_ROUNDS,
+        semconv.TURN_INTENT,
+        semconv.TURN_CHAT_MODE,
+        semconv.TURN_TASK_TYPE,
+        semconv.TURN_TARGET,
+        semconv.USAGE_INPUT_TOKENS,
+        semconv.USAGE_OUTPUT_TOKENS,
+        semconv.LINEAGE_ID,
+        semconv.ROLLOUT_ID,
+        semconv.ATTEMPT_ID,
+        semconv.INPUT_MESSAGES,
+        semconv.OUTPUT_MESSAGES,
+        semconv.ERROR_TYPE,
+    }
+)
+
+_CONTENT = frozenset(
+    {
+        semconv.INPUT_MESSAGES,
+        semconv.OUTPUT_MESSAGES,
+        semconv.SYSTEM_INSTRUCTIONS,
+        semconv.TOOL_DEFINITIONS,
+        semconv.TOOL_CALL_ARGUMENTS,
+        semconv.TOOL_CALL_RESULT,
+    }
+)
+
+
+def tool_call(
+    facts: SpanFacts, content: ToolContent | None, redactor: Redactor, batch: Batch
+) -> ToolCall:
+    """The row of an executed tool."""
+    a = facts.attributes
+    arguments = content.arguments if content is not None else a.get(semconv.TOOL_CALL_ARGUMENTS)
+    result = content.result if content is not None else a.get(semconv.TOOL_CALL_RESULT)
+    failed = a.get(semconv.TOOL_FAILED) is True or bool(facts.error_type) or tool_failed(result)
+    return ToolCall(
+        project=facts.project,
+        service=facts.origin.service,
+        environment=facts.origin.environment,
+        session_id=facts.session_id,
+        turn_id=facts.turn_id or facts.trace_id,
+        trace_id=facts.trace_id,
+        span_id=facts.span_id,
+        parent_span_id=facts.parent_span_id,
+        start_time=facts.start_time,
+        duration=facts.duration,
+        round=integer(a.get(semconv.ROUND)) or 0,
+        name=text(a.get(semconv.TOOL_NAME)),
+        type=text(a.get(semconv.TOOL_TYPE)),
+        call_id=text(a.get(semconv.TOOL_CALL_ID)),
+        arguments=_written(arguments, "tool_arguments", redactor),
+        result=_written(result, "tool_result", redactor),
+        failed=failed,
+        error_type=facts.error_type,
+        error_message=redactor.text(facts.error_message, "error") if facts.error_message else "",
+        agent_name=text(a.get(semconv.AGENT_NAME)),
+        scope_name=facts.scope_name,
+        attributes=other_attributes(facts, _TOOL_COLUMNS, redactor),
+        writer=batch.writer,
+        written_at=batch.written_at,
+    )
+
+
+def turn_summary(
+    facts: SpanFacts,
+    content: TurnContent | None,
+    cost: Decimal | None,
+    redactor: Redactor,
+    batch: Batch,
+) -> TurnSummary:
+    """The final row of a turn."""
+    a = facts.attributes
+    turn = content.turn if content is not None else None
+    usage = turn.usage if turn is not None else usage_of(facts)
+    return TurnSummary(
+        project=facts.project,
+        service=facts.origin.service,
+        environment=facts.origin.environment,
+        session_id=facts.session_id,
+        user_id=text(a.get(semconv.USER_ID)),
+        turn_id=facts.turn_id or facts.span_id,
+        parent_turn_id=text(a.get(semconv.TURN_PARENT_ID)),
+        trace_id=facts.trace_id,
+        span_id=facts.span_id,
+        parent_span_id=facts.parent_span_id,
+        start_time=facts.start_time,
+        duration=facts.duration,
+        status=FINAL,
+        agent_name=text(a.get(semconv.AGENT_NAME)),
+        agent_version=text(a.get(semconv.AGENT_VERSION)),
+        user_message=_user_message(turn, redactor),
+        response_text=_response(content, redactor),
+        stop_reason=redactor.text(_stop_reason(facts), "stop_reason"),
+        stop_detail=redactor.text(text(a.get(semconv.TURN_STOP_DETAIL)), "error"),
+        rounds=integer(a.get(semconv.TURN_ROUNDS)) or 0,
+        max_rounds=integer(a.get(semconv.TURN_MAX_ROUNDS)),
+        llm_call_count=integer(a.get(semconv.TURN_LLM_CALLS)) or 0,
+        tool_call_count=integer(a.get(semconv.TURN_TOOL_CALLS)) or 0,
+        tool_error_count=integer(a.get(semconv.TURN_TOOL_ERRORS)) or 0,
+        silent_rounds=integer(a.get(semconv.TURN_SILENT_ROUNDS)) or 0,
+        max_identical_tool_streak=integer(a.get(semconv.TURN_MAX_IDENTICAL_TOOL_STREAK)) or 0,
+        no_progress_rounds=integer(a.get(semconv.TURN_NO_PROGRESS_ROUNDS)) or 0,
+        turn_intent=text(a.get(semconv.TURN_INTENT)),
+        chat_mode=text(a.get(semconv.TURN_CHAT_MODE)) or "unknown",
+        task_type=text(a.get(semconv.TURN_TASK_TYPE)),
+        target=redactor.text(text(a.get(semconv.TURN_TARGET)), "target"),
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        cache_read_tokens=usage.cache_read_tokens,
+        cache_write_tokens=usage.cache_write_tokens,
+        reasoning_tokens=usage.reasoning_tokens,
+        cost_usd=cost,
+        models=list(turn.models) if turn is not None else [],
+        error_type=facts.error_type,
+        error_message=redactor.text(facts.error_message, "error") if facts.error_message else "",
+        lineage_id=text(a.get(semconv.LINEAGE_ID)),
+        rollout_id=text(a.get(semconv.ROLLOUT_ID)),
+        attempt_id=text(a.get(semconv.ATTEMPT_ID)),
+        scope_name=facts.scope_name,
+        attributes=other_attributes(facts, _TURN_COLUMNS, redactor),
+        writer=batch.writer,
+        written_at=batch.written_at,
+    )
+
+
+def running_turn(
+    started: StartedTurn, origins: Origins, redactor: Redactor, batch: Batch
+) -> TurnSummary:
+    """The row of a turn that has begun and not ended."""
+    turn = started.turn
+    origin = origins.read(started.resource)
+    session = turn.session
+    message = started.user_message
+    return TurnSummary(
+        project=origin.project,
+        service=origin.service,
+        environment=origin.environment,
+        session_id=session.id if session is not None else "",
+        user_id=session.user_id if session is not None else "",
+        turn_id=turn.id,
+        parent_turn_id=turn.parent.id if turn.parent is not None else "",
+        trace_id=f"{started.trace_id:032x}",
+        span_id=f"{started.span_id:016x}",
+        parent_span_id=f"{started.parent_span_id:016x}" if started.parent_span_id else "",
+        start_time=started.start_time,
+        status=RUNNING,
+        agent_name=turn.agent_name,
+        agent_version=turn.agent_version,
+        user_message=_written(message, "user_message", redactor),
+        stop_reason=RUNNING,
+        max_rounds=turn.max_rounds,
+        turn_intent=turn.intent,
+        chat_mode=turn.chat_mode or "unknown",
+        task_type=turn.task_type,
+        target=redactor.text(turn.target, "target"),
+        writer=batch.writer,
+        written_at=batch.written_at,
+    )
+
+
+def span_row(facts: SpanFacts, redactor: Redactor, batch: Batch) -> SpanRow:
+    """The row of any span, without content."""
+    span = facts.span
+    scope = span.instrumentation_scope
+    context = span.context
+    return SpanRow(
+        project=facts.project,
+        service=facts.origin.service,
+        environment=facts.origin.environment,
+        session_id=facts.session_id,
+        turn_id=facts.turn_id,
+        trace_id=facts.trace_id,
+        span_id=facts.span_id,
+        parent_span_id=facts.parent_span_id,
+        trace_state=context.trace_state.to_header() if context and context.trace_state else "",
+        name=redactor.text(span.name, "span_name"),
+        kind=span.kind.name,
+        start_time=facts.start_time,
+        duration=facts.duration,
+        status_code=span.status.status_code.name,
+        status_message=redactor.text(span.status.description or "", "error"),
+        scope_name=facts.scope_name,
+        scope_version=(scope.version or "") if scope is not None else "",
+        attributes=other_attributes(facts, _CONTENT, redactor),
+        resource=redact_resource(facts, redactor),
+        events=_events(span, redactor),
+        links=_links(span),
+        writer=batch.writer,
+        written_at=batch.written_at,
+    )
+
+
+def redact_resource(facts: SpanFacts, redactor: Redactor) -> dict[str, str]:
+    """The resource's attributes, redacted."""
+    return {
+        key: redactor.text(value, f"resource:{key}")
+        for key, value in facts.origin.resource.items()
+    }
+
+
+def _events(span: ReadableSpan, redactor: Redactor) -> str:
+    if not span.events:
+        return ""
+    events = [
+        {"name": e.name, "time": e.timestamp, "attributes": dict(e.attributes or {})}
+        for e in span.events
+    ]
+    return dumps_text(redactor.value(events, "event"))
+
+
+def _links(span: ReadableSpan) -> str:
+    if not span.links:
+        return ""
+    return dumps_text(
+        [
+            {"trace_id": f"{k.context.trace_id:032x}", "span_id": f"{k.context.span_id:016x}"}
+            for k in span.links
+        ]
+    )
+
+
+def _stop_reason(facts: SpanFacts) -> str:
+    reason = text(facts.attributes.get(semconv.TURN_STOP_REASON))
+    if reason:
+        return reason
+    return "error" if facts.error_type else "completed"
+
+
+def _user_message(turn: Turn | None, redactor: Redactor) -> str:
+    if turn is None:
+        return ""
+    message = turn.user_message
+    if message is None and turn.first_request is not None:
+        dialect, request = turn.first_request
+        raw = split_request(dialect, dict(request)).messages_raw
+        message = last_user_text([convert_message(dialect, m) for m in raw[-8:]])
+    return _written(message, "user_message", redactor)
+
+
+def _response(content: TurnContent | None, redactor: Redactor) -> str:
+    if content is None:
+        return ""
+    turn = content.turn
+    if isinstance(turn.response_text, str):
+        return redactor.text(turn.response_text, "response_text")
+    if turn.last_text:
+        return redactor.text(turn.last_text, "response_text")
+    return _written(content.response, "response_text", redactor)
+
+
+def _written(value: Any, where: str, redactor: Redactor) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return redactor.text(value, where)
+    return dumps_text(redactor.value(value, where))

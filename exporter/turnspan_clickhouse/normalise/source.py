@@ -1,0 +1,136 @@
+"""What every record says about where it came from, read from a span once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.trace import StatusCode
+
+from turnspan import semconv
+from turnspan.content.model import dumps_text
+
+MAX_STATUS = 4_096
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The resource's share of a record; one a resource."""
+
+    service: str
+    environment: str
+    project: str
+    resource: dict[str, str]
+
+
+class Origins:
+    """Origins by resource, made once each."""
+
+    def __init__(self, project: str) -> None:
+        self._project = project
+        self._known: dict[int, tuple[Resource, Origin]] = {}
+
+    def of(self, resource: Resource) -> Origin:
+        """The origin of a span's resource."""
+        known = self._known.get(id(resource))
+        if known is None:
+            # The resource is kept beside so that its id is not given to another one.
+            known = (resource, self.read(resource.attributes))
+            self._known[id(resource)] = known
+        return known[1]
+
+    def read(self, attributes: Mapping[str, Any]) -> Origin:
+        """The origin that a resource's attributes say."""
+        service = text(attributes.get(semconv.SERVICE_NAME))
+        environment = text(
+            attributes.get(semconv.DEPLOYMENT_ENVIRONMENT)
+            or attributes.get("deployment.environment")
+        )
+        return Origin(
+            service=service,
+            environment=environment,
+            project=self._project or text(attributes.get(semconv.PROJECT)) or service,
+            resource={key: text(value) for key, value in attributes.items()},
+        )
+
+
+@dataclass(slots=True)
+class SpanFacts:
+    """A span, read once: identity, times, and its attributes."""
+
+    span: ReadableSpan
+    origin: Origin
+    attributes: Mapping[str, Any]
+    project: str
+    trace_id: str
+    span_id: str
+    parent_span_id: str
+    start_time: int
+    duration: float
+    session_id: str
+    turn_id: str
+    scope_name: str
+    error_type: str
+    error_message: str
+
+    @property
+    def scope(self) -> str:
+        """The scope that a message belongs to: its session, or its trace where there is none."""
+        return self.session_id or self.trace_id
+
+    @property
+    def end_time(self) -> int:
+        """When the span ended, in ns since the epoch."""
+        return self.span.end_time or self.start_time
+
+
+def read(span: ReadableSpan, origins: Origins) -> SpanFacts:
+    """Read a finished span. Raises ValueError for one without an identity."""
+    context = span.context
+    if context is None:
+        raise ValueError("the span has no context")
+    attributes: Mapping[str, Any] = span.attributes or {}
+    origin = origins.of(span.resource)
+    start = span.start_time or 0
+    failed = span.status.status_code is StatusCode.ERROR
+    session = attributes.get(semconv.CONVERSATION_ID) or attributes.get(semconv.SESSION_ID)
+    scope = span.instrumentation_scope
+    return SpanFacts(
+        span=span,
+        origin=origin,
+        attributes=attributes,
+        project=origin.project,
+        trace_id=f"{context.trace_id:032x}",
+        span_id=f"{context.span_id:016x}",
+        parent_span_id=f"{span.parent.span_id:016x}" if span.parent is not None else "",
+        start_time=start,
+        duration=max(0, (span.end_time or start) - start) / 1e9,
+        session_id=text(session),
+        turn_id=text(attributes.get(semconv.TURN_ID)),
+        scope_name=scope.name if scope is not None else "",
+        error_type=text(attributes.get(semconv.ERROR_TYPE)) or ("_OTHER" if failed else ""),
+        error_message=(span.status.description or "")[:MAX_STATUS] if failed else "",
+    )
+
+
+def text(value: Any) -> str:
+    """An attribute's value as a column's text; empty for none."""
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (list, tuple, dict)):
+        return dumps_text(value)
+    return str(value)
+
+
+def integer(value: Any) -> int | None:
+    """A count, or None for what is not one."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    return int(value) if 0 <= value < 2**63 else None

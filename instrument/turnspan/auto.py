@@ -1,0 +1,47 @@
+"""No-code mode: ``OTEL_TRACES_EXPORTER=turnspan,otlp opentelemetry-instrument python app.py``.
+
+``opentelemetry-instrument`` picks one distro and one configurator. Ours set the SDK up by the
+standard variables and land the records through our own pipeline. Where another distro is picked
+instead, the SDK loads the exporter by its entry point's name and everything lands all the same.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from opentelemetry.instrumentation.distro import BaseDistro
+from opentelemetry.sdk._configuration import _OTelSDKConfigurator  # the official distro's base too
+
+from turnspan.config import logger
+
+_EXPORTERS = "OTEL_TRACES_EXPORTER"
+
+
+class TurnspanDistro(BaseDistro):
+    """Only defaults: records where no exporter was named, ids from the system's random source."""
+
+    def _configure(self, **kwargs: Any) -> None:
+        os.environ.setdefault(_EXPORTERS, "turnspan")
+        os.environ.setdefault("OTEL_PYTHON_ID_GENERATOR", "turnspan")
+
+
+class TurnspanConfigurator(_OTelSDKConfigurator):
+    """The SDK's own configuration for resource, sampler, metrics and logs; our pipeline for spans.
+
+    Never stops the application from starting.
+    """
+
+    def _configure(self, **kwargs: Any) -> None:
+        from turnspan.lifecycle import configure
+
+        named = os.environ.get(_EXPORTERS, "turnspan")
+        try:
+            os.environ[_EXPORTERS] = "none"
+            try:
+                super()._configure(**kwargs)
+            finally:
+                os.environ[_EXPORTERS] = named
+            configure(exporters=[name.strip() for name in named.split(",") if name.strip()])
+        except Exception:  # noqa: BLE001  the application must start
+            logger.exception("Turnspan could not be configured; the application runs untraced.")

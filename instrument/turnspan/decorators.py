@@ -1,0 +1,331 @@
+"""The decorators: ``agent``, ``tool``, ``workflow``, ``step``; each is a context manager as well.
+
+They take functions of every kind: plain, coroutine, generator, async generator, methods,
+classmethods, staticmethods, partials and callable objects; the signature stays what it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from types import TracebackType
+from typing import Any, Generic, TypeVar, cast, overload
+
+from opentelemetry.trace import Span
+
+from turnspan import config, recording, semconv
+from turnspan.arguments import Parameters, first_line, name_of
+from turnspan.guard import guard
+from turnspan.recording import NO_RECORDING, SpanRecording, ToolRecording, TurnRecording
+from turnspan.turn import NO_TURN, Turn
+from turnspan.wrapping import Begin, Recording, wrap
+
+F = TypeVar("F", bound=Callable[..., Any])
+Handle = TypeVar("Handle")
+
+# What `with` blocks are open in this thread or task, innermost last: one scope object may be used
+# by several of them at once.
+_open_blocks: ContextVar[tuple[tuple[object, Recording, object | None], ...]] = ContextVar(
+    "turnspan-open-blocks", default=()
+)
+
+
+class Scope(Generic[Handle]):
+    """A decorator and context manager for one kind of span; reusable, also by several tasks."""
+
+    def __init__(self, name: str | None, attributes: Mapping[str, Any] | None) -> None:
+        self._name = name or ""
+        self._attributes = dict(attributes or {})
+
+    def __call__(self, func: F) -> F:
+        """Decorate a function."""
+        return wrap(func, self._begin_for)
+
+    def __enter__(self) -> Handle:
+        current, handle = self._open()
+        _open_blocks.set((*_open_blocks.get(), (self, current, current.enter())))
+        return handle
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        blocks = _open_blocks.get()
+        for index in range(len(blocks) - 1, -1, -1):
+            owner, current, token = blocks[index]
+            if owner is self:
+                _open_blocks.set((*blocks[:index], *blocks[index + 1 :]))
+                current.leave(token)
+                if error is None:
+                    current.done(None)
+                else:
+                    current.failed(error)
+                return
+
+    async def __aenter__(self) -> Handle:
+        return self.__enter__()
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.__exit__(kind, error, trace)
+
+    def _begin_for(self, func: Callable[..., Any]) -> Begin:
+        raise NotImplementedError
+
+    def _open(self) -> tuple[Recording, Handle]:
+        raise NotImplementedError
+
+
+class AgentScope(Scope[Turn]):
+    """``turnspan.agent(...)``."""
+
+    def __init__(
+        self,
+        name: str | None = None,
+        *,
+        version: str = "",
+        max_rounds: int | None = None,
+        attributes: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(name, attributes)
+        self._version = version
+        self._max_rounds = max_rounds
+
+    def _begin_for(self, func: Callable[..., Any]) -> Begin:
+        parameters = Parameters(func)
+        name = self._name or name_of(func)
+
+        def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Recording:
+            with guard("agent.begin"):
+                if config.active().enabled:
+                    message = parameters.user_message(parameters.bind(args, kwargs))
+                    return self._start(name, message)
+            return NO_RECORDING
+
+        return begin
+
+    def _open(self) -> tuple[Recording, Turn]:
+        with guard("agent.begin"):
+            if config.active().enabled:
+                started = self._start(self._name, None)
+                return started, started.turn
+        return NO_RECORDING, NO_TURN
+
+    def _start(self, name: str, user_message: Any) -> TurnRecording:
+        return recording.begin_turn(
+            name, self._version, self._max_rounds, user_message, self._attributes
+        )
+
+
+class ToolHandle:
+    """A tool being executed inside ``with turnspan.tool(...) as call``."""
+
+    __slots__ = ("_recording",)
+
+    def __init__(self, recording: ToolRecording | None) -> None:
+        self._recording = recording
+
+    @property
+    def result(self) -> Any:
+        """What the tool gave back; set it before the block ends."""
+        return None if self._recording is None else self._recording.outcome
+
+    @result.setter
+    def result(self, value: Any) -> None:
+        if self._recording is not None:
+            self._recording.outcome = value
+
+    def fail(self, message: str) -> None:
+        """The tool failed without raising."""
+        if self._recording is not None:
+            self._recording.failure = str(message) or "failed"
+
+
+class ToolScope(Scope[ToolHandle]):
+    """``turnspan.tool(...)``."""
+
+    def __init__(
+        self,
+        name: str | None = None,
+        *,
+        call_id: str = "",
+        arguments: Any = None,
+        description: str = "",
+        type: str = "function",
+        attributes: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(name, attributes)
+        self._call_id = call_id
+        self._arguments = arguments
+        self._description = description
+        self._type = type
+
+    def _begin_for(self, func: Callable[..., Any]) -> Begin:
+        parameters = Parameters(func)
+        name = self._name or name_of(func)
+        description = self._description or first_line(func)
+
+        def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Recording:
+            with guard("tool.begin"):
+                if config.active().enabled:
+                    return self._start(name, description, parameters.bind(args, kwargs))
+            return NO_RECORDING
+
+        return begin
+
+    def _open(self) -> tuple[Recording, ToolHandle]:
+        with guard("tool.begin"):
+            if config.active().enabled:
+                name = self._name or "tool"
+                started = self._start(name, self._description, self._arguments)
+                return started, ToolHandle(started)
+        return NO_RECORDING, ToolHandle(None)
+
+    def _start(self, name: str, description: str, arguments: Any) -> ToolRecording:
+        return recording.begin_tool(
+            name,
+            call_id=self._call_id,
+            description=description,
+            tool_type=self._type,
+            arguments=arguments,
+            attributes=self._attributes,
+        )
+
+
+class StepHandle:
+    """A workflow or step being executed; ``set`` puts attributes on its span."""
+
+    __slots__ = ("_span",)
+
+    def __init__(self, span: Span | None) -> None:
+        self._span = span
+
+    def set(self, **attributes: str | bool | int | float) -> None:
+        """Put attributes on the span."""
+        if self._span is not None:
+            with guard("step.set"):
+                self._span.set_attributes(attributes)
+
+
+class StepScope(Scope[StepHandle]):
+    """``turnspan.step(...)``; the base of ``turnspan.workflow(...)``."""
+
+    def _begin_for(self, func: Callable[..., Any]) -> Begin:
+        name = self._name or name_of(func)
+
+        def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Recording:
+            with guard("step.begin"):
+                if config.active().enabled:
+                    return self._start(name)
+            return NO_RECORDING
+
+        return begin
+
+    def _open(self) -> tuple[Recording, StepHandle]:
+        with guard("step.begin"):
+            if config.active().enabled:
+                started = self._start(self._name)
+                return started, StepHandle(started.span)
+        return NO_RECORDING, StepHandle(None)
+
+    def _start(self, name: str) -> SpanRecording:
+        attributes = {semconv.STEP_NAME: name, **self._attributes}
+        return recording.begin_span(name or "step", attributes)
+
+
+class WorkflowScope(StepScope):
+    """``turnspan.workflow(...)``."""
+
+    def _start(self, name: str) -> SpanRecording:
+        attributes: dict[str, Any] = {semconv.OPERATION_NAME: semconv.OP_INVOKE_WORKFLOW}
+        if name:
+            attributes[semconv.WORKFLOW_NAME] = name
+        attributes.update(self._attributes)
+        return recording.begin_span(f"invoke_workflow {name}" if name else "invoke_workflow", attributes)
+
+
+@overload
+def agent(func: F, /) -> F: ...
+@overload
+def agent(
+    name: str | None = None,
+    /,
+    *,
+    version: str = "",
+    max_rounds: int | None = None,
+    attributes: Mapping[str, Any] | None = None,
+) -> AgentScope: ...
+def agent(name: Any = None, /, **options: Any) -> Any:
+    """Record an agent's turn: an ``invoke_agent`` span and a ``turn_summary`` record.
+
+    As a decorator the function's name is the agent's, and the argument that looks like it (by its
+    name, else the first text) the user's message. As a context manager it gives the ``Turn``.
+
+    Args:
+        name: the agent's name.
+        version: the agent's version.
+        max_rounds: a budget of model calls; reaching it while the model still asks for tools is
+            the stop reason ``round_cap``. Turnspan only reports it, it does not enforce it.
+        attributes: span attributes of your own.
+    """
+    return _decorate(AgentScope, name, options)
+
+
+@overload
+def tool(func: F, /) -> F: ...
+@overload
+def tool(
+    name: str | None = None,
+    /,
+    *,
+    call_id: str = "",
+    arguments: Any = None,
+    description: str = "",
+    type: str = "function",
+    attributes: Mapping[str, Any] | None = None,
+) -> ToolScope: ...
+def tool(name: Any = None, /, **options: Any) -> Any:
+    """Record an executed tool: an ``execute_tool`` span and a ``tool_call`` record.
+
+    As a context manager it gives a handle whose ``result`` you set. ``call_id`` is the model's id
+    of the call; left out, it is found by name and arguments among the calls the model asked for.
+    """
+    return _decorate(ToolScope, name, options)
+
+
+@overload
+def workflow(func: F, /) -> F: ...
+@overload
+def workflow(
+    name: str | None = None, /, *, attributes: Mapping[str, Any] | None = None
+) -> WorkflowScope: ...
+def workflow(name: Any = None, /, *, attributes: Mapping[str, Any] | None = None) -> Any:
+    """Record a workflow that joins several agents: an ``invoke_workflow`` span."""
+    return _decorate(WorkflowScope, name, {"attributes": attributes})
+
+
+@overload
+def step(func: F, /) -> F: ...
+@overload
+def step(
+    name: str | None = None, /, *, attributes: Mapping[str, Any] | None = None
+) -> StepScope: ...
+def step(name: Any = None, /, *, attributes: Mapping[str, Any] | None = None) -> Any:
+    """Record a step of an agent's own work (assembling context, planning, ranking)."""
+    return _decorate(StepScope, name, {"attributes": attributes})
+
+
+def _decorate(scope: Callable[..., Any], name: Any, options: dict[str, Any]) -> Any:
+    if name is None or isinstance(name, str):
+        return scope(name, **options)
+    if not callable(name) and not isinstance(name, (classmethod, staticmethod)):
+        raise TypeError(
+            f"expected a function to decorate or a name, not {type(cast('object', name)).__name__}"
+        )
+    return scope(None, **options)(name)

@@ -1,0 +1,303 @@
+"""``configure``, ``flush`` and ``shutdown``: the recorder's life in a process."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from opentelemetry import trace
+
+from turnspan import config
+from turnspan.config import RedactHook, Settings, logger
+from turnspan.content.ledger import ledger
+from turnspan.guard import errors
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import SpanExporter
+
+    from turnspan.pipeline import RecordProcessor
+
+RECORDS_EXPORTER = "turnspan"
+"""The entry point's name of the exporter that lands records."""
+
+
+@dataclass(frozen=True, slots=True)
+class FlushResult:
+    """What a flush achieved. ``ok`` is never True when the last export failed."""
+
+    ok: bool
+    remaining: int
+    """Spans queued or records spooled that have not landed (an embedded store lands them when a
+    reader opens it, so for it only what is not yet in the spool counts)."""
+    dropped: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Spans and records lost so far in this process, by reason."""
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+
+class Recorder:
+    """What ``configure`` set up; one a process."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.provider: TracerProvider | None = None
+        self.owns_provider = False
+        self.processor: RecordProcessor | None = None
+        self.others: list[Any] = []
+
+
+_recorder = Recorder()
+
+
+def configure(
+    *,
+    service_name: str | None = None,
+    project: str | None = None,
+    environment: str | None = None,
+    store: str | None = None,
+    exporters: Sequence[str | SpanExporter] | None = None,
+    capture_content: bool | None = None,
+    redact: RedactHook | None = None,
+    mask_secrets: bool | None = None,
+    classify_intent: bool | None = None,
+    tracer_provider: trace.TracerProvider | None = None,
+    resource_attributes: Mapping[str, Any] | None = None,
+    flush_interval: float | None = None,
+    queue_size: int | None = None,
+    batch_size: int | None = None,
+) -> None:
+    """Start recording. An argument beats its environment variable, which beats the default.
+
+    Works beside a TracerProvider that the application already has (``tracer_provider``, or the
+    global one): records are added to it and its own exporters are left alone. Without one, a
+    provider is made from the standard ``OTEL_*`` variables. Calling it again while recording
+    changes the content settings only, and says so in the log when more was asked.
+
+    Args:
+        service_name: else OTEL_SERVICE_NAME or OTEL_RESOURCE_ATTRIBUTES.
+        project: groups records in the store; the service's name when empty.
+        environment: ``deployment.environment.name``.
+        store: a DSN, else TURNSPAN_STORE, else the embedded store in the user's data folder.
+        exporters: names (``turnspan``, ``otlp``, ``console``, any installed entry point) or
+            exporter objects; else OTEL_TRACES_EXPORTER, else ``turnspan`` and, where an OTLP
+            endpoint is set, ``otlp``.
+        capture_content: False records no content, only tokens, cost, latency and stop reasons.
+        redact: ``redact(text, where) -> text``; sees every text before it is written anywhere.
+        mask_secrets: mask secrets of well-known shapes (default True).
+        classify_intent: give a turn without an intent one by keywords.
+        tracer_provider: the provider to add to, instead of the global one.
+        resource_attributes: more attributes of a provider that is made here.
+        flush_interval: seconds between two writes to the spool.
+        queue_size: finished spans kept in memory at most.
+        batch_size: finished spans that trigger a write before the interval is over.
+
+    Raises:
+        ValueError: an argument is of the wrong type or names an unknown exporter.
+    """
+    settings = config.resolve(
+        {
+            "project": project,
+            "capture_content": capture_content,
+            "redact": redact,
+            "mask_secrets": mask_secrets,
+            "classify_intent": classify_intent,
+            "flush_interval": flush_interval,
+            "queue_size": queue_size,
+            "batch_size": batch_size,
+        }
+    )
+    with _recorder.lock:
+        config.activate(settings)
+        if not settings.enabled:
+            logger.info("OTEL_SDK_DISABLED is true: Turnspan records nothing.")
+            return
+        if _recorder.processor is not None or _recorder.others:
+            if store is not None or exporters is not None or tracer_provider is not None:
+                logger.warning(
+                    "turnspan.configure() was called again: store, exporters and provider stay as "
+                    "they are; call turnspan.shutdown() first to change them."
+                )
+            return
+        provider, owned = _provider(
+            tracer_provider, service_name, environment, resource_attributes
+        )
+        _recorder.provider, _recorder.owns_provider = provider, owned
+        _add_exporters(provider, exporters, owned, settings, store)
+        from turnspan import recording
+
+        recording.use_tracer_provider(tracer_provider)
+        atexit.register(_at_exit)
+
+
+def _provider(
+    given: trace.TracerProvider | None,
+    service_name: str | None,
+    environment: str | None,
+    attributes: Mapping[str, Any] | None,
+) -> tuple[TracerProvider, bool]:
+    from opentelemetry.sdk.resources import Resource
+    from opentelemetry.sdk.trace import TracerProvider
+
+    from turnspan import semconv
+    from turnspan.ids import SecureIdGenerator
+
+    existing = given if given is not None else trace.get_tracer_provider()
+    if isinstance(existing, TracerProvider):
+        if service_name or environment or attributes:
+            logger.info(
+                "The application has a TracerProvider: its resource stays as it is; service_name, "
+                "environment and resource_attributes are not applied."
+            )
+        return existing, False
+    if given is not None:
+        raise ValueError(
+            "tracer_provider must be an opentelemetry.sdk.trace.TracerProvider, "
+            f"not {type(given).__name__}"
+        )
+    more = dict(attributes or {})
+    if service_name:
+        more[semconv.SERVICE_NAME] = service_name
+    if environment:
+        more[semconv.DEPLOYMENT_ENVIRONMENT] = environment
+    resource = Resource.create().merge(Resource(more))
+    provider = TracerProvider(resource=resource, id_generator=SecureIdGenerator())
+    trace.set_tracer_provider(provider)
+    return provider, True
+
+
+def _add_exporters(
+    provider: TracerProvider,
+    exporters: Sequence[str | SpanExporter] | None,
+    owned: bool,
+    settings: Settings,
+    store: str | None,
+) -> None:
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
+    from turnspan.pipeline import RecordProcessor
+    from turnspan.redaction import RedactingExporter
+
+    for item in _chosen(exporters, owned):
+        if item == "none":
+            continue
+        exporter = _load(item, store) if isinstance(item, str) else item
+        if item == RECORDS_EXPORTER or hasattr(exporter, "remaining"):
+            processor = RecordProcessor(
+                exporter,
+                queue_size=settings.queue_size,
+                batch_size=settings.batch_size,
+                flush_interval=settings.flush_interval,
+            )
+            _recorder.processor = processor
+            provider.add_span_processor(processor)
+        else:
+            batch = BatchSpanProcessor(RedactingExporter(exporter))
+            _recorder.others.append(batch)
+            provider.add_span_processor(batch)
+
+
+def _chosen(
+    exporters: Sequence[str | SpanExporter] | None, owned: bool
+) -> list[str | SpanExporter]:
+    if exporters is not None:
+        if isinstance(exporters, str):
+            raise ValueError("exporters must be a list, such as ['turnspan', 'otlp']")
+        return list(exporters)
+    if not owned:  # the application exports its spans itself; ours are the records
+        return [RECORDS_EXPORTER]
+    named = os.environ.get("OTEL_TRACES_EXPORTER", "").strip()
+    if named:
+        return [name.strip() for name in named.split(",") if name.strip()]
+    chosen: list[str | SpanExporter] = [RECORDS_EXPORTER]
+    endpoints = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+    if any(os.environ.get(name) for name in endpoints):
+        chosen.append("otlp")
+    return chosen
+
+
+def _load(name: str, store: str | None) -> SpanExporter:
+    from importlib.metadata import entry_points
+
+    if name == "otlp":
+        name = _otlp_name()
+    found = [*entry_points(group="opentelemetry_traces_exporter", name=name)]
+    if not found:
+        known = sorted(p.name for p in entry_points(group="opentelemetry_traces_exporter"))
+        raise ValueError(f"there is no exporter named {name!r}; installed: {', '.join(known)}")
+    kind = found[0].load()
+    exporter: SpanExporter = kind(store=store) if name == RECORDS_EXPORTER else kind()
+    return exporter
+
+
+def _otlp_name() -> str:
+    protocol = os.environ.get("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL") or os.environ.get(
+        "OTEL_EXPORTER_OTLP_PROTOCOL", ""
+    )
+    return "otlp_proto_grpc" if protocol.strip().lower() == "grpc" else "otlp_proto_http"
+
+
+def flush(timeout: float = 30.0) -> FlushResult:
+    """Land what has been recorded; ``timeout`` in seconds. Never raises.
+
+    For a server store this waits until the rows are in ClickHouse, for the embedded store until
+    they are in the spool, durable, for the next reader to load.
+    """
+    deadline = time.monotonic() + timeout
+    ok, remaining, dropped = True, 0, Counter[str]()
+    processor = _recorder.processor
+    try:
+        if processor is not None:
+            ok = processor.force_flush(int(timeout * 1000))
+            remaining = processor.remaining()
+            dropped.update(processor.dropped())
+        for other in _recorder.others:
+            left = max(0, int((deadline - time.monotonic()) * 1000))
+            ok = bool(other.force_flush(left)) and other.span_exporter.last_ok and ok
+    except Exception as error:  # noqa: BLE001  never raises into the application
+        errors.record("flush", error)
+        ok = False
+    dropped.update(ledger.dropped)
+    failed = sum(errors.counts().values())
+    if failed:
+        dropped["internal_error"] = failed
+    return FlushResult(ok and remaining == 0, remaining, dict(dropped))
+
+
+def shutdown(timeout: float = 30.0) -> FlushResult:
+    """Flush, then stop recording; ``configure`` starts anew."""
+    result = flush(timeout)
+    with _recorder.lock:
+        for processor in (_recorder.processor, *_recorder.others):
+            if processor is None:
+                continue
+            try:
+                processor.shutdown()
+            except Exception as error:  # noqa: BLE001  never raises into the application
+                errors.record("shutdown", error)
+        _recorder.processor = None
+        _recorder.others = []
+        atexit.unregister(_at_exit)
+    return result
+
+
+def _at_exit() -> None:
+    # Runs before the SDK's own exit handler (last registered first): the spool is local and fast.
+    processor = _recorder.processor
+    if processor is not None:
+        try:
+            processor.shutdown()
+        except Exception as error:  # noqa: BLE001  the interpreter is leaving
+            errors.record("exit", error)
+
+
+def processor() -> RecordProcessor | None:
+    """The processor that lands records, while recording (for status and tests)."""
+    return _recorder.processor

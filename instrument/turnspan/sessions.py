@@ -1,0 +1,105 @@
+"""``turnspan.session``: the conversation that turns belong to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, TypeVar
+
+from opentelemetry import context as otel_context
+
+from turnspan.context import SESSION_KEY
+from turnspan.guard import guard
+from turnspan.recording import NO_RECORDING
+from turnspan.turn import Session
+from turnspan.wrapping import Begin, Recording, wrap
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class session:
+    """Everything recorded inside belongs to this session; a context manager and a decorator.
+
+    Args:
+        session_id: a real id of the conversation (never made up from a trace id); becomes
+            ``gen_ai.conversation.id``.
+        user_id: who talks to the agent; becomes ``user.id``.
+        attributes: put on every span inside.
+    """
+
+    def __init__(self, session_id: str, *, user_id: str = "", **attributes: Any) -> None:
+        self._session = Session(str(session_id), str(user_id or ""), attributes)
+        self._tokens: list[Any] = []
+
+    def __enter__(self) -> Session:
+        with guard("session.enter"):
+            context = otel_context.set_value(SESSION_KEY, self._session)
+            self._tokens.append(otel_context.attach(context))
+        return self._session
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        with guard("session.exit"):
+            if self._tokens:
+                otel_context.detach(self._tokens.pop())
+
+    async def __aenter__(self) -> Session:
+        return self.__enter__()
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.__exit__(kind, error, trace)
+
+    def __call__(self, func: F) -> F:
+        """Decorate a function: every call of it belongs to this session."""
+        return wrap(func, lambda _: self._begin())
+
+    def _begin(self) -> Begin:
+        def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Recording:
+            with guard("session.begin"):
+                return _SessionRecording(otel_context.set_value(SESSION_KEY, self._session))
+            return NO_RECORDING
+
+        return begin
+
+
+class _SessionRecording:
+    """Makes the session current while a decorated function runs; records nothing itself."""
+
+    __slots__ = ("_context",)
+
+    def __init__(self, context: otel_context.Context) -> None:
+        self._context = context
+
+    def enter(self) -> object | None:
+        with guard("session.enter"):
+            return otel_context.attach(self._context)
+        return None
+
+    def leave(self, token: object | None) -> None:
+        with guard("session.leave"):
+            if token is not None and otel_context.get_current() is self._context:
+                otel_context.detach(token)  # type: ignore[arg-type]
+
+    def item(self, value: Any) -> None:
+        pass
+
+    def done(self, result: Any) -> None:
+        pass
+
+    def exhausted(self, result: Any) -> None:
+        pass
+
+    def failed(self, error: BaseException) -> None:
+        pass
+
+    def abandoned(self) -> None:
+        pass
