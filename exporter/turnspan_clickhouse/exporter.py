@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from opentelemetry import context as otel_context
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
+
 from turnspan.content.ledger import Ledger, ledger
 from turnspan.guard import errors, logger
-
 from turnspan_clickhouse import dsn as dsns
 from turnspan_clickhouse.batch import Batch, Clock
 from turnspan_clickhouse.encode import encode_rows
@@ -59,7 +59,7 @@ class ClickHouseSpanExporter(SpanExporter):
         self._ledger.attach()
         self._start_threads()
 
-    # -- SpanExporter ------------------------------------------------------------------------------
+    # -- SpanExporter ------------------
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         """Write the spans' records to the spool; FAILURE when the spool cannot take them."""
@@ -98,7 +98,7 @@ class ClickHouseSpanExporter(SpanExporter):
         self._writer.close()
         self._ledger.detach()
 
-    # -- accounts ------------------------------------------------------------------------------------
+    # -- accounts ------------------
 
     def remaining(self) -> int:
         """Segments in the spool that have not landed (0 for the embedded store: a reader lands
@@ -122,7 +122,7 @@ class ClickHouseSpanExporter(SpanExporter):
         self._normaliser.forget()
         self._start_threads()
 
-    # -- writing ---------------------------------------------------------------------------------------
+    # -- writing ------------------
 
     def _batch(self) -> Batch:
         return Batch(self._writer.token, self._clock.now())
@@ -166,7 +166,7 @@ class ClickHouseSpanExporter(SpanExporter):
             self._failing = True
             logger.warning("Turnspan cannot write its spool, records are being lost: %s", error)
 
-    # -- threads ---------------------------------------------------------------------------------------
+    # -- threads ------------------
 
     def _start_threads(self) -> None:
         self._ticker = threading.Thread(target=self._tick, name="turnspan-exporter", daemon=True)

@@ -1,12 +1,12 @@
 """Turnspan: the flight recorder of LLM agents.
 
-    import turnspan
+import turnspan
 
-    turnspan.configure(service_name="my-agent")
-    turnspan.instrument()
+turnspan.configure(service_name="my-agent")
+turnspan.instrument()
 
-    @turnspan.agent
-    def answer(question: str) -> str: ...
+@turnspan.agent
+def answer(question: str) -> str: ...
 """
 
 from __future__ import annotations

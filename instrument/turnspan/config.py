@@ -111,9 +111,7 @@ OPTIONS: Final[tuple[Option, ...]] = (
 )
 
 
-def resolve(
-    arguments: Mapping[str, Any], environ: Mapping[str, str] | None = None
-) -> Settings:
+def resolve(arguments: Mapping[str, Any], environ: Mapping[str, str] | None = None) -> Settings:
     """Resolve arguments (``None`` = not given), environment and defaults into Settings.
 
     Raises:

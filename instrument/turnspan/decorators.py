@@ -247,7 +247,9 @@ class WorkflowScope(StepScope):
         if name:
             attributes[semconv.WORKFLOW_NAME] = name
         attributes.update(self._attributes)
-        return recording.begin_span(f"invoke_workflow {name}" if name else "invoke_workflow", attributes)
+        return recording.begin_span(
+            f"invoke_workflow {name}" if name else "invoke_workflow", attributes
+        )
 
 
 @overload

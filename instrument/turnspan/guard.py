@@ -36,9 +36,7 @@ class InternalErrors:
             self.last = error
         if first:
             try:
-                logger.warning(
-                    _MESSAGE, place, exc_info=(type(error), error, error.__traceback__)
-                )
+                logger.warning(_MESSAGE, place, exc_info=(type(error), error, error.__traceback__))
             except Exception:  # noqa: BLE001  a logging handler of the application may raise
                 return
 

@@ -126,9 +126,7 @@ def configure(
                     "they are; call turnspan.shutdown() first to change them."
                 )
             return
-        provider, owned = _provider(
-            tracer_provider, service_name, environment, resource_attributes
-        )
+        provider, owned = _provider(tracer_provider, service_name, environment, resource_attributes)
         _recorder.provider, _recorder.owns_provider = provider, owned
         _add_exporters(provider, exporters, owned, settings, store)
         from turnspan import recording

@@ -6,7 +6,14 @@ from typing import Any, cast
 
 _MAX_PARSED = 1_000_000
 _HINTS = (
-    "is_error", "isError", "\"ok\"", "\"error\"", "exit_", "exitCode", "returncode", "return_code",
+    "is_error",
+    "isError",
+    '"ok"',
+    '"error"',
+    "exit_",
+    "exitCode",
+    "returncode",
+    "return_code",
 )
 _EXIT_CODES = ("exit_code", "exitCode", "exit_status", "returncode", "return_code")
 

@@ -70,7 +70,7 @@ class RecordProcessor(SpanProcessor):
         reference = weakref.WeakMethod(self._after_fork)
         os.register_at_fork(after_in_child=lambda: _call(reference))
 
-    # -- the calling thread ---------------------------------------------------------------------
+    # -- the calling thread ------------------
 
     def on_start(self, span: Span, parent_context: Context | None = None) -> None:
         """Tie spans of other instrumentations to the turn around them."""
@@ -103,7 +103,7 @@ class RecordProcessor(SpanProcessor):
             if not self._wake.is_set():
                 self._wake.set()
 
-    # -- the worker --------------------------------------------------------------------------------
+    # -- the worker ------------------
 
     def _start_worker(self) -> None:
         self._wake = threading.Event()
@@ -146,7 +146,7 @@ class RecordProcessor(SpanProcessor):
             return False
         return True
 
-    # -- flushing and ending -------------------------------------------------------------------------
+    # -- flushing and ending ------------------
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
         """Export everything queued now; True when all of it was accepted in time."""
@@ -166,7 +166,7 @@ class RecordProcessor(SpanProcessor):
         self._drain()
         self.exporter.shutdown()
 
-    # -- accounts ------------------------------------------------------------------------------------
+    # -- accounts ------------------
 
     def remaining(self) -> int:
         """Spans queued plus what the exporter still holds."""

@@ -337,9 +337,7 @@ def begin_tool(
         given[semconv.ROUND] = turn.rounds
     if attributes:
         given.update(attributes)
-    span = _tracer.start_span(
-        f"execute_tool {name}", context, SpanKind.INTERNAL, attributes=given
-    )
+    span = _tracer.start_span(f"execute_tool {name}", context, SpanKind.INTERNAL, attributes=given)
     inside = trace.set_span_in_context(span, context)
     return ToolRecording(span, inside, turn, name, frozen)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-# -- spans: the operation and who performs it -------------------------------------------------
+# -- spans: the operation and who performs it
 OPERATION_NAME: Final = "gen_ai.operation.name"
 PROVIDER_NAME: Final = "gen_ai.provider.name"
 CONVERSATION_ID: Final = "gen_ai.conversation.id"
@@ -20,7 +20,7 @@ ERROR_TYPE: Final = "error.type"
 USER_ID: Final = "user.id"
 SESSION_ID: Final = "session.id"
 
-# -- values of gen_ai.operation.name ------------------------------------------------------------
+# -- values of gen_ai.operation.name
 OP_CHAT: Final = "chat"
 OP_TEXT_COMPLETION: Final = "text_completion"
 OP_GENERATE_CONTENT: Final = "generate_content"
@@ -33,7 +33,7 @@ INFERENCE_OPERATIONS: Final = frozenset(
     {OP_CHAT, OP_TEXT_COMPLETION, OP_GENERATE_CONTENT, OP_EMBEDDINGS}
 )
 
-# -- request -------------------------------------------------------------------------------------
+# -- request
 REQUEST_MODEL: Final = "gen_ai.request.model"
 REQUEST_MAX_TOKENS: Final = "gen_ai.request.max_tokens"
 REQUEST_TEMPERATURE: Final = "gen_ai.request.temperature"
@@ -50,21 +50,21 @@ REQUEST_PREVIOUS_RESPONSE_ID: Final = "gen_ai.request.previous_response.id"
 REQUEST_ENCODING_FORMATS: Final = "gen_ai.request.encoding_formats"
 EMBEDDINGS_DIMENSION_COUNT: Final = "gen_ai.embeddings.dimension.count"
 
-# -- response ------------------------------------------------------------------------------------
+# -- response
 RESPONSE_ID: Final = "gen_ai.response.id"
 RESPONSE_MODEL: Final = "gen_ai.response.model"
 RESPONSE_STATUS: Final = "gen_ai.response.status"
 RESPONSE_FINISH_REASONS: Final = "gen_ai.response.finish_reasons"
 RESPONSE_TIME_TO_FIRST_CHUNK: Final = "gen_ai.response.time_to_first_chunk"  # seconds
 
-# -- usage: input_tokens includes cached tokens; cache and reasoning counts are subsets ----------
+# -- usage: input_tokens includes cached tokens; cache, reasoning are subsets
 USAGE_INPUT_TOKENS: Final = "gen_ai.usage.input_tokens"
 USAGE_OUTPUT_TOKENS: Final = "gen_ai.usage.output_tokens"
 USAGE_CACHE_READ_INPUT_TOKENS: Final = "gen_ai.usage.cache_read.input_tokens"
 USAGE_CACHE_WRITE_INPUT_TOKENS: Final = "gen_ai.usage.cache_write.input_tokens"
 USAGE_REASONING_OUTPUT_TOKENS: Final = "gen_ai.usage.reasoning.output_tokens"
 
-# -- content (opt-in on spans; always a JSON string there) ---------------------------------------
+# -- content (opt-in on spans; always a JSON string there)
 INPUT_MESSAGES: Final = "gen_ai.input.messages"
 OUTPUT_MESSAGES: Final = "gen_ai.output.messages"
 SYSTEM_INSTRUCTIONS: Final = "gen_ai.system_instructions"
@@ -72,7 +72,7 @@ TOOL_DEFINITIONS: Final = "gen_ai.tool.definitions"
 TOOL_CALL_ARGUMENTS: Final = "gen_ai.tool.call.arguments"
 TOOL_CALL_RESULT: Final = "gen_ai.tool.call.result"
 
-# -- agents, tools, workflows ----------------------------------------------------------------------
+# -- agents, tools, workflows
 AGENT_NAME: Final = "gen_ai.agent.name"
 AGENT_ID: Final = "gen_ai.agent.id"
 AGENT_DESCRIPTION: Final = "gen_ai.agent.description"
@@ -83,13 +83,13 @@ TOOL_TYPE: Final = "gen_ai.tool.type"
 TOOL_CALL_ID: Final = "gen_ai.tool.call.id"
 TOOL_DESCRIPTION: Final = "gen_ai.tool.description"
 
-# -- provider refinements ----------------------------------------------------------------------------
+# -- provider refinements
 OPENAI_API_TYPE: Final = "openai.api.type"
 OPENAI_REQUEST_SERVICE_TIER: Final = "openai.request.service_tier"
 OPENAI_RESPONSE_SERVICE_TIER: Final = "openai.response.service_tier"
 OPENAI_RESPONSE_SYSTEM_FINGERPRINT: Final = "openai.response.system_fingerprint"
 
-# -- ours: what the conventions have no name for -------------------------------------------------------
+# -- ours: what the conventions have no name for
 PROJECT: Final = "turnspan.project"
 TURN_ID: Final = "turnspan.turn.id"
 TURN_PARENT_ID: Final = "turnspan.turn.parent_id"
@@ -119,11 +119,11 @@ ATTEMPT_ID: Final = "turnspan.attempt.id"
 CONSORTIUM_ID: Final = "turnspan.consortium.id"
 CONSORTIUM_ROLE: Final = "turnspan.consortium.role"
 
-# -- resource ---------------------------------------------------------------------------------------
+# -- resource
 SERVICE_NAME: Final = "service.name"
 DEPLOYMENT_ENVIRONMENT: Final = "deployment.environment.name"
 
-# -- instrumentation scopes of ours: spans under them carry their content in the ledger -------------
+# -- instrumentation scopes of ours: their spans carry content in the ledger
 SCOPE_PREFIX: Final = "turnspan"
 SCOPE_DECORATORS: Final = "turnspan"
 SCOPE_OPENAI: Final = "turnspan.openai"

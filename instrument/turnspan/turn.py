@@ -136,7 +136,7 @@ class Turn:
         self._silent_limit = silent_rounds_limit
         self._lock = threading.Lock()
 
-    # -- for the application ------------------------------------------------------------------
+    # -- for the application ------------------
 
     def stop(self, reason: str, detail: str = "") -> None:
         """Say why the application ended the turn; beats every rule but the user's abort.
@@ -189,7 +189,7 @@ class Turn:
             self._fold(finished_only=True)
             return self._detector.firing
 
-    # -- for the instrumentors ------------------------------------------------------------------
+    # -- for the instrumentors ------------------
 
     def begin_call(self) -> int:
         """A model call of this turn begins; returns its round, counted from 1."""
@@ -294,7 +294,7 @@ class Turn:
         """See LoopDetector; exact once the turn has ended."""
         return self._detector.no_progress_rounds
 
-    # -- judging ----------------------------------------------------------------------------------
+    # -- judging ------------------
 
     def _fold(self, *, keep: int = 0, finished_only: bool = False) -> None:
         until = len(self._tools) - keep

@@ -136,7 +136,7 @@ def _wrap_generator(func: Callable[..., Any], begin: Begin) -> Callable[..., Any
             except GeneratorExit:
                 _close(generator, recording)
                 raise
-            except BaseException as error:
+            except BaseException as error:  # noqa: BLE001  what the consumer threw in
                 thrown = error
 
     return wrapper
@@ -183,7 +183,7 @@ def _wrap_async_generator(func: Callable[..., Any], begin: Begin) -> Callable[..
             except GeneratorExit:
                 await _aclose(generator, recording)
                 raise
-            except BaseException as error:
+            except BaseException as error:  # noqa: BLE001  what the consumer threw in
                 thrown = error
 
     return wrapper

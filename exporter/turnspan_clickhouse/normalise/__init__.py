@@ -6,6 +6,8 @@ from collections import OrderedDict
 from decimal import Decimal
 
 from opentelemetry.sdk.trace import ReadableSpan
+from turnspan.content.redact import Redactor
+
 from turnspan import config, semconv
 from turnspan.content.ledger import (
     InferenceContent,
@@ -14,8 +16,6 @@ from turnspan.content.ledger import (
     ToolContent,
     TurnContent,
 )
-from turnspan.content.redact import Redactor
-
 from turnspan_clickhouse.batch import Batch
 from turnspan_clickhouse.normalise import inference, others
 from turnspan_clickhouse.normalise.landing import Lander

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from turnspan import semconv
 from turnspan.content.convert import convert, split_request
-from turnspan.content.ledger import InferenceContent
 from turnspan.content.model import Conversation, RequestParts, dumps_text
 from turnspan.content.redact import Redactor
-from turnspan.turn import Usage
 
+from turnspan import semconv
+from turnspan.content.ledger import InferenceContent
+from turnspan.turn import Usage
 from turnspan_clickhouse.batch import Batch
 from turnspan_clickhouse.normalise.landing import Lander, system_text
 from turnspan_clickhouse.normalise.source import SpanFacts, integer, text
@@ -65,7 +65,7 @@ def llm_call(facts: SpanFacts, redactor: Redactor, batch: Batch) -> LlmCall:
     cost, version = price(provider, response_model, request_model, usage, facts.start_time)
     ttfc = a.get(semconv.RESPONSE_TIME_TO_FIRST_CHUNK)
     reasons: Any = a.get(semconv.RESPONSE_FINISH_REASONS) or ()
-    row = LlmCall(
+    return LlmCall(
         project=facts.project,
         service=facts.origin.service,
         environment=facts.origin.environment,
@@ -109,7 +109,6 @@ def llm_call(facts: SpanFacts, redactor: Redactor, batch: Batch) -> LlmCall:
         writer=batch.writer,
         written_at=batch.written_at,
     )
-    return row
 
 
 def usage_of(facts: SpanFacts) -> Usage:

@@ -6,15 +6,14 @@ from decimal import Decimal
 from typing import Any
 
 from opentelemetry.sdk.trace import ReadableSpan
-from turnspan import semconv
-from turnspan.content.convert import split_request
-from turnspan.content.convert import convert_message
-from turnspan.content.ledger import StartedTurn, ToolContent, TurnContent
+from turnspan.content.convert import convert_message, split_request
 from turnspan.content.model import dumps_text, last_user_text
 from turnspan.content.redact import Redactor
+
+from turnspan import semconv
+from turnspan.content.ledger import StartedTurn, ToolContent, TurnContent
 from turnspan.outcomes import tool_failed
 from turnspan.turn import Turn
-
 from turnspan_clickhouse.batch import Batch
 from turnspan_clickhouse.normalise.inference import other_attributes, usage_of
 from turnspan_clickhouse.normalise.source import Origins, SpanFacts, integer, text
@@ -255,8 +254,7 @@ def span_row(facts: SpanFacts, redactor: Redactor, batch: Batch) -> SpanRow:
 def redact_resource(facts: SpanFacts, redactor: Redactor) -> dict[str, str]:
     """The resource's attributes, redacted."""
     return {
-        key: redactor.text(value, f"resource:{key}")
-        for key, value in facts.origin.resource.items()
+        key: redactor.text(value, f"resource:{key}") for key, value in facts.origin.resource.items()
     }
 
 

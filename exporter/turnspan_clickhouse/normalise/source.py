@@ -9,9 +9,9 @@ from typing import Any
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.trace import StatusCode
+from turnspan.content.model import dumps_text
 
 from turnspan import semconv
-from turnspan.content.model import dumps_text
 
 MAX_STATUS = 4_096
 

@@ -1,0 +1,162 @@
+"""The content model: GenAI messages and parts, and what a model call said in them.
+
+Messages, parts and tool definitions are plain dictionaries in the GenAI message schema, so that
+they are JSON as they are. A part may carry three keys of ours beside the schema's (which allows
+extra properties); they say how the provider wrote what the part holds, so that its exact JSON can
+be rebuilt: ``keys`` (the order of the provider's keys), ``layout`` and ``extra`` (the same for the
+whole message, on its first part).
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias
+
+import orjson
+
+Part: TypeAlias = "dict[str, Any]"
+Message: TypeAlias = "dict[str, Any]"
+"""``{"role": str, "parts": [Part], "name"?: str}``"""
+
+TEXT: Final = "text"
+TOOL_CALL: Final = "tool_call"
+TOOL_CALL_RESPONSE: Final = "tool_call_response"
+SERVER_TOOL_CALL: Final = "server_tool_call"
+SERVER_TOOL_CALL_RESPONSE: Final = "server_tool_call_response"
+REASONING: Final = "reasoning"
+BLOB: Final = "blob"
+FILE: Final = "file"
+URI: Final = "uri"
+COMPACTION: Final = "compaction"
+UNKNOWN: Final = "unknown"
+"""A generic part: ``{"type": "unknown", "value": <the provider's value>}``."""
+
+STANDARD_PARTS: Final = frozenset(
+    {
+        TEXT,
+        TOOL_CALL,
+        TOOL_CALL_RESPONSE,
+        SERVER_TOOL_CALL,
+        SERVER_TOOL_CALL_RESPONSE,
+        REASONING,
+        BLOB,
+        FILE,
+        URI,
+        COMPACTION,
+        UNKNOWN,
+    }
+)
+
+_OPTIONS = orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_DATETIME
+
+
+@dataclass(slots=True)
+class RequestParts:
+    """A request taken apart: nothing is lost, ``join_request`` puts it together again.
+
+    ``system_raw`` and ``tools_raw`` are ``None`` where the request has no such field (or none of a
+    usable shape: then it stays among the parameters).
+    """
+
+    system_raw: Any
+    messages_raw: list[Any]
+    tools_raw: Any
+    parameters: dict[str, Any]
+
+
+@dataclass(slots=True)
+class Conversation:
+    """One model call's content in the GenAI schema, beside the provider's own form.
+
+    ``raw_input`` and ``raw_output`` have the length and order of ``input`` and ``output``.
+    ``system`` holds the system field's parts, or those of the leading system messages where the
+    provider has no such field (these stay in ``input`` too). ``parameters`` is everything else in
+    the request. ``response_text``, ``response_thoughts`` and ``tool_calls`` are the first choice's.
+    """
+
+    system: list[Part] = field(default_factory=list[Part])
+    input: list[Message] = field(default_factory=list[Message])
+    output: list[Message] = field(default_factory=list[Message])
+    tools: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    raw_system: Any = None
+    raw_input: list[Any] = field(default_factory=list[Any])
+    raw_output: list[Any] = field(default_factory=list[Any])
+    raw_tools: Any = None
+    parameters: dict[str, Any] = field(default_factory=dict[str, Any])
+    finish_reasons: list[str] = field(default_factory=list[str])
+    response_text: str = ""
+    response_thoughts: str = ""
+    tool_calls: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+
+    def last_user_text(self) -> str:
+        """The text of the last message that the user wrote; empty when there is none."""
+        return last_user_text(self.input)
+
+
+def last_user_text(messages: list[Message]) -> str:
+    """The text of the last user message that has any (a message of tool results has none)."""
+    for message in reversed(messages):
+        if message.get("role") == "user":
+            texts = [p["content"] for p in message["parts"] if p.get("type") == TEXT]
+            if texts:
+                return "\n".join(texts)
+    return ""
+
+
+def as_dict(value: Any) -> dict[str, Any] | None:
+    """The value if it is a dictionary."""
+    return value if isinstance(value, dict) else None  # pyright: ignore[reportUnknownVariableType]
+
+
+def as_list(value: Any) -> list[Any] | None:
+    """The value if it is a list."""
+    return value if isinstance(value, list) else None  # pyright: ignore[reportUnknownVariableType]
+
+
+def as_text(value: Any) -> str:
+    """The value if it is text, else an empty string."""
+    return value if isinstance(value, str) else ""
+
+
+def text_part(text: str) -> Part:
+    """A text part."""
+    return {"type": TEXT, "content": text}
+
+
+def unknown_part(value: Any) -> Part:
+    """A generic part that keeps a value of unknown shape as it is."""
+    return {"type": UNKNOWN, "value": value}
+
+
+def dumps(value: Any) -> bytes:
+    """Compact JSON of any frozen value; never raises.
+
+    What JSON cannot say (bytes, huge integers, lone surrogates, unknown objects, cycles) becomes
+    the nearest text.
+    """
+    try:
+        return orjson.dumps(value, default=_plain, option=_OPTIONS)
+    except (TypeError, ValueError, RecursionError):
+        pass
+    try:
+        return json.dumps(
+            value, default=repr, separators=(",", ":"), skipkeys=True, allow_nan=False
+        ).encode()
+    except (TypeError, ValueError, RecursionError):
+        return b'"<cannot be written as JSON>"'
+
+
+def dumps_text(value: Any) -> str:
+    """``dumps`` as text."""
+    return dumps(value).decode()
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (bytes, bytearray)):
+        return bytes(value).decode("utf-8", "replace")
+    if isinstance(value, float):
+        return float(value)
+    if isinstance(value, int):
+        return int(value)
+    return repr(value)

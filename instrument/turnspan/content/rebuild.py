@@ -1,0 +1,72 @@
+"""From the GenAI schema back to the provider's own JSON, byte for byte, and what that needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from turnspan.content.blocks import BARE, LAYOUT
+from turnspan.content.convert import convert_message, dialect_of
+from turnspan.content.model import Message, Part, dumps, dumps_text
+from turnspan.content.reduce import reduce_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class SealedMessage:
+    """A message as its record keeps it; ``parts`` is JSON, ``source`` see ``source_if_needed``."""
+
+    role: str
+    name: str
+    parts: str
+    source: str
+
+
+def rebuild_message(dialect: str, role: str, name: str, parts: list[Part]) -> Any:
+    """The provider's message of these parts, exact where the record has no ``source``.
+
+    Embedded files come back as ``sha256:<hex>;size=<bytes>`` in the place of their base64 text.
+
+    Raises:
+        LookupError, TypeError, ValueError: the parts are not of a message of this dialect.
+    """
+    if len(parts) == 1 and parts[0].get(LAYOUT) == BARE:
+        return parts[0]["content"]
+    return dialect_of(dialect).from_message(role, name, parts)
+
+
+def rebuild_record(dialect: str, role: str, name: str, parts: str, source: str) -> Any:
+    """The provider's message of a ``message`` record (its columns as they are)."""
+    if source:
+        return orjson.loads(source)
+    return rebuild_message(dialect, role, name, orjson.loads(parts))
+
+
+def source_if_needed(dialect: str, raw: Any, message: Message, *, keep_bytes: bool = False) -> str:
+    """``''`` if the message can be rebuilt byte for byte, else the provider's JSON of it.
+
+    Where embedded files are reduced to their hashes, they are so in the returned JSON too, and it
+    is that JSON which is compared. Never raises.
+    """
+    written = dumps(raw if keep_bytes else reduce_bytes(raw))
+    try:
+        rebuilt = rebuild_message(
+            dialect, message["role"], message.get("name", ""), message["parts"]
+        )
+    except Exception:  # noqa: BLE001  whatever cannot be rebuilt keeps its source
+        return written.decode()
+    return "" if dumps(rebuilt) == written else written.decode()
+
+
+def seal_message(
+    dialect: str, raw: Any, *, default_role: str = "user", keep_bytes: bool = False
+) -> SealedMessage:
+    """Everything that a ``message`` record keeps of a provider's message. Never raises."""
+    message = convert_message(dialect, raw, default_role=default_role, keep_bytes=keep_bytes)
+    return SealedMessage(
+        message["role"],
+        message.get("name", ""),
+        dumps_text(message["parts"]),
+        source_if_needed(dialect, raw, message, keep_bytes=keep_bytes),
+    )

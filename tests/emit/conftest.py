@@ -1,0 +1,54 @@
+"""Fixtures of the emitting side: a provider of its own and the spans it finished."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+from turnspan import recording
+from turnspan.content.ledger import Content, ledger
+from turnspan.ids import SecureIdGenerator
+
+
+class Spans:
+    """The spans finished so far, by name, and the content kept beside them."""
+
+    def __init__(self, exporter: InMemorySpanExporter) -> None:
+        self._exporter = exporter
+
+    def all(self) -> tuple[ReadableSpan, ...]:
+        """In the order they ended."""
+        return self._exporter.get_finished_spans()
+
+    def names(self) -> list[str]:
+        """Their names, in the order they ended."""
+        return [span.name for span in self.all()]
+
+    def one(self, name: str) -> ReadableSpan:
+        """The only span of this name."""
+        found = [span for span in self.all() if span.name == name]
+        assert len(found) == 1, f"{len(found)} spans named {name!r} among {self.names()}"
+        return found[0]
+
+    def content(self, span: ReadableSpan) -> Content | None:
+        """Take the content kept beside a span."""
+        assert span.context is not None
+        return ledger.take(span.context.trace_id, span.context.span_id)
+
+
+@pytest.fixture
+def spans() -> Iterator[Spans]:
+    """A provider of the test's own; our decorators record under it."""
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider(id_generator=SecureIdGenerator())
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    recording.use_tracer_provider(provider)
+    ledger.attach()
+    yield Spans(exporter)
+    ledger.detach()
+    recording.use_tracer_provider(None)
+    provider.shutdown()
