@@ -8,6 +8,7 @@ loops play one, and ``Expected`` says what a recorder must have seen of it.
 from __future__ import annotations
 
 import ast
+import itertools
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -16,7 +17,7 @@ from typing import Any, Literal, cast
 Provider = Literal["openai", "anthropic"]
 PROVIDERS: tuple[Provider, ...] = ("openai", "anthropic")
 
-DEFAULT_MODELS: Mapping[Provider, str] = {"openai": "gpt-4o", "anthropic": "claude-sonnet-4-5"}
+DEFAULT_MODELS: Mapping[Provider, str] = {"openai": "gpt-4o", "anthropic": "claude-sonnet-5"}
 
 OPENED = "(The conversation was opened by the assistant.)"
 """The user message put before a run's greeting for Anthropic, whose first message is the user's."""
@@ -197,24 +198,26 @@ def arguments_of(text: str) -> dict[str, Any]:
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {"arguments": value}
 
 
-def with_unique_ids(run: Run) -> Run:
-    """The run with every tool call's id unique and in Anthropic's form.
+def as_sent(run: Run, provider: Provider) -> Run:
+    """The run with tool call ids that the provider accepts (nested runs are left alone).
 
-    Anthropic refuses a conversation that uses an id twice; recorded OpenAI runs do it.
+    Anthropic refuses a conversation that uses an id twice, which recorded OpenAI runs do: there
+    every call gets an id of its own, in Anthropic's form.
     """
-    serial = 0
+    if provider == "openai":
+        return run
+    serial = itertools.count(1)
     turns: list[Turn] = []
     for turn in run.turns:
         replies: list[Reply] = []
         for reply in turn.replies:
-            tools: list[ToolUse] = []
-            for tool in reply.tools:
-                serial += 1
-                tools.append(replace(tool, id=f"toolu_{serial:04d}{_tail(tool.id)}"))
-            replies.append(replace(reply, tools=tuple(tools)))
+            tools = tuple(
+                replace(tool, id=f"toolu_{next(serial):04d}{_tail(tool.id)}")
+                for tool in reply.tools
+            )
+            replies.append(replace(reply, tools=tools))
         turns.append(replace(turn, replies=tuple(replies)))
-    nested = {name: with_unique_ids(inner) for name, inner in run.nested.items()}
-    return replace(run, turns=tuple(turns), nested=nested)
+    return replace(run, turns=tuple(turns))
 
 
 def _tail(text: str) -> str:

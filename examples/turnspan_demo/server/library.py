@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from turnspan_demo.model import PROVIDERS, Fault, Provider, Reply, Run, RunError
+from turnspan_demo.model import PROVIDERS, Fault, Provider, Reply, Run, RunError, as_sent
 from turnspan_demo.server.conversation import Chain, ChatRequest, Said, positions
 
 
@@ -66,7 +66,7 @@ class Library:
 
     def _index(self, run: Run, provider: Provider) -> None:
         chain = Chain(run.system)
-        for number, (new, reply) in enumerate(positions(run, provider)):
+        for number, (new, reply) in enumerate(positions(as_sent(run, provider), provider)):
             for message in new:
                 chain.add(message)
             found = Found(run, number, reply, len(new))
