@@ -94,8 +94,8 @@ class Library:
     def fault(self, found: Found, request: ChatRequest) -> Fault | None:
         """The fault that this request for a reply meets, if any; counts the request."""
         fault = found.reply.fault
-        if fault is None:
-            return None
+        if fault is None or fault.kind == "broken_stream":
+            return fault
         who = f"{request.provider}/{request.stream}/{request.instance}/{found.run.id}"
         with self._lock:
             key = (who, fault.kind, found.number)

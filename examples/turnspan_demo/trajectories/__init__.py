@@ -36,6 +36,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 
+from turnspan_demo import written
 from turnspan_demo.model import Run, RunError
 from turnspan_demo.trajectories import intercode, swe_agent, tau2, tau_bench
 
@@ -43,9 +44,13 @@ from turnspan_demo.trajectories import intercode, swe_agent, tau2, tau_bench
 def load(path: Path, limit: int | None = None) -> list[Run]:
     """The runs of a file, the first ``limit`` of them; ids are ``<file's stem>#<line>``.
 
+    A file that ends in ``.json`` is one run that a person wrote (see ``turnspan_demo.written``).
+
     Raises:
         RunError: the file cannot be read or has no known layout.
     """
+    if path.suffix == ".json":
+        return [written.load(path)][:limit]
     return list(islice(iterate(path), limit))
 
 
