@@ -1,1 +1,27 @@
 """Face: the ``turnspan`` command."""
+
+from __future__ import annotations
+
+import sys
+
+__all__ = ["main"]
+
+
+def main() -> int:
+    """Run the ``turnspan`` command; returns its exit code.
+
+    0 ok, 1 a finding, a failed check or an unknown id, 2 wrong usage, 3 the store cannot be used.
+    """
+    try:
+        import click  # noqa: F401  # pyright: ignore[reportUnusedImport]
+        import rich  # noqa: F401  # pyright: ignore[reportUnusedImport]
+    except ModuleNotFoundError as error:
+        print(
+            f"turnspan: the command needs {error.name}: pip install 'turnspan[console]'",
+            file=sys.stderr,
+        )
+        return 2
+    from turnspan_console.cli import turnspan
+
+    turnspan.main(prog_name="turnspan")
+    return 0

@@ -1,0 +1,1 @@
+"""The subcommands: every module here is one, and has it as ``command``."""

@@ -1,0 +1,98 @@
+"""The ``turnspan`` command; each module in ``commands/`` is one subcommand."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from typing import Any
+
+import click
+
+from turnspan_console import commands
+from turnspan_console.failures import explained
+from turnspan_console.options import store_option
+
+SECTIONS: dict[str, tuple[str, ...]] = {
+    "Read": ("diagnose", "sessions", "turns", "replay", "show", "sql"),
+    "Look after": ("status", "doctor", "migrate", "ship"),
+}
+"""Where the help lists a command; one that is not named is listed under "More"."""
+
+
+class Commands(click.Group):
+    """Loads a subcommand's module only when it is asked for: starting stays quick."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        del ctx
+        found = {module.name.replace("_", "-") for module in pkgutil.iter_modules(commands.__path__)}
+        placed = [name for names in SECTIONS.values() for name in names if name in found]
+        return placed + sorted(found - set(placed))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        module = importlib.import_module(f"{commands.__name__}.{cmd_name.replace('-', '_')}")
+        command: click.Command = module.command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            error.message += _nearest(args[0], self.list_commands(ctx)) if args else ""
+            raise
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        names = self.list_commands(ctx)
+        sections = dict(SECTIONS)
+        placed = {name for section in sections.values() for name in section}
+        sections["More"] = tuple(name for name in names if name not in placed)
+        for title, members in sections.items():
+            rows = [
+                (name, command.get_short_help_str(limit=90))
+                for name in members
+                if (command := self.get_command(ctx, name)) is not None
+            ]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with explained():
+            return super().invoke(ctx)
+
+
+def _nearest(name: str, known: list[str]) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(name, known, 1)
+    return f" Did you mean {near[0]!r}?" if near else ""
+
+
+def _print_version(context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
+    if wanted and not context.resilient_parsing:
+        from turnspan import __version__
+
+        click.echo(f"turnspan {__version__}")
+        context.exit()
+
+
+@click.group(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="The store is --store, else TURNSPAN_STORE, else a folder in your home. "
+    "Exit codes: 0 ok, 1 a finding or nothing found, 2 wrong usage, 3 the store cannot be used.",
+)
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Show the version and exit.",
+)
+@store_option
+def turnspan() -> None:
+    """The flight recorder of LLM agents: ask what they did, and why they stopped."""

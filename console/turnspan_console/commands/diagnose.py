@@ -1,0 +1,142 @@
+"""``turnspan diagnose``: the shipped questions, answered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from turnspan_console.failures import USAGE, Failure
+from turnspan_console.options import (
+    FORMATS,
+    format_option,
+    open_chosen,
+    read_window,
+    store_option,
+    window_options,
+)
+
+if TYPE_CHECKING:
+    from turnspan_clickhouse.stores import Result
+    from turnspan_console.output import Output
+    from turnspan_records.diagnostics import Diagnostic
+
+_OVERVIEW_ROWS = 5
+
+
+@click.command("diagnose", short_help="Why turns stop, what fails, loops, is slow, costs.")
+@click.argument("name", required=False)
+@click.option("--list", "list_", is_flag=True, help="List the diagnostics with their questions.")
+@click.option("--sql", "show_sql", is_flag=True, help="Print the diagnostic's SQL and stop.")
+@window_options
+@format_option(*FORMATS)
+@store_option
+@click.pass_context
+def command(
+    context: click.Context,
+    name: str | None,
+    list_: bool,
+    show_sql: bool,
+    since: str | None,
+    until: str | None,
+    project: str,
+    limit: int,
+    format_: str,
+) -> None:
+    """Answer the diagnostic NAME, or all of them in brief.
+
+    \b
+      turnspan diagnose
+      turnspan diagnose premature_stops --since 7d
+      turnspan diagnose usage --format csv > usage.csv
+    """
+    from turnspan_console.output import Output
+    from turnspan_records.diagnostics import diagnostics
+
+    output = Output()
+    if list_:
+        _print_list(output, format_)
+        return
+    chosen = [_chosen(name)] if name else list(diagnostics().values())
+    if show_sql:
+        output.line("\n\n".join(f"-- {one.title}\n{one.sql};" for one in chosen))
+        return
+    if not name and format_ in ("jsonl", "csv"):
+        raise Failure(f"--format {format_} needs the NAME of one diagnostic.", USAGE)
+    window = read_window(since, until)
+    if not name and context.get_parameter_source("limit") is click.core.ParameterSource.DEFAULT:
+        limit = _OVERVIEW_ROWS
+    with open_chosen() as store:
+        answers = (
+            (one, one.run(store, project=project, window=window, limit=limit)) for one in chosen
+        )
+        if format_ == "json":
+            output.json(_as_json(list(answers), bool(name)))
+        elif format_ == "table":
+            for at, (one, result) in enumerate(answers):
+                _print(one, result, output, brief=not name, first=at == 0, limit=limit)
+        else:
+            from turnspan_console.results import print_result
+
+            print_result(next(answers)[1], format_, output)
+
+
+def _chosen(name: str) -> Diagnostic:
+    import difflib
+
+    from turnspan_records.diagnostics import diagnostics, find
+
+    try:
+        return find(name)
+    except KeyError:
+        near = difflib.get_close_matches(name.replace("-", "_"), diagnostics(), 1, 0.4)
+        meant = f" Did you mean {near[0]}?" if near else ""
+        raise Failure(
+            f"There is no diagnostic {name!r}.{meant} `turnspan diagnose --list` names them.", USAGE
+        ) from None
+
+
+def _print_list(output: Output, format_: str) -> None:
+    from turnspan_clickhouse.stores import Result
+    from turnspan_console.results import print_result
+    from turnspan_records.diagnostics import diagnostics
+
+    rows = [(one.name, one.question) for one in diagnostics().values()]
+    print_result(Result(("name", "question"), ("String", "String"), rows), format_, output)
+
+
+def _print(
+    one: Diagnostic, result: Result, output: Output, *, brief: bool, first: bool, limit: int
+) -> None:
+    from rich.text import Text
+
+    from turnspan_console import styles
+    from turnspan_console.results import print_result
+
+    if not first:
+        output.line()
+    output.line(Text(one.title, style=styles.TITLE).append(f"  {one.name}", style=styles.FAINT))
+    if not brief:
+        output.prose(Text(one.question, style=styles.FAINT))
+        output.line()
+    if not result.rows:
+        output.line(Text("  nothing found", style=styles.GOOD))
+        return
+    print_result(result, "table", output, indent=2 if brief else 0)
+    if len(result.rows) == limit:
+        more = f"  first {limit:,}; --limit shows more" if not brief else "  …"
+        output.line(Text(more, style=styles.FAINT))
+    if not brief:
+        output.line()
+        output.prose(Text(one.remedy, style=styles.FAINT))
+
+
+def _as_json(answers: list[tuple[Diagnostic, Result]], single: bool) -> Any:
+    from turnspan_console.values import plain
+
+    if single:
+        return plain(answers[0][1].dicts())
+    return [
+        {"name": one.name, "title": one.title, "rows": plain(result.dicts())}
+        for one, result in answers
+    ]

@@ -1,0 +1,84 @@
+"""``turnspan replay``: a whole conversation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from turnspan_console.failures import FINDING, Failure
+from turnspan_console.options import format_option, open_chosen, store_option
+
+if TYPE_CHECKING:
+    from turnspan_clickhouse.stores import Store
+    from turnspan_console.output import Output
+    from turnspan_records.conversation import Conversation
+
+
+@click.command("replay", short_help="Replay a session: messages, tools, why it stopped.")
+@click.argument("id_", metavar="SESSION", required=False)
+@click.option("--full", is_flag=True, help="Show long texts whole (a pipe always gets them whole).")
+@click.option("--color/--no-color", default=None, help="Force colour on or off.")
+@format_option("text", "json")
+@store_option
+def command(id_: str | None, full: bool, color: bool | None, format_: str) -> None:
+    """Replay SESSION: the messages, the tool calls with their results, and why each turn stopped.
+
+    SESSION is a session's id or its beginning; the id of a turn, call, tool or trace replays the
+    session it belongs to. Without it the newest sessions are listed.
+    """
+    from turnspan_console.output import Output
+
+    output = Output(color)
+    with open_chosen() as store:
+        if not id_:
+            _suggest(store, output)
+            return
+        conversation = _conversation(store, id_)
+    if format_ == "json":
+        from turnspan_console.values import plain
+
+        output.json(plain(conversation))
+        return
+    from turnspan_console.transcript import Transcript
+
+    Transcript(output, full=full).print(conversation)
+
+
+def _conversation(store: Store, id_: str) -> Conversation:
+    from turnspan_console.ids import one
+    from turnspan_records.replay import replay
+
+    found = one(store, id_, prefer=("session", "trace"))
+    conversation = replay(store, found.project, found.session_id, found.trace_id)
+    if not conversation.steps and found.session_id == "" and found.kind == "trace":
+        # The trace of a session: replay all of it.
+        session = _session_of_trace(store, found.project, found.trace_id)
+        if session:
+            return replay(store, found.project, session)
+    if not conversation.steps:
+        raise Failure(f"Nothing is recorded in {found.kind} {found.id} to replay.", FINDING)
+    return conversation
+
+
+def _session_of_trace(store: Store, project: str, trace_id: str) -> str:
+    result = store.query(
+        "SELECT session_id FROM turn_summary WHERE project = {project:String}"
+        " AND trace_id = {trace:String} AND session_id != ''"
+        " UNION ALL SELECT session_id FROM llm_call WHERE project = {project:String}"
+        " AND trace_id = {trace:String} AND session_id != '' LIMIT 1",
+        {"project": project, "trace": trace_id},
+    )
+    return str(result.rows[0][0]) if result.rows else ""
+
+
+def _suggest(store: Store, output: Output) -> None:
+    from turnspan_console.results import print_result
+    from turnspan_records.sessions import sessions
+
+    newest = sessions(store, limit=10)
+    if not newest.rows:
+        raise Failure("There are no sessions to replay: record some turns first.", FINDING)
+    print_result(newest, "table", output)
+    id_ = newest.rows[0][newest.names.index("session")]
+    click.echo(f"\nturnspan replay {id_}", err=True)

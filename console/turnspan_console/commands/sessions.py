@@ -1,0 +1,33 @@
+"""``turnspan sessions``: the conversations, newest first."""
+
+from __future__ import annotations
+
+import click
+
+from turnspan_console.options import (
+    FORMATS,
+    format_option,
+    open_chosen,
+    read_window,
+    store_option,
+    window_options,
+)
+
+
+@click.command("sessions", short_help="List the sessions, newest first.")
+@window_options
+@format_option(*FORMATS)
+@store_option
+def command(since: str | None, until: str | None, project: str, limit: int, format_: str) -> None:
+    """List the sessions that had a turn, newest first."""
+    from turnspan_console.output import Output
+    from turnspan_console.results import print_result
+    from turnspan_records.sessions import sessions
+
+    window = read_window(since, until)
+    with open_chosen() as store:
+        result = sessions(store, project=project, window=window, limit=limit)
+    if not result.rows and format_ == "table":
+        click.echo("turnspan: no sessions found", err=True)
+        return
+    print_result(result, format_, Output())

@@ -1,0 +1,195 @@
+"""One record on the screen: its facts, its texts, its messages and what is below it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from rich.cells import cell_len
+from rich.text import Text
+
+from turnspan_clickhouse.stores import Result
+from turnspan_console import styles, values
+from turnspan_console.output import Output
+from turnspan_console.page import Page
+from turnspan_console.tables import columns, heading, print_table, useful
+from turnspan_console.transcript import as_text, describe_part, signature
+from turnspan_records.conversation import Message
+from turnspan_records.detail import Detail, SpanNode
+
+_LATER = ("attributes", "resource", "writer", "written_at", "scope_name", "scope_version")
+"""Facts that come after the others."""
+
+_TITLES = {"call": "Model call", "tool": "Tool call"}
+_SHOWN_MESSAGES = 6
+_SECONDS = frozenset({"duration", "time_to_first_chunk"})
+
+
+def print_detail(detail: Detail, output: Output, *, full: bool = False) -> None:
+    """Write a record for a person."""
+    page = Page(output, full=full)
+    title = _TITLES.get(detail.kind, detail.kind.capitalize())
+    page.line((f"{title} ", styles.TITLE), (detail.id, styles.TITLE))
+    _facts(detail, page)
+    for name, text in detail.texts.items():
+        _section(page, heading(name))
+        page.push("  ")
+        page.text(_pretty(text), limit=12)
+        page.pop()
+    if detail.input_messages:
+        _section(page, f"input: {len(detail.input_messages):,} messages")
+        _messages(detail.input_messages, page)
+    if detail.output_messages:
+        _section(page, "output")
+        _messages(detail.output_messages, page)
+    if detail.spans:
+        _section(page, "spans")
+        total = max(0.0, *(_end(root, detail.spans[0]) for root in detail.spans))
+        for root in detail.spans:
+            _span(root, detail.spans[0], total, page, 1)
+    for name, result in detail.tables.items():
+        if result.rows:
+            _section(page, f"{name}: {len(result.rows):,}")
+            print_table(useful(columns(_without_known(result), output)), output, indent=2)
+
+
+def as_json(detail: Detail) -> dict[str, Any]:
+    """A record for a program: the facts and texts at the top, then lists."""
+    made: dict[str, Any] = {"kind": detail.kind, "id": detail.id}
+    made.update(values.plain({**detail.facts, **detail.texts}))
+    for name, messages in (
+        ("input_messages", detail.input_messages),
+        ("output_messages", detail.output_messages),
+    ):
+        if detail.kind == "call":
+            made[name] = [_message_json(message) for message in messages]
+    for name, result in detail.tables.items():
+        made[name.replace(" ", "_")] = values.plain(result.dicts())
+    if detail.kind == "trace":
+        made["spans"] = values.plain(detail.spans)
+    return made
+
+
+def _message_json(message: Message) -> dict[str, Any]:
+    made: dict[str, Any] = {"hash": message.hash, "recorded": message.recorded}
+    if message.recorded:
+        made.update(role=message.role, name=message.name, parts=values.plain(message.parts))
+    return made
+
+
+def _facts(detail: Detail, page: Page) -> None:
+    shown = {name: value for name, value in detail.facts.items() if not _blank(value)}
+    names = [name for name in shown if name not in _LATER]
+    names += [name for name in _LATER if name in shown]
+    width = max((cell_len(heading(name)) for name in names), default=0)
+    for name in names:
+        value = shown[name]
+        if isinstance(value, Mapping):
+            page.line((heading(name), styles.FAINT))
+            for key in sorted(value):
+                page.line(f"  {key}", ("  ", ""), (as_text(value[key]), styles.FAINT))
+            continue
+        text = _fact(name, value)
+        style = styles.BY_COLUMN.get(name)
+        page.line(
+            (f"{heading(name):{width}}  ", styles.FAINT),
+            (text, style(text) if style and name not in ("session", "turn") else ""),
+        )
+
+
+def _fact(name: str, value: Any) -> str:
+    if name in _SECONDS:
+        return values.seconds(value)
+    if isinstance(value, (list, tuple)):
+        return ", ".join(values.raw(one) for one in value)
+    return values.one_line(values.human(value, name))
+
+
+def _blank(value: Any) -> bool:
+    return value is None or value is False or (hasattr(value, "__len__") and len(value) == 0)
+
+
+def _section(page: Page, title: str) -> None:
+    page.blank()
+    page.line((title, styles.HEADING))
+
+
+def _pretty(text: str) -> str:
+    if text[:1] not in "{[":
+        return text
+    try:
+        return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
+    except ValueError:
+        return text
+
+
+def _messages(messages: list[Message], page: Page) -> None:
+    left = 0 if page.full else max(0, len(messages) - _SHOWN_MESSAGES - 1)
+    if left:
+        page.line((f"  … {left:,} earlier messages (--full)", styles.FAINT))
+    for message in messages[left:]:
+        page.push("  ")
+        name = f" {message.name}" if message.name else ""
+        page.line((message.role + name or "message", styles.SYSTEM))
+        page.push("  ")
+        if not message.recorded:
+            page.line((f"(content not in the store, {message.hash})", styles.FAINT))
+        for part in message.parts:
+            _part(part, page)
+        page.pop()
+        page.pop()
+
+
+def _part(part: Mapping[str, Any], page: Page) -> None:
+    kind = part.get("type")
+    if kind in ("text", "reasoning"):
+        page.text(str(part.get("content", "")), style="" if kind == "text" else styles.FAINT)
+    elif kind == "tool_call":
+        page.text(f"⚒ {part.get('name', '')}({signature(part.get('arguments'))})", limit=6)
+    elif kind == "tool_call_response":
+        page.text(f"→ {as_text(part.get('response', part.get('result')))}", limit=6)
+    else:
+        page.line((f"[{describe_part(part)}]", styles.FAINT))
+
+
+def _span(node: SpanNode, first: SpanNode, total: float, page: Page, depth: int) -> None:
+    failed = node.status_code == "ERROR"
+    bar = _bar((node.start_time - first.start_time).total_seconds(), node.duration, total)
+    width = max(20, page.width - 26) if page.output.terminal else 60
+    label = Text("  " * depth + values.one_line(node.name), style=styles.BAD if failed else "")
+    label.truncate(width, overflow="ellipsis", pad=True)
+    page.line(
+        (label.plain, styles.BAD if failed else ""),
+        (f"{values.seconds(node.duration):>9} ", ""),
+        (bar, styles.BAD if failed else styles.BUSY),
+    )
+    if failed and node.status_message:
+        page.line(("  " * (depth + 1) + values.one_line(node.status_message), styles.FAINT))
+    for child in node.children:
+        _span(child, first, total, page, depth + 1)
+
+
+def _end(node: SpanNode, first: SpanNode) -> float:
+    return (node.start_time - first.start_time).total_seconds() + node.duration
+
+
+_BAR = 14
+
+
+def _bar(start: float, duration: float, total: float) -> str:
+    if total <= 0:
+        return ""
+    begin = min(_BAR - 1, max(0, int(start / total * _BAR)))
+    length = max(1, min(_BAR - begin, round(duration / total * _BAR)))
+    return " " * begin + "━" * length
+
+
+def _without_known(result: Result) -> Result:
+    """The result without its project column: the record's own facts say it."""
+    keep = [at for at, name in enumerate(result.names) if name != "project"]
+    return Result(
+        tuple(result.names[at] for at in keep),
+        tuple(result.types[at] for at in keep),
+        [[row[at] for at in keep] for row in result.rows],
+    )

@@ -1,0 +1,47 @@
+"""Failures as people meet them: one sentence on standard error and an exit code."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Generator
+from typing import IO, Any
+
+import click
+
+from turnspan_clickhouse.errors import QueryError, StoreError
+
+FINDING = 1
+USAGE = 2
+UNAVAILABLE = 3
+INTERRUPTED = 130
+
+
+class Failure(click.ClickException):
+    """A command cannot do what was asked: the message is one sentence with the remedy."""
+
+    def __init__(self, message: str, exit_code: int) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        click.echo(f"turnspan: {self.message}", err=True)
+
+
+@contextlib.contextmanager
+def explained() -> Generator[None]:
+    """Turn errors of the store, of the pipe and of the keyboard into exit codes."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader of the pipe has what it wanted. Python flushes stdout once more at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        raise click.exceptions.Exit(0) from None
+    except KeyboardInterrupt:
+        raise click.exceptions.Exit(INTERRUPTED) from None
+    except QueryError as error:
+        raise Failure(f"ClickHouse refused the query: {error}", FINDING) from None
+    except StoreError as error:
+        raise Failure(str(error), UNAVAILABLE) from None

@@ -1,0 +1,108 @@
+"""Options that commands share, and what they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from turnspan_console.failures import USAGE, Failure
+
+if TYPE_CHECKING:
+    from turnspan_clickhouse.dsn import Dsn
+    from turnspan_clickhouse.stores import Store
+    from turnspan_records.window import Window
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+FORMATS = ("table", "json", "jsonl", "csv")
+
+
+def store_option(command: F) -> F:
+    """``--store DSN``, before the subcommand or after it; the nearer one wins."""
+    return click.option(
+        "--store",
+        "store",
+        metavar="DSN",
+        expose_value=False,
+        callback=_remember_store,
+        help="The store to use instead of TURNSPAN_STORE: chdb:///folder or "
+        "http(s)://user:password@host:port/database.",
+    )(command)
+
+
+def _remember_store(context: click.Context, _parameter: click.Parameter, value: str | None) -> None:
+    if value is not None:
+        root = context.find_root()
+        root.meta["turnspan.store"] = value
+
+
+def format_option(*formats: str) -> Callable[[F], F]:
+    """``--format`` with the given choices; the first is the default."""
+    return click.option(
+        "--format",
+        "format_",
+        type=click.Choice(formats),
+        default=formats[0],
+        show_default=True,
+        help="How to print the answer.",
+    )
+
+
+def window_options(command: F) -> F:
+    """``--since``, ``--until``, ``--project`` and ``--limit``."""
+    for decorate in (
+        click.option(
+            "--limit",
+            type=click.IntRange(1, 1_000_000),
+            default=20,
+            show_default=True,
+            help="Rows to show at most.",
+        ),
+        click.option("--project", default="", metavar="NAME", help="Only this project."),
+        click.option("--until", metavar="WHEN", help="Only what began before (as --since)."),
+        click.option(
+            "--since",
+            metavar="WHEN",
+            help="Only what began since: 30m, 12h, 7d, 2w, or 2026-11-01[T09:30] (UTC).",
+        ),
+    ):
+        command = decorate(command)
+    return command
+
+
+def read_window(since: str | None, until: str | None) -> Window:
+    """The window that ``--since`` and ``--until`` name; a usage failure when they do not."""
+    from turnspan_records.window import window
+
+    try:
+        read = window(since, until)
+    except ValueError as error:
+        raise Failure(str(error), USAGE) from None
+    if read.since >= read.until:
+        raise Failure("--since must be before --until.", USAGE)
+    return read
+
+
+def store_text() -> str | None:
+    """What ``--store`` said; ``None`` means TURNSPAN_STORE."""
+    return click.get_current_context().find_root().meta.get("turnspan.store")
+
+
+def chosen_dsn() -> Dsn:
+    """The store that ``--store`` or TURNSPAN_STORE names; a usage failure when it is no DSN."""
+    from turnspan_clickhouse.dsn import parse
+    from turnspan_clickhouse.errors import StoreError
+
+    try:
+        return parse(store_text())
+    except StoreError as error:
+        raise Failure(str(error), USAGE) from None
+
+
+def open_chosen() -> Store:
+    """The store, migrated and with what waited in its spool, as every reading command wants it."""
+    from turnspan_records.access import open_dsn
+
+    return open_dsn(chosen_dsn(), note=lambda text: click.echo(f"turnspan: {text}", err=True))

@@ -1,0 +1,350 @@
+"""A conversation as a person reads it: who said what, which tools ran, why each turn stopped."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+from turnspan_console import styles, values
+from turnspan_console.output import Output
+from turnspan_console.page import Page
+from turnspan_records.conversation import (
+    Call,
+    Conversation,
+    Message,
+    Step,
+    ToolExecution,
+    ToolRequest,
+    Turn,
+)
+
+_ROLES = {
+    "user": styles.USER,
+    "assistant": styles.ASSISTANT,
+    "system": styles.SYSTEM,
+    "developer": styles.SYSTEM,
+    "tool": styles.TOOL,
+}
+
+
+class Transcript:
+    """Prints a conversation. ``full`` shows long texts whole."""
+
+    def __init__(self, output: Output, *, full: bool = False) -> None:
+        self._page = Page(output, full=full)
+        self._answered: set[str] = set()
+
+    def print(self, conversation: Conversation) -> None:
+        """The whole conversation with its heading."""
+        self._heading(conversation)
+        number = 0
+        for step in conversation.steps:
+            number += isinstance(step, Turn)
+            self._step(step, f"Turn {number}")
+
+    def _heading(self, conversation: Conversation) -> None:
+        calls = list(conversation.calls())
+        what, id_ = "Session", conversation.session_id
+        if not id_:
+            what, id_ = "Trace", conversation.trace_id
+        turns = sum(isinstance(step, Turn) for step in conversation.steps)
+        self._page.line((f"{what} ", styles.TITLE), (id_, styles.TITLE))
+        facts = [
+            f"project {conversation.project}" if conversation.project else "",
+            _plural(turns, "turn"),
+            _plural(len(calls), "model call"),
+            _tokens(_sum(calls, "input_tokens"), _sum(calls, "output_tokens")),
+            _cost(calls),
+        ]
+        self._page.line((_joined(facts), styles.FAINT))
+
+    # -- steps ---------------------------------------------------------------------------------
+
+    def _step(self, step: Step, title: str = "") -> None:
+        if isinstance(step, Turn):
+            self._turn(step, title)
+        elif isinstance(step, Call):
+            self._call(step)
+        else:
+            self._page.blank()
+            self._execution(step)
+
+    def _turn(self, turn: Turn, title: str) -> None:
+        page = self._page
+        page.blank()
+        reason = turn.ended_how
+        facts = [
+            _plural(turn.rounds, "round"),
+            _plural(turn.tool_call_count, "tool call"),
+            values.seconds(turn.duration) if turn.status != "running" else "",
+            values.dollars(turn.cost_usd) if turn.cost_usd is not None else "",
+            values.moment(turn.start_time),
+        ]
+        name = turn.agent_name if title else f"agent {turn.agent_name}"
+        page.line(
+            ("┏ " if title else "╭ ", styles.AGENT),
+            (f"{title}  " if title else "", styles.TITLE),
+            (f"{name}  " if name else "", styles.AGENT),
+            (reason, styles.stop_reason(reason)),
+            (f"  {_joined(facts)}", styles.FAINT),
+        )
+        page.push("┃ " if title else "│ ", styles.AGENT)
+        if turn.user_message and not _user_spoke(turn):
+            self._said("user", turn.user_message)
+        for step in turn.steps:
+            self._step(step)
+        if turn.response_text and not any(isinstance(step, Call) for step in turn.steps):
+            self._said("assistant", turn.response_text)
+        page.pop()
+        self._ending(turn, "┗ " if title else "╰ ")
+
+    def _ending(self, turn: Turn, corner: str) -> None:
+        reason = turn.ended_how
+        detail = turn.stop_detail or turn.error_message
+        self._page.line(
+            (corner, styles.AGENT),
+            ("stopped: " if turn.status == "final" else "", styles.FAINT),
+            (reason, styles.stop_reason(reason)),
+            (f"  {values.one_line(detail)}" if detail else "", styles.FAINT),
+            (f"  turn {self._id(turn.turn_id)}", styles.FAINT),
+        )
+
+    def _call(self, call: Call) -> None:
+        page = self._page
+        if call.system_prompt:
+            self._said("system", call.system_prompt)
+        if call.dropped:
+            page.blank()
+            page.line(
+                (f"⋯ {_plural(call.dropped, 'earlier message')} no longer in the prompt", "yellow")
+            )
+        for message in call.new_messages:
+            self._message(message)
+        page.blank()
+        page.line(("assistant", styles.ASSISTANT), (f"  {self._call_facts(call)}", styles.FAINT))
+        page.push("  ")
+        self._reply(call)
+        for request in call.requests:
+            self._request(request)
+        if call.error_type:
+            page.text(f"✗ {call.error_type}: {call.error_message}", style=styles.BAD, limit=6)
+        page.pop()
+
+    def _call_facts(self, call: Call) -> str:
+        reasons = [one for one in call.finish_reasons if one not in _USUAL_FINISH]
+        return _joined(
+            [
+                call.model,
+                values.seconds(call.duration),
+                _tokens(call.input_tokens, call.output_tokens),
+                f"{call.cache_read_tokens:,} cached" if call.cache_read_tokens else "",
+                values.dollars(call.cost_usd) if call.cost_usd is not None else "",
+                f"{call.tries} tries" if call.tries > 1 else "",
+                call.stream_outcome if call.stream_outcome not in ("", "complete") else "",
+                f"finished: {', '.join(reasons)}" if reasons else "",
+                self._id(call.span_id),
+            ]
+        )
+
+    def _reply(self, call: Call) -> None:
+        recorded = [reply for reply in call.replies if reply.recorded]
+        if not recorded:
+            if call.response_thoughts:
+                self._page.text(call.response_thoughts, style=_THOUGHT, limit=6)
+            if call.response_text:
+                self._page.text(call.response_text)
+            if call.output_hashes and not call.response_text:
+                self._page.line(("(content not in the store)", styles.FAINT))
+            return
+        for reply in recorded:
+            for part in reply.parts:
+                if part.get("type") != "tool_call":
+                    self._part(part)
+
+    # -- messages --------------------------------------------------------------------------------
+
+    def _message(self, message: Message) -> None:
+        parts = [part for part in message.parts if not self._shown(part)]
+        if message.recorded and message.parts and not parts:
+            return
+        self._page.blank()
+        role = message.role or "message"
+        name = f" {message.name}" if message.name else ""
+        self._page.line((role + name, _ROLES.get(role, styles.TITLE)))
+        self._page.push("  ")
+        if not message.recorded:
+            self._page.line((f"(content not in the store, {message.hash})", styles.FAINT))
+        limit = 4 if role in ("system", "developer") else 16
+        for part in parts:
+            self._part(part, limit=limit)
+        self._page.pop()
+
+    def _said(self, role: str, text: str) -> None:
+        self._message(Message("", role, parts=[{"type": "text", "content": text}]))
+
+    def _shown(self, part: Mapping[str, Any]) -> bool:
+        """Whether a tool's response stands at the request already."""
+        is_response = part.get("type") == "tool_call_response"
+        return is_response and str(part.get("id", "")) in self._answered
+
+    def _part(self, part: Mapping[str, Any], limit: int = 16) -> None:
+        kind = part.get("type")
+        page = self._page
+        if kind == "text":
+            page.text(str(part.get("content", "")), limit=limit)
+        elif kind == "reasoning":
+            page.text(str(part.get("content", "")), style=_THOUGHT, limit=6)
+        elif kind == "tool_call_response":
+            page.text(f"→ {as_text(part.get('response', part.get('result')))}", limit=8)
+        elif kind == "tool_call":
+            arguments = signature(part.get("arguments"))
+            page.line(("⚒ ", styles.TOOL), (f"{part.get('name', '')}({arguments})", styles.TOOL))
+        else:
+            page.line((f"[{describe_part(part)}]", styles.FAINT))
+
+    # -- tools -----------------------------------------------------------------------------------
+
+    def _request(self, request: ToolRequest) -> None:
+        tool = request.execution
+        if request.answered or tool is not None:
+            self._answered.add(request.call_id)
+        failed = tool is not None and tool.failed
+        self._tool_line(
+            request.name,
+            request.arguments,
+            failed,
+            values.seconds(tool.duration) if tool is not None else "",
+            self._id(tool.span_id) if tool is not None else "",
+        )
+        self._page.push("  ")
+        if tool is not None:
+            self._result(tool)
+            seen, result = as_text(request.seen), as_text(tool.result)
+            if request.answered and not _same_result(seen, result) and seen.strip():
+                self._page.text(f"⇒ the model was given: {seen}", style=styles.WARN, limit=4)
+        elif request.answered:
+            self._page.text(f"→ {as_text(request.seen)}", style=styles.FAINT, limit=6)
+        else:
+            self._page.line(("no result recorded", styles.FAINT))
+        self._page.pop()
+
+    def _execution(self, tool: ToolExecution) -> None:
+        duration, id_ = values.seconds(tool.duration), self._id(tool.span_id)
+        self._tool_line(tool.name, tool.arguments, tool.failed, duration, id_)
+        self._page.push("  ")
+        self._result(tool)
+        self._page.pop()
+
+    def _tool_line(self, name: str, arguments: Any, failed: bool, time: str, id_: str) -> None:
+        facts = f"  {_joined(['failed' if failed else '', time, id_])}"
+        room = self._page.width - len(facts) - len(name) - 4
+        shown = signature(arguments)
+        if self._page.output.terminal and not self._page.full and len(shown) > room:
+            shown = shown[: max(8, room - 1)] + "…"
+        self._page.line(
+            ("⚒ ", styles.TOOL),
+            (name, styles.TOOL),
+            (f"({shown})", ""),
+            (facts, styles.BAD if failed else styles.FAINT),
+        )
+
+    def _result(self, tool: ToolExecution) -> None:
+        if tool.error_type or tool.error_message:
+            words = ": ".join(one for one in (tool.error_type, tool.error_message) if one)
+            self._page.text(f"✗ {words}", style=styles.BAD, limit=6)
+        elif tool.result:
+            mark, style = ("✗", styles.BAD) if tool.failed else ("→", styles.FAINT)
+            self._page.text(f"{mark} {as_text(tool.result)}", style=style, limit=6)
+
+    def _id(self, id_: str) -> str:
+        return values.short_id(id_) if self._page.output.terminal else id_
+
+
+_USUAL_FINISH = frozenset({"stop", "end_turn", "tool_calls", "tool_use", "tool_call", ""})
+_THOUGHT = "italic bright_black"
+
+
+def signature(arguments: Any) -> str:
+    """A tool's arguments as a call shows them: ``city="Rome", days=3``."""
+    loaded = _loaded(arguments)
+    if isinstance(loaded, dict):
+        members = cast("dict[str, Any]", loaded).items()
+        return ", ".join(f"{key}={_compact(value)}" for key, value in members)
+    return "" if loaded in (None, "") else _compact(loaded)
+
+
+def as_text(value: Any) -> str:
+    """A tool's result as text: a string as it is, anything else as compact JSON."""
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else _compact(value)
+
+
+def describe_part(part: Mapping[str, Any]) -> str:
+    """What a part that is no text is, in a few words."""
+    kind = str(part.get("type", "part"))
+    about = [str(part[key]) for key in ("modality", "mime_type", "uri", "file_id") if part.get(key)]
+    content = part.get("content")
+    if isinstance(content, str) and content:
+        about.append(f"{len(content):,} characters")
+    return " ".join([kind, *about])
+
+
+def _same_result(seen: str, result: str) -> bool:
+    def bare(text: str) -> Any:
+        loaded = _loaded(text)
+        return loaded.strip() if isinstance(loaded, str) else loaded
+
+    return bare(seen) == bare(result)
+
+
+def _loaded(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except ValueError:
+        return value
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _user_spoke(turn: Turn) -> bool:
+    new = (one for call in _own_calls(turn) for one in call.new_messages)
+    return any(one.role == "user" and one.recorded for one in new)
+
+
+def _own_calls(turn: Turn) -> Iterator[Call]:
+    return (step for step in turn.steps if isinstance(step, Call))
+
+
+def _joined(facts: list[str]) -> str:
+    return " · ".join(fact for fact in facts if fact)
+
+
+def _plural(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _tokens(given: int | None, said: int | None) -> str:
+    if given is None and said is None:
+        return ""
+    first, second = (values.UNKNOWN if one is None else f"{one:,}" for one in (given, said))
+    return f"{first} → {second} tokens"
+
+
+def _sum(calls: list[Call], name: str) -> int | None:
+    known = [getattr(call, name) for call in calls if getattr(call, name) is not None]
+    return sum(known) if known else None
+
+
+def _cost(calls: list[Call]) -> str:
+    known = [call.cost_usd for call in calls if call.cost_usd is not None]
+    if not known:
+        return ""
+    unpriced = len(calls) - len(known)
+    rest = f" + {_plural(unpriced, 'unpriced call')}" if unpriced else ""
+    return values.dollars(sum(known)) + rest

@@ -1,0 +1,105 @@
+"""The diagnostics: one ``.sql`` file each, with its title, its question and its remedy on top.
+
+Every file takes the parameters ``project`` ('' means all), ``since``, ``until`` and ``limit``.
+Columns are named by what they hold: ``*_seconds`` are seconds, ``*_usd`` dollars, ``*_share`` and
+``*_rate`` fractions of one, ``*time`` moments.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+from turnspan_clickhouse.stores import Result, Store
+from turnspan_records.window import Window, as_parameter
+
+ORDER = (
+    "how_turns_end",
+    "premature_stops",
+    "unfinished_turns",
+    "failing_tools",
+    "loops",
+    "silent_turns",
+    "errors_by_type",
+    "slow_calls",
+    "expensive_calls",
+    "usage_by_model_and_day",
+    "tool_usage",
+    "context_growth",
+)
+"""The order in which they are shown; a file that is not named here comes after, by name."""
+
+_HEADER = re.compile(r"-- (title|question|remedy): (.+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One question with its SQL."""
+
+    name: str
+    title: str
+    question: str
+    remedy: str
+    sql: str
+
+    def run(
+        self, store: Store, *, project: str = "", window: Window | None = None, limit: int = 20
+    ) -> Result:
+        """Ask the question of a store. Raises ``StoreError`` as ``Store.query``."""
+        window = window or Window()
+        return store.query(
+            self.sql,
+            {
+                "project": project,
+                "since": as_parameter(window.since),
+                "until": as_parameter(window.until),
+                "limit": limit,
+            },
+        )
+
+
+@cache
+def diagnostics() -> dict[str, Diagnostic]:
+    """Every shipped diagnostic by name, in the order of presentation."""
+    found = {
+        file.name.removesuffix(".sql"): file.read_text(encoding="utf-8")
+        for file in resources.files(__name__).iterdir()
+        if file.name.endswith(".sql")
+    }
+    names = [name for name in ORDER if name in found]
+    names += sorted(set(found) - set(names))
+    return {name: _read(name, found[name]) for name in names}
+
+
+def find(name: str) -> Diagnostic:
+    """The diagnostic of a name; ``-`` and ``_`` are the same, an unambiguous beginning is enough.
+
+    Raises:
+        KeyError: no diagnostic, or more than one, is meant.
+    """
+    wanted = name.strip().lower().replace("-", "_")
+    known = diagnostics()
+    if wanted in known:
+        return known[wanted]
+    meant = [key for key in known if wanted and key.startswith(wanted)]
+    if len(meant) == 1:
+        return known[meant[0]]
+    raise KeyError(name)
+
+
+def _read(name: str, text: str) -> Diagnostic:
+    header: dict[str, str] = {}
+    lines = text.splitlines()
+    for at, line in enumerate(lines):
+        match = _HEADER.fullmatch(line)
+        if match is None:
+            sql = "\n".join(lines[at:]).strip()
+            break
+        header[match[1]] = match[2].strip()
+    else:
+        sql = ""
+    if set(header) != {"title", "question", "remedy"} or not sql:
+        raise ValueError(f"diagnostics/{name}.sql lacks its title, question, remedy or query")
+    return Diagnostic(name, header["title"], header["question"], header["remedy"], sql)

@@ -1,0 +1,22 @@
+-- title: Context growth by session
+-- question: In which sessions does the prompt grow most, and how much of it is read from the cache?
+-- remedy: Growth of thousands of tokens a call comes from large tool results kept in history: trim or summarise them; a low cached_share asks for a stable prompt prefix.
+SELECT
+    project,
+    session_id AS session,
+    count() AS calls,
+    argMin(c.input_tokens, start_time) AS first_input_tokens,
+    max(c.input_tokens) AS largest_input_tokens,
+    argMax(c.input_tokens, start_time) AS last_input_tokens,
+    round((largest_input_tokens - first_input_tokens) / greatest(calls - 1, 1)) AS tokens_added_per_call,
+    sum(c.cache_read_tokens) / sum(c.input_tokens) AS cached_share,
+    sum(c.cost_usd) AS cost_usd,
+    max(start_time) AS last_time
+FROM llm_call AS c
+WHERE session_id != ''
+    AND input_tokens IS NOT NULL
+    AND ({project:String} = '' OR project = {project:String})
+    AND start_time >= {since:DateTime64(9, 'UTC')} AND start_time < {until:DateTime64(9, 'UTC')}
+GROUP BY project, session
+ORDER BY largest_input_tokens - first_input_tokens DESC, session
+LIMIT {limit:UInt32}

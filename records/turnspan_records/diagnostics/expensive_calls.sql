@@ -1,0 +1,21 @@
+-- title: Expensive model calls
+-- question: Which single model calls cost most?
+-- remedy: Many input tokens with few cached ones ask for prompt caching or a shorter context; many reasoning tokens for a lower reasoning level.
+SELECT
+    start_time AS time,
+    project,
+    if(response_model != '', response_model, request_model) AS model,
+    c.cost_usd AS cost_usd,
+    input_tokens,
+    cache_read_tokens AS cached_tokens,
+    output_tokens,
+    reasoning_tokens,
+    round,
+    session_id AS session,
+    span_id AS span
+FROM llm_call AS c
+WHERE cost_usd IS NOT NULL
+    AND ({project:String} = '' OR project = {project:String})
+    AND start_time >= {since:DateTime64(9, 'UTC')} AND start_time < {until:DateTime64(9, 'UTC')}
+ORDER BY cost_usd DESC, span
+LIMIT {limit:UInt32}

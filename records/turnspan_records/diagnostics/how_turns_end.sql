@@ -1,0 +1,19 @@
+-- title: How turns end
+-- question: Why do turns stop, how often, and what does each way of stopping cost?
+-- remedy: Read the turns behind a bad reason with `turnspan diagnose premature_stops` or `turnspan replay`; round_cap asks for a larger budget, tool_failure for a look at failing_tools.
+SELECT
+    if(status = 'final', splitByChar(':', t.stop_reason)[1], t.status) AS stop_reason,
+    count() AS turns,
+    if(stop_reason = 'running', NULL, turns / greatest(sum(countIf(status != 'running')) OVER (), 1)) AS share,
+    round(avg(rounds), 1) AS avg_rounds,
+    round(avg(tool_call_count), 1) AS avg_tools,
+    quantileExact(0.5)(duration) AS p50_seconds,
+    quantileExact(0.95)(duration) AS p95_seconds,
+    sum(t.cost_usd) AS cost_usd
+FROM turn_summary AS t
+WHERE parent_turn_id = ''
+    AND ({project:String} = '' OR project = {project:String})
+    AND start_time >= {since:DateTime64(9, 'UTC')} AND start_time < {until:DateTime64(9, 'UTC')}
+GROUP BY stop_reason
+ORDER BY stop_reason = 'running', turns DESC, stop_reason
+LIMIT {limit:UInt32}

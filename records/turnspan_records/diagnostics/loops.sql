@@ -1,0 +1,22 @@
+-- title: Loops
+-- question: Which turns repeated themselves: the same tool call again and again, or rounds without progress?
+-- remedy: Replay the session at the repeated call; the tool's result often does not tell the model that it changed nothing. Call turn.stop("loop_detected:...") when turn.looping is set.
+SELECT
+    start_time AS time,
+    project,
+    session_id AS session,
+    turn_id AS turn,
+    agent_name AS agent,
+    if(t.status = 'final', t.stop_reason, t.status) AS stop_reason,
+    max_identical_tool_streak AS identical_calls,
+    no_progress_rounds AS idle_rounds,
+    rounds,
+    tool_call_count AS tools,
+    t.cost_usd AS cost_usd,
+    leftUTF8(user_message, 240) AS user_message
+FROM turn_summary AS t
+WHERE (max_identical_tool_streak >= 3 OR no_progress_rounds >= 3 OR startsWith(t.stop_reason, 'loop_detected:'))
+    AND ({project:String} = '' OR project = {project:String})
+    AND start_time >= {since:DateTime64(9, 'UTC')} AND start_time < {until:DateTime64(9, 'UTC')}
+ORDER BY greatest(max_identical_tool_streak, no_progress_rounds) DESC, time DESC, turn
+LIMIT {limit:UInt32}

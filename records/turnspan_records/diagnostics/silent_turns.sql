@@ -1,0 +1,25 @@
+-- title: Silent and empty turns
+-- question: Which turns worked or ended without telling the user anything?
+-- remedy: An empty reply with tools is a loop that ends before the model sums up; silent rounds ask for a word to the user in between; empty_no_tools is mostly a prompt or a content filter.
+SELECT
+    start_time AS time,
+    project,
+    session_id AS session,
+    turn_id AS turn,
+    agent_name AS agent,
+    t.stop_reason AS stop_reason,
+    t.silent_rounds AS silent_rounds,
+    rounds,
+    tool_call_count AS tools,
+    empty(trimBoth(response_text)) AS empty_reply,
+    leftUTF8(user_message, 240) AS user_message
+FROM turn_summary AS t
+WHERE parent_turn_id = ''
+    AND status = 'final'
+    AND (t.stop_reason IN ('silent_rounds', 'empty_no_tools')
+        OR t.silent_rounds >= 30
+        OR (t.stop_reason = 'completed' AND empty(trimBoth(response_text))))
+    AND ({project:String} = '' OR project = {project:String})
+    AND start_time >= {since:DateTime64(9, 'UTC')} AND start_time < {until:DateTime64(9, 'UTC')}
+ORDER BY time DESC, turn
+LIMIT {limit:UInt32}

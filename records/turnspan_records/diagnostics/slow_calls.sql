@@ -1,0 +1,21 @@
+-- title: Slow model calls
+-- question: Which model calls took longest, and was it the wait for the first token or the length of the reply?
+-- remedy: A long first_chunk is the provider's queue or a long prompt (see context_growth); few output tokens a second is the model; many tries are rate limits.
+SELECT
+    start_time AS time,
+    project,
+    if(response_model != '', response_model, request_model) AS model,
+    c.duration AS duration_seconds,
+    time_to_first_chunk AS first_chunk_seconds,
+    input_tokens,
+    output_tokens,
+    if(c.duration > 0, round(output_tokens / c.duration, 1), NULL) AS tokens_per_second,
+    tries,
+    error_type AS error,
+    session_id AS session,
+    span_id AS span
+FROM llm_call AS c
+WHERE ({project:String} = '' OR project = {project:String})
+    AND start_time >= {since:DateTime64(9, 'UTC')} AND start_time < {until:DateTime64(9, 'UTC')}
+ORDER BY duration_seconds DESC, span
+LIMIT {limit:UInt32}

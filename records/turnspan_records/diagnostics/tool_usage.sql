@@ -1,0 +1,19 @@
+-- title: Tool usage
+-- question: Which tools are used, how often, by how many turns, and how long do they take?
+-- remedy: A tool nobody calls costs tokens in every request; a slow one used often is where a turn's time goes (busy_seconds).
+SELECT
+    name AS tool,
+    count() AS calls,
+    uniqExact(turn_id) AS turns,
+    uniqExact(session_id) AS sessions,
+    round(calls / turns, 1) AS calls_per_turn,
+    countIf(failed) / calls AS failure_rate,
+    quantileTDigest(0.5)(duration) AS p50_seconds,
+    quantileTDigest(0.95)(duration) AS p95_seconds,
+    sum(duration) AS busy_seconds
+FROM tool_call
+WHERE ({project:String} = '' OR project = {project:String})
+    AND start_time >= {since:DateTime64(9, 'UTC')} AND start_time < {until:DateTime64(9, 'UTC')}
+GROUP BY tool
+ORDER BY calls DESC, tool
+LIMIT {limit:UInt32}

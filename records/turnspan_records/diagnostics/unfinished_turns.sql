@@ -1,0 +1,20 @@
+-- title: Running and interrupted turns
+-- question: Which turns have begun and not ended, and which died with their process?
+-- remedy: `interrupted` means that the process ended first (a crash, a kill, a missing turnspan.shutdown()); a turn that runs for hours hangs in a tool or waits for a person.
+SELECT
+    start_time AS time,
+    status,
+    project,
+    session_id AS session,
+    turn_id AS turn,
+    agent_name AS agent,
+    if(status = 'running', greatest(dateDiff('millisecond', start_time, now64(3)), 0) / 1000, duration) AS age_seconds,
+    writer,
+    leftUTF8(user_message, 240) AS user_message
+FROM turn_summary
+WHERE parent_turn_id = ''
+    AND status IN ('running', 'interrupted')
+    AND ({project:String} = '' OR project = {project:String})
+    AND start_time >= {since:DateTime64(9, 'UTC')} AND start_time < {until:DateTime64(9, 'UTC')}
+ORDER BY status = 'running' DESC, time DESC, turn
+LIMIT {limit:UInt32}

@@ -1,0 +1,67 @@
+"""What an id means: a session, a turn, a trace, a model call, a tool call or another span."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from turnspan_clickhouse.stores import Store
+
+SHORTEST_PREFIX = 6
+"""Fewer characters than this are only taken as a whole id."""
+
+LIMIT = 20
+"""How many matches of each kind are told apart at most."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Found:
+    """One record that an id means. A turn's id is the id of its span."""
+
+    kind: str
+    """``session``, ``turn``, ``trace``, ``call``, ``tool`` or ``span``."""
+    id: str
+    project: str
+    session_id: str = ""
+    trace_id: str = ""
+    turn_id: str = ""
+
+
+_SOURCES: tuple[tuple[str, str, str, str], ...] = (
+    # kind, table, id column, (session, trace, turn)
+    ("session", "turn_summary", "session_id", "session_id, '', ''"),
+    ("session", "llm_call", "session_id", "session_id, '', ''"),
+    ("session", "tool_call", "session_id", "session_id, '', ''"),
+    ("turn", "turn_summary", "turn_id", "session_id, trace_id, turn_id"),
+    ("trace", "turn_summary", "trace_id", "'', trace_id, ''"),
+    ("trace", "span", "trace_id", "'', trace_id, ''"),
+    ("call", "llm_call", "span_id", "session_id, trace_id, turn_id"),
+    ("tool", "tool_call", "span_id", "session_id, trace_id, turn_id"),
+    ("span", "span", "span_id", "session_id, trace_id, turn_id"),
+)
+
+
+def find(store: Store, id_: str) -> list[Found]:
+    """Every record that an id, or its beginning of at least six characters, means.
+
+    A whole id beats a beginning. Raises ``StoreError`` as ``Store.query``.
+    """
+    id_ = id_.strip()
+    if not id_:
+        return []
+    exact = _search(store, "{column} = {id:String}", id_)
+    if exact or len(id_) < SHORTEST_PREFIX:
+        return exact
+    return _search(store, "startsWith({column}, {id:String})", id_)
+
+
+def _search(store: Store, condition: str, id_: str) -> list[Found]:
+    selects = [
+        f"(SELECT DISTINCT '{kind}' AS kind, {column} AS id, project, {rest} FROM {table}"
+        f" WHERE {condition.replace('{column}', column)} LIMIT {LIMIT})"
+        for kind, table, column, rest in _SOURCES
+    ]
+    # Ids never differ between the versions of a row, so there is nothing to deduplicate.
+    result = store.query(" UNION ALL ".join(selects), {"id": id_}, {"final": 0})
+    found = {Found(*map(str, row)) for row in result.rows}
+    named = {one.id for one in found if one.kind in ("turn", "call", "tool")}
+    return sorted(one for one in found if one.kind != "span" or one.id not in named)

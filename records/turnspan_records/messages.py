@@ -1,0 +1,131 @@
+"""Messages and definitions of a conversation, and the exact messages of one call."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
+
+import orjson
+
+from turnspan_clickhouse.records import NO_HASH
+from turnspan_clickhouse.stores import Store
+from turnspan_records.conversation import Message, ToolRequest
+
+NONE = NO_HASH.hex()
+"""The hash column's value, in hex, where a record has no such content."""
+
+_COLUMNS = "lower(hex(hash)) AS id, role, name, parts, source, dialect"
+
+
+class ContentMissingError(LookupError):
+    """A message of a call is not in the store: not recorded, or pruned."""
+
+
+def load_messages(store: Store, project: str, scope: str) -> dict[str, Message]:
+    """Every message of a scope (a session, or a trace without one) by its hash in hex."""
+    result = store.query(
+        f"SELECT {_COLUMNS} FROM message"
+        " WHERE project = {project:String} AND scope = {scope:String}",
+        {"project": project, "scope": scope},
+    )
+    return {
+        hash_: Message(hash_, role, name, _parts(parts), source, dialect)
+        for hash_, role, name, parts, source, dialect in result.rows
+    }
+
+
+def load_definitions(store: Store, project: str, hashes: Iterable[str]) -> dict[str, str]:
+    """The bodies of definitions by their hash in hex; unknown ones are left out."""
+    wanted = sorted(set(hashes) - {NONE, ""})
+    if not wanted:
+        return {}
+    result = store.query(
+        "SELECT lower(hex(hash)) AS id, body FROM definition"
+        " WHERE project = {project:String} AND hash IN"
+        " (SELECT toFixedString(unhex(arrayJoin({hashes:Array(String)})), 16))",
+        {"project": project, "hashes": wanted},
+    )
+    return {str(id_): str(body) for id_, body in result.rows}
+
+
+def load_system_prompts(store: Store, project: str, hashes: Iterable[str]) -> dict[str, str]:
+    """System prompts as text by their hash in hex."""
+    found = load_definitions(store, project, hashes)
+    return {hash_: prompt_text(body) for hash_, body in found.items()}
+
+
+def prompt_text(body: str) -> str:
+    """A system prompt's text: its body is plain text, or a JSON array of parts."""
+    if not body.startswith("["):
+        return body
+    parts = _parts(body)
+    if not parts or not all(part.get("type") == "text" for part in parts):
+        return body
+    return "\n\n".join(str(part.get("content", "")) for part in parts)
+
+
+def requested_tools(replies: Sequence[Message], inline: str) -> list[ToolRequest]:
+    """The tools that a reply asks for; from the inline column where messages are not recorded."""
+    parts = [part for reply in replies for part in reply.parts]
+    if not any(reply.recorded for reply in replies):
+        parts = _parts(inline)
+    return [_request(part) for part in parts if part.get("type", "tool_call") == "tool_call"]
+
+
+def _request(part: dict[str, Any]) -> ToolRequest:
+    return ToolRequest(
+        call_id=str(part.get("id") or ""),
+        name=str(part.get("name") or ""),
+        arguments=part.get("arguments"),
+    )
+
+
+def exact_messages(store: Store, project: str, span_id: str) -> list[Any]:
+    """The provider's own message list of a call, as it was sent.
+
+    Raises:
+        KeyError: there is no such call.
+        ContentMissingError: a message's content was not recorded or has been pruned.
+    """
+    result = store.query(
+        "SELECT if(session_id != '', session_id, trace_id) AS scope,"
+        " arrayMap(h -> lower(hex(h)), input_messages) AS hashes"
+        " FROM llm_call WHERE project = {project:String} AND span_id = {span:String} LIMIT 1",
+        {"project": project, "span": span_id},
+    )
+    if not result.rows:
+        raise KeyError(span_id)
+    scope, hashes = result.rows[0]
+    known = load_messages(store, project, str(scope))
+    missing = sum(1 for one in hashes if one not in known)
+    if missing:
+        raise ContentMissingError(
+            f"{missing} of the {len(hashes)} messages of call {span_id} are not in the store: "
+            "their content was not recorded, or has been pruned."
+        )
+    return [provider_message(known[one]) for one in hashes]
+
+
+def provider_message(message: Message) -> Any:
+    """The message as its provider spells it: kept as it was, or rebuilt exactly."""
+    if message.source:
+        return orjson.loads(message.source)
+    rebuild = importlib.import_module("turnspan.content.rebuild").rebuild_message
+    return rebuild(message.dialect, message.role, message.name, message.parts)
+
+
+def _parts(text: str) -> list[dict[str, Any]]:
+    if not text:
+        return []
+    try:
+        loaded: object = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return [{"type": "text", "content": text}]
+    items = cast("list[object]", loaded) if isinstance(loaded, list) else [loaded]
+    return [
+        cast("dict[str, Any]", item)
+        if isinstance(item, dict)
+        else {"type": "text", "content": str(item)}
+        for item in items
+    ]

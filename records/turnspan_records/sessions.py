@@ -1,0 +1,77 @@
+"""Lists of sessions and turns, newest first."""
+
+from __future__ import annotations
+
+from turnspan_clickhouse.stores import Result, Store
+from turnspan_records.window import Window, as_parameter
+
+_FILTER = """({project:String} = '' OR project = {project:String})
+    AND start_time >= {since:DateTime64(9, 'UTC')} AND start_time < {until:DateTime64(9, 'UTC')}"""
+
+_SESSIONS = f"""
+SELECT
+    project,
+    session_id AS session,
+    max(start_time) AS last_time,
+    countIf(parent_turn_id = '') AS turns,
+    sumIf(llm_call_count, parent_turn_id = '') AS calls,
+    sumIf(tool_call_count, parent_turn_id = '') AS tools,
+    sumIf(t.cost_usd, parent_turn_id = '') AS cost_usd,
+    argMaxIf(if(t.status = 'final', t.stop_reason, t.status), start_time, parent_turn_id = '')
+        AS last_stop,
+    leftUTF8(argMinIf(user_message, start_time, parent_turn_id = ''), 240) AS first_message
+FROM turn_summary AS t
+WHERE session_id != '' AND {_FILTER}
+GROUP BY project, session
+ORDER BY last_time DESC, session
+LIMIT {{limit:UInt32}}
+"""
+
+_TURNS = f"""
+SELECT
+    start_time AS time,
+    project,
+    session_id AS session,
+    turn_id AS turn,
+    agent_name AS agent,
+    if(t.status = 'final', t.stop_reason, t.status) AS stop_reason,
+    rounds,
+    tool_call_count AS tools,
+    t.duration AS duration_seconds,
+    t.cost_usd AS cost_usd,
+    leftUTF8(user_message, 240) AS user_message
+FROM turn_summary AS t
+WHERE parent_turn_id = '' AND ({{session:String}} = '' OR session_id = {{session:String}})
+    AND {_FILTER}
+ORDER BY time DESC, turn
+LIMIT {{limit:UInt32}}
+"""
+
+
+def sessions(
+    store: Store, *, project: str = "", window: Window | None = None, limit: int = 20
+) -> Result:
+    """The sessions that had a turn in the window. Raises ``StoreError`` as ``Store.query``."""
+    return store.query(_SESSIONS, _parameters(project, window, limit))
+
+
+def turns(
+    store: Store,
+    *,
+    session: str = "",
+    project: str = "",
+    window: Window | None = None,
+    limit: int = 20,
+) -> Result:
+    """The root turns of the window, or of one session. Raises ``StoreError`` as ``Store.query``."""
+    return store.query(_TURNS, {**_parameters(project, window, limit), "session": session})
+
+
+def _parameters(project: str, window: Window | None, limit: int) -> dict[str, object]:
+    window = window or Window()
+    return {
+        "project": project,
+        "since": as_parameter(window.since),
+        "until": as_parameter(window.until),
+        "limit": limit,
+    }
