@@ -22,7 +22,7 @@ from turnspan.content.ledger import InferenceContent, ledger
 from turnspan.content.snapshot import freeze
 from turnspan.context import SESSION_KEY, TURN_KEY, scope_attributes
 from turnspan.guard import guard
-from turnspan.turn import Turn, Usage
+from turnspan.turn import ToolRequest, Turn, Usage
 
 ACTIVE_CALL = otel_context.create_key("turnspan-call")
 _SUPPRESSED: Final = str(getattr(otel_context, "_SUPPRESS_INSTRUMENTATION_KEY", ""))
@@ -52,8 +52,8 @@ class Facts:
     finish_reasons: list[str] = field(default_factory=list[str])
     text: str = ""
     """What the model wrote for the user to read."""
-    tool_requests: int = 0
-    """How many tools the model asked the application to run."""
+    tool_requests: list[ToolRequest] = field(default_factory=list[ToolRequest])
+    """The tool calls that the model asked the application for."""
     usage: Usage | None = None
 
 

@@ -84,7 +84,8 @@ class Messages:
             if kind == "text":
                 texts.append(block.get("text") or "")
             elif kind == "tool_use":
-                facts.tool_requests += 1
+                request = (block.get("id") or "", block.get("name"), block.get("input"))
+                facts.tool_requests.append(request)
         facts.text = texts[0] if len(texts) == 1 else "".join(texts)
         usage = response.get("usage")
         if usage:

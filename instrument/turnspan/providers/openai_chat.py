@@ -102,8 +102,13 @@ class Chat:
             text = message.get("content")
             if text and not facts.text and isinstance(text, str):
                 facts.text = text
-            facts.tool_requests += len(message.get("tool_calls") or ())
-            facts.tool_requests += bool(message.get("function_call"))
+            for call in message.get("tool_calls") or ():
+                called = call.get("function") or call.get("custom") or {}
+                arguments = called.get("arguments", called.get("input"))
+                facts.tool_requests.append((call.get("id") or "", called.get("name"), arguments))
+            legacy = message.get("function_call")
+            if legacy:
+                facts.tool_requests.append(("", legacy.get("name"), legacy.get("arguments")))
         if facts.finish_reasons:
             facts.attributes[semconv.RESPONSE_FINISH_REASONS] = facts.finish_reasons
 
