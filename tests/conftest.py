@@ -1,3 +1,7 @@
 """Fixtures shared by every area; they live in ``tests/support``."""
 
-pytest_plugins = ("support.stores",)
+pytest_plugins = (
+    "support.deployment",
+    "support.stores",
+    "support.traces",
+)

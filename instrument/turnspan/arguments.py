@@ -81,7 +81,7 @@ def _positional(func: Callable[..., Any]) -> tuple[str, ...]:
 def name_of(func: Callable[..., Any]) -> str:
     """A function's name as a person would say it."""
     while isinstance(func, functools.partial):
-        func = cast("functools.partial[Any]", func).func
+        func = func.func
     name = getattr(func, "__name__", None)
     return name if isinstance(name, str) else type(func).__name__
 

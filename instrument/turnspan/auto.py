@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from opentelemetry.instrumentation.distro import BaseDistro
+from opentelemetry.instrumentation.distro import BaseDistro  # type: ignore[attr-defined]
 from opentelemetry.sdk._configuration import _OTelSDKConfigurator  # the official distro's base too
 
 from turnspan.config import logger

@@ -147,7 +147,7 @@ def _masked(value: Any, depth: int) -> Any:
             str(k): "<volatile>"
             if _VOLATILE_KEY.match(str(k)) and not isinstance(v, (dict, list))
             else _masked(v, depth + 1)
-            for k, v in cast("dict[Any, Any]", value).items()
+            for k, v in cast("dict[str, Any]", value).items()
         }
     if isinstance(value, (list, tuple)):
         return [_masked(v, depth + 1) for v in cast("list[Any]", value)]

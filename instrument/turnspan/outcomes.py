@@ -27,7 +27,7 @@ def tool_failed(result: Any) -> bool:
     if isinstance(result, str):
         return _text_failed(result)
     if isinstance(result, dict):
-        return _flags_failure(cast("dict[Any, Any]", result))
+        return _flags_failure(cast("dict[str, Any]", result))
     return False
 
 
@@ -43,10 +43,10 @@ def _text_failed(text: str) -> bool:
         parsed = orjson.loads(text)
     except orjson.JSONDecodeError:
         return False
-    return isinstance(parsed, dict) and _flags_failure(cast("dict[Any, Any]", parsed))
+    return isinstance(parsed, dict) and _flags_failure(cast("dict[str, Any]", parsed))
 
 
-def _flags_failure(result: dict[Any, Any]) -> bool:
+def _flags_failure(result: dict[str, Any]) -> bool:
     if result.get("is_error") is True or result.get("isError") is True:
         return True
     if result.get("ok") is False:

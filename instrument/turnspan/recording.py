@@ -6,8 +6,9 @@ Everything here runs beside the user's code, on the user's thread, under a guard
 from __future__ import annotations
 
 import asyncio
+import contextvars
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from opentelemetry import context as otel_context
 from opentelemetry import trace
@@ -17,7 +18,7 @@ from opentelemetry.trace import Span, SpanKind, Status, StatusCode
 from turnspan import config, semconv
 from turnspan.content.ledger import Content, StartedTurn, ToolContent, TurnContent, ledger
 from turnspan.content.snapshot import freeze
-from turnspan.context import SESSION_KEY, TURN_KEY, active_session, active_turn, scope_attributes
+from turnspan.context import TURN_KEY, active_session, active_turn, scope_attributes
 from turnspan.guard import guard
 from turnspan.loops import ToolFact
 from turnspan.outcomes import tool_failed
@@ -34,6 +35,22 @@ def use_tracer_provider(provider: trace.TracerProvider | None) -> None:
     """Record under this provider; ``None`` means the global one, whatever it becomes."""
     global _tracer
     _tracer = trace.get_tracer(semconv.SCOPE_DECORATORS, tracer_provider=provider)
+
+
+def detach(token: Any) -> None:
+    """Take back an attached context, quietly where that was done in another task's context.
+
+    A step of an async generator may be finished by another task (the event loop closes abandoned
+    ones), where the token means nothing and nothing is current that would have to be taken back.
+    OpenTelemetry's own ``detach`` logs an error then.
+    """
+    if isinstance(token, contextvars.Token):
+        try:
+            cast("contextvars.Token[Any]", token).var.reset(token)
+        except ValueError:
+            return
+    elif token is not None:
+        otel_context.detach(token)
 
 
 class SpanRecording:
@@ -60,11 +77,15 @@ class SpanRecording:
 
     def leave(self, token: object | None) -> None:
         """Make the former span current again, where this code still runs in the same context."""
-        # A step of an async generator may be finished by another task, in another context, where
-        # the token means nothing: there, nothing is current that would have to be taken back.
         with guard("recording.leave"):
-            if token is not None and otel_context.get_current() is self._context:
-                otel_context.detach(token)  # type: ignore[arg-type]
+            detach(token)
+
+    def suspend(self, token: object | None) -> None:
+        """Leave at a yield; a span that the generator itself made current stays its own."""
+        with guard("recording.leave"):
+            if token is not None:
+                self._context = otel_context.get_current()
+                detach(token)
 
     def item(self, value: Any) -> None:
         """A generator yielded this; kept (frozen) up to 10,000 items."""
@@ -135,6 +156,9 @@ class NoRecording:
         return None
 
     def leave(self, token: object | None) -> None:
+        """Nothing."""
+
+    def suspend(self, token: object | None) -> None:
         """Nothing."""
 
     def item(self, value: Any) -> None:
@@ -348,11 +372,6 @@ def begin_span(span_name: str, attributes: dict[str, Any]) -> SpanRecording:
     attributes.update(scope_attributes(active_turn(context), active_session(context)))
     span = _tracer.start_span(span_name, context, SpanKind.INTERNAL, attributes=attributes)
     return SpanRecording(span, trace.set_span_in_context(span, context))
-
-
-def session_context(session: object) -> object:
-    """Attach a session to the context; returns the token."""
-    return otel_context.attach(otel_context.set_value(SESSION_KEY, session))
 
 
 def turn_attributes(turn: Turn, ending: Ending) -> dict[str, Any]:

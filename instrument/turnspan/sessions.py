@@ -10,7 +10,7 @@ from opentelemetry import context as otel_context
 
 from turnspan.context import SESSION_KEY
 from turnspan.guard import guard
-from turnspan.recording import NO_RECORDING
+from turnspan.recording import NO_RECORDING, NoRecording, detach
 from turnspan.turn import Session
 from turnspan.wrapping import Begin, Recording, wrap
 
@@ -45,7 +45,7 @@ class session:
     ) -> None:
         with guard("session.exit"):
             if self._tokens:
-                otel_context.detach(self._tokens.pop())
+                detach(self._tokens.pop())
 
     async def __aenter__(self) -> Session:
         return self.__enter__()
@@ -71,7 +71,7 @@ class session:
         return begin
 
 
-class _SessionRecording:
+class _SessionRecording(NoRecording):
     """Makes the session current while a decorated function runs; records nothing itself."""
 
     __slots__ = ("_context",)
@@ -80,26 +80,19 @@ class _SessionRecording:
         self._context = context
 
     def enter(self) -> object | None:
+        """Make the session current."""
         with guard("session.enter"):
             return otel_context.attach(self._context)
         return None
 
     def leave(self, token: object | None) -> None:
+        """Make the former session current again."""
         with guard("session.leave"):
-            if token is not None and otel_context.get_current() is self._context:
-                otel_context.detach(token)  # type: ignore[arg-type]
+            detach(token)
 
-    def item(self, value: Any) -> None:
-        pass
-
-    def done(self, result: Any) -> None:
-        pass
-
-    def exhausted(self, result: Any) -> None:
-        pass
-
-    def failed(self, error: BaseException) -> None:
-        pass
-
-    def abandoned(self) -> None:
-        pass
+    def suspend(self, token: object | None) -> None:
+        """Leave at a yield."""
+        with guard("session.leave"):
+            if token is not None:
+                self._context = otel_context.get_current()
+                detach(token)

@@ -8,6 +8,7 @@ loop body, so that the code after an abandoned generator keeps its own parent.
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import inspect
 from collections.abc import Callable
@@ -25,6 +26,10 @@ class Recording(Protocol):
 
     def leave(self, token: object | None) -> None:
         """Make the former span current again."""
+        ...
+
+    def suspend(self, token: object | None) -> None:
+        """As ``leave``, at a yield: the next ``enter`` finds the context as the code left it."""
         ...
 
     def item(self, value: Any) -> None:
@@ -128,7 +133,7 @@ def _wrap_generator(func: Callable[..., Any], begin: Begin) -> Callable[..., Any
                 recording.leave(token)
                 recording.failed(error)
                 raise
-            recording.leave(token)
+            recording.suspend(token)
             recording.item(item)
             sent = thrown = None
             try:
@@ -173,9 +178,13 @@ def _wrap_async_generator(func: Callable[..., Any], begin: Begin) -> Callable[..
                 return
             except BaseException as error:
                 recording.leave(token)
-                recording.failed(error)
+                # Cancellation that arrives at a yield is the event loop closing what was left.
+                if thrown is not None and isinstance(error, asyncio.CancelledError):
+                    recording.abandoned()
+                else:
+                    recording.failed(error)
                 raise
-            recording.leave(token)
+            recording.suspend(token)
             recording.item(item)
             sent = thrown = None
             try:

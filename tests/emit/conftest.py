@@ -17,8 +17,9 @@ from turnspan.ids import SecureIdGenerator
 class Spans:
     """The spans finished so far, by name, and the content kept beside them."""
 
-    def __init__(self, exporter: InMemorySpanExporter) -> None:
+    def __init__(self, exporter: InMemorySpanExporter, provider: TracerProvider) -> None:
         self._exporter = exporter
+        self.provider = provider
 
     def all(self) -> tuple[ReadableSpan, ...]:
         """In the order they ended."""
@@ -48,7 +49,7 @@ def spans() -> Iterator[Spans]:
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     recording.use_tracer_provider(provider)
     ledger.attach()
-    yield Spans(exporter)
+    yield Spans(exporter, provider)
     ledger.detach()
     recording.use_tracer_provider(None)
     provider.shutdown()

@@ -211,9 +211,8 @@ def test_abandoned_async_generator_leaves_the_context_alone(
 
     @turnspan.step("stream")
     async def stream() -> AsyncIterator[int]:
-        with trace.get_tracer("t").start_as_current_span("inner"):
-            yield 1
-            yield 2
+        yield 1
+        yield 2
 
     @turnspan.step("after")
     async def after() -> None: ...
@@ -232,6 +231,28 @@ def test_abandoned_async_generator_leaves_the_context_alone(
     assert spans.one("after").parent is None
     assert attribute(spans.one("stream"), semconv.STREAM_OUTCOME) == "abandoned"
     assert caplog.records == []
+
+
+def test_span_made_current_inside_a_generator_stays_inside(spans: Spans) -> None:
+    """A generator's own current span is its own: the loop body never runs under it."""
+    tracer = trace.get_tracer("t", tracer_provider=spans.provider)
+
+    @turnspan.step("g")
+    def generator() -> Iterator[trace.Span]:
+        with tracer.start_as_current_span("inner") as inner:
+            yield inner
+            assert trace.get_current_span() is inner
+            yield inner
+
+    before = trace.get_current_span()
+    for _ in generator():
+        assert trace.get_current_span() is before
+
+    assert trace.get_current_span() is before
+    inner, outer = spans.one("inner"), spans.one("g")
+    assert inner.parent is not None
+    assert outer.context is not None
+    assert inner.parent.span_id == outer.context.span_id
 
 
 def test_exception_thrown_into_a_generator_reaches_its_body(spans: Spans) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from turnspan.content.convert import convert, split_request
-from turnspan.content.model import Conversation, RequestParts, dumps_text
 from turnspan.content.redact import Redactor
 
 from turnspan import semconv
+from turnspan.content.convert import convert, split_request
 from turnspan.content.ledger import InferenceContent
+from turnspan.content.model import Conversation, RequestParts, dumps_text
+from turnspan.content.rebuild import source_if_needed
 from turnspan.turn import Usage
 from turnspan_clickhouse.batch import Batch
 from turnspan_clickhouse.normalise.landing import Lander, system_text
@@ -258,7 +259,7 @@ def add_reply(
     row.output_messages = [
         lander.message(
             message,
-            source="",
+            source=source_if_needed(dialect, raw, message),
             dialect=dialect,
             project=facts.project,
             scope=facts.scope,
@@ -266,7 +267,7 @@ def add_reply(
             redactor=redactor,
             batch=batch,
         )
-        for message in reply.output
+        for raw, message in zip(reply.raw_output, reply.output, strict=True)
     ]
     row.response_text = redactor.text(reply.response_text, "output")
     row.response_thoughts = redactor.text(reply.response_thoughts, "output")

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from hashlib import blake2b
-from typing import Any, cast
+from typing import Any
+
+from turnspan.content.redact import Redactor
 
 from turnspan.content.convert import convert_message
 from turnspan.content.model import Message as GenAiMessage
 from turnspan.content.model import dumps
 from turnspan.content.rebuild import source_if_needed
-from turnspan.content.redact import Redactor
-
 from turnspan_clickhouse.batch import Batch
 from turnspan_clickhouse.records import NO_HASH, Definition, Message
 
@@ -210,5 +210,5 @@ def system_text(system: list[dict[str, Any]]) -> str:
     texts: list[str] = []
     for part in system:
         content = part.get("content")
-        texts.append(cast("str", content) if isinstance(content, str) else dumps(part).decode())
+        texts.append(content if isinstance(content, str) else dumps(part).decode())
     return "\n\n".join(texts)

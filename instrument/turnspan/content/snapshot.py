@@ -32,7 +32,7 @@ def freeze(value: Any, depth: int = 0) -> Any:
         depth += 1
         return {
             k: v if type(v) in _SHARED else freeze(v, depth)
-            for k, v in cast("dict[Any, Any]", value).items()
+            for k, v in cast("dict[str, Any]", value).items()
         }
     if kind is list or kind is tuple:
         if depth > _MAX_DEPTH:
@@ -45,7 +45,7 @@ def freeze(value: Any, depth: int = 0) -> Any:
 def _freeze_other(value: Any, depth: int) -> Any:
     if depth > _MAX_DEPTH:
         return "<too deep>"
-    kind = cast("type[Any]", type(value))
+    kind: type[Any] = type(value)
     fields_set = getattr(kind, "model_fields", None)
     if fields_set is not None and hasattr(kind, "__pydantic_fields_set__"):
         return _freeze_model(value, depth + 1)
@@ -75,7 +75,7 @@ def _freeze_unusual(value: Any, depth: int) -> Any:
     if isinstance(value, (str, bytes, bool, int, float)):
         return value  # a subclass: enum members with str, numpy scalars that are floats, ...
     if isinstance(value, dict):
-        items = cast("dict[Any, Any]", value).items()
+        items = cast("dict[str, Any]", value).items()
         return {k: freeze(v, depth + 1) for k, v in items}
     if isinstance(value, (list, tuple, set, frozenset)):
         return [freeze(v, depth + 1) for v in cast("list[Any]", value)]
@@ -83,3 +83,40 @@ def _freeze_unusual(value: Any, depth: int) -> Any:
         return bytes(value)
     text = repr(value)
     return text if len(text) <= _MAX_REPR else text[:_MAX_REPR] + "..."
+
+
+class FrozenOnce:
+    """Freezes what is the same on every call (tool definitions) once, and shares the copy.
+
+    Equal values get the identical frozen object, so that whoever hashes it can do so once. An
+    equality check in C costs less than a copy, and holds against changes made in place.
+    """
+
+    def __init__(self, limit: int = 64) -> None:
+        self._limit = limit
+        self._known: dict[tuple[int, int], Any] = {}
+
+    def freeze(self, value: Any) -> Any:
+        """A frozen copy of a list, shared with earlier calls that gave an equal one."""
+        if type(value) is not list or not value:
+            return freeze(value)
+        items = cast("list[Any]", value)
+        key = (len(items), _shape(items))
+        known = self._known.get(key)
+        if known is not None and known == items:
+            return known
+        frozen = freeze(items)
+        if len(self._known) >= self._limit:
+            self._known.clear()
+        self._known[key] = frozen
+        return frozen
+
+
+def _shape(items: list[Any]) -> int:
+    """A cheap hint that tells two catalogues apart; equality decides."""
+    first = items[0]
+    if type(first) is not dict:
+        return 0
+    named = cast("dict[Any, Any]", first)
+    inner = named.get("function", named)
+    return hash(inner.get("name")) if type(inner) is dict else 0

@@ -1,0 +1,88 @@
+# Every target sets up what it needs; `make` alone lists them.
+#
+# PYTHON  the interpreter that .venv is made from (default: the first Python 3.10+ found)
+# ARGS    more arguments: make demo ARGS='--trajectories runs.json', make test ARGS='-k spool'
+
+.DEFAULT_GOAL := help
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+MAKEFLAGS += --no-print-directory --no-builtin-rules
+
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+ARGS ?=
+
+PYTHONS := python3.13 python3.12 python3.11 python3.10 python3 python3.14 python
+CAN_MAKE_VENV := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))
+
+.PHONY: help setup demo test check format format-check lint types contracts wheel bench jaeger clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: setup ## Run recorded agents through the real SDKs and ask the store about them
+	@$(BIN)/turnspan demo $(ARGS)
+
+test: setup ## Run the tests (the first time installs a ClickHouse server into .tools)
+	@$(BIN)/pytest $(ARGS)
+
+check: ## Everything CI holds: format, lint, types, import contracts, wheel, tests
+	@$(MAKE) format-check
+	@$(MAKE) lint
+	@$(MAKE) types
+	@$(MAKE) contracts
+	@$(MAKE) wheel
+	@$(MAKE) test
+
+format: setup ## Rewrite the code in the house format
+	@$(BIN)/ruff check --select I --fix --quiet
+	@$(BIN)/ruff format
+
+format-check: setup ## Fail where `make format` would change something
+	@$(BIN)/ruff format --check
+
+lint: setup ## ruff
+	@$(BIN)/ruff check
+
+types: setup ## mypy strict and pyright strict
+	@$(BIN)/mypy
+	@PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(BIN)/pyright
+
+contracts: setup ## Imports run one way: console -> records -> exporter -> instrument
+	@$(BIN)/lint-imports
+
+wheel: setup ## Build the wheel and compare its contents with the repository
+	@rm -rf dist
+	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+	@$(BIN)/python .ci/check_wheel.py dist/*.whl
+
+bench: setup ## Run the benchmarks
+	@$(BIN)/python -m benchmarks $(ARGS)
+
+jaeger: ## Build a real Jaeger into .tools/bin with the Go toolchain (some minutes, once)
+	@deploy/jaeger/build .tools
+
+clean: ## Remove everything the other targets made
+	@rm -rf $(VENV) .tools .demo dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+setup: $(READY) ## Make .venv with Turnspan and all its extras, editable
+
+$(READY): pyproject.toml
+	@python='$(PYTHON)'; \
+	if [ -z "$$python" ]; then \
+	  for each in $(PYTHONS); do \
+	    if "$$each" -c '$(CAN_MAKE_VENV)' >/dev/null 2>&1; then python="$$each"; break; fi; \
+	  done; \
+	fi; \
+	if ! "$$python" -c '$(CAN_MAKE_VENV)' >/dev/null 2>&1; then \
+	  echo "Turnspan needs Python 3.10 or newer with the venv module$${python:+; $$python is not that}:" \
+	    "install one (Debian: apt install python3-venv) or name one, as in" \
+	    "make demo PYTHON=/path/to/python3." >&2; \
+	  exit 1; \
+	fi; \
+	echo "Setting up $(VENV) with $$("$$python" --version) (a minute or two, once) ..."; \
+	"$$python" -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@

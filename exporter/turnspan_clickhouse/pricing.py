@@ -1,0 +1,254 @@
+"""What a model call cost, in US dollars, by the maintained price data of ``genai-prices``.
+
+``genai_prices.calc_price`` takes some 70 us a call. Here a model's prices are looked up once and
+kept as rates per token, so that a call costs a few multiplications; the results are the same.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from decimal import Decimal
+from typing import TYPE_CHECKING, Final
+
+from turnspan.guard import errors
+from turnspan.turn import Usage
+
+if TYPE_CHECKING:
+    from genai_prices.data_snapshot import DataSnapshot
+    from genai_prices.types import ModelInfo, ModelPrice, Provider
+
+UNKNOWN: Final[tuple[Decimal | None, str]] = (None, "")
+"""The price is not known: never 0."""
+
+_PROVIDERS: Final[Mapping[str, str]] = {
+    "azure.ai.inference": "azure",
+    "azure.ai.openai": "azure",
+    "gcp.gen_ai": "google",
+    "gcp.gemini": "google",
+    "gcp.vertex_ai": "google",
+    "x_ai": "x-ai",
+    "mistral_ai": "mistral",
+    "moonshot_ai": "moonshotai",
+    "aws.bedrock": "aws",
+}
+"""OpenTelemetry's provider names where genai-prices has others."""
+
+_REPORTED: Final = (
+    "input_tokens",
+    "output_tokens",
+    "cache_read_tokens",
+    "cache_write_tokens",
+    "cache_write_1h_tokens",
+    "output_reasoning_tokens",
+)
+_MAX_CACHED: Final = 10_000
+_MINUTE: Final = 60_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Rate:
+    """The price of one kind of token. ``subsets`` are kinds that are priced on their own."""
+
+    index: int
+    subsets: tuple[int, ...]
+    base: Decimal
+    tiers: tuple[tuple[int, Decimal], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Rates:
+    """A model's prices per token, most specific kind first, and per request."""
+
+    rates: tuple[_Rate, ...]
+    per_request: Decimal
+
+    def cost(self, counts: tuple[int, ...]) -> Decimal | None:
+        """The cost of these counts; ``None`` if they contradict each other."""
+        total = self.per_request
+        own = [0] * len(counts)
+        context = counts[0]
+        for rate in self.rates:
+            count = counts[rate.index]
+            for subset in rate.subsets:
+                count -= own[subset]
+            if count < 0:
+                return None
+            own[rate.index] = count
+            if count:
+                price = rate.base
+                for start, above in rate.tiers:
+                    if context > start:
+                        price = above
+                        break
+                total += price * count
+        return total
+
+
+@dataclass(slots=True)
+class _Known:
+    """A model found in the price data, with the rates that were computed last."""
+
+    provider: Provider
+    model: ModelInfo
+    timed: bool
+    rates: dict[tuple[str, bool], tuple[int, _Rates]]
+
+
+class Pricer:
+    """Prices model calls. Thread-safe; never raises."""
+
+    def __init__(self) -> None:
+        self._models: dict[tuple[str, str, str], _Known | None] = {}
+        self._snapshot: DataSnapshot | None = None
+        self._current_snapshot: Callable[[], DataSnapshot] = self._load
+        self._version = ""
+        self._lock = threading.Lock()
+
+    def price(
+        self,
+        provider: str,
+        response_model: str,
+        request_model: str,
+        usage: Usage,
+        when: int,
+        *,
+        cache_write_1h_tokens: int = 0,
+        service_tier: str = "",
+        batch: bool = False,
+    ) -> tuple[Decimal | None, str]:
+        """(cost in USD, version of the price data); ``(None, "")`` where the price is unknown.
+
+        The response's model is looked up first, then the request's. ``when`` is in ns since the
+        epoch. ``usage.input_tokens`` includes cached tokens and ``cache_write_tokens`` those kept
+        for an hour, as everywhere in Turnspan.
+        """
+        if usage.input_tokens is None and usage.output_tokens is None:
+            return UNKNOWN
+        try:
+            known = self._find(provider, response_model, request_model)
+            if known is None:
+                return UNKNOWN
+            rates = self._rates(known, when, service_tier, batch)
+        except Exception as error:  # noqa: BLE001  a price is never worth a lost record
+            errors.record("pricing", error)
+            return UNKNOWN
+        cost = rates.cost(
+            (
+                usage.input_tokens or 0,
+                usage.output_tokens or 0,
+                usage.cache_read_tokens or 0,
+                usage.cache_write_tokens or 0,
+                cache_write_1h_tokens,
+                usage.reasoning_tokens or 0,
+            )
+        )
+        return UNKNOWN if cost is None else (cost, self._version)
+
+    def _load(self) -> DataSnapshot:
+        """Import the price data (0.3 s), on first use only."""
+        from genai_prices.data_snapshot import get_snapshot
+
+        self._current_snapshot = get_snapshot
+        return get_snapshot()
+
+    def _find(self, provider: str, response_model: str, request_model: str) -> _Known | None:
+        snapshot = self._current_snapshot()
+        key = (provider, response_model, request_model)
+        if snapshot is self._snapshot:
+            try:
+                return self._models[key]
+            except KeyError:
+                pass
+        with self._lock:
+            if snapshot is not self._snapshot or len(self._models) >= _MAX_CACHED:
+                self._models = {}
+                self._version = _version(snapshot)
+                self._snapshot = snapshot
+            known = None
+            for model in (response_model, request_model):
+                known = known or _look_up(snapshot, provider, model)
+            self._models[key] = known
+        return known
+
+    def _rates(self, known: _Known, when: int, service_tier: str, batch: bool) -> _Rates:
+        key = (service_tier, batch)
+        minute = when // _MINUTE if known.timed or service_tier or batch else 0
+        cached = known.rates.get(key)
+        if cached is not None and cached[0] == minute:
+            return cached[1]
+        moment = datetime.fromtimestamp(when // 1_000_000_000, timezone.utc)
+        context: dict[str, str] = {}
+        if service_tier:
+            context["service_tier"] = service_tier
+        if batch:
+            context["processing"] = "batch"
+        if not any(known.model is model for model in known.provider.models):
+            context = {}  # another provider's model: its variants are not this provider's
+        rates = _compile(known.model.get_prices(moment, context))
+        known.rates[key] = (minute, rates)
+        return rates
+
+
+def _version(snapshot: DataSnapshot) -> str:
+    from genai_prices import __version__
+
+    version = f"genai-prices {__version__}"
+    if snapshot.from_auto_update:
+        version += f" updated {snapshot.timestamp:%Y-%m-%dT%H:%M:%S}"
+    return version
+
+
+def _look_up(snapshot: DataSnapshot, provider: str, model: str) -> _Known | None:
+    if not model:
+        return None
+    provider_id = _PROVIDERS.get(provider, provider) or None
+    try:
+        found, info = snapshot.find_provider_model(model, None, provider_id, None)
+    except LookupError:
+        return None
+    return _Known(found, info, isinstance(info.prices, list), {})
+
+
+def _compile(prices: ModelPrice) -> _Rates:
+    """Rates for the kinds of tokens that Turnspan reports; all others count as none used."""
+    from genai_prices.data_units import unit_data
+    from genai_prices.types import TieredPrices
+
+    def dimensions(name: str) -> set[tuple[str, str]]:
+        return set(unit_data[name].get("dimensions", {}).items())
+
+    names = [name for name in _REPORTED if name in unit_data]
+    priced = [name for name in names if getattr(prices, _price_key(name), None) is not None]
+    priced.sort(key=lambda name: (-len(dimensions(name)), name))
+    rates: list[_Rate] = []
+    for name in priced:
+        price = getattr(prices, _price_key(name))
+        per = Decimal(unit_data[name]["per"])
+        subsets = [n for n in priced if n != name and dimensions(name) <= dimensions(n)]
+        tiers: tuple[tuple[int, Decimal], ...] = ()
+        base = price
+        if isinstance(price, TieredPrices):
+            base = price.base
+            tiers = tuple((tier.start, tier.price / per) for tier in reversed(price.tiers))
+        positions = tuple(_REPORTED.index(n) for n in subsets)
+        rates.append(_Rate(_REPORTED.index(name), positions, base / per, tiers))
+    requests = getattr(prices, _price_key("requests"), None)
+    if isinstance(requests, TieredPrices):
+        requests = requests.base
+    per_request = Decimal(0) if requests is None else requests / unit_data["requests"]["per"]
+    return _Rates(tuple(rates), per_request)
+
+
+def _price_key(name: str) -> str:
+    from genai_prices.data_units import unit_data
+
+    return str(unit_data[name].get("price_key", name))
+
+
+_pricer = Pricer()
+
+price = _pricer.price
+"""``Pricer.price`` of the process's pricer."""

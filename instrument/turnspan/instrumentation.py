@@ -1,0 +1,101 @@
+"""``turnspan.instrument()``: record the calls of every supported SDK that is installed.
+
+Cheap, and safe to call early and often: no SDK is imported here. An SDK that the application
+imports later is instrumented at that moment.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+from turnspan.guard import guard
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import TracerProvider
+
+    from turnspan.patching.instrumentor import SdkInstrumentor
+
+_INSTRUMENTORS: Final = (
+    ("openai", "turnspan.providers.openai", "OpenAIInstrumentor"),
+    ("anthropic", "turnspan.providers.anthropic", "AnthropicInstrumentor"),
+)
+
+_lock = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Instrumented:
+    """What became of one SDK."""
+
+    name: str
+    enabled: bool
+    detail: str = ""
+    """Why it is not enabled, or what is to be known about it."""
+    version: str = ""
+    """The installed version; empty where it is not installed."""
+    missing: tuple[str, ...] = ()
+    """Private parts of the SDK that were not found, so that something degrades."""
+
+
+def instrument(*, tracer_provider: TracerProvider | None = None) -> list[Instrumented]:
+    """Record the calls of every supported SDK that is installed; says what it did.
+
+    What is instrumented already stays as it is. Never raises. ``tracer_provider`` is where the
+    spans go; OpenTelemetry's global one unless given.
+    """
+    with _lock:
+        for instrumentor in _installed():
+            with guard(f"instrument {instrumentor.package}"):
+                if not instrumentor.is_instrumented_by_opentelemetry:
+                    instrumentor.instrument(tracer_provider=tracer_provider)
+    return report()
+
+
+def uninstrument() -> None:
+    """Give the SDKs their own functions back. Never raises."""
+    with _lock:
+        for instrumentor in _installed():
+            with guard(f"uninstrument {instrumentor.package}"):
+                if instrumentor.is_instrumented_by_opentelemetry:
+                    instrumentor.uninstrument()
+
+
+def report() -> list[Instrumented]:
+    """What is instrumented now, and what is not and why."""
+    return [_state(name) for name, _, _ in _INSTRUMENTORS]
+
+
+def _installed() -> Sequence[SdkInstrumentor]:
+    found: list[SdkInstrumentor] = []
+    for name, _, _ in _INSTRUMENTORS:
+        with guard(f"instrument {name}"):
+            instrumentor = _instrumentor(name)
+            if instrumentor.version:
+                found.append(instrumentor)
+    return found
+
+
+def _instrumentor(name: str) -> SdkInstrumentor:
+    module, kind = next((m, k) for n, m, k in _INSTRUMENTORS if n == name)
+    instrumentor: SdkInstrumentor = getattr(import_module(module), kind)()
+    return instrumentor
+
+
+def _state(name: str) -> Instrumented:
+    with guard(f"report {name}"):
+        instrumentor = _instrumentor(name)
+        version = instrumentor.version
+        if not version:
+            return Instrumented(name, False, "not installed")
+        if not instrumentor.is_instrumented_by_opentelemetry:
+            wanted = ", ".join(instrumentor.instrumentation_dependencies())
+            return Instrumented(name, False, f"not instrumented (made for {wanted})", version)
+        if instrumentor.refusal:
+            return Instrumented(name, False, instrumentor.refusal, version)
+        detail = "" if instrumentor.imported else "waits for the application to import it"
+        return Instrumented(name, True, detail, version, tuple(instrumentor.missing))
+    return Instrumented(name, False, "its state cannot be read")

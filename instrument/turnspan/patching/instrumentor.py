@@ -1,0 +1,104 @@
+"""What the instrumentors of both SDKs share: patch when the SDK is imported, restore, report."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection
+from importlib import metadata
+from typing import Any
+
+from opentelemetry import trace
+from opentelemetry.instrumentation.instrumentor import BaseInstrumentor
+from opentelemetry.trace import Tracer
+
+from turnspan.guard import guard
+from turnspan.patching.patches import Patches
+from turnspan.patching.sdk import Sdk
+
+logger = logging.getLogger("turnspan")
+
+
+class SdkInstrumentor(BaseInstrumentor):
+    """An instrumentor that never imports its SDK: it waits until the application does."""
+
+    package: str
+    scope: str
+
+    _sdk: Sdk | None = None
+    _patches: Patches | None = None
+    _refusal: str = ""
+    _waiting: bool = False
+
+    def instrumentation_dependencies(self) -> Collection[str]:
+        """The versions this is made for, as requirements."""
+        raise NotImplementedError
+
+    def make_sdk(self, tracer: Tracer) -> Sdk:
+        """The wrappers of one instrumentation."""
+        raise NotImplementedError
+
+    def patch(self, sdk: Sdk, patches: Patches) -> str:
+        """Put the wrappers on; returns why the SDK cannot be instrumented, or nothing."""
+        raise NotImplementedError
+
+    def _instrument(self, **kwargs: Any) -> None:
+        import wrapt
+
+        from turnspan import __version__
+
+        tracer = trace.get_tracer(
+            self.scope, __version__, tracer_provider=kwargs.get("tracer_provider")
+        )
+        self._sdk = self.make_sdk(tracer)
+        if not self._waiting:
+            self._waiting = True  # such a hook cannot be taken back, so there is only ever one
+            wrapt.register_post_import_hook(self._imported, self.package)
+        elif self.imported:
+            self._imported(None)
+
+    def _uninstrument(self, **kwargs: Any) -> None:
+        if self._sdk is not None:
+            self._sdk.enabled = False
+            self._sdk = None
+        if self._patches is not None:
+            self._patches.restore()
+            self._patches = None
+        self._refusal = ""
+
+    def _imported(self, module: Any) -> None:
+        with guard(f"instrument {self.package}"):
+            sdk = self._sdk
+            if sdk is None or self._patches is not None:
+                return
+            self._patches = patches = Patches()
+            self._refusal = self.patch(sdk, patches)
+            if self._refusal:
+                patches.restore()
+                logger.warning("Calls of %s are not recorded: %s.", self.package, self._refusal)
+            elif patches.missing:
+                logger.debug("%s lacks %s.", self.package, ", ".join(patches.missing))
+
+    @property
+    def imported(self) -> bool:
+        """Whether the application has imported the SDK."""
+        import sys
+
+        return self.package in sys.modules
+
+    @property
+    def refusal(self) -> str:
+        """Why the SDK could not be instrumented; empty if it was, or was not imported yet."""
+        return self._refusal
+
+    @property
+    def missing(self) -> list[str]:
+        """Private parts that this version of the SDK does not have, so that something degrades."""
+        return [] if self._patches is None else list(self._patches.missing)
+
+    @property
+    def version(self) -> str:
+        """The installed version of the SDK; empty where it is not installed."""
+        try:
+            return metadata.version(self.package)
+        except metadata.PackageNotFoundError:
+            return ""

@@ -1,0 +1,56 @@
+"""Putting wrappers on an SDK's functions and taking them off again.
+
+wrapt is imported only here, when something is instrumented: it costs tens of milliseconds.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+logger = logging.getLogger("turnspan")
+
+Wrapper = Callable[[Any, Any, tuple[Any, ...], dict[str, Any]], Any]
+"""``wrapper(wrapped, instance, args, kwargs)``, as wrapt calls it."""
+
+
+class Patches:
+    """The wrappers put on one SDK."""
+
+    def __init__(self) -> None:
+        self._applied: list[tuple[Any, str, Any, Any]] = []
+        self.missing: list[str] = []
+        """What this version of the SDK does not have; shown by ``turnspan doctor``."""
+
+    def wrap(self, module: str, path: str, wrapper: Wrapper) -> bool:
+        """Wrap ``module``'s ``Class.method`` or function; false (and noted) where it is missing."""
+        import wrapt
+
+        parent: Any
+        try:
+            parent = import_module(module)
+            *owners, name = path.split(".")
+            for owner in owners:
+                parent = getattr(parent, owner)
+            original = vars(parent)[name]
+        except (ImportError, AttributeError, KeyError):
+            self.missing.append(f"{module}:{path}")
+            return False
+        wrapt.wrap_function_wrapper(parent, name, wrapper)
+        self._applied.append((parent, name, original, vars(parent)[name]))
+        return True
+
+    def restore(self) -> None:
+        """Put the originals back. A wrapper that somebody wrapped again since stays, inert."""
+        for parent, name, original, ours in reversed(self._applied):
+            if vars(parent).get(name) is ours:
+                setattr(parent, name, original)
+            else:
+                logger.info(
+                    "%s.%s was wrapped by another package after Turnspan; its wrapper stays.",
+                    getattr(parent, "__name__", parent),
+                    name,
+                )
+        self._applied.clear()

@@ -1,0 +1,231 @@
+"""Streams: the SDK's own object, with its iterator replaced by one that folds what passes.
+
+The caller keeps the SDK's type with every attribute and method. The span is current only while the
+stream is being created, never across the caller's loop; it ends when the stream does: read to the
+end, raised, cancelled, closed, or dropped without a word (``__del__`` of the record that the stream
+and its iterator hold). There is no cycle: a dropped stream is collected at once.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Iterator
+from typing import Any, cast
+
+from turnspan.guard import errors, guard
+from turnspan.patching.call import ABANDONED, COMPLETE, Accumulator, Call
+
+RECORD = "_turnspan_record"
+"""The attribute of a stream or raw response that holds its record."""
+
+_ATTACH = guard("stream.attach")
+_HIDE = guard("stream.hide_usage")
+_FINISH = guard("stream.finish")
+_RAW = guard("stream.raw_response")
+
+
+class StreamRecord:
+    """One stream's call and what has arrived so far."""
+
+    __slots__ = ("_call", "_first", "accumulator", "hide")
+
+    def __init__(self, call: Call, accumulator: Accumulator) -> None:
+        self._call: Call | None = call
+        self._first: float | None = None
+        self.accumulator = accumulator
+        self.hide = call.hide_usage
+
+    def first_chunk(self) -> None:
+        """The first chunk has arrived."""
+        self._first = time.perf_counter()
+
+    def broken(self, error: Exception, chunk: Any) -> bool:
+        """Folding a chunk failed; true if the chunk must stay hidden all the same."""
+        errors.record("stream.fold", error)
+        if self.hide:
+            with _HIDE:
+                return usage_only(chunk)
+        return False
+
+    def finish(self, outcome: str, error: BaseException | None = None) -> None:
+        """The stream is over; ends the span the first time it is called. Never raises."""
+        with _FINISH:
+            call, self._call = self._call, None
+            if call is None:
+                return
+            response = None
+            try:
+                if outcome == ABANDONED and self.accumulator.done:
+                    outcome = COMPLETE
+                response = self.accumulator.response()
+            finally:
+                call.close(response, error=error, outcome=outcome, first_chunk=self._first)
+
+    def __del__(self) -> None:
+        if self._call is not None:
+            self.finish(ABANDONED)
+
+
+def usage_only(chunk: Any) -> bool:
+    """Whether an OpenAI chunk carries nothing but the usage that was asked for."""
+    return not chunk.choices and chunk.usage is not None
+
+
+def folded(inner: Iterator[Any], record: StreamRecord) -> Iterator[Any]:
+    """What ``inner`` gives, folded in passing."""
+    fold = record.accumulator.fold
+    hide = record.hide
+    waiting = True
+    try:
+        for chunk in inner:
+            if waiting:
+                waiting = False
+                record.first_chunk()
+            try:
+                hidden = fold(chunk) and hide
+            except Exception as error:  # noqa: BLE001  ours, never the caller's
+                hidden = record.broken(error, chunk)
+            if not hidden:
+                yield chunk
+    except GeneratorExit:
+        record.finish(ABANDONED)
+        close = getattr(inner, "close", None)
+        if close is not None:
+            close()
+        raise
+    except BaseException as error:
+        record.finish("", error)
+        raise
+    record.finish(COMPLETE)
+
+
+async def afolded(inner: AsyncIterator[Any], record: StreamRecord) -> AsyncIterator[Any]:
+    """``folded`` for an asynchronous stream."""
+    fold = record.accumulator.fold
+    hide = record.hide
+    waiting = True
+    try:
+        async for chunk in inner:
+            if waiting:
+                waiting = False
+                record.first_chunk()
+            try:
+                hidden = fold(chunk) and hide
+            except Exception as error:  # noqa: BLE001  ours, never the caller's
+                hidden = record.broken(error, chunk)
+            if not hidden:
+                yield chunk
+    except GeneratorExit:
+        record.finish(ABANDONED)
+        close = getattr(inner, "aclose", None)
+        if close is not None:
+            await close()
+        raise
+    except BaseException as error:
+        record.finish("", error)
+        raise
+    record.finish(COMPLETE)
+
+
+def attach(stream: Any, call: Call, body: Any) -> None:
+    """Follow the stream that a call returned. Never raises.
+
+    Where the SDK's stream is not what we know, the span ends now and the stream stays untouched.
+    """
+    with _ATTACH:
+        record = StreamRecord(call, call.endpoint.accumulator(body))
+        inner = stream._iterator
+        if hasattr(inner, "__anext__"):
+            replacement: Any = afolded(inner, record)
+        else:
+            replacement = folded(inner, record)
+        stream.__dict__[RECORD] = record
+        stream._iterator = replacement
+        return
+    call.close(None)
+    if call.hide_usage:
+        with _HIDE:
+            _hide_usage_chunks(stream)
+
+
+def _hide_usage_chunks(stream: Any) -> None:
+    """The recording failed; the chunk that we asked for stays hidden even so."""
+    inner = stream._iterator
+
+    def shown() -> Iterator[Any]:
+        for chunk in inner:
+            if not usage_only(chunk):
+                yield chunk
+
+    async def ashown() -> AsyncIterator[Any]:
+        async for chunk in inner:
+            if not usage_only(chunk):
+                yield chunk
+
+    stream._iterator = ashown() if hasattr(inner, "__anext__") else shown()
+
+
+class RawRecord:
+    """A raw response that the caller reads on its own: its call waits for the body."""
+
+    __slots__ = ("_body", "_call", "_response")
+
+    def __init__(self, call: Call, body: Any, response: Any) -> None:
+        self._call: Call | None = call
+        self._body = body
+        self._response = response
+
+    def parsed(self, result: Any) -> None:
+        """The caller had the body parsed: a stream to follow, or the whole response."""
+        call, self._call = self._call, None
+        if call is None:
+            return
+        if call.stream:
+            attach(result, call, self._body)
+        else:
+            call.answered(result)
+
+    def finish(self, outcome: str) -> None:
+        """The response was closed or dropped; records the body if it was read. Never raises."""
+        with _FINISH:
+            call, self._call = self._call, None
+            if call is None:
+                return
+            response = None
+            try:
+                if self._response.is_stream_consumed:
+                    outcome = COMPLETE if call.stream else ""
+                    if not call.stream:
+                        response = _json(self._response)
+            finally:
+                call.close(response, outcome=outcome)
+
+    def __del__(self) -> None:
+        if self._call is not None:
+            self.finish(ABANDONED)
+
+
+def attach_raw(raw: Any, call: Call, body: Any) -> None:
+    """Follow a raw response, which the caller gets untouched. Never raises."""
+    with _RAW:
+        response = raw.http_response
+        if not call.stream and response.is_stream_consumed:
+            call.close(_json(response) if call.recording or call.turn is not None else None)
+            return
+        raw.__dict__[RECORD] = RawRecord(call, body, response)
+        return
+    call.close(None)
+
+
+def _json(response: Any) -> Any:
+    import orjson
+
+    try:
+        return orjson.loads(response.content)
+    except ValueError:
+        return None
+
+
+def record_of(owner: Any) -> StreamRecord | RawRecord | None:
+    """The record that ``attach`` or ``attach_raw`` left with a stream or raw response."""
+    return cast("StreamRecord | RawRecord | None", owner.__dict__.get(RECORD))

@@ -1,0 +1,105 @@
+"""Instrumentation of the ``anthropic`` SDK, which since 2.x would also trace itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from importlib import util
+from typing import Any
+
+from opentelemetry.trace import NonRecordingSpan, Tracer
+
+from turnspan import semconv
+from turnspan.guard import guard
+from turnspan.patching.call import current_call
+from turnspan.patching.instrumentor import SdkInstrumentor
+from turnspan.patching.patches import Patches
+from turnspan.patching.sdk import Sdk
+from turnspan.providers.anthropic_messages import Messages
+
+_OWN_SPAN = guard("anthropic.own_span")
+_CLIENT = "anthropic._base_client"
+
+
+class AnthropicSdk(Sdk):
+    """The Anthropic SDK with its platform clients (Bedrock, Vertex, ...)."""
+
+    def __init__(self, tracer: Tracer) -> None:
+        messages = Messages()
+        super().__init__(tracer, {"/v1/messages": messages, "/v1/messages?beta=true": messages})
+
+    def target_of(self, client: Any, url: Any) -> Mapping[str, Any]:
+        """Provider by the kind of client, server by its base URL."""
+        return {
+            semconv.PROVIDER_NAME: _provider(client),
+            semconv.SERVER_ADDRESS: str(url.host),
+            semconv.SERVER_PORT: url.port or (80 if url.scheme == "http" else 443),
+        }
+
+    def own_span(
+        self,
+        wrapped: Callable[..., Any],
+        instance: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Any:
+        """Around the start of the SDK's own span: within a call of ours it gets ours instead.
+
+        A stand-in with our span's identity, which cannot be written to: the SDK goes on to send
+        the trace headers it would have sent, and its HTTP client's spans become our children.
+        """
+        with _OWN_SPAN:
+            call = current_call()
+            if call is not None and self.enabled:
+                identity = call.span.get_span_context()
+                if identity.is_valid:
+                    return NonRecordingSpan(identity)
+        return wrapped(*args, **kwargs)
+
+
+def _provider(client: Any) -> str:
+    named = getattr(client, "_gen_ai_provider_name", None)  # 2.x
+    if isinstance(named, str) and named:
+        return named
+    kind = type(client).__name__
+    if "Bedrock" in kind:
+        return "aws.bedrock"
+    if "Vertex" in kind:
+        return "gcp.vertex_ai"
+    return "anthropic"
+
+
+class AnthropicInstrumentor(SdkInstrumentor):
+    """Records every message made through the ``anthropic`` package."""
+
+    package = "anthropic"
+    scope = semconv.SCOPE_ANTHROPIC
+
+    def instrumentation_dependencies(self) -> Collection[str]:
+        """The versions this is made for."""
+        return ("anthropic >= 0.40, < 3",)
+
+    def make_sdk(self, tracer: Tracer) -> Sdk:
+        """The wrappers of one instrumentation."""
+        return AnthropicSdk(tracer)
+
+    def patch(self, sdk: Sdk, patches: Patches) -> str:
+        """Put the wrappers on; returns why the SDK cannot be instrumented, or nothing."""
+        assert isinstance(sdk, AnthropicSdk)
+        if util.find_spec("anthropic._tracing") is not None and not patches.wrap(
+            _CLIENT, "start_api_call_span", sdk.own_span
+        ):
+            return "this version of anthropic traces itself and cannot be told not to"
+        if not patches.wrap(_CLIENT, "SyncAPIClient.request", sdk.request):
+            return "this version of anthropic has no SyncAPIClient.request"
+        patches.wrap(_CLIENT, "AsyncAPIClient.request", sdk.arequest)
+        patches.wrap(_CLIENT, "SyncAPIClient._sleep_for_retry", sdk.retry)
+        patches.wrap(_CLIENT, "AsyncAPIClient._sleep_for_retry", sdk.retry)
+        patches.wrap("anthropic._streaming", "Stream.close", sdk.close)
+        patches.wrap("anthropic._streaming", "AsyncStream.close", sdk.aclose)
+        if util.find_spec("anthropic._legacy_response") is not None:  # before 2.x
+            patches.wrap("anthropic._legacy_response", "LegacyAPIResponse.parse", sdk.parse)
+        patches.wrap("anthropic._response", "APIResponse.parse", sdk.parse)
+        patches.wrap("anthropic._response", "APIResponse.close", sdk.close)
+        patches.wrap("anthropic._response", "AsyncAPIResponse.parse", sdk.aparse)
+        patches.wrap("anthropic._response", "AsyncAPIResponse.close", sdk.aclose)
+        return ""

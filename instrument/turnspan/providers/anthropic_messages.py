@@ -1,0 +1,229 @@
+"""Anthropic messages: how the request, the response and the stream of events read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, cast
+
+from turnspan import semconv
+from turnspan.content.snapshot import FrozenOnce, freeze
+from turnspan.patching.call import Facts, usage_attributes
+from turnspan.turn import Usage
+
+DIALECT: Final = "anthropic.messages"
+
+_NUMBERS: Final = {
+    "temperature": semconv.REQUEST_TEMPERATURE,
+    "top_p": semconv.REQUEST_TOP_P,
+}
+_INTEGERS: Final = {
+    "max_tokens": semconv.REQUEST_MAX_TOKENS,
+    "top_k": semconv.REQUEST_TOP_K,
+}
+_ABSENT: Final = frozenset({"Omit", "NotGiven"})
+"""The SDK's types for an argument that was not given; it takes them out later than we look."""
+
+_tools = FrozenOnce()
+
+
+class Messages:
+    """``POST /v1/messages``."""
+
+    operation: str = semconv.OP_CHAT
+    dialect: str = DIALECT
+
+    def describe(self, body: Mapping[str, Any], attributes: dict[str, Any]) -> None:
+        """Write the request's attributes."""
+        attributes[semconv.OPERATION_NAME] = semconv.OP_CHAT
+        for key, value in body.items():
+            kind = type(value)
+            if kind is str:
+                if key == "model":
+                    attributes[semconv.REQUEST_MODEL] = value
+            elif kind is int or kind is float:
+                if key in _NUMBERS:
+                    attributes[_NUMBERS[key]] = float(value)
+                elif kind is int and key in _INTEGERS:
+                    attributes[_INTEGERS[key]] = value
+            elif key == "stop_sequences" and kind is list:
+                attributes[semconv.REQUEST_STOP_SEQUENCES] = list(value)
+            elif key == "stream" and value is True:
+                attributes[semconv.REQUEST_STREAM] = True
+            elif key == "output_config" and kind is dict:
+                if isinstance(value.get("effort"), str):
+                    attributes[semconv.REQUEST_REASONING_LEVEL] = value["effort"]
+                if value.get("format"):
+                    attributes[semconv.OUTPUT_TYPE] = "json"
+            elif key == "output_format" and kind is dict:
+                attributes[semconv.OUTPUT_TYPE] = "json"
+
+    def freeze(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """A copy of the request that no later change reaches."""
+        return {
+            key: _tools.freeze(value) if key == "tools" else freeze(value)
+            for key, value in body.items()
+            if type(value).__name__ not in _ABSENT
+        }
+
+    def facts(self, response: Mapping[str, Any]) -> Facts:
+        """What a frozen message says."""
+        facts = Facts()
+        attributes = facts.attributes
+        if response.get("id"):
+            attributes[semconv.RESPONSE_ID] = response["id"]
+        model = response.get("model")
+        if model:
+            facts.model = attributes[semconv.RESPONSE_MODEL] = model
+        reason = response.get("stop_reason")
+        if reason:
+            facts.finish_reasons.append(reason)
+            attributes[semconv.RESPONSE_FINISH_REASONS] = facts.finish_reasons
+        texts: list[str] = []
+        for block in response.get("content") or ():
+            kind = block.get("type")
+            if kind == "text":
+                texts.append(block.get("text") or "")
+            elif kind == "tool_use":
+                request = (block.get("id") or "", block.get("name"), block.get("input"))
+                facts.tool_requests.append(request)
+        facts.text = texts[0] if len(texts) == 1 else "".join(texts)
+        usage = response.get("usage")
+        if usage:
+            facts.usage = read_usage(usage)
+            usage_attributes(facts.usage, attributes)
+        return facts
+
+    def accumulator(self, body: Mapping[str, Any]) -> MessageAccumulator:
+        """A fresh accumulator."""
+        return MessageAccumulator()
+
+    def error_code(self, error: BaseException) -> Any:
+        """The ``type`` of the API's error, such as ``overloaded_error``."""
+        body = getattr(error, "body", None)
+        if isinstance(body, dict):
+            inner = cast("dict[str, Any]", body).get("error")
+            if isinstance(inner, dict):
+                return cast("dict[str, Any]", inner).get("type")
+        return None
+
+
+def read_usage(usage: Mapping[str, Any]) -> Usage:
+    """Token counts; Anthropic reports cached tokens beside the input tokens, here they are in."""
+    plain = usage.get("input_tokens")
+    read = usage.get("cache_read_input_tokens")
+    written = usage.get("cache_creation_input_tokens")
+    details = usage.get("output_tokens_details") or {}
+    return Usage(
+        None if plain is None else plain + (read or 0) + (written or 0),
+        usage.get("output_tokens"),
+        read,
+        written,
+        details.get("thinking_tokens"),
+    )
+
+
+class MessageAccumulator:
+    """Folds ``RawMessageStreamEvent`` objects."""
+
+    __slots__ = ("_blocks", "_index", "_message", "_parts", "done")
+
+    def __init__(self) -> None:
+        self.done = False
+        self._message: dict[str, Any] | None = None
+        self._blocks: dict[int, _Block] = {}
+        self._index = -1
+        self._parts: list[str] = []
+        """The text parts of the block at ``_index``."""
+
+    def fold(self, event: Any) -> bool:
+        """Take an event in; never one that carries only what the caller did not ask for."""
+        kind = event.type
+        if kind == "content_block_delta":
+            delta = event.delta
+            if delta.type == "text_delta" and event.index == self._index:
+                self._parts.append(delta.text)
+            else:
+                self._fold_delta(event.index, delta)
+        elif kind == "content_block_start":
+            block = self._blocks[event.index] = _Block(freeze(event.content_block))
+            self._index = event.index
+            self._parts = block.parts("text")
+        elif kind == "message_start":
+            self._message = freeze(event.message)
+        elif kind == "message_delta":
+            self._fold_end(event)
+        elif kind == "message_stop":
+            self.done = True
+        return False
+
+    def _fold_delta(self, index: int, delta: Any) -> None:
+        block = self._blocks.get(index)
+        if block is None:
+            block = self._blocks[index] = _Block({})
+        kind = delta.type
+        if kind == "text_delta":
+            block.parts("text").append(delta.text)
+        elif kind == "input_json_delta":
+            block.parts("input").append(delta.partial_json)
+        elif kind == "thinking_delta":
+            block.parts("thinking").append(delta.thinking)
+        elif kind == "signature_delta":
+            block.parts("signature").append(delta.signature)
+        elif kind == "citations_delta":
+            block.citations.append(freeze(delta.citation))
+
+    def _fold_end(self, event: Any) -> None:
+        if self._message is None:
+            self._message = {}
+        message = self._message
+        changes = freeze(event.delta)
+        message.update({k: v for k, v in changes.items() if v is not None})
+        usage = event.usage
+        if usage is not None:
+            counts = message.setdefault("usage", {})
+            counts.update({k: v for k, v in freeze(usage).items() if v is not None})
+
+    def response(self) -> dict[str, Any] | None:
+        """The message as it would have come unstreamed."""
+        if self._message is None and not self._blocks:
+            return None
+        message: dict[str, Any] = dict(self._message or {})
+        message["content"] = [block.plain() for _, block in sorted(self._blocks.items())]
+        return message
+
+
+class _Block:
+    """One content block of a stream."""
+
+    __slots__ = ("_block", "_parts", "citations")
+
+    def __init__(self, block: dict[str, Any]) -> None:
+        self._block = block
+        self._parts: dict[str, list[str]] = {}
+        self.citations: list[Any] = []
+
+    def parts(self, name: str) -> list[str]:
+        return self._parts.setdefault(name, [])
+
+    def plain(self) -> dict[str, Any]:
+        block = dict(self._block)
+        for name, parts in self._parts.items():
+            if name == "input":
+                block["input"] = _loaded("".join(parts))
+            elif parts:
+                block[name] = (block.get(name) or "") + "".join(parts)
+        if self.citations:
+            block["citations"] = [*(block.get("citations") or ()), *self.citations]
+        return block
+
+
+def _loaded(text: str) -> Any:
+    """A tool's arguments; the text itself where the stream broke off within them."""
+    if not text:
+        return {}
+    import orjson
+
+    try:
+        return orjson.loads(text)
+    except ValueError:
+        return text

@@ -1,0 +1,175 @@
+"""Instrumentation of the ``openai`` SDK: where its calls go, and what is asked for on a stream."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Collection, Mapping
+from typing import Any, Final
+
+from opentelemetry.trace import Tracer
+
+from turnspan import config, semconv
+from turnspan.patching.call import Call
+from turnspan.patching.instrumentor import SdkInstrumentor
+from turnspan.patching.patches import Patches
+from turnspan.patching.sdk import Sdk
+from turnspan.providers.openai_chat import Chat
+
+_PROVIDERS: Final[tuple[tuple[str, str], ...]] = (
+    ("api.openai.com", "openai"),
+    (".openai.azure.com", "azure.ai.openai"),
+    (".cognitiveservices.azure.com", "azure.ai.openai"),
+    (".services.ai.azure.com", "azure.ai.inference"),
+    (".models.ai.azure.com", "azure.ai.inference"),
+    ("api.deepseek.com", "deepseek"),
+    ("api.groq.com", "groq"),
+    ("api.x.ai", "x_ai"),
+    ("api.mistral.ai", "mistral_ai"),
+    ("api.perplexity.ai", "perplexity"),
+    ("api.cohere.com", "cohere"),
+    ("api.cohere.ai", "cohere"),
+    ("api.anthropic.com", "anthropic"),
+    ("generativelanguage.googleapis.com", "gcp.gemini"),
+    ("aiplatform.googleapis.com", "gcp.vertex_ai"),
+    (".moonshot.ai", "moonshot_ai"),
+    (".moonshot.cn", "moonshot_ai"),
+    (".amazonaws.com", "aws.bedrock"),
+    (".ml.cloud.ibm.com", "ibm.watsonx.ai"),
+)
+
+_KNOWN_TO_STREAM_USAGE: Final = (
+    "api.openai.com",
+    ".api.openai.com",
+    ".openai.azure.com",
+    ".cognitiveservices.azure.com",
+    "api.deepseek.com",
+    "api.groq.com",
+    "api.x.ai",
+    "openrouter.ai",
+    "api.together.xyz",
+    "api.fireworks.ai",
+    "api.cerebras.ai",
+)
+"""Hosts that answer ``stream_options`` with usage. Elsewhere on the internet it is not sent: some
+servers refuse the whole request for it, and then the tracing would have broken the call."""
+
+_AZURE_STREAMS_USAGE_SINCE: Final = "2024-09-01"
+
+
+class OpenAISdk(Sdk):
+    """The OpenAI SDK and servers that speak its language."""
+
+    def __init__(self, tracer: Tracer) -> None:
+        super().__init__(tracer, {"/chat/completions": Chat()})
+        self._refusing: set[str] = set()
+
+    def target_of(self, client: Any, url: Any) -> Mapping[str, Any]:
+        """Provider and server by the client's base URL."""
+        host = str(url.host)
+        provider = "openai"
+        if "azure" in type(client).__name__.lower():
+            provider = "azure.ai.openai"
+        else:
+            for known, name in _PROVIDERS:
+                if host == known or host.endswith(known if known[0] == "." else "." + known):
+                    provider = name
+                    break
+        return {
+            semconv.PROVIDER_NAME: provider,
+            semconv.SERVER_ADDRESS: host,
+            semconv.SERVER_PORT: url.port or (80 if url.scheme == "http" else 443),
+        }
+
+    def adjust(self, call: Call, client: Any, options: Any, body: Mapping[str, Any]) -> None:
+        """Ask for the stream's token usage where the caller did not and the server knows how."""
+        if not config.active().request_stream_usage:
+            return
+        asked = body.get("stream_options")
+        if isinstance(asked, dict):
+            if "include_usage" in asked:
+                return
+        elif asked is not None:
+            return
+        if not self._streams_usage(client):
+            return
+        headers = options.headers
+        if isinstance(headers, dict) and headers.get("X-Stainless-Raw-Response") == "stream":
+            return  # its reader takes the bytes as they come: nothing can be hidden from it
+        changed = {
+            **options.json_data,
+            "stream_options": {**(asked or {}), "include_usage": True},
+        }
+        call.hide_usage = True
+        options.json_data = changed
+
+    def _streams_usage(self, client: Any) -> bool:
+        host = str(client.base_url.host)
+        if host in self._refusing:
+            return False
+        version = getattr(client, "_api_version", None)  # AzureOpenAI only
+        if isinstance(version, str) and version < _AZURE_STREAMS_USAGE_SINCE:
+            return False
+        return streams_usage(host)
+
+    def refused(self, call: Call, client: Any, error: BaseException) -> None:
+        """A server that refuses ``stream_options`` is not sent it again."""
+        status = getattr(error, "status_code", None)
+        if call.hide_usage and status in (400, 422) and "stream_options" in str(error):
+            self._refusing.add(str(client.base_url.host))
+
+
+def streams_usage(host: str) -> bool:
+    """Whether a server may be asked for a stream's usage: a known one, or one of one's own."""
+    for known in _KNOWN_TO_STREAM_USAGE:
+        if host == known or (known[0] == "." and host.endswith(known)):
+            return True
+    if "." not in host and ":" not in host:
+        return True  # localhost, a container's or a cluster's name
+    try:
+        return ipaddress.ip_address(host).is_private
+    except ValueError:
+        return False
+
+
+class OpenAIInstrumentor(SdkInstrumentor):
+    """Records every chat completion made through the ``openai`` package."""
+
+    package = "openai"
+    scope = semconv.SCOPE_OPENAI
+
+    def instrumentation_dependencies(self) -> Collection[str]:
+        """The versions this is made for."""
+        return ("openai >= 1.40, < 4",)
+
+    def make_sdk(self, tracer: Tracer) -> Sdk:
+        """The wrappers of one instrumentation."""
+        return OpenAISdk(tracer)
+
+    def patch(self, sdk: Sdk, patches: Patches) -> str:
+        """Put the wrappers on; returns why the SDK cannot be instrumented, or nothing."""
+        client = "openai._base_client"
+        if not patches.wrap(client, "SyncAPIClient.request", sdk.request):
+            return "this version of openai has no SyncAPIClient.request"
+        patches.wrap(client, "AsyncAPIClient.request", sdk.arequest)
+        patches.wrap(client, "SyncAPIClient._sleep_for_retry", sdk.retry)
+        patches.wrap(client, "AsyncAPIClient._sleep_for_retry", sdk.retry)
+        patches.wrap("openai._streaming", "Stream.close", sdk.close)
+        patches.wrap("openai._streaming", "AsyncStream.close", sdk.aclose)
+        patches.wrap("openai._legacy_response", "LegacyAPIResponse.parse", sdk.parse)
+        patches.wrap("openai._response", "APIResponse.parse", sdk.parse)
+        patches.wrap("openai._response", "APIResponse.close", sdk.close)
+        patches.wrap("openai._response", "AsyncAPIResponse.parse", sdk.aparse)
+        patches.wrap("openai._response", "AsyncAPIResponse.close", sdk.aclose)
+        helper = "openai.lib.streaming.chat"
+        patches.wrap(helper, "ChatCompletionStream.close", helper_close(sdk.close))
+        patches.wrap(helper, "AsyncChatCompletionStream.close", helper_close(sdk.aclose))
+        return ""
+
+
+def helper_close(close: Any) -> Any:
+    """``close`` for the stream helper, which closes the response and leaves its raw stream be."""
+
+    def around(wrapped: Any, helper: Any, args: Any, kwargs: Any) -> Any:
+        return close(wrapped, getattr(helper, "_raw_stream", helper), args, kwargs)
+
+    return around

@@ -1,0 +1,211 @@
+"""What a call costs: golden values, and the same results as genai-prices' own calculation."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from datetime import datetime, timezone
+from decimal import Decimal
+
+import genai_prices
+import pytest
+
+from turnspan.guard import errors
+from turnspan.turn import Usage
+from turnspan_clickhouse.pricing import Pricer
+
+WHEN = int(datetime(2026, 11, 1, 12, tzinfo=timezone.utc).timestamp()) * 1_000_000_000
+
+
+@pytest.fixture
+def pricer() -> Iterator[Pricer]:
+    """A pricer that has swallowed no error."""
+    errors.reset()
+    yield Pricer()
+    assert errors.counts() == {}
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "usage", "options", "expected"),
+    [
+        pytest.param("openai", "gpt-4o", Usage(1000, 500), {}, "0.0075", id="uncached"),
+        pytest.param("openai", "gpt-4o", Usage(1000, 0, 400), {}, "0.002", id="cache-read"),
+        pytest.param(
+            "openai", "gpt-4o", Usage(1000, 500, None, None, 400), {}, "0.0075", id="reasoning"
+        ),
+        pytest.param(
+            "anthropic",
+            "claude-sonnet-4-5-20250929",
+            Usage(1000, 0, 0, 600),
+            {},
+            "0.00345",
+            id="cache-write-5m",
+        ),
+        pytest.param(
+            "anthropic",
+            "claude-sonnet-4-5",
+            Usage(1000, 0, 0, 600),
+            {"cache_write_1h_tokens": 600},
+            "0.0048",
+            id="cache-write-1h",
+        ),
+        pytest.param(
+            "anthropic",
+            "claude-sonnet-4-5",
+            Usage(200_000, 1000),
+            {},
+            "0.615",
+            id="at-the-tier's-start",
+        ),
+        pytest.param(
+            "anthropic",
+            "claude-sonnet-4-5",
+            Usage(250_000, 1000),
+            {},
+            "1.5225",
+            id="above-200k",
+        ),
+        pytest.param("openai", "gpt-4o", Usage(1000, 500), {"batch": True}, "0.00375", id="batch"),
+        pytest.param(
+            "openai",
+            "gpt-4o",
+            Usage(1000, 0),
+            {"service_tier": "priority"},
+            "0.00425",
+            id="priority",
+        ),
+        pytest.param("openai", "gpt-4o", Usage(0, 0), {}, "0", id="nothing-used"),
+        pytest.param("azure.ai.openai", "gpt-4o", Usage(1000, 500), {}, "0.0075", id="azure"),
+        pytest.param("", "gpt-4o", Usage(1000, 500), {}, "0.0075", id="no-provider"),
+    ],
+)
+def test_golden_costs(
+    pricer: Pricer,
+    provider: str,
+    model: str,
+    usage: Usage,
+    options: dict[str, int | str | bool],
+    expected: str,
+) -> None:
+    """The cost is the exact decimal of the price list, with the version of the prices."""
+    cost, version = pricer.price(provider, model, "", usage, WHEN, **options)  # type: ignore[arg-type]
+    assert cost == Decimal(expected)
+    assert version == f"genai-prices {genai_prices.__version__}"
+
+
+@pytest.mark.parametrize(
+    ("provider", "response_model", "request_model", "usage"),
+    [
+        pytest.param("openai", "no-such-model", "", Usage(1, 1), id="unknown model"),
+        pytest.param("ollama", "llama3", "llama3", Usage(1, 1), id="local provider"),
+        pytest.param("openai", "", "", Usage(1, 1), id="no model"),
+        pytest.param("openai", "gpt-4o", "gpt-4o", Usage(), id="no usage"),
+        pytest.param("openai", "gpt-4o", "", Usage(10, 1, 20), id="more cached than sent"),
+    ],
+)
+def test_an_unknown_price_is_none_never_zero(
+    pricer: Pricer, provider: str, response_model: str, request_model: str, usage: Usage
+) -> None:
+    """Where no price is known there is none, and no version of prices either."""
+    for _ in range(2):
+        assert pricer.price(provider, response_model, request_model, usage, WHEN) == (None, "")
+
+
+def test_the_response_model_counts_before_the_request_model(pricer: Pricer) -> None:
+    """An alias is billed as the model that answered; an unknown answer falls back to the alias."""
+    usage = Usage(1000, 0)
+    assert pricer.price("openai", "gpt-4o-mini", "gpt-4o", usage, WHEN)[0] == Decimal("0.00015")
+    assert pricer.price("openai", "my-deployment", "gpt-4o", usage, WHEN)[0] == Decimal("0.0025")
+
+
+_GRID_MODELS = [
+    ("openai", "gpt-4o"),
+    ("openai", "gpt-4o-mini-2024-07-18"),
+    ("openai", "o3"),
+    ("openai", "gpt-5"),
+    ("openai", "text-embedding-3-small"),
+    ("anthropic", "claude-sonnet-4-5"),
+    ("anthropic", "claude-3-5-haiku-20241022"),
+    ("anthropic", "claude-opus-4-1"),
+    ("google", "gemini-2.5-pro"),
+    ("google", "gemini-2.5-flash"),
+    ("azure", "gpt-4o"),
+    ("aws", "anthropic.claude-sonnet-4-5-20250929-v1:0"),
+    ("deepseek", "deepseek-chat"),
+    ("groq", "llama-3.3-70b-versatile"),
+    ("perplexity", "sonar"),
+    ("mistral", "mistral-large-latest"),
+    ("x-ai", "grok-4"),
+]
+_GRID_USAGES = [
+    Usage(1234, 567),
+    Usage(100_001, 3, 99_000),
+    Usage(100_001, 3, 50_000, 40_000),
+    Usage(200_000, 100, 150_000),
+    Usage(200_001, 100, 150_000, 20_000),
+    Usage(900_000, 64_000, 0, 800_000),
+    Usage(77, 0),
+    Usage(10, 1000, None, None, 900),
+]
+_GRID_TIMES = [
+    datetime(2024, 6, 1, 3, 0, 1, tzinfo=timezone.utc),
+    datetime(2025, 3, 1, 17, 0, tzinfo=timezone.utc),
+    datetime(2026, 11, 1, 0, 29, 59, tzinfo=timezone.utc),
+]
+
+
+@pytest.mark.parametrize(("provider", "model"), _GRID_MODELS)
+def test_same_result_as_genai_prices(pricer: Pricer, provider: str, model: str) -> None:
+    """Over providers, kinds of tokens, tiers, dates and service tiers the results are the same."""
+    for usage in _GRID_USAGES:
+        for moment in _GRID_TIMES:
+            for tier, batch in (("", False), ("priority", False), ("flex", False), ("", True)):
+                context = {"service_tier": tier} if tier else {}
+                if batch:
+                    context["processing"] = "batch"
+                official = genai_prices.calc_price(
+                    genai_prices.Usage(
+                        input_tokens=usage.input_tokens,
+                        output_tokens=usage.output_tokens,
+                        cache_read_tokens=usage.cache_read_tokens,
+                        cache_write_tokens=usage.cache_write_tokens,
+                        output_reasoning_tokens=usage.reasoning_tokens,
+                    ),
+                    model,
+                    provider_id=provider,
+                    genai_request_timestamp=moment,
+                    price_context=context,
+                ).total_price
+                ours, _ = pricer.price(
+                    provider,
+                    model,
+                    "",
+                    usage,
+                    int(moment.timestamp()) * 1_000_000_000,
+                    service_tier=tier,
+                    batch=batch,
+                )
+                assert ours == official, (usage, moment, tier, batch)
+
+
+def test_a_known_model_is_priced_quickly(pricer: Pricer) -> None:
+    """Pricing on the worker costs a small fraction of genai-prices' own calculation."""
+    usage = Usage(1000, 200, 300)
+
+    def fastest(calls: int, official: bool) -> float:
+        best = float("inf")
+        for _ in range(5):
+            start = time.thread_time()
+            for _ in range(calls):
+                if official:
+                    genai_prices.calc_price(
+                        genai_prices.Usage(input_tokens=1000, output_tokens=200),
+                        "gpt-4o",
+                        provider_id="openai",
+                    )
+                else:
+                    pricer.price("openai", "gpt-4o", "gpt-4o", usage, WHEN)
+            best = min(best, (time.thread_time() - start) / calls)
+        return best
+
+    assert fastest(2000, official=False) < fastest(200, official=True) / 5

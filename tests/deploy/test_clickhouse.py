@@ -1,0 +1,167 @@
+"""The users and limits that deploy/ ships, on a real server."""
+
+from __future__ import annotations
+
+import pytest
+
+from support.deployment import Deployment
+from turnspan_clickhouse.stores import open_store
+
+ACCESS_DENIED, READONLY, WRONG_PASSWORD = 497, 164, 516
+OVER_CONSTRAINT, TOO_MANY_ROWS = 452, 396
+
+FORBIDDEN_DDL = [
+    "CREATE TABLE turnspan.other (n UInt8) ENGINE = Memory",
+    "DROP TABLE turnspan.llm_call",
+    "TRUNCATE TABLE turnspan.llm_call",
+    "ALTER TABLE turnspan.llm_call DELETE WHERE 1",
+    "CREATE DATABASE other",
+    "DROP DATABASE turnspan",
+    "SYSTEM SHUTDOWN",
+    "GRANT SELECT ON turnspan.* TO turnspan_writer",
+]
+
+
+def insert_call(deployment: Deployment, span_id: str, model: str, written_at: int) -> None:
+    """Land one llm_call row as the writer would."""
+    answer = deployment.ask(
+        "turnspan_writer",
+        "INSERT INTO turnspan.llm_call (trace_id, span_id, start_time, response_model, written_at)"
+        f" VALUES ('{'a' * 32}', '{span_id}', '2026-01-01 00:00:00', '{model}', {written_at})",
+    )
+
+    assert (answer.code, answer.text) == (0, "")
+
+
+def test_the_writer_appends_records_and_sees_only_the_ledger(deployment: Deployment) -> None:
+    """It can insert into every table but the ledger, whose version it may read before it ships."""
+    insert_call(deployment, "b" * 16, "gpt-5", 1)
+
+    ledger = deployment.ask("turnspan_writer", "SELECT max(version) FROM turnspan.schema_migration")
+    read = deployment.ask("turnspan_writer", "SELECT count() FROM turnspan.llm_call")
+    forged = deployment.ask(
+        "turnspan_writer", "INSERT INTO turnspan.schema_migration (version) VALUES (9999)"
+    )
+
+    assert ledger.code == 0
+    assert int(ledger.text) >= 1
+    assert (read.code, forged.code) == (ACCESS_DENIED, ACCESS_DENIED)
+
+
+@pytest.mark.parametrize("sql", FORBIDDEN_DDL)
+def test_the_writer_changes_no_table(deployment: Deployment, sql: str) -> None:
+    """A leaked writer password cannot delete or reshape what was recorded."""
+    assert deployment.ask("turnspan_writer", sql).code == ACCESS_DENIED
+
+
+@pytest.mark.parametrize(
+    "sql", [*FORBIDDEN_DDL, "INSERT INTO turnspan.llm_call (span_id) VALUES ('x')"]
+)
+def test_the_reader_changes_nothing(deployment: Deployment, sql: str) -> None:
+    """A reader's statement that would write is refused."""
+    assert deployment.ask("turnspan_reader", sql).code in (ACCESS_DENIED, READONLY)
+
+
+def test_the_reader_sees_each_record_once_without_final(deployment: Deployment) -> None:
+    """The newest state of a record is the only one, before any merge, in plain SQL."""
+    insert_call(deployment, "c" * 16, "old", 1)
+    insert_call(deployment, "c" * 16, "new", 2)
+    where = f"WHERE span_id = '{'c' * 16}'"
+    sql = f"SELECT response_model FROM turnspan.llm_call {where}"
+
+    stored = deployment.server.run(f"SELECT count() FROM turnspan.llm_call {where}")
+    plain = deployment.ask("turnspan_reader", sql)
+    with open_store(deployment.dsn("reader")) as store:
+        through_our_client = store.query(sql).rows
+
+    assert stored.strip() == "2"
+    assert plain.text == "new\n"
+    assert [tuple(row) for row in through_our_client] == [("new",)]
+
+
+def test_the_reader_cannot_lift_its_limits_but_may_lower_them(deployment: Deployment) -> None:
+    """Drivers may send settings; memory, time and rows stay capped, 'no limit' included."""
+    for name, more in (
+        ("max_execution_time", 3600),
+        ("max_execution_time", 0),
+        ("max_memory_usage", 64_000_000_000),
+        ("max_memory_usage", 0),
+        ("max_result_rows", 0),
+        ("max_concurrent_queries_for_user", 0),
+        ("readonly", 0),
+    ):
+        refused = deployment.ask("turnspan_reader", "SELECT 1", settings={name: more})
+        assert refused.code in (OVER_CONSTRAINT, READONLY), (name, more, refused)
+
+    lowered = deployment.ask(
+        "turnspan_reader", "SELECT 1", settings={"max_execution_time": 5, "final": 0}
+    )
+    too_many = deployment.ask(
+        "turnspan_reader", "SELECT number FROM numbers(100)", settings={"max_result_rows": 10}
+    )
+
+    assert lowered == deployment.ask("turnspan_reader", "SELECT 1")
+    assert too_many.code == TOO_MANY_ROWS
+
+
+def test_the_reader_sees_sizes_but_not_what_others_asked(deployment: Deployment) -> None:
+    """`turnspan doctor` can compare the server's logs with the records; query texts stay shut."""
+    deployment.server.run("SYSTEM FLUSH LOGS")
+
+    sizes = deployment.ask(
+        "turnspan_reader",
+        "SELECT sum(bytes_on_disk) > 0 FROM system.parts WHERE database = 'system'",
+    )
+    queries = deployment.ask("turnspan_reader", "SELECT query FROM system.query_log LIMIT 1")
+
+    assert (sizes.code, sizes.text) == (0, "1\n")
+    assert queries.code == ACCESS_DENIED
+
+
+def test_the_admin_has_its_one_database_only(deployment: Deployment) -> None:
+    """It migrates and deletes inside `turnspan`; other databases and users are out of reach."""
+    inside = deployment.ask(
+        "turnspan_admin", "ALTER TABLE turnspan.llm_call DELETE WHERE span_id = 'none'"
+    )
+    outside = [
+        deployment.ask("turnspan_admin", sql).code
+        for sql in (
+            "CREATE DATABASE other",
+            "DROP TABLE system.query_log",
+            "GRANT SELECT ON turnspan.* TO turnspan_writer",
+        )
+    ]
+
+    assert inside.code == 0
+    assert outside == [ACCESS_DENIED] * 3
+
+
+@pytest.mark.parametrize("job", ["admin", "writer", "reader"])
+def test_passwords_come_from_the_environment(deployment: Deployment, job: str) -> None:
+    """The right password is let in from anywhere, a wrong or an empty one nowhere."""
+    user = f"turnspan_{job}"
+
+    assert deployment.ask(user, "SELECT 1", source="127.0.0.2").text == "1\n"
+    assert deployment.ask(user, "SELECT 1", password="guess").code == WRONG_PASSWORD
+    assert deployment.ask(user, "SELECT 1", password="").code == WRONG_PASSWORD
+
+
+def test_the_default_user_is_for_the_container_alone(deployment: Deployment) -> None:
+    """The image's passwordless administrator is let in from the server's own loopback only."""
+    hosts = deployment.server.run(
+        "SELECT host_ip, host_names, host_names_regexp, host_names_like"
+        " FROM system.users WHERE name = 'default'"
+    )
+
+    assert hosts == "[]\t['localhost']\t[]\t[]\n"
+
+
+def test_the_servers_own_logs_are_few_and_expire(deployment: Deployment) -> None:
+    """Of all the logs an engine can keep, four tables are left, each with a time to live."""
+    deployment.server.run("SYSTEM FLUSH LOGS")
+    tables = deployment.server.run(
+        "SELECT name, position(create_table_query, 'TTL event_date +') > 0 FROM system.tables"
+        " WHERE database = 'system' AND engine = 'MergeTree' ORDER BY name"
+    )
+
+    assert tables.splitlines() == ["backup_log\t1", "crash_log\t1", "part_log\t1", "query_log\t1"]

@@ -1,0 +1,73 @@
+"""One configuration table: argument > environment > default."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import pytest
+
+from turnspan import config
+
+
+def test_argument_beats_environment_beats_default() -> None:
+    """The order of precedence."""
+    environ = {"TURNSPAN_PROJECT": "from-env", "TURNSPAN_CAPTURE_CONTENT": "no"}
+
+    settings = config.resolve({"project": "argument", "queue_size": None}, environ)
+
+    assert settings.project == "argument"
+    assert settings.capture_content is False
+    assert settings.queue_size == 65_536
+
+
+def test_bad_environment_is_logged_and_defaulted(caplog: pytest.LogCaptureFixture) -> None:
+    """A deployment's typo never stops the application."""
+    with caplog.at_level(logging.WARNING, logger="turnspan"):
+        settings = config.resolve({}, {"TURNSPAN_QUEUE_SIZE": "many"})
+
+    assert settings.queue_size == 65_536
+    assert "TURNSPAN_QUEUE_SIZE='many' is not understood" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"capture_content": "yes"}, "capture_content must be True or False, not 'yes'"),
+        ({"queue_size": -1}, "queue_size must be a number above 0, not -1"),
+        ({"queue_size": True}, "queue_size must be a number above 0, not True"),
+        ({"project": 7}, "project must be text, not 7"),
+        ({"redact": "mask"}, "redact must be a function"),
+    ],
+)
+def test_bad_argument_raises(arguments: dict[str, Any], message: str) -> None:
+    """A mistake in code is said at once."""
+    with pytest.raises(ValueError, match=message):
+        config.resolve(arguments, {})
+
+
+@pytest.mark.parametrize(
+    ("text", "on_spans"),
+    [
+        ("SPAN_ONLY", True),
+        ("span_and_event", True),
+        ("EVENT_ONLY", False),
+        ("NO_CONTENT", False),
+        ("true", True),
+    ],
+)
+def test_standard_content_variable(text: str, on_spans: bool) -> None:
+    """OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT, the old booleans included."""
+    settings = config.resolve({}, {config.CAPTURE_ON_SPANS: text})
+
+    assert settings.content_on_spans is on_spans
+
+
+def test_sdk_disabled() -> None:
+    """OTEL_SDK_DISABLED=true records nothing."""
+    assert config.resolve({}, {"OTEL_SDK_DISABLED": "TRUE"}).enabled is False
+
+
+def test_every_option_names_a_setting() -> None:
+    """The table and the dataclass agree."""
+    assert {option.field for option in config.OPTIONS} <= set(config.SETTING_NAMES)

@@ -1,0 +1,27 @@
+"""The public surface is small, sorted and pinned."""
+
+from __future__ import annotations
+
+import turnspan
+
+
+def test_public_names() -> None:
+    """A name that comes or goes changes this list, and the CHANGELOG."""
+    assert turnspan.__all__ == sorted(turnspan.__all__)
+    assert turnspan.__all__ == [
+        "FlushResult",
+        "Turn",
+        "agent",
+        "configure",
+        "current_turn",
+        "flush",
+        "inference",
+        "instrument",
+        "session",
+        "shutdown",
+        "step",
+        "tool",
+        "uninstrument",
+        "workflow",
+    ]
+    assert all(getattr(turnspan, name).__doc__ for name in turnspan.__all__)
