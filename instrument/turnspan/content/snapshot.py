@@ -100,7 +100,7 @@ class FrozenOnce:
         """A frozen copy of a list, shared with earlier calls that gave an equal one."""
         if type(value) is not list or not value:
             return freeze(value)
-        items = cast("list[Any]", value)
+        items: list[Any] = value
         key = (len(items), _shape(items))
         known = self._known.get(key)
         if known is not None and known == items:
@@ -117,6 +117,6 @@ def _shape(items: list[Any]) -> int:
     first = items[0]
     if type(first) is not dict:
         return 0
-    named = cast("dict[Any, Any]", first)
-    inner = named.get("function", named)
+    named: dict[Any, Any] = first
+    inner: Any = named.get("function", named)
     return hash(inner.get("name")) if type(inner) is dict else 0

@@ -53,7 +53,7 @@ class Facts:
     text: str = ""
     """What the model wrote for the user to read."""
     tool_requests: list[ToolRequest] = field(default_factory=list[ToolRequest])
-    """The tool calls that the model asked the application for."""
+    """The tools that the model asked the application to run."""
     usage: Usage | None = None
 
 
@@ -242,9 +242,9 @@ class Call:
         identity = self.span.get_span_context()
         ledger.put(identity.trace_id, identity.span_id, content)
         if config.active().content_on_spans:
-            from turnspan.patching.on_span import content_attributes
+            from turnspan.content.on_span import inference_attributes
 
-            self.span.set_attributes(content_attributes(content))
+            self.span.set_attributes(inference_attributes(content))
 
     def _error_type(self, error: Exception) -> str:
         code = self.endpoint.error_code(error)
@@ -319,9 +319,10 @@ def error_message(error: BaseException) -> str:
     """An error's text for the span's status, redacted; its type alone where that fails."""
     name = type(error).__qualname__
     with _MESSAGE:
-        from turnspan.patching.on_span import clean_text
+        from turnspan.content.redact import Redactor
 
-        return clean_text(f"{name}: {error}"[:_MESSAGE_LENGTH], "error")
+        text = Redactor(config.active()).text(f"{name}: {error}", "error")
+        return text[:_MESSAGE_LENGTH]
     return name
 
 

@@ -6,7 +6,7 @@ wrapt is imported only here, when something is instrumented: it costs tens of mi
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -41,6 +41,16 @@ class Patches:
         wrapt.wrap_function_wrapper(parent, name, wrapper)
         self._applied.append((parent, name, original, vars(parent)[name]))
         return True
+
+    def wrap_any(self, module: str, paths: Sequence[str], wrapper: Wrapper) -> bool:
+        """Wrap the first of these that exists; false (and noted once) where none does."""
+        before = list(self.missing)
+        for path in paths:
+            if self.wrap(module, path, wrapper):
+                self.missing = before
+                return True
+        self.missing = [*before, f"{module}:{paths[0]}"]
+        return False
 
     def restore(self) -> None:
         """Put the originals back. A wrapper that somebody wrapped again since stays, inert."""

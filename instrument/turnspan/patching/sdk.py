@@ -27,6 +27,10 @@ _CLOSED = guard("sdk.closed")
 TARGET = "_turnspan_target"
 """The attribute of a client that holds where its calls go."""
 
+SYNC_RETRIES = ("SyncAPIClient._sleep_for_retry", "SyncAPIClient._retry_request")
+"""What runs before another try, in newer and in older versions."""
+ASYNC_RETRIES = ("AsyncAPIClient._sleep_for_retry", "AsyncAPIClient._retry_request")
+
 _Arguments = tuple[Any, ...]
 _Keywords = dict[str, Any]
 
@@ -146,7 +150,7 @@ class Sdk:
     def retry(
         self, wrapped: Callable[..., Any], client: Any, args: _Arguments, kwargs: _Keywords
     ) -> Any:
-        """Around ``_sleep_for_retry``: the SDK is about to try again."""
+        """Around what runs before another try: the SDK is about to try again."""
         with _RETRY:
             call = current_call()
             if call is not None:

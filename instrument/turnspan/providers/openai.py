@@ -12,7 +12,7 @@ from turnspan import config, semconv
 from turnspan.patching.call import Call
 from turnspan.patching.instrumentor import SdkInstrumentor
 from turnspan.patching.patches import Patches
-from turnspan.patching.sdk import Sdk
+from turnspan.patching.sdk import ASYNC_RETRIES, SYNC_RETRIES, Sdk
 from turnspan.providers.openai_chat import Chat
 
 _PROVIDERS: Final[tuple[tuple[str, str], ...]] = (
@@ -151,8 +151,8 @@ class OpenAIInstrumentor(SdkInstrumentor):
         if not patches.wrap(client, "SyncAPIClient.request", sdk.request):
             return "this version of openai has no SyncAPIClient.request"
         patches.wrap(client, "AsyncAPIClient.request", sdk.arequest)
-        patches.wrap(client, "SyncAPIClient._sleep_for_retry", sdk.retry)
-        patches.wrap(client, "AsyncAPIClient._sleep_for_retry", sdk.retry)
+        patches.wrap_any(client, SYNC_RETRIES, sdk.retry)
+        patches.wrap_any(client, ASYNC_RETRIES, sdk.retry)
         patches.wrap("openai._streaming", "Stream.close", sdk.close)
         patches.wrap("openai._streaming", "AsyncStream.close", sdk.aclose)
         patches.wrap("openai._legacy_response", "LegacyAPIResponse.parse", sdk.parse)
