@@ -78,6 +78,12 @@ def recording(
     provider.shutdown()
 
 
+@pytest.fixture
+def content_on_spans(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The standard switch, set before Turnspan is configured."""
+    monkeypatch.setenv("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "SPAN_ONLY")
+
+
 def play(backend: TraceBackend) -> SeenTrace:
     """Run the agent once in a session and read its trace back."""
     with ModelServer([RUN]) as model, turnspan.session("s-1", user_id="u-1"):
@@ -133,11 +139,10 @@ def test_the_spans_carry_typed_attributes_and_no_content(recording: TraceBackend
 
 
 def test_content_is_on_the_spans_where_the_standard_variable_asks(
-    monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+    content_on_spans: None, recording: TraceBackend
 ) -> None:
     """Jaeger then shows the messages, the tool's arguments and its result."""
-    monkeypatch.setenv("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "SPAN_ONLY")
-    seen = play(request.getfixturevalue("recording"))
+    seen = play(recording)
     _, tool, second = (s.attributes for s in seen.children(seen.one("invoke_agent forecaster")))
 
     assert QUESTION in second["gen_ai.input.messages"]
