@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from openai import OpenAI
@@ -49,9 +50,9 @@ def weather(city: str) -> str:
 @turnspan.agent("forecaster", version="7")
 def answer(question: str, client: OpenAI) -> tuple[str, int]:
     """Ask the model until it needs no tool; returns its reply and the turn's trace id."""
-    messages: list[dict[str, object]] = [{"role": "user", "content": question}]
+    messages: list[Any] = [{"role": "user", "content": question}]
     while True:
-        response = client.chat.completions.create(model="gpt-4o", messages=messages)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+        response = client.chat.completions.create(model="gpt-4o", messages=messages)
         message = response.choices[0].message
         messages.append(message.to_dict())
         if not message.tool_calls:
@@ -86,9 +87,12 @@ def content_on_spans(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def play(backend: TraceBackend) -> SeenTrace:
     """Run the agent once in a session and read its trace back."""
-    with ModelServer([RUN]) as model, turnspan.session("s-1", user_id="u-1"):
-        with OpenAI(base_url=model.openai_url, api_key="any") as client:
-            text, trace_id = answer(QUESTION, client)
+    with (
+        ModelServer([RUN]) as model,
+        OpenAI(base_url=model.openai_url, api_key="any") as client,
+        turnspan.session("s-1", user_id="u-1"),
+    ):
+        text, trace_id = answer(QUESTION, client)
     assert text == ANSWER
     assert turnspan.flush().ok
     return backend.trace(f"{trace_id:032x}", spans=4)
