@@ -24,7 +24,9 @@ class Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
-        found = {module.name.replace("_", "-") for module in pkgutil.iter_modules(commands.__path__)}
+        found = {
+            module.name.replace("_", "-") for module in pkgutil.iter_modules(commands.__path__)
+        }
         placed = [name for names in SECTIONS.values() for name in names if name in found]
         return placed + sorted(found - set(placed))
 
