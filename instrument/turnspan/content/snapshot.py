@@ -57,7 +57,7 @@ def _freeze_model(model: Any, depth: int) -> dict[str, Any]:
     names: Any = model.__pydantic_fields_set__
     aliases = _aliases(type(model))
     frozen: dict[str, Any] = {}
-    for key, item in model.__dict__.items():
+    for key, item in cast("dict[str, Any]", model.__dict__).items():
         if key in names:
             name = aliases.get(key, key) if aliases else key
             frozen[name] = item if type(item) in _SHARED else freeze(item, depth)
