@@ -30,9 +30,7 @@ class History:
     is one that every conversation of an agent begins with (its instructions).
     """
 
-    def __init__(
-        self, same: Callable[[str, str], bool], preamble: Callable[[str], bool]
-    ) -> None:
+    def __init__(self, same: Callable[[str, str], bool], preamble: Callable[[str], bool]) -> None:
         self._same = same
         self._preamble = preamble
         self._chains: list[list[str]] = []

@@ -64,8 +64,9 @@ def command(query: str, params: tuple[str, ...], write: bool, format_: str) -> N
             result = store.query(sql, parameters, None if write else {"readonly": _BATCHED})
         except QueryError as error:
             if error.code == _READONLY and not write:
-                raise Failure(f"The statement changes the store: add --write ({error}).", USAGE) \
-                    from None
+                raise Failure(
+                    f"The statement changes the store: add --write ({error}).", USAGE
+                ) from None
             raise
         output = Output()
         print_result(result, format_, output, exact=True)
