@@ -38,7 +38,7 @@ class Normaliser:
         self._costs: OrderedDict[str, Decimal] = OrderedDict()
         self._derived = DerivedTurns()
         self._redactor = Redactor(config.active())
-        self._settings = config.active()
+        self._settings: config.Settings = config.active()
 
     def span(self, span: ReadableSpan, batch: Batch) -> None:
         """Add a span's records to the batch. Raises for a span that cannot be read."""

@@ -184,7 +184,7 @@ def _system_prompt(
     if isinstance(raw, str):
         body = raw
     else:
-        request_of_it = {"system": raw, "messages": []}
+        request_of_it: dict[str, Any] = {"system": raw, "messages": []}
         if request.system_raw is None:
             request_of_it = {"messages": raw}
         else:

@@ -45,7 +45,7 @@ def freeze(value: Any, depth: int = 0) -> Any:
 
 
 def _freeze_other(value: Any, depth: int) -> Any:
-    kind: Any = type(value)
+    kind = cast("Any", type(value))
     if hasattr(kind, "__pydantic_fields_set__") and hasattr(kind, "model_fields"):
         return _freeze_model(value, depth)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
