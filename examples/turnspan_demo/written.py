@@ -34,8 +34,11 @@ from turnspan_demo.model import (
 )
 
 _RUN = frozenset(
-    ["id", "title", "agent", "user_id", "models", "providers", "system", "tools", "turns", "max_rounds", "stream", "cached", "nested", "greeting"]
-)
+    {
+        "id", "title", "agent", "user_id", "models", "providers", "system", "tools", "turns",
+        "max_rounds", "stream", "cached", "nested", "greeting",
+    }
+)  # fmt: skip
 _TURN = frozenset(["user", "replies", "labels", "aborted", "stop", "stop_detail"])
 _REPLY = frozenset(["text", "thinking", "calls", "finish", "delay", "fault"])
 _CALL = frozenset(["tool", "arguments", "result", "error", "run"])

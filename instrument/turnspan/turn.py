@@ -134,7 +134,8 @@ class Turn:
         self._explicit: Ending | None = None
         self._aborted: Ending | None = None
         self._silent_limit = silent_rounds_limit
-        self._lock = threading.Lock()
+        # Reentrant: collecting an abandoned stream may end its call while this thread holds it.
+        self._lock = threading.RLock()
 
     # -- for the application ------------------
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 import orjson
 
+from turnspan.content.rebuild import rebuild_message
 from turnspan_clickhouse.records import NO_HASH
 from turnspan_clickhouse.stores import Store
 from turnspan_records.conversation import Message, ToolRequest
@@ -111,8 +111,7 @@ def provider_message(message: Message) -> Any:
     """The message as its provider spells it: kept as it was, or rebuilt exactly."""
     if message.source:
         return orjson.loads(message.source)
-    rebuild = importlib.import_module("turnspan.content.rebuild").rebuild_message
-    return rebuild(message.dialect, message.role, message.name, message.parts)
+    return rebuild_message(message.dialect, message.role, message.name, message.parts)
 
 
 def _parts(text: str) -> list[dict[str, Any]]:

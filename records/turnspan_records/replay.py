@@ -21,6 +21,8 @@ from turnspan_records.messages import load_messages, load_system_prompts, reques
 
 _OF_SESSION = "project = {project:String} AND session_id = {session:String}"
 _OF_TRACE = _OF_SESSION + " AND trace_id = {trace:String}"
+_INSTRUCTIONS = ("system", "developer")
+_ANSWERED = ("assistant", *_INSTRUCTIONS)
 
 
 def replay(store: Store, project: str, session_id: str, trace_id: str = "") -> Conversation:
@@ -58,7 +60,7 @@ def _tell_what_is_new(
 ) -> None:
     history = History(
         lambda before, now: _same_message(messages.get(before), messages.get(now)),
-        lambda one: one in messages and messages[one].role in ("system", "developer"),
+        lambda one: one in messages and messages[one].role in _INSTRUCTIONS,
     )
     prompt_before: dict[str, str] = {}
     turns_begun: set[str] = set()
@@ -73,17 +75,15 @@ def _tell_what_is_new(
         call.replies = [_message(one, messages) for one in call.output_hashes]
         if prompt_before.get(call.agent_name) != call.system_hash:
             prompt_before[call.agent_name] = call.system_hash
-            call.system_prompt = prompts.get(call.system_hash)
+            inputs = (_message(one, messages).role for one in call.input_hashes)
+            if not any(role in _INSTRUCTIONS for role in inputs):
+                call.system_prompt = prompts.get(call.system_hash)
 
 
 def _tail(hashes: Sequence[str], messages: Mapping[str, Message]) -> tuple[int, ...]:
     """What follows the last reply: the question of a turn that repeats an earlier one."""
     begin = len(hashes)
-    while begin > 0 and _message(hashes[begin - 1], messages).role not in (
-        "assistant",
-        "system",
-        "developer",
-    ):
+    while begin > 0 and _message(hashes[begin - 1], messages).role not in _ANSWERED:
         begin -= 1
     return tuple(range(begin, len(hashes)))
 

@@ -34,12 +34,8 @@ WITH
         found, wanted) AS messages
 SELECT
     * EXCEPT (
-        system_prompt, tool_definitions, context_assembled,
         message_scope, m_project, m_scope, stored_hashes, stored_messages,
         p_project, p_hash, p_body, t_project, t_hash, t_body, a_project, a_hash, a_body),
-    system_prompt AS system_prompt_hash,
-    tool_definitions AS tool_definitions_hash,
-    context_assembled AS context_assembled_hash,
     p_body AS system_prompt,
     t_body AS tool_definitions,
     a_body AS context_assembled,
@@ -96,11 +92,16 @@ FROM
                 ) AS a
                 RIGHT JOIN
                 (
-                    SELECT *, if(session_id = '', trace_id, session_id) AS message_scope
+                    SELECT
+                        * EXCEPT (system_prompt, tool_definitions, context_assembled),
+                        system_prompt AS system_prompt_hash,
+                        tool_definitions AS tool_definitions_hash,
+                        context_assembled AS context_assembled_hash,
+                        if(session_id = '', trace_id, session_id) AS message_scope
                     FROM {database}.llm_call FINAL
                     SETTINGS do_not_merge_across_partitions_select_final = 1
-                ) AS c ON a_project = project AND a_hash = context_assembled
-            ) AS c ON t_project = project AND t_hash = tool_definitions
-        ) AS c ON p_project = project AND p_hash = system_prompt
+                ) AS c ON a_project = project AND a_hash = context_assembled_hash
+            ) AS c ON t_project = project AND t_hash = tool_definitions_hash
+        ) AS c ON p_project = project AND p_hash = system_prompt_hash
     ) AS c ON m_project = project AND m_scope = message_scope
 )

@@ -19,6 +19,7 @@ from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer, set_
 
 from turnspan import config, semconv
 from turnspan.content.ledger import InferenceContent, ledger
+from turnspan.content.shapes import is_dict
 from turnspan.content.snapshot import freeze
 from turnspan.context import SESSION_KEY, TURN_KEY, scope_attributes
 from turnspan.guard import guard
@@ -53,7 +54,7 @@ class Facts:
     text: str = ""
     """What the model wrote for the user to read."""
     tool_requests: list[ToolRequest] = field(default_factory=list[ToolRequest])
-    """The tool calls that the model asked the application for."""
+    """The tools that the model asked the application to run."""
     usage: Usage | None = None
 
 
@@ -200,7 +201,7 @@ class Call:
     def _record(
         self, response: Any, error: BaseException | None, outcome: str, first_chunk: float | None
     ) -> None:
-        facts = self.endpoint.facts(response) if isinstance(response, dict) else Facts()
+        facts = self.endpoint.facts(response) if is_dict(response) else Facts()
         attributes = facts.attributes
         if first_chunk is not None:
             attributes[semconv.RESPONSE_TIME_TO_FIRST_CHUNK] = first_chunk - self.started
@@ -242,9 +243,9 @@ class Call:
         identity = self.span.get_span_context()
         ledger.put(identity.trace_id, identity.span_id, content)
         if config.active().content_on_spans:
-            from turnspan.patching.on_span import content_attributes
+            from turnspan.content.on_span import inference_attributes
 
-            self.span.set_attributes(content_attributes(content))
+            self.span.set_attributes(inference_attributes(content))
 
     def _error_type(self, error: Exception) -> str:
         code = self.endpoint.error_code(error)
@@ -319,9 +320,10 @@ def error_message(error: BaseException) -> str:
     """An error's text for the span's status, redacted; its type alone where that fails."""
     name = type(error).__qualname__
     with _MESSAGE:
-        from turnspan.patching.on_span import clean_text
+        from turnspan.content.redact import Redactor
 
-        return clean_text(f"{name}: {error}"[:_MESSAGE_LENGTH], "error")
+        text = Redactor(config.active()).text(f"{name}: {error}", "error")
+        return text[:_MESSAGE_LENGTH]
     return name
 
 

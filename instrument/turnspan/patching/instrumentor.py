@@ -8,7 +8,9 @@ from importlib import metadata
 from typing import Any
 
 from opentelemetry import trace
-from opentelemetry.instrumentation.instrumentor import BaseInstrumentor
+from opentelemetry.instrumentation.instrumentor import (  # type: ignore[attr-defined]  # it opts out of type checks
+    BaseInstrumentor,
+)
 from opentelemetry.trace import Tracer
 
 from turnspan.guard import guard
@@ -18,7 +20,7 @@ from turnspan.patching.sdk import Sdk
 logger = logging.getLogger("turnspan")
 
 
-class SdkInstrumentor(BaseInstrumentor):
+class SdkInstrumentor(BaseInstrumentor):  # type: ignore[misc]
     """An instrumentor that never imports its SDK: it waits until the application does."""
 
     package: str

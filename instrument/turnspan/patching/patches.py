@@ -6,9 +6,9 @@ wrapt is imported only here, when something is instrumented: it costs tens of mi
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 logger = logging.getLogger("turnspan")
 
@@ -34,18 +34,28 @@ class Patches:
             *owners, name = path.split(".")
             for owner in owners:
                 parent = getattr(parent, owner)
-            original = vars(parent)[name]
+            original = _own(parent)[name]
         except (ImportError, AttributeError, KeyError):
             self.missing.append(f"{module}:{path}")
             return False
         wrapt.wrap_function_wrapper(parent, name, wrapper)
-        self._applied.append((parent, name, original, vars(parent)[name]))
+        self._applied.append((parent, name, original, _own(parent)[name]))
         return True
+
+    def wrap_any(self, module: str, paths: Sequence[str], wrapper: Wrapper) -> bool:
+        """Wrap the first of these that exists; false (and noted once) where none does."""
+        before = list(self.missing)
+        for path in paths:
+            if self.wrap(module, path, wrapper):
+                self.missing = before
+                return True
+        self.missing = [*before, f"{module}:{paths[0]}"]
+        return False
 
     def restore(self) -> None:
         """Put the originals back. A wrapper that somebody wrapped again since stays, inert."""
         for parent, name, original, ours in reversed(self._applied):
-            if vars(parent).get(name) is ours:
+            if _own(parent).get(name) is ours:
                 setattr(parent, name, original)
             else:
                 logger.info(
@@ -54,3 +64,8 @@ class Patches:
                     name,
                 )
         self._applied.clear()
+
+
+def _own(parent: Any) -> dict[str, Any]:
+    """What a module or class defines itself: an inherited method is not ours to restore."""
+    return dict(cast("dict[str, Any]", vars(parent)))

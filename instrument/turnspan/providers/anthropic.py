@@ -13,7 +13,7 @@ from turnspan.guard import guard
 from turnspan.patching.call import current_call
 from turnspan.patching.instrumentor import SdkInstrumentor
 from turnspan.patching.patches import Patches
-from turnspan.patching.sdk import Sdk
+from turnspan.patching.sdk import ASYNC_RETRIES, SYNC_RETRIES, Sdk
 from turnspan.providers.anthropic_messages import Messages
 
 _OWN_SPAN = guard("anthropic.own_span")
@@ -92,8 +92,8 @@ class AnthropicInstrumentor(SdkInstrumentor):
         if not patches.wrap(_CLIENT, "SyncAPIClient.request", sdk.request):
             return "this version of anthropic has no SyncAPIClient.request"
         patches.wrap(_CLIENT, "AsyncAPIClient.request", sdk.arequest)
-        patches.wrap(_CLIENT, "SyncAPIClient._sleep_for_retry", sdk.retry)
-        patches.wrap(_CLIENT, "AsyncAPIClient._sleep_for_retry", sdk.retry)
+        patches.wrap_any(_CLIENT, SYNC_RETRIES, sdk.retry)
+        patches.wrap_any(_CLIENT, ASYNC_RETRIES, sdk.retry)
         patches.wrap("anthropic._streaming", "Stream.close", sdk.close)
         patches.wrap("anthropic._streaming", "AsyncStream.close", sdk.aclose)
         if util.find_spec("anthropic._legacy_response") is not None:  # before 2.x

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from turnspan import semconv
+from turnspan.content.shapes import is_dict
 from turnspan.content.snapshot import FrozenOnce, freeze
 from turnspan.patching.call import Facts, usage_attributes
+from turnspan.patching.parameters import describe
 from turnspan.turn import Usage
 
 DIALECT: Final = "anthropic.messages"
 
-_NUMBERS: Final = {
-    "temperature": semconv.REQUEST_TEMPERATURE,
-    "top_p": semconv.REQUEST_TOP_P,
-}
-_INTEGERS: Final = {
-    "max_tokens": semconv.REQUEST_MAX_TOKENS,
-    "top_k": semconv.REQUEST_TOP_K,
-}
 _ABSENT: Final = frozenset({"Omit", "NotGiven"})
 """The SDK's types for an argument that was not given; it takes them out later than we look."""
+
+_NOTHING: Final[Mapping[str, Any]] = {}
 
 _tools = FrozenOnce()
 
@@ -35,27 +31,15 @@ class Messages:
     def describe(self, body: Mapping[str, Any], attributes: dict[str, Any]) -> None:
         """Write the request's attributes."""
         attributes[semconv.OPERATION_NAME] = semconv.OP_CHAT
-        for key, value in body.items():
-            kind = type(value)
-            if kind is str:
-                if key == "model":
-                    attributes[semconv.REQUEST_MODEL] = value
-            elif kind is int or kind is float:
-                if key in _NUMBERS:
-                    attributes[_NUMBERS[key]] = float(value)
-                elif kind is int and key in _INTEGERS:
-                    attributes[_INTEGERS[key]] = value
-            elif key == "stop_sequences" and kind is list:
-                attributes[semconv.REQUEST_STOP_SEQUENCES] = list(value)
-            elif key == "stream" and value is True:
-                attributes[semconv.REQUEST_STREAM] = True
-            elif key == "output_config" and kind is dict:
-                if isinstance(value.get("effort"), str):
-                    attributes[semconv.REQUEST_REASONING_LEVEL] = value["effort"]
-                if value.get("format"):
-                    attributes[semconv.OUTPUT_TYPE] = "json"
-            elif key == "output_format" and kind is dict:
+        describe(body, attributes)
+        output = body.get("output_config")
+        if is_dict(output):
+            if isinstance(output.get("effort"), str):
+                attributes[semconv.REQUEST_REASONING_LEVEL] = output["effort"]
+            if output.get("format"):
                 attributes[semconv.OUTPUT_TYPE] = "json"
+        if is_dict(body.get("output_format")):
+            attributes[semconv.OUTPUT_TYPE] = "json"
 
     def freeze(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """A copy of the request that no later change reaches."""
@@ -79,13 +63,15 @@ class Messages:
             facts.finish_reasons.append(reason)
             attributes[semconv.RESPONSE_FINISH_REASONS] = facts.finish_reasons
         texts: list[str] = []
+        block: Any
         for block in response.get("content") or ():
             kind = block.get("type")
             if kind == "text":
                 texts.append(block.get("text") or "")
             elif kind == "tool_use":
-                request = (block.get("id") or "", block.get("name"), block.get("input"))
-                facts.tool_requests.append(request)
+                facts.tool_requests.append(
+                    (block.get("id") or "", block.get("name") or "", block.get("input"))
+                )
         facts.text = texts[0] if len(texts) == 1 else "".join(texts)
         usage = response.get("usage")
         if usage:
@@ -100,11 +86,8 @@ class Messages:
     def error_code(self, error: BaseException) -> Any:
         """The ``type`` of the API's error, such as ``overloaded_error``."""
         body = getattr(error, "body", None)
-        if isinstance(body, dict):
-            inner = cast("dict[str, Any]", body).get("error")
-            if isinstance(inner, dict):
-                return cast("dict[str, Any]", inner).get("type")
-        return None
+        inner = body.get("error") if is_dict(body) else None
+        return inner.get("type") if is_dict(inner) else None
 
 
 def read_usage(usage: Mapping[str, Any]) -> Usage:
@@ -112,7 +95,7 @@ def read_usage(usage: Mapping[str, Any]) -> Usage:
     plain = usage.get("input_tokens")
     read = usage.get("cache_read_input_tokens")
     written = usage.get("cache_creation_input_tokens")
-    details = usage.get("output_tokens_details") or {}
+    details: Any = usage.get("output_tokens_details") or _NOTHING
     return Usage(
         None if plain is None else plain + (read or 0) + (written or 0),
         usage.get("output_tokens"),
@@ -125,6 +108,8 @@ def read_usage(usage: Mapping[str, Any]) -> Usage:
 class MessageAccumulator:
     """Folds ``RawMessageStreamEvent`` objects."""
 
+    done: bool
+
     __slots__ = ("_blocks", "_index", "_message", "_parts", "done")
 
     def __init__(self) -> None:
@@ -135,8 +120,9 @@ class MessageAccumulator:
         self._parts: list[str] = []
         """The text parts of the block at ``_index``."""
 
-    def fold(self, event: Any) -> bool:
+    def fold(self, chunk: Any) -> bool:
         """Take an event in; never one that carries only what the caller did not ask for."""
+        event = chunk
         kind = event.type
         if kind == "content_block_delta":
             delta = event.delta

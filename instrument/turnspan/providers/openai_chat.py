@@ -3,31 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from turnspan import semconv
+from turnspan.content.shapes import is_dict, is_list
 from turnspan.content.snapshot import FrozenOnce, freeze
 from turnspan.patching.call import Facts, usage_attributes
+from turnspan.patching.parameters import describe
 from turnspan.turn import Usage
 
 DIALECT: Final = "openai.chat"
 
-_INTEGERS: Final = {
-    "max_tokens": semconv.REQUEST_MAX_TOKENS,
-    "max_completion_tokens": semconv.REQUEST_MAX_TOKENS,
-    "seed": semconv.REQUEST_SEED,
-}
-_NUMBERS: Final = {
-    "temperature": semconv.REQUEST_TEMPERATURE,
-    "top_p": semconv.REQUEST_TOP_P,
-    "frequency_penalty": semconv.REQUEST_FREQUENCY_PENALTY,
-    "presence_penalty": semconv.REQUEST_PRESENCE_PENALTY,
-}
-_TEXTS: Final = {
-    "model": semconv.REQUEST_MODEL,
-    "reasoning_effort": semconv.REQUEST_REASONING_LEVEL,
-}
 _FORMATS: Final = {"text": "text", "json_object": "json", "json_schema": "json"}
+
+_NOTHING: Final[Mapping[str, Any]] = {}
 
 _tools = FrozenOnce()
 
@@ -42,30 +31,15 @@ class Chat:
         """Write the request's attributes."""
         attributes[semconv.OPERATION_NAME] = semconv.OP_CHAT
         attributes[semconv.OPENAI_API_TYPE] = "chat_completions"
-        for key, value in body.items():
-            kind = type(value)
-            if kind is str:
-                if key in _TEXTS:
-                    attributes[_TEXTS[key]] = value
-                elif key == "service_tier" and value != "auto":
-                    attributes[semconv.OPENAI_REQUEST_SERVICE_TIER] = value
-                elif key == "stop":
-                    attributes[semconv.REQUEST_STOP_SEQUENCES] = [value]
-            elif kind is int or kind is float:
-                if key in _NUMBERS:
-                    attributes[_NUMBERS[key]] = float(value)
-                elif kind is int and key in _INTEGERS:
-                    attributes[_INTEGERS[key]] = value
-                elif key == "n" and value != 1:
-                    attributes[semconv.REQUEST_CHOICE_COUNT] = value
-            elif key == "stop" and kind is list:
-                attributes[semconv.REQUEST_STOP_SEQUENCES] = list(value)
-            elif key == "stream" and value is True:
-                attributes[semconv.REQUEST_STREAM] = True
-            elif key == "response_format" and kind is dict:
-                output = _FORMATS.get(value.get("type", ""))
-                if output:
-                    attributes[semconv.OUTPUT_TYPE] = output
+        describe(body, attributes)
+        tier = body.get("service_tier")
+        if type(tier) is str and tier != "auto":
+            attributes[semconv.OPENAI_REQUEST_SERVICE_TIER] = tier
+        form = body.get("response_format")
+        if is_dict(form):
+            output = _FORMATS.get(form.get("type", ""))
+            if output is not None:
+                attributes[semconv.OUTPUT_TYPE] = output
 
     def freeze(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """A copy of the request that no later change reaches."""
@@ -95,20 +69,24 @@ class Chat:
         return facts
 
     def _read_choices(self, choices: Any, facts: Facts) -> None:
+        choice: Any
+        tool: Any
         for choice in choices:
             if choice.get("finish_reason"):
                 facts.finish_reasons.append(choice["finish_reason"])
-            message = choice.get("message") or {}
+            message: Any = choice.get("message") or _NOTHING
             text = message.get("content")
             if text and not facts.text and isinstance(text, str):
                 facts.text = text
-            for call in message.get("tool_calls") or ():
-                called = call.get("function") or call.get("custom") or {}
-                arguments = called.get("arguments", called.get("input"))
-                facts.tool_requests.append((call.get("id") or "", called.get("name"), arguments))
+            for tool in message.get("tool_calls") or ():
+                asked: Any = tool.get("function") or tool.get("custom") or _NOTHING
+                arguments: Any = asked.get("arguments", asked.get("input"))
+                facts.tool_requests.append(
+                    (tool.get("id") or "", asked.get("name") or "", arguments)
+                )
             legacy = message.get("function_call")
             if legacy:
-                facts.tool_requests.append(("", legacy.get("name"), legacy.get("arguments")))
+                facts.tool_requests.append(("", legacy.get("name") or "", legacy.get("arguments")))
         if facts.finish_reasons:
             facts.attributes[semconv.RESPONSE_FINISH_REASONS] = facts.finish_reasons
 
@@ -123,8 +101,8 @@ class Chat:
 
 def read_usage(usage: Mapping[str, Any]) -> Usage:
     """Token counts; OpenAI's prompt tokens include the cached ones already."""
-    prompt = usage.get("prompt_tokens_details") or {}
-    completion = usage.get("completion_tokens_details") or {}
+    prompt: Any = usage.get("prompt_tokens_details") or _NOTHING
+    completion: Any = usage.get("completion_tokens_details") or _NOTHING
     return Usage(
         usage.get("prompt_tokens"),
         usage.get("completion_tokens"),
@@ -136,6 +114,8 @@ def read_usage(usage: Mapping[str, Any]) -> Usage:
 
 class ChatAccumulator:
     """Folds ``ChatCompletionChunk`` objects."""
+
+    done: bool
 
     __slots__ = ("_choices", "_head", "_texts", "_usage", "done")
 
@@ -247,8 +227,8 @@ class _Choice:
         """Fields outside OpenAI's schema, such as DeepSeek's ``reasoning_content``."""
         for name, value in extras.items():
             known = self.extras.get(name)
-            if isinstance(value, str) and isinstance(known, list):
-                cast("list[Any]", known).append(value)
+            if isinstance(value, str) and is_list(known):
+                known.append(value)
             elif isinstance(value, str):
                 self.extras[name] = [value]
             elif value is not None:
@@ -271,8 +251,6 @@ def _plain_tool(tool: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _joined(value: Any) -> Any:
-    if isinstance(value, list):
-        items = cast("list[Any]", value)
-        if all(isinstance(item, str) for item in items):
-            return "".join(items)
+    if is_list(value) and all(isinstance(item, str) for item in value):
+        return "".join(value)
     return value

@@ -11,14 +11,15 @@ SELECT
     t.silent_rounds AS silent_rounds,
     rounds,
     tool_call_count AS tools,
-    empty(trimBoth(response_text)) AS empty_reply,
+    NOT match(response_text, '\\S') AS empty_reply,
     leftUTF8(user_message, 240) AS user_message
 FROM turn_summary AS t
 WHERE parent_turn_id = ''
     AND status = 'final'
     AND (t.stop_reason IN ('silent_rounds', 'empty_no_tools')
         OR t.silent_rounds >= 30
-        OR (t.stop_reason = 'completed' AND empty(trimBoth(response_text))))
+        -- Without content (capture switched off) an empty reply says nothing.
+        OR (t.stop_reason = 'completed' AND t.user_message != '' AND NOT match(response_text, '\\S')))
     AND ({project:String} = '' OR project = {project:String})
     AND start_time >= {since:DateTime64(9, 'UTC')} AND start_time < {until:DateTime64(9, 'UTC')}
 ORDER BY time DESC, turn

@@ -1,0 +1,161 @@
+"""Checks of the store: reachable, allowed, current, in time, not drowned by the engine's logs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+from turnspan_clickhouse.dsn import Dsn
+from turnspan_clickhouse.errors import QueryError, StoreBusyError, StoreError
+from turnspan_clickhouse.migrate import SCHEMA_VERSION, current_version, pending
+from turnspan_clickhouse.records import RECORDS
+from turnspan_clickhouse.stores import Store, open_store, quoted
+from turnspan_console.checks.check import FAIL, OK, WARN, Check
+from turnspan_console.values import seconds, size
+from turnspan_records.inventory import system_log_bytes, table_sizes
+
+_AREA = "store"
+_SKEW_WARN, _SKEW_FAIL = 2.0, 60.0
+_MANY_PARTS = 1_000
+_LOGS_WARN, _LOGS_FAIL = 256 * 2**20, 4 * 2**30
+_LOGS_RATIO = 10
+_NOT_THERE = frozenset({60, 81})
+_MAY_NOT = frozenset({164, 497})
+
+
+def store_checks(dsn: Dsn) -> Iterator[Check]:
+    """Every check of a store, as far as it can be reached. Nothing is created or changed."""
+    if dsn.path is not None and not (dsn.path / "engine").exists():
+        yield Check(_AREA, "reachable", OK, f"{dsn} does not exist yet: the first reader makes it")
+        return
+    try:
+        store = open_store(dsn, wait=2.0)
+    except StoreBusyError as error:
+        yield Check(_AREA, "lock", WARN, "another process has the store open", str(error))
+        return
+    except StoreError as error:
+        yield Check(_AREA, "reachable", FAIL, f"{dsn} cannot be used", str(error))
+        return
+    with store:
+        yield Check(_AREA, "reachable", OK, f"{dsn}, ClickHouse {store.server_version()}")
+        if dsn.embedded:
+            yield Check(_AREA, "lock", OK, "no other process has the store open")
+        schema = _schema(store)
+        yield schema
+        if schema.level == OK:
+            yield _reads(store)
+            yield _writes(store)
+            yield _parts(store)
+        yield _clock(store)
+        if not dsn.embedded:
+            yield _logs(store)
+
+
+def _schema(store: Store) -> Check:
+    try:
+        waiting, version = pending(store), current_version(store)
+    except QueryError as error:
+        return Check(
+            _AREA,
+            "schema",
+            FAIL,
+            f"its version cannot be read: {error}",
+            f"Give user {store.dsn.user!r} SELECT on {store.database}.*.",
+        )
+    except StoreError as error:
+        return Check(_AREA, "schema", FAIL, "the store and this Turnspan do not fit", str(error))
+    if not waiting:
+        return Check(_AREA, "schema", OK, f"version {version}, current")
+    level = WARN if store.dsn.embedded else FAIL
+    finding = f"version {version}, this Turnspan writes {SCHEMA_VERSION}"
+    return Check(_AREA, "schema", level, finding, "Run `turnspan migrate`.")
+
+
+def _reads(store: Store) -> Check:
+    try:
+        for record in RECORDS:
+            store.query(f"SELECT count() FROM {record.table} WHERE 0")
+    except QueryError as error:
+        return Check(
+            _AREA,
+            "select",
+            FAIL,
+            f"user {store.dsn.user!r} cannot read the records: {error}",
+            f"GRANT SELECT ON {quoted(store.database)}.* TO {quoted(store.dsn.user)}"
+            " (a readonly profile must be readonly=2).",
+        )
+    return Check(_AREA, "select", OK, "the records can be read")
+
+
+def _writes(store: Store) -> Check:
+    table = RECORDS[0].table
+    try:
+        store.command(f"INSERT INTO {table} SELECT * FROM {table} WHERE 0")
+    except QueryError as error:
+        if error.code not in _MAY_NOT:
+            raise
+        return Check(
+            _AREA,
+            "insert",
+            FAIL,
+            f"user {store.dsn.user!r} may not insert",
+            f"Fine for a reader; an application needs GRANT INSERT ON {quoted(store.database)}.*"
+            " and no readonly profile.",
+        )
+    return Check(_AREA, "insert", OK, "records can be inserted")
+
+
+def _parts(store: Store) -> Check:
+    sizes = table_sizes(store)
+    most = max(sizes, key=lambda one: one.parts)
+    rows, total = sum(one.rows for one in sizes), sum(one.bytes for one in sizes)
+    finding = f"{rows:,} rows, {size(total)}, {most.parts:,} parts in {most.table}"
+    if most.parts < _MANY_PARTS:
+        return Check(_AREA, "size", OK, finding)
+    return Check(
+        _AREA,
+        "size",
+        WARN,
+        finding,
+        "Merges do not keep up with inserts: raise TURNSPAN_FLUSH_INTERVAL in the applications.",
+    )
+
+
+def _clock(store: Store) -> Check:
+    before = time.time()
+    result = store.query("SELECT toUnixTimestamp64Micro(now64(6)) AS now")
+    after = time.time()
+    there = int(result.rows[0][0]) / 1e6
+    skew = max(0.0, before - there, there - after)
+    if skew < _SKEW_WARN:
+        return Check(_AREA, "clock", OK, "agrees with this machine's")
+    return Check(
+        _AREA,
+        "clock",
+        FAIL if skew >= _SKEW_FAIL else WARN,
+        f"{seconds(skew)} apart from this machine's",
+        "Synchronise the clocks (NTP): the newest write of a record wins, by the writer's clock.",
+    )
+
+
+def _logs(store: Store) -> Check:
+    logs = system_log_bytes(store)
+    if logs is None:
+        return Check(_AREA, "system logs", OK, "not visible to this user")
+    try:
+        own = sum(one.bytes for one in table_sizes(store))
+    except QueryError as error:
+        if error.code not in _NOT_THERE:
+            raise
+        own = 0
+    finding = f"system.*_log {size(logs)}, records {size(own)}"
+    if logs < _LOGS_WARN or logs < own:
+        return Check(_AREA, "system logs", OK, finding)
+    return Check(
+        _AREA,
+        "system logs",
+        FAIL if logs >= _LOGS_FAIL and logs > own * _LOGS_RATIO else WARN,
+        finding,
+        "Give the system.*_log tables a TTL or remove them in the server's configuration, as the "
+        "shipped deploy/ configuration does.",
+    )

@@ -1,0 +1,299 @@
+"""``turnspan.inference(...)``: record a model call that no instrumentor covers, by hand."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Any, Final, cast
+
+from opentelemetry import trace
+
+from turnspan import semconv
+from turnspan.content.snapshot import FrozenOnce, freeze
+from turnspan.guard import guard
+from turnspan.patching.call import (
+    ABANDONED,
+    COMPLETE,
+    Accumulator,
+    Call,
+    Facts,
+    begin,
+    usage_attributes,
+)
+from turnspan.patching.parameters import describe
+from turnspan.turn import ToolRequest, Usage
+
+_OPENAI: Final = "openai.chat"
+_GENAI: Final = "genai"
+_GUARD = guard("inference")
+
+_tools = FrozenOnce()
+_tracer = trace.get_tracer(semconv.SCOPE_MANUAL)
+
+
+def use_tracer_provider(provider: trace.TracerProvider | None) -> None:
+    """Record under this provider; ``None`` means the global one, whatever it becomes."""
+    global _tracer
+    _tracer = trace.get_tracer(semconv.SCOPE_MANUAL, tracer_provider=provider)
+
+
+def inference(
+    *,
+    provider: str = "custom",
+    model: str = "",
+    operation: str = semconv.OP_CHAT,
+    messages: Sequence[Any] | str | None = None,
+    system: Any = None,
+    tools: Sequence[Any] | None = None,
+    server_address: str = "",
+    server_port: int | None = None,
+    **parameters: Any,
+) -> Inference:
+    """A model call about to be made, as a context manager, synchronous or asynchronous.
+
+    ``messages`` are in OpenAI's form (``{"role", "content"}``) or the GenAI schema
+    (``{"role", "parts"}``); ``parameters`` such as ``temperature`` or ``max_tokens`` are recorded
+    under their standard names. An exception that passes through is recorded and goes on. Never
+    raises by itself: what cannot be recorded is logged once and left out.
+
+        with turnspan.inference(provider="my-llm", model="m-7b", messages=messages) as call:
+            reply = my_llm(messages)
+            call.response(text=reply.text, input_tokens=reply.prompt, output_tokens=reply.output)
+    """
+    target: dict[str, Any] = {semconv.PROVIDER_NAME: provider}
+    if server_address:
+        target[semconv.SERVER_ADDRESS] = server_address
+        target[semconv.SERVER_PORT] = 443 if server_port is None else server_port
+    body: dict[str, Any] = {"model": model} if model else {}
+    if system is not None:
+        body["system"] = system
+    if messages is not None:
+        body["messages"] = messages
+    if tools is not None:
+        body["tools"] = tools
+    body.update(parameters)
+    return Inference(target, _Manual(operation), body)
+
+
+class Inference:
+    """A model call recorded by hand; its span ends with the ``with`` block."""
+
+    __slots__ = ("_body", "_call", "_first", "_manual", "_parts", "_target")
+
+    def __init__(self, target: dict[str, Any], manual: _Manual, body: dict[str, Any]) -> None:
+        self._target = target
+        self._manual = manual
+        self._body = body
+        self._call: Call | None = None
+        self._parts: list[str] | None = None
+        self._first: float | None = None
+
+    def response(
+        self,
+        *,
+        text: str | None = None,
+        finish_reason: str | None = None,
+        input_tokens: int | None = None,
+        output_tokens: int | None = None,
+        cache_read_tokens: int | None = None,
+        cache_write_tokens: int | None = None,
+        reasoning_tokens: int | None = None,
+        tool_calls: Sequence[Any] | None = None,
+        thoughts: str | None = None,
+        model: str | None = None,
+        id: str | None = None,
+    ) -> None:
+        """Say what came back; may be called more than once, what is given is added.
+
+        ``input_tokens`` includes cached ones. ``tool_calls`` are in OpenAI's form or
+        ``{"id", "name", "arguments"}``.
+        """
+        with _GUARD:
+            reply = self._manual.reply
+            usage = Usage(
+                input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens
+            )
+            reply.usage.add(usage)
+            reply.text = text if text is not None else reply.text
+            reply.finish_reason = finish_reason or reply.finish_reason
+            reply.thoughts = thoughts if thoughts is not None else reply.thoughts
+            reply.model = model or reply.model
+            reply.id = id or reply.id
+            if tool_calls is not None:
+                reply.tool_calls.extend(_tool_request(freeze(c)) for c in tool_calls)
+
+    def chunk(self, text: str = "") -> None:
+        """A piece of a streamed reply has arrived; the pieces make up the text."""
+        with _GUARD:
+            if self._parts is None:
+                self._parts = []
+                self._first = time.perf_counter()
+            if text:
+                self._parts.append(text)
+
+    def __enter__(self) -> Inference:
+        with _GUARD:
+            manual = self._manual
+            manual.choose_dialect(self._body)
+            self._call = begin(_tracer, manual, self._target, self._body, stream=False)
+            if self._call is not None:
+                self._call.enter()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        with _GUARD:
+            call, self._call = self._call, None
+            if call is not None:
+                call.leave()
+                self._end(call, error)
+
+    async def __aenter__(self) -> Inference:
+        return self.__enter__()
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.__exit__(kind, error, traceback)
+
+    def _end(self, call: Call, error: BaseException | None) -> None:
+        response: Any = None
+        outcome = ""
+        try:
+            reply = self._manual.reply
+            streamed = self._parts is not None
+            if self._parts and reply.text is None:
+                reply.text = "".join(self._parts)
+            if streamed:
+                call.stream = True
+                outcome = "" if error is not None else COMPLETE
+            if isinstance(error, GeneratorExit):
+                outcome, error = ABANDONED, None
+            if reply.given or error is None:
+                response = reply.plain(self._manual.dialect)
+        finally:
+            call.close(response, error=error, outcome=outcome, first_chunk=self._first)
+
+
+class _Reply:
+    """What came back, as far as it was told."""
+
+    __slots__ = ("finish_reason", "id", "model", "text", "thoughts", "tool_calls", "usage")
+
+    def __init__(self) -> None:
+        self.text: str | None = None
+        self.thoughts: str | None = None
+        self.finish_reason = ""
+        self.model = ""
+        self.id = ""
+        self.tool_calls: list[ToolRequest] = []
+        self.usage = Usage()
+
+    @property
+    def given(self) -> bool:
+        """Whether anything was told."""
+        return bool(self.text or self.thoughts or self.tool_calls or self.finish_reason)
+
+    def plain(self, dialect: str) -> dict[str, Any]:
+        """The response in the dialect of the request."""
+        return self._genai() if dialect == _GENAI else self._openai()
+
+    def _openai(self) -> dict[str, Any]:
+        message: dict[str, Any] = {"role": "assistant", "content": self.text}
+        if self.thoughts:
+            message["reasoning_content"] = self.thoughts
+        if self.tool_calls:
+            message["tool_calls"] = [
+                {"id": i, "type": "function", "function": {"name": n, "arguments": a}}
+                for i, n, a in self.tool_calls
+            ]
+        choice = {"index": 0, "message": message, "finish_reason": self.finish_reason or None}
+        return {"id": self.id, "model": self.model, "choices": [choice]}
+
+    def _genai(self) -> dict[str, Any]:
+        parts: list[dict[str, Any]] = []
+        if self.thoughts:
+            parts.append({"type": "reasoning", "content": self.thoughts})
+        if self.text:
+            parts.append({"type": "text", "content": self.text})
+        for call_id, name, arguments in self.tool_calls:
+            parts.append({"type": "tool_call", "id": call_id, "name": name, "arguments": arguments})
+        message: dict[str, Any] = {"role": "assistant", "parts": parts}
+        if self.finish_reason:
+            message["finish_reason"] = self.finish_reason
+        return {"id": self.id, "model": self.model, "messages": [message]}
+
+
+class _Manual:
+    """The endpoint of one call recorded by hand."""
+
+    def __init__(self, operation: str) -> None:
+        self.operation = operation
+        self.dialect = _OPENAI
+        self.reply = _Reply()
+
+    def choose_dialect(self, body: dict[str, Any]) -> None:
+        """The dialect of the messages given: GenAI's where one has parts."""
+        messages = body.get("messages")
+        if isinstance(messages, str):
+            body["messages"] = [{"role": "user", "content": messages}]
+        elif isinstance(messages, (list, tuple)) and any(
+            isinstance(m, Mapping) and "parts" in m for m in cast("list[Any]", messages)
+        ):
+            self.dialect = _GENAI
+        elif "system" in body:  # OpenAI's form has no field for it
+            system = {"role": "system", "content": body.pop("system")}
+            body["messages"] = [system, *(messages or ())]
+
+    def describe(self, body: Mapping[str, Any], attributes: dict[str, Any]) -> None:
+        """Write the request's attributes."""
+        attributes[semconv.OPERATION_NAME] = self.operation
+        describe(body, attributes)
+
+    def freeze(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """A copy of the request that no later change reaches."""
+        return {
+            key: _tools.freeze(value) if key == "tools" else freeze(value)
+            for key, value in body.items()
+        }
+
+    def facts(self, response: Mapping[str, Any]) -> Facts:
+        """What was told of the reply."""
+        reply = self.reply
+        facts = Facts(model=reply.model, text=reply.text or "", usage=reply.usage)
+        facts.tool_requests = reply.tool_calls
+        if reply.id:
+            facts.attributes[semconv.RESPONSE_ID] = reply.id
+        if reply.model:
+            facts.attributes[semconv.RESPONSE_MODEL] = reply.model
+        if reply.finish_reason:
+            facts.finish_reasons = [reply.finish_reason]
+            facts.attributes[semconv.RESPONSE_FINISH_REASONS] = facts.finish_reasons
+        usage_attributes(reply.usage, facts.attributes)
+        return facts
+
+    def accumulator(self, body: Mapping[str, Any]) -> Accumulator:
+        """Chunks are given to ``Inference.chunk`` instead."""
+        raise NotImplementedError
+
+    def error_code(self, error: BaseException) -> Any:
+        """An error of an unknown library goes by its class."""
+        return None
+
+
+def _tool_request(call: Any) -> ToolRequest:
+    if not isinstance(call, dict):
+        return ("", str(call), None)
+    asked = cast("dict[str, Any]", call)
+    inner = asked.get("function")
+    named = cast("dict[str, Any]", inner) if isinstance(inner, dict) else asked
+    arguments = named.get("arguments", named.get("input"))
+    return (str(asked.get("id") or ""), str(named.get("name") or ""), arguments)

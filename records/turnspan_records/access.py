@@ -1,0 +1,79 @@
+"""How every reader opens a store: migrated, with what waited in the spool, ready to be asked."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from turnspan_clickhouse.dsn import Dsn, parse
+from turnspan_clickhouse.errors import QueryError, StoreError
+from turnspan_clickhouse.migrate import SCHEMA_VERSION, current_version, migrate, pending
+from turnspan_clickhouse.ship import ship
+from turnspan_clickhouse.spool import Spool
+from turnspan_clickhouse.stores import Store, open_store
+
+SERVER_SHIP_SECONDS = 5.0
+"""How long a reader of a server ships what waits in this machine's spool."""
+
+_MAY_NOT = frozenset({164, 291, 497})
+"""READONLY, DATABASE_ACCESS_DENIED, ACCESS_DENIED."""
+
+Note = Callable[[str], None]
+
+
+def open_records(text: str | None = None, *, wait: float = 10.0, note: Note | None = None) -> Store:
+    """Open the store a DSN names (``None``: TURNSPAN_STORE, else the default) for reading.
+
+    ``wait`` is how many seconds to wait for another process that holds an embedded store; ``note``
+    is told what went wrong without keeping the records from being read.
+
+    Raises:
+        StoreError: the DSN is not understood, or the store cannot be used; the message says what
+            to do about it.
+    """
+    return open_dsn(parse(text), wait=wait, note=note)
+
+
+def open_dsn(dsn: Dsn, *, wait: float = 10.0, note: Note | None = None) -> Store:
+    """As ``open_records``, for a parsed DSN."""
+    store = open_store(dsn, wait=wait)
+    try:
+        bring_up_to_date(store)
+        _land_what_waits(store, note or _ignore)
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def bring_up_to_date(store: Store) -> None:
+    """Migrate a store that is empty or older than this code, if the user may.
+
+    Raises:
+        StoreError: the store is newer, or needs a migration that the user may not run.
+    """
+    if not pending(store):
+        return
+    try:
+        migrate(store)
+    except QueryError as error:
+        if error.code not in _MAY_NOT:
+            raise
+        raise StoreError(
+            f"The store {store.dsn} has schema version {current_version(store)} and this Turnspan "
+            f"needs {SCHEMA_VERSION}, but user {store.dsn.user!r} may not change it: run "
+            "`turnspan migrate` as a user who may create tables."
+        ) from None
+
+
+def _land_what_waits(store: Store, note: Note) -> None:
+    """Ship this machine's spool of the store; a server may keep it waiting for a short time only."""
+    dsn = store.dsn
+    if not Spool(dsn.spool).segments():
+        return
+    deadline = None if dsn.embedded else time.monotonic() + SERVER_SHIP_SECONDS
+    result = ship(dsn, deadline=deadline)
+
+
+def _ignore(_text: str) -> None:
+    """The note of a reader that wants none."""

@@ -1,0 +1,265 @@
+"""The views: full messages, teams' own columns, each record once in its newest state."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from datetime import datetime, timezone
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.landing import insert
+
+from land import agent_run as run
+from turnspan_clickhouse.dsn import Dsn
+from turnspan_clickhouse.migrate import migrate
+from turnspan_clickhouse.records import LlmCall, columns
+from turnspan_clickhouse.stores import Store, open_store
+
+SEED = Path(__file__).with_name("seed_queries.sql")
+
+
+@pytest.fixture(scope="module", params=["embedded", "server"])
+def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """The hand-made run, landed twice over, in a store of each kind."""
+    dsn: Dsn
+    if request.param == "embedded":
+        dsn = Dsn(scheme="chdb", path=tmp_path_factory.mktemp("views"))
+    else:
+        dsn = request.getfixturevalue("clickhouse_server").dsn("views")
+    with open_store(dsn) as opened:
+        migrate(opened)
+        for _ in range(2):
+            insert(opened, *run.EVERYTHING)
+        yield opened
+
+
+def plain(store: Store, sql: str) -> list[dict[str, Any]]:
+    """As teams ask: no ``final`` setting, so the views must see to it themselves."""
+    return store.query(sql, settings={"final": 0}).dicts()
+
+
+def seed(name: str) -> str:
+    """One statement of the seed file by its heading, for session s1."""
+    found = re.search(rf"-- {re.escape(name)}:[^\n]*\n(.*?);", SEED.read_text(), re.DOTALL)
+    assert found is not None, name
+    return found[1].replace("<thread_id>", "s1")
+
+
+def at(seconds: float) -> datetime:
+    """The moment so many seconds into the run, as the driver gives it: UTC without saying so."""
+    moment = datetime.fromtimestamp(run.T0 / 1e9 + seconds, tz=timezone.utc)
+    return moment.replace(tzinfo=None)
+
+
+def words(history: str) -> list[tuple[str, str]]:
+    """(role, text) of each message of a JSON history."""
+    return [
+        (message["role"], "".join(part["content"] for part in message["parts"]))
+        for message in json.loads(history)
+    ]
+
+
+def test_how_turns_end(store: Store) -> None:
+    """Seed agent_telemetry 1: root turns by stop reason, the running row replaced."""
+    rows = plain(store, seed("agent_telemetry, 1"))
+    assert sorted(tuple(row.values()) for row in rows) == [
+        ("completed", 1, 2.0),
+        ("round_cap", 1, 1.0),
+    ]
+
+
+def test_turns_cut_off_early(store: Store) -> None:
+    """Seed agent_telemetry 2."""
+    assert plain(store, seed("agent_telemetry, 2")) == [
+        {
+            "created_at": at(22),
+            "project_id": "shop",
+            "user_message": "And socks?",
+            "stop_reason": "round_cap",
+            "rounds": 1,
+            "tool_call_count": 0,
+        }
+    ]
+
+
+def test_the_trajectory_of_a_session_puts_summaries_last(store: Store) -> None:
+    """Seed agent_telemetry 3: calls in the order they ended, each turn's summary after them."""
+    rows = plain(store, seed("agent_telemetry, 3"))
+    assert [(row["record_type"], row["created_at"]) for row in rows] == [
+        ("llm_call", at(2)),
+        ("llm_call", at(6)),
+        ("subagent_summary", at(6.5)),
+        ("llm_call", at(8)),
+        ("turn_summary", at(9)),
+        ("llm_call", at(21)),
+        ("turn_summary", at(22)),
+    ]
+    assert [row["tool_calls"] for row in rows[:1]] == [run.SEARCH_CALL]
+    asked = json.loads(rows[4]["tool_calls"])
+    assert [tool["name"] for tool in asked] == ["search", "rank", "log"]
+    assert rows[4]["response_text"] == "Three pairs."
+
+
+def test_what_the_model_saw(store: Store) -> None:
+    """Seed agent_telemetry 4: prompt, history, results of the round, the turn's intent and mode."""
+    rows = {row["id"]: row for row in plain(store, seed("agent_telemetry, 4"))}
+    assert sorted(rows) == ["a1", "a2", "a3", "a4", "a9"]
+    first = rows["a1"]
+    assert first["system_prompt"] == run.PROMPT
+    assert words(first["chat_history"]) == [("user", "Find shoes, größe 42")]
+    assert json.loads(first["tool_results"]) == [
+        {"call_id": "c1", "name": "search", "result": '3 "pairs"', "failed": False},
+        {"call_id": "c4", "name": "fetch", "result": "boom", "failed": True},
+    ]
+    assert (first["turn_intent"], first["chat_mode"]) == ("feature_build", "delegate")
+    assert (first["prompt_tokens"], first["completion_tokens"], first["total_tokens"]) == (
+        100,
+        10,
+        110,
+    )
+    assert (first["model_used"], first["duration_ms"]) == ("gpt-5-2026", 1000.0)
+    assert json.loads(rows["a2"]["tool_results"]) == []
+    assert rows["a2"]["response_thoughts"] == "Easy."
+    assert rows["a3"]["system_prompt"] == ""
+    lone = rows["a9"]
+    assert (lone["turn_intent"], lone["chat_mode"]) == ("", "unknown")
+    assert (lone["prompt_tokens"], lone["total_tokens"]) == (None, None)
+
+
+def test_summary_rows_carry_the_whole_turn(store: Store) -> None:
+    """A summary has every tool result of its turn, its last call's model and the turn's figures."""
+    (row,) = plain(
+        store,
+        "SELECT * FROM agent_telemetry WHERE record_type = 'turn_summary' AND turn_id = 't1'",
+    )
+    assert [result["name"] for result in json.loads(row["tool_results"])] == ["search", "fetch"]
+    assert (row["provider"], row["model_used"]) == ("openai", "gpt-5-2026")
+    assert (row["task_type"], row["target"]) == ("query", "Shoes")
+    assert (row["total_tokens"], row["cost_usd"]) == (330, Decimal("0.03"))
+    assert (row["llm_call_count"], row["tool_error_count"], row["error"]) == (2, 1, "")
+
+
+def test_calls_without_a_turn_show_the_user_s_last_words(store: Store) -> None:
+    """Their user_message is taken from the history."""
+    (row,) = plain(store, "SELECT user_message FROM agent_telemetry WHERE id = 'a9'")
+    assert row["user_message"] == "Hello"
+
+
+def test_the_most_recent_agent_calls(store: Store) -> None:
+    """Seed ephemera_agent_log 1: root turns and turnless calls, newest first, newest outcome."""
+    rows = plain(store, seed("ephemera_agent_log, 1"))
+    assert [(r["mode"], r["model"], r["target_page"], r["outcome"]) for r in rows] == [
+        ("unknown", "gpt-5-2026", "", "modified"),
+        ("vibe", "gpt-5-2026", "", "pending"),
+        ("delegate", "gpt-5-2026", "Shoes", "used"),
+    ]
+    assert [row["id"] for row in rows] == [run.T0 + s * run.SECOND for s in (40, 20, 0)]
+    assert rows[2]["timestamp"] == at(0)
+
+
+def test_unassessed_rows(store: Store) -> None:
+    """Seed ephemera_agent_log 2: what no one has flagged."""
+    rows = plain(store, seed("ephemera_agent_log, 2"))
+    assert [row["id"] for row in rows] == [run.T0 + s * run.SECOND for s in (40, 20)]
+
+
+def test_what_a_reviewer_needs(store: Store) -> None:
+    """Seed ephemera_agent_log 3: pending rows with all they saw."""
+    (row,) = plain(store, seed("ephemera_agent_log, 3"))
+    assert row == {
+        "session_id": "s1",
+        "provider": "openai",
+        "model": "gpt-5-2026",
+        "system_prompt": run.PROMPT,
+        "context_assembled": "",
+        "user_turn": "And socks?",
+        "response": "",
+        "tool_calls": "[]",
+        "target_page": "",
+        "outcome": "pending",
+        "training_flag": 0,
+        "notes": "",
+    }
+
+
+def test_a_judged_turn_in_the_wiki_agent_s_log(store: Store) -> None:
+    """The newest comment and flag, the assembled context, tokens, time and error."""
+    (row,) = plain(store, "SELECT * FROM ephemera_agent_log WHERE turn_id = 't1'")
+    assert (row["outcome"], row["training_flag"], row["notes"]) == ("used", 1, "good one")
+    assert (row["context_assembled"], row["user_turn"]) == (run.CONTEXT, "Find shoes, größe 42")
+    assert (row["input_tokens"], row["output_tokens"], row["duration_ms"]) == (300, 30, 9000.0)
+    assert (row["task_type"], row["error"]) == ("query", "")
+    (failed,) = plain(store, "SELECT error FROM ephemera_agent_log WHERE turn_id = 't2'")
+    assert failed["error"] == "ValueError"
+
+
+def test_annotation_current_is_the_newest_of_each_kind(store: Store) -> None:
+    """One row for each subject and kind."""
+    rows = plain(
+        store,
+        "SELECT subject_id, kind, outcome, training_flag, comment FROM annotation_current"
+        " ORDER BY subject_id, kind",
+    )
+    assert [tuple(row.values()) for row in rows] == [
+        ("a9", "outcome", "modified", None, ""),
+        ("s1", "outcome", "used", None, ""),
+        ("t1", "comment", "", None, "good one"),
+        ("t1", "outcome", "used", None, ""),
+        ("t1", "training_flag", "", 1, ""),
+    ]
+
+
+def test_llm_call_full_rebuilds_every_message_in_order(store: Store) -> None:
+    """Repeated messages come back in both places, names and definitions included."""
+    (row,) = plain(store, "SELECT * FROM llm_call_full WHERE span_id = 'a2'")
+    assert words(row["chat_history"]) == [
+        ("user", "Find shoes, größe 42"),
+        ("assistant", "calling search"),
+        ("tool", "3 pairs"),
+        ("user", "Find shoes, größe 42"),
+    ]
+    assert json.loads(row["chat_history"])[2]["name"] == "search"
+    assert words(row["output"]) == [("assistant", "Three pairs.")]
+    (first,) = plain(store, "SELECT * FROM llm_call_full WHERE span_id = 'a1'")
+    assert (first["system_prompt"], first["tool_definitions"]) == (run.PROMPT, run.TOOLS)
+    assert first["context_assembled"] == run.CONTEXT
+    assert first["system_prompt_hash"] == run.digest(run.PROMPT)
+
+
+def test_llm_call_full_has_every_column_of_the_record(store: Store) -> None:
+    """All columns of llm_call, whose three hashes moved to ``*_hash``, and the rebuilt ones."""
+    found = [row["name"] for row in plain(store, "DESCRIBE llm_call_full")]
+    hashed = {"system_prompt", "tool_definitions", "context_assembled"}
+    expected = {name for name, _ in columns(LlmCall)}
+    expected |= {f"{name}_hash" for name in hashed} | {"chat_history", "output"}
+    assert sorted(found) == sorted(expected)
+
+
+def test_a_message_that_is_not_stored_is_said_to_be_missing(store: Store) -> None:
+    """It neither shortens the history nor borrows another message's text."""
+    (row,) = plain(store, "SELECT chat_history FROM llm_call_full WHERE span_id = 'a4'")
+    found = json.loads(row["chat_history"])
+    assert [message["role"] for message in found] == ["user", "unknown"]
+    assert found[1]["missing"] == run.digest("never stored").hex()
+
+
+def test_a_call_outside_any_session_finds_its_trace_s_messages(store: Store) -> None:
+    """The scope of a message is the trace where there is no session."""
+    (row,) = plain(store, "SELECT chat_history, output FROM llm_call_full WHERE trace_id = 'x9'")
+    assert words(row["chat_history"]) == [("user", "Hello")]
+    assert words(row["output"]) == [("assistant", "Hi.")]
+
+
+@pytest.mark.parametrize(
+    ("view", "rows"),
+    [("llm_call_full", 5), ("turn_full", 3), ("agent_telemetry", 8), ("ephemera_agent_log", 3)],
+)
+def test_each_record_once(store: Store, view: str, rows: int) -> None:
+    """Everything was landed twice; the views count once, with the ``final`` setting and without."""
+    for final in (0, 1):
+        result = store.query(f"SELECT count() FROM {view}", settings={"final": final})
+        assert result.rows[0][0] == rows

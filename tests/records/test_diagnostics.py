@@ -1,0 +1,249 @@
+"""The diagnostics give right answers, on the embedded engine and on a server."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from support.put import PROJECT, T0, call, put, tool, turn
+
+from turnspan_clickhouse.stores import Store
+from turnspan_records.diagnostics import diagnostics, find
+from turnspan_records.window import Window
+
+
+def answer(store: Store, name: str, **options: Any) -> list[dict[str, Any]]:
+    return find(name).run(store, **options).dicts()
+
+
+def picked(rows: list[dict[str, Any]], *names: str) -> list[tuple[Any, ...]]:
+    return [tuple(row[name] for name in names) for row in rows]
+
+
+def test_every_diagnostic_says_what_it_asks_and_runs_on_an_empty_store(store: Store) -> None:
+    assert len(diagnostics()) >= 12
+    for one in diagnostics().values():
+        assert one.title and one.question.endswith("?") and one.remedy
+        assert one.run(store).rows == []
+
+
+def test_how_turns_end_counts_each_root_turn_once_and_running_ones_apart(store: Store) -> None:
+    put(
+        store,
+        turn("a1", 0, duration=2.0, cost_usd=Decimal("0.5")),
+        turn("a2", 1, duration=4.0),
+        turn("a3", 2, stop_reason="loop_detected:search called 3 times", rounds=8),
+        turn("a4", 3, stop_reason="loop_detected:edit called 5 times", rounds=6),
+        turn("a5", 4, status="interrupted", stop_reason=""),
+        turn("a6", 5, status="running", stop_reason=""),
+        turn("n1", 1, parent_turn_id="a1", stop_reason="error"),
+    )
+    # The running row of a2 was landed before its final one.
+    put(store, turn("a2", 1, status="running", stop_reason="", written_at=T0 - 1))
+    rows = answer(store, "how_turns_end")
+    assert picked(rows, "stop_reason", "turns", "share", "avg_rounds") == [
+        ("completed", 2, 0.4, 4.0),
+        ("loop_detected", 2, 0.4, 7.0),
+        ("interrupted", 1, 0.2, 4.0),
+        ("running", 1, None, 4.0),
+    ]
+    assert rows[0]["cost_usd"] == Decimal("0.5") and rows[1]["cost_usd"] is None
+
+
+def test_premature_stops_are_root_turns_cut_off_in_fewer_than_three_rounds(store: Store) -> None:
+    put(
+        store,
+        turn("b1", 0, stop_reason="max_tokens", rounds=1, user_message="x" * 999),
+        turn("b2", 1, stop_reason="round_cap", rounds=3),
+        turn("b3", 2, stop_reason="completed", rounds=1),
+        turn("b4", 3, status="running", stop_reason="", rounds=0),
+        turn("b5", 4, stop_reason="error", rounds=2, stop_detail="ValueError: no"),
+        turn("b6", 5, stop_reason="error", rounds=2, parent_turn_id="b5"),
+        turn("b7", 6, status="interrupted", stop_reason="", rounds=0),
+    )
+    rows = answer(store, "premature_stops")
+    assert picked(rows, "turn", "stop_reason") == [
+        ("b7", "interrupted"),
+        ("b5", "error"),
+        ("b1", "max_tokens"),
+    ]
+    assert len(rows[2]["user_message"]) == 240
+    assert rows[1]["stop_detail"] == "ValueError: no"
+
+
+def test_project_window_and_limit_narrow_the_answer(store: Store) -> None:
+    put(
+        store,
+        turn("c1", 0, stop_reason="error", rounds=1),
+        turn("c2", 60, stop_reason="error", rounds=1),
+        turn("c3", 120, stop_reason="error", rounds=1, project="other"),
+    )
+    since = datetime.fromtimestamp(T0 / 1e9 + 30, timezone.utc)
+    assert picked(answer(store, "premature_stops", project=PROJECT), "turn") == [("c2",), ("c1",)]
+    late = answer(store, "premature_stops", window=Window(since=since))
+    assert picked(late, "turn") == [("c3",), ("c2",)]
+    early = answer(store, "premature_stops", window=Window(until=since))
+    assert picked(early, "turn") == [("c1",)]
+    assert picked(answer(store, "premature_stops", limit=1), "turn") == [("c3",)]
+
+
+def test_failing_tools_give_the_rate_the_usual_error_and_the_last_failure(store: Store) -> None:
+    failed: dict[str, Any] = {"failed": True, "error_type": "KeyError", "turn_id": "t1"}
+    put(
+        store,
+        tool("d1", 0, turn_id="t1"),
+        tool("d2", 1, **failed, error_message="first"),
+        tool("d3", 2, **failed, error_message="second"),
+        tool("d4", 3, **{**failed, "error_type": "OSError", "turn_id": "t2"}, error_message="third"),
+        tool("d5", 4, name="edit"),
+    )
+    (row,) = answer(store, "failing_tools")
+    assert (row["tool"], row["failures"], row["calls"], row["failure_rate"]) == ("search", 3, 4, 0.75)
+    assert (row["turns"], row["usual_error"]) == (2, "KeyError")
+    assert (row["last_error"], row["last_span"]) == ("third", "d4")
+
+
+def test_loops_are_found_by_streak_by_idle_rounds_and_by_stop_reason(store: Store) -> None:
+    put(
+        store,
+        turn("e1", 0, max_identical_tool_streak=3),
+        turn("e2", 1, no_progress_rounds=9, parent_turn_id="e1"),
+        turn("e3", 2, stop_reason="loop_detected:abc"),
+        turn("e4", 3, max_identical_tool_streak=2, no_progress_rounds=2),
+    )
+    rows = answer(store, "loops")
+    assert picked(rows, "turn", "identical_calls", "idle_rounds") == [
+        ("e2", 0, 9),
+        ("e1", 3, 0),
+        ("e3", 0, 0),
+    ]
+
+
+def test_slow_calls_come_slowest_first_with_their_speed(store: Store) -> None:
+    put(
+        store,
+        call("f1", 0, duration=2.0, output_tokens=100, response_model="gpt-4o-2024"),
+        call("f2", 1, duration=9.0, time_to_first_chunk=8.0),
+        call("f3", 2, duration=0.0, output_tokens=5),
+    )
+    rows = answer(store, "slow_calls")
+    assert picked(rows, "span", "model", "duration_seconds", "tokens_per_second") == [
+        ("f2", "gpt-4o", 9.0, None),
+        ("f1", "gpt-4o-2024", 2.0, 50.0),
+        ("f3", "gpt-4o", 0.0, None),
+    ]
+    assert rows[0]["first_chunk_seconds"] == 8.0
+
+
+def test_expensive_calls_leave_out_those_without_a_price(store: Store) -> None:
+    put(
+        store,
+        call("g1", 0, cost_usd=Decimal("0.000000000001")),
+        call("g2", 1, cost_usd=Decimal("1.5")),
+        call("g3", 2),
+    )
+    assert picked(answer(store, "expensive_calls"), "span", "cost_usd") == [
+        ("g2", Decimal("1.500000000000")),
+        ("g1", Decimal("0.000000000001")),
+    ]
+
+
+def test_usage_is_summed_by_model_and_day_and_says_what_has_no_price(store: Store) -> None:
+    day = 86_400
+    put(
+        store,
+        call("h1", 0, input_tokens=10, output_tokens=1, cost_usd=Decimal("0.1"), duration=1.0),
+        call("h2", 1, input_tokens=20, cache_read_tokens=5, error_type="APIError", duration=1.0),
+        call("h3", day, input_tokens=7, request_model="o9", cost_usd=Decimal("0.2"), duration=3.0),
+    )
+    put(store, call("h1", 0, input_tokens=10, output_tokens=1, cost_usd=Decimal("0.1")))
+    rows = answer(store, "usage_by_model_and_day")
+    names = ("model", "calls", "errors", "input_tokens", "cached_tokens", "cost_usd", "unpriced")
+    assert picked(rows, *names) == [
+        ("o9", 1, 0, 7, None, Decimal("0.200000000000"), 0),
+        ("gpt-4o", 2, 1, 30, 5, Decimal("0.100000000000"), 1),
+    ]
+    assert [str(row["day"]) for row in rows] == ["2026-09-22", "2026-09-21"]
+
+
+def test_silent_turns_are_those_without_a_word_for_the_user(store: Store) -> None:
+    put(
+        store,
+        turn("i1", 0, user_message="hi", response_text="fine"),
+        turn("i2", 1, user_message="hi", response_text=" \n "),
+        turn("i7", 6),
+        turn("i3", 2, stop_reason="empty_no_tools"),
+        turn("i4", 3, stop_reason="completed", response_text="done", silent_rounds=31),
+        turn("i5", 4, stop_reason="error"),
+        turn("i6", 5, status="running", stop_reason=""),
+    )
+    assert picked(answer(store, "silent_turns"), "turn") == [("i4",), ("i3",), ("i2",)]
+
+
+def test_errors_are_grouped_over_calls_tools_and_turns(store: Store) -> None:
+    put(
+        store,
+        call("j1", 0, error_type="RateLimitError", error_message="slow down"),
+        call("j2", 9, error_type="RateLimitError", error_message="slower"),
+        tool("j3", 1, failed=True),
+        turn("j4", 2, error_type="ValueError", error_message="bad", agent_name="planner"),
+        turn("j5", 3, error_type="ValueError", parent_turn_id="j4"),
+    )
+    rows = answer(store, "errors_by_type")
+    assert picked(rows, "source", "name", "error", "times", "last_span") == [
+        ("model call", "gpt-4o", "RateLimitError", 2, "j2"),
+        ("tool", "search", "failed result", 1, "j3"),
+        ("turn", "planner", "ValueError", 1, "j4"),
+    ]
+    assert rows[0]["last_message"] == "slower"
+
+
+def test_tool_usage_counts_calls_turns_and_time(store: Store) -> None:
+    put(
+        store,
+        tool("k1", 0, turn_id="t1", duration=1.0),
+        tool("k2", 1, turn_id="t1", duration=2.0),
+        tool("k3", 2, turn_id="t2", duration=3.0, failed=True, session_id="s2"),
+        tool("k4", 3, turn_id="t2", name="edit"),
+    )
+    rows = answer(store, "tool_usage")
+    names = ("tool", "calls", "turns", "sessions", "calls_per_turn", "busy_seconds")
+    assert picked(rows, *names) == [("search", 3, 2, 2, 1.5, 6.0), ("edit", 1, 1, 1, 1.0, 0.0)]
+    assert rows[0]["failure_rate"] == pytest.approx(1 / 3)
+
+
+def test_unfinished_turns_show_running_ones_first_and_not_the_replaced(store: Store) -> None:
+    put(store, turn("l3", 2, status="running", stop_reason="", written_at=T0 - 1))
+    put(
+        store,
+        turn("l1", 0, status="running", stop_reason=""),
+        turn("l2", 1, status="interrupted", stop_reason="", duration=5.0),
+        turn("l3", 2),
+    )
+    rows = answer(store, "unfinished_turns")
+    assert picked(rows, "turn", "status") == [("l1", "running"), ("l2", "interrupted")]
+    assert rows[0]["age_seconds"] > 0 and rows[1]["age_seconds"] == 5.0
+
+
+def test_context_growth_follows_the_prompt_through_a_session(store: Store) -> None:
+    put(
+        store,
+        call("m1", 0, input_tokens=100),
+        call("m2", 1, input_tokens=500, cache_read_tokens=300),
+        call("m3", 2, input_tokens=400),
+        call("m4", 3, error_type="APIError"),
+        call("m5", 0, session_id="s2", input_tokens=50),
+    )
+    rows = answer(store, "context_growth")
+    names = ("session", "calls", "first_input_tokens", "largest_input_tokens", "last_input_tokens")
+    assert picked(rows, *names) == [("s1", 3, 100, 500, 400), ("s2", 1, 50, 50, 50)]
+    assert rows[0]["tokens_added_per_call"] == 200 and rows[0]["cached_share"] == 0.3
+
+
+def test_a_diagnostic_is_found_by_name_with_dashes_and_by_its_beginning() -> None:
+    assert find("premature-stops").name == find("prem").name == "premature_stops"
+    for unknown in ("", "s", "nothing"):
+        with pytest.raises(KeyError):
+            find(unknown)
