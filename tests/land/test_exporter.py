@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
+from turnspan_clickhouse.ship import ship
 
 import turnspan
 from turnspan import config, recording
@@ -20,7 +21,6 @@ from turnspan.turn import Usage
 from turnspan_clickhouse import ClickHouseSpanExporter
 from turnspan_clickhouse.dsn import Dsn
 from turnspan_clickhouse.migrate import migrate
-from turnspan_clickhouse.ship import ship
 from turnspan_clickhouse.stores import open_store
 
 

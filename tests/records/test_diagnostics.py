@@ -7,8 +7,8 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from support.put import PROJECT, T0, call, put, tool, turn
 
+from support.put import PROJECT, T0, call, put, tool, turn
 from turnspan_clickhouse.stores import Store
 from turnspan_records.diagnostics import diagnostics, find
 from turnspan_records.window import Window
@@ -96,11 +96,18 @@ def test_failing_tools_give_the_rate_the_usual_error_and_the_last_failure(store:
         tool("d1", 0, turn_id="t1"),
         tool("d2", 1, **failed, error_message="first"),
         tool("d3", 2, **failed, error_message="second"),
-        tool("d4", 3, **{**failed, "error_type": "OSError", "turn_id": "t2"}, error_message="third"),
+        tool(
+            "d4", 3, **{**failed, "error_type": "OSError", "turn_id": "t2"}, error_message="third"
+        ),
         tool("d5", 4, name="edit"),
     )
     (row,) = answer(store, "failing_tools")
-    assert (row["tool"], row["failures"], row["calls"], row["failure_rate"]) == ("search", 3, 4, 0.75)
+    assert (row["tool"], row["failures"], row["calls"], row["failure_rate"]) == (
+        "search",
+        3,
+        4,
+        0.75,
+    )
     assert (row["turns"], row["usual_error"]) == (2, "KeyError")
     assert (row["last_error"], row["last_span"]) == ("third", "d4")
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from support.put import PROJECT, T0, call, put, tool, turn
 
+from support.put import PROJECT, T0, call, put, tool, turn
 from turnspan_clickhouse.records import Definition, SpanRow
 from turnspan_clickhouse.stores import Store
 from turnspan_records.detail import detail
@@ -73,7 +73,9 @@ def test_short_beginnings_and_unknown_ids_mean_nothing(filled: Store) -> None:
 
 
 def test_a_whole_id_beats_the_beginning_of_another(filled: Store) -> None:
-    put(filled, turn("1" * 16, 0, session_id="thread-77"), turn("2" * 16, 0, session_id="thread-78"))
+    put(
+        filled, turn("1" * 16, 0, session_id="thread-77"), turn("2" * 16, 0, session_id="thread-78")
+    )
     assert [one.id for one in find(filled, "thread-7")] == ["thread-7"]
     assert [one.id for one in find(filled, "thread-")] == ["thread-7", "thread-77", "thread-78"]
 

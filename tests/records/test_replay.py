@@ -6,8 +6,8 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from support.put import PROJECT, answered, asked, call, message, put, said, tool, turn
 
+from support.put import PROJECT, answered, asked, call, message, put, said, tool, turn
 from turnspan_clickhouse.records import Definition, Message, Record
 from turnspan_clickhouse.stores import Store
 from turnspan_records.conversation import Call, ToolExecution, Turn
@@ -17,7 +17,9 @@ from turnspan_records.replay import replay
 SYSTEM = message("system", said("You sell shoes."))
 HELLO = message("user", said("Hello, size 42?"))
 ASKING = message("assistant", asked("c1", "stock", size=42), asked("c2", "price", size=42))
-RESENT = message("assistant", asked("c1", "stock", size=42), asked("c2", "price", size=42), name="x")
+RESENT = message(
+    "assistant", asked("c1", "stock", size=42), asked("c2", "price", size=42), name="x"
+)
 STOCK = message("tool", answered("c1", "3 pairs"))
 PRICE = message("tool", answered("c2", "Error: no price"))
 REPLY = message("assistant", said("Three pairs."))
@@ -150,7 +152,9 @@ def test_a_system_prompt_beside_the_messages_is_shown_when_it_changes(store: Sto
 
 
 def test_a_system_prompt_that_is_in_the_messages_is_not_shown_twice(store: Store) -> None:
-    prompt = Definition(project=PROJECT, hash=b"3" * 16, kind="system_prompt", body="You sell shoes.")
+    prompt = Definition(
+        project=PROJECT, hash=b"3" * 16, kind="system_prompt", body="You sell shoes."
+    )
     put(
         store,
         prompt,

@@ -127,7 +127,9 @@ def _exporters(environ: Mapping[str, str]) -> Iterator[Check]:
             "OTEL_TRACES_EXPORTER",
             WARN,
             f"{','.join(sorted(exporters))}: no records land when run by opentelemetry-instrument",
-            f"Set OTEL_TRACES_EXPORTER=turnspan,{','.join(sorted(exporters - {'none'}))}".rstrip(",")
+            f"Set OTEL_TRACES_EXPORTER=turnspan,{','.join(sorted(exporters - {'none'}))}".rstrip(
+                ","
+            )
             + ".",
         )
     elif exporters:

@@ -6,7 +6,6 @@ from collections import OrderedDict
 from decimal import Decimal
 
 from opentelemetry.sdk.trace import ReadableSpan
-from turnspan.content.redact import Redactor
 
 from turnspan import config, semconv
 from turnspan.content.convert import split_request
@@ -18,6 +17,7 @@ from turnspan.content.ledger import (
     TurnContent,
 )
 from turnspan.content.model import Conversation, RequestParts
+from turnspan.content.redact import Redactor
 from turnspan_clickhouse.batch import Batch
 from turnspan_clickhouse.normalise import inference, others
 from turnspan_clickhouse.normalise.derived import DerivedTurns

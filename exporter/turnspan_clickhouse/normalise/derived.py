@@ -17,10 +17,9 @@ from decimal import Decimal
 from hashlib import blake2b
 from typing import Any
 
-from turnspan.content.redact import Redactor
-
 from turnspan.content.convert import convert_message
 from turnspan.content.model import Message, dumps_text, last_user_text
+from turnspan.content.redact import Redactor
 from turnspan.outcomes import tool_failed
 from turnspan.turn import Turn, Usage
 from turnspan_clickhouse.batch import Batch
