@@ -24,9 +24,8 @@ class Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
-        found = {
-            module.name.replace("_", "-") for module in pkgutil.iter_modules(commands.__path__)
-        }
+        modules = pkgutil.iter_modules(commands.__path__)
+        found = {module.name.replace("_", "-") for module in modules}
         placed = [name for names in SECTIONS.values() for name in names if name in found]
         return placed + sorted(found - set(placed))
 
@@ -43,8 +42,8 @@ class Commands(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            error.message += _nearest(args[0], self.list_commands(ctx)) if args else ""
-            raise
+            near = _nearest(args[0], self.list_commands(ctx)) if args else ""
+            raise click.UsageError(f"{error.message}{near}", ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         names = self.list_commands(ctx)

@@ -146,9 +146,10 @@ def _part(part: Mapping[str, Any], page: Page) -> None:
     if kind in ("text", "reasoning"):
         page.text(str(part.get("content", "")), style="" if kind == "text" else styles.FAINT)
     elif kind == "tool_call":
-        page.text(f"⚒ {part.get('name', '')}({signature(part.get('arguments'))})", limit=6)
+        asked = f"{part.get('name', '')}({signature(part.get('arguments'))})"
+        page.text(asked, mark="⚒ ", limit=6)
     elif kind == "tool_call_response":
-        page.text(f"→ {as_text(part.get('response', part.get('result')))}", limit=6)
+        page.text(as_text(part.get("response", part.get("result"))), mark="→ ", limit=6)
     else:
         page.line((f"[{describe_part(part)}]", styles.FAINT))
 

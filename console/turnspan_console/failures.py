@@ -23,7 +23,12 @@ class Failure(click.ClickException):
 
     def __init__(self, message: str, exit_code: int) -> None:
         super().__init__(message)
-        self.exit_code = exit_code
+        self._exit_code = exit_code
+
+    @property
+    def exit_code(self) -> int:  # type: ignore[override]
+        """The process's exit code."""
+        return self._exit_code
 
     def show(self, file: IO[Any] | None = None) -> None:
         click.echo(f"turnspan: {self.message}", err=True)

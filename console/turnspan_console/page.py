@@ -49,20 +49,23 @@ class Page:
             text.truncate(self.width, overflow="ellipsis")
         self.output.line(self._gutter.copy().append_text(text))
 
-    def text(self, words: str, *, style: str = "", limit: int = 12) -> None:
-        """A block of text of at most ``limit`` lines unless the page is full."""
-        lines = self._wrapped(values.printable(words.strip("\n").rstrip()))
+    def text(self, words: str, *, mark: str = "", style: str = "", limit: int = 12) -> None:
+        """A block of text behind a mark, of at most ``limit`` lines unless the page is full."""
+        lines = self._wrapped(values.printable(words.strip("\n").rstrip()), len(mark)) or [""]
         left = 0 if self.full or len(lines) <= limit + 1 else len(lines) - limit
-        for line in lines[: len(lines) - left]:
-            self.output.line(self._gutter.copy().append(line, style=style or None))
+        for at, line in enumerate(lines[: len(lines) - left]):
+            text = self._gutter.copy().append(mark if at == 0 else " " * len(mark), style or None)
+            text.append(line, style or None)
+            text.rstrip()
+            self.output.line(text)
         if left:
-            self.line((f"… {left:,} more lines (--full)", styles.FAINT))
+            self.line((f"{' ' * len(mark)}… {left:,} more lines (--full)", styles.FAINT))
 
-    def _wrapped(self, words: str) -> list[str]:
+    def _wrapped(self, words: str, taken: int) -> list[str]:
         lines = words.expandtabs(4).splitlines()
         if not self.output.terminal:
             return lines
-        return [piece for line in lines for piece in wrap(line, self.width)]
+        return [piece for line in lines for piece in wrap(line, self.width - taken)]
 
 
 def wrap(line: str, width: int) -> list[str]:

@@ -34,7 +34,7 @@ def stop_reason(reason: str) -> str:
 
 
 def _bad_if_any(text: str) -> str:
-    return BAD if text not in ("", "0", "–") else FAINT
+    return BAD if text not in ("", "0", "-") else FAINT
 
 
 def _faint(_text: str) -> str:

@@ -79,12 +79,12 @@ class Transcript:
             _plural(turn.tool_call_count, "tool call"),
             values.seconds(turn.duration) if turn.status != "running" else "",
             values.dollars(turn.cost_usd) if turn.cost_usd is not None else "",
-            values.moment(turn.start_time),
         ]
         name = turn.agent_name if title else f"agent {turn.agent_name}"
         page.line(
             ("┏ " if title else "╭ ", styles.AGENT),
             (f"{title}  " if title else "", styles.TITLE),
+            (f"{values.moment(turn.start_time)}  " if title else "", styles.FAINT),
             (f"{name}  " if name else "", styles.AGENT),
             (reason, styles.stop_reason(reason)),
             (f"  {_joined(facts)}", styles.FAINT),
@@ -128,7 +128,8 @@ class Transcript:
         for request in call.requests:
             self._request(request)
         if call.error_type:
-            page.text(f"✗ {call.error_type}: {call.error_message}", style=styles.BAD, limit=6)
+            error = f"{call.error_type}: {call.error_message}"
+            page.text(error, mark="✗ ", style=styles.BAD, limit=6)
         page.pop()
 
     def _call_facts(self, call: Call) -> str:
@@ -196,7 +197,7 @@ class Transcript:
         elif kind == "reasoning":
             page.text(str(part.get("content", "")), style=_THOUGHT, limit=6)
         elif kind == "tool_call_response":
-            page.text(f"→ {as_text(part.get('response', part.get('result')))}", limit=8)
+            page.text(as_text(part.get("response", part.get("result"))), mark="→ ", limit=8)
         elif kind == "tool_call":
             arguments = signature(part.get("arguments"))
             page.line(("⚒ ", styles.TOOL), (f"{part.get('name', '')}({arguments})", styles.TOOL))
@@ -222,9 +223,11 @@ class Transcript:
             self._result(tool)
             seen, result = as_text(request.seen), as_text(tool.result)
             if request.answered and not _same_result(seen, result) and seen.strip():
-                self._page.text(f"⇒ the model was given: {seen}", style=styles.WARN, limit=4)
+                self._page.text(
+                    f"the model was given: {seen}", mark="⇒ ", style=styles.WARN, limit=4
+                )
         elif request.answered:
-            self._page.text(f"→ {as_text(request.seen)}", style=styles.FAINT, limit=6)
+            self._page.text(as_text(request.seen), mark="→ ", style=styles.FAINT, limit=6)
         else:
             self._page.line(("no result recorded", styles.FAINT))
         self._page.pop()
@@ -252,10 +255,10 @@ class Transcript:
     def _result(self, tool: ToolExecution) -> None:
         if tool.error_type or tool.error_message:
             words = ": ".join(one for one in (tool.error_type, tool.error_message) if one)
-            self._page.text(f"✗ {words}", style=styles.BAD, limit=6)
+            self._page.text(words, mark="✗ ", style=styles.BAD, limit=6)
         elif tool.result:
-            mark, style = ("✗", styles.BAD) if tool.failed else ("→", styles.FAINT)
-            self._page.text(f"{mark} {as_text(tool.result)}", style=style, limit=6)
+            mark, style = ("✗ ", styles.BAD) if tool.failed else ("→ ", styles.FAINT)
+            self._page.text(as_text(tool.result), mark=mark, style=style, limit=6)
 
     def _id(self, id_: str) -> str:
         return values.short_id(id_) if self._page.output.terminal else id_
@@ -292,11 +295,7 @@ def describe_part(part: Mapping[str, Any]) -> str:
 
 
 def _same_result(seen: str, result: str) -> bool:
-    def bare(text: str) -> Any:
-        loaded = _loaded(text)
-        return loaded.strip() if isinstance(loaded, str) else loaded
-
-    return bare(seen) == bare(result)
+    return bool(_loaded(seen.strip()) == _loaded(result.strip()))
 
 
 def _loaded(value: Any) -> Any:

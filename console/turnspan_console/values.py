@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -14,7 +15,7 @@ _HEX_ID = re.compile(r"[0-9a-f]{16}|[0-9a-f]{32}")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
-UNKNOWN = "–"
+UNKNOWN = "-"
 """What stands for a value that is not known."""
 
 
@@ -107,7 +108,7 @@ def _human_number(value: float | Decimal, column: str) -> str:
         return size(float(value))
     if isinstance(value, int):
         return count(value)
-    return f"{value:,.1f}" if isinstance(value, float) else f"{value:,f}"
+    return f"{value:,.1f}" if isinstance(value, float) else f"{value:,}"
 
 
 def raw(value: Any) -> str:
@@ -125,8 +126,6 @@ def raw(value: Any) -> str:
     if isinstance(value, Decimal):
         return f"{value:f}"
     if isinstance(value, (Mapping, list, tuple, set)):
-        import json
-
         return json.dumps(plain(value), ensure_ascii=False)
     return str(value)
 
@@ -145,8 +144,7 @@ def plain(value: Any) -> Any:
         members = {field.name: plain(getattr(value, field.name)) for field in fields(value)}
         return {"record": type(value).__name__, **members}
     if isinstance(value, Mapping):
-        items = cast("Mapping[Any, Any]", value).items()
-        return {str(key): plain(one) for key, one in items}
+        return {str(key): plain(one) for key, one in cast("dict[Any, Any]", value).items()}
     if isinstance(value, (Sequence, set, frozenset)):
         return [plain(one) for one in cast("Sequence[Any]", value)]
     return str(value)

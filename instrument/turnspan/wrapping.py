@@ -58,10 +58,11 @@ Begin = Callable[[tuple[Any, ...], dict[str, Any]], Recording]
 
 def wrap(func: F, begin_for: Callable[[Callable[..., Any]], Begin]) -> F:
     """Return ``func`` wrapped; ``begin_for(inner)`` gives what starts a recording of one call."""
-    given: Any = func
-    if isinstance(given, (classmethod, staticmethod)):
-        descriptor: Any = func
-        return cast("F", type(func)(wrap(descriptor.__func__, begin_for)))  # type: ignore[call-arg]
+    descriptor = cast("Any", func)
+    for kind in (classmethod, staticmethod):
+        if type(descriptor) is kind:
+            inner: Any = wrap(cast("Any", func).__func__, begin_for)
+            return cast("F", kind(inner))
     wrapper = _wrapper_of(func)(func, begin_for(func))
     return cast("F", functools.update_wrapper(wrapper, func))
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from support.put import PROJECT, T0, call, put, tool, turn
+from support.landing import insert
+from support.rows import PROJECT, T0, call, tool, turn
 from turnspan_clickhouse.stores import Store
 from turnspan_records.diagnostics import diagnostics, find
 from turnspan_records.window import Window
@@ -30,7 +31,7 @@ def test_every_diagnostic_says_what_it_asks_and_runs_on_an_empty_store(store: St
 
 
 def test_how_turns_end_counts_each_root_turn_once_and_running_ones_apart(store: Store) -> None:
-    put(
+    insert(
         store,
         turn("a1", 0, duration=2.0, cost_usd=Decimal("0.5")),
         turn("a2", 1, duration=4.0),
@@ -41,7 +42,7 @@ def test_how_turns_end_counts_each_root_turn_once_and_running_ones_apart(store: 
         turn("n1", 1, parent_turn_id="a1", stop_reason="error"),
     )
     # The running row of a2 was landed before its final one.
-    put(store, turn("a2", 1, status="running", stop_reason="", written_at=T0 - 1))
+    insert(store, turn("a2", 1, status="running", stop_reason="", written_at=T0 - 1))
     rows = answer(store, "how_turns_end")
     assert picked(rows, "stop_reason", "turns", "share", "avg_rounds") == [
         ("completed", 2, 0.4, 4.0),
@@ -53,7 +54,7 @@ def test_how_turns_end_counts_each_root_turn_once_and_running_ones_apart(store: 
 
 
 def test_premature_stops_are_root_turns_cut_off_in_fewer_than_three_rounds(store: Store) -> None:
-    put(
+    insert(
         store,
         turn("b1", 0, stop_reason="max_tokens", rounds=1, user_message="x" * 999),
         turn("b2", 1, stop_reason="round_cap", rounds=3),
@@ -74,7 +75,7 @@ def test_premature_stops_are_root_turns_cut_off_in_fewer_than_three_rounds(store
 
 
 def test_project_window_and_limit_narrow_the_answer(store: Store) -> None:
-    put(
+    insert(
         store,
         turn("c1", 0, stop_reason="error", rounds=1),
         turn("c2", 60, stop_reason="error", rounds=1),
@@ -91,7 +92,7 @@ def test_project_window_and_limit_narrow_the_answer(store: Store) -> None:
 
 def test_failing_tools_give_the_rate_the_usual_error_and_the_last_failure(store: Store) -> None:
     failed: dict[str, Any] = {"failed": True, "error_type": "KeyError", "turn_id": "t1"}
-    put(
+    insert(
         store,
         tool("d1", 0, turn_id="t1"),
         tool("d2", 1, **failed, error_message="first"),
@@ -113,7 +114,7 @@ def test_failing_tools_give_the_rate_the_usual_error_and_the_last_failure(store:
 
 
 def test_loops_are_found_by_streak_by_idle_rounds_and_by_stop_reason(store: Store) -> None:
-    put(
+    insert(
         store,
         turn("e1", 0, max_identical_tool_streak=3),
         turn("e2", 1, no_progress_rounds=9, parent_turn_id="e1"),
@@ -129,7 +130,7 @@ def test_loops_are_found_by_streak_by_idle_rounds_and_by_stop_reason(store: Stor
 
 
 def test_slow_calls_come_slowest_first_with_their_speed(store: Store) -> None:
-    put(
+    insert(
         store,
         call("f1", 0, duration=2.0, output_tokens=100, response_model="gpt-4o-2024"),
         call("f2", 1, duration=9.0, time_to_first_chunk=8.0),
@@ -145,7 +146,7 @@ def test_slow_calls_come_slowest_first_with_their_speed(store: Store) -> None:
 
 
 def test_expensive_calls_leave_out_those_without_a_price(store: Store) -> None:
-    put(
+    insert(
         store,
         call("g1", 0, cost_usd=Decimal("0.000000000001")),
         call("g2", 1, cost_usd=Decimal("1.5")),
@@ -159,13 +160,13 @@ def test_expensive_calls_leave_out_those_without_a_price(store: Store) -> None:
 
 def test_usage_is_summed_by_model_and_day_and_says_what_has_no_price(store: Store) -> None:
     day = 86_400
-    put(
+    insert(
         store,
         call("h1", 0, input_tokens=10, output_tokens=1, cost_usd=Decimal("0.1"), duration=1.0),
         call("h2", 1, input_tokens=20, cache_read_tokens=5, error_type="APIError", duration=1.0),
         call("h3", day, input_tokens=7, request_model="o9", cost_usd=Decimal("0.2"), duration=3.0),
     )
-    put(store, call("h1", 0, input_tokens=10, output_tokens=1, cost_usd=Decimal("0.1")))
+    insert(store, call("h1", 0, input_tokens=10, output_tokens=1, cost_usd=Decimal("0.1")))
     rows = answer(store, "usage_by_model_and_day")
     names = ("model", "calls", "errors", "input_tokens", "cached_tokens", "cost_usd", "unpriced")
     assert picked(rows, *names) == [
@@ -176,7 +177,7 @@ def test_usage_is_summed_by_model_and_day_and_says_what_has_no_price(store: Stor
 
 
 def test_silent_turns_are_those_without_a_word_for_the_user(store: Store) -> None:
-    put(
+    insert(
         store,
         turn("i1", 0, user_message="hi", response_text="fine"),
         turn("i2", 1, user_message="hi", response_text=" \n "),
@@ -190,7 +191,7 @@ def test_silent_turns_are_those_without_a_word_for_the_user(store: Store) -> Non
 
 
 def test_errors_are_grouped_over_calls_tools_and_turns(store: Store) -> None:
-    put(
+    insert(
         store,
         call("j1", 0, error_type="RateLimitError", error_message="slow down"),
         call("j2", 9, error_type="RateLimitError", error_message="slower"),
@@ -208,7 +209,7 @@ def test_errors_are_grouped_over_calls_tools_and_turns(store: Store) -> None:
 
 
 def test_tool_usage_counts_calls_turns_and_time(store: Store) -> None:
-    put(
+    insert(
         store,
         tool("k1", 0, turn_id="t1", duration=1.0),
         tool("k2", 1, turn_id="t1", duration=2.0),
@@ -222,8 +223,8 @@ def test_tool_usage_counts_calls_turns_and_time(store: Store) -> None:
 
 
 def test_unfinished_turns_show_running_ones_first_and_not_the_replaced(store: Store) -> None:
-    put(store, turn("l3", 2, status="running", stop_reason="", written_at=T0 - 1))
-    put(
+    insert(store, turn("l3", 2, status="running", stop_reason="", written_at=T0 - 1))
+    insert(
         store,
         turn("l1", 0, status="running", stop_reason=""),
         turn("l2", 1, status="interrupted", stop_reason="", duration=5.0),
@@ -235,7 +236,7 @@ def test_unfinished_turns_show_running_ones_first_and_not_the_replaced(store: St
 
 
 def test_context_growth_follows_the_prompt_through_a_session(store: Store) -> None:
-    put(
+    insert(
         store,
         call("m1", 0, input_tokens=100),
         call("m2", 1, input_tokens=500, cache_read_tokens=300),

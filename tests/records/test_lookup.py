@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from support.put import PROJECT, T0, call, put, tool, turn
+from support.landing import insert
+from support.rows import PROJECT, T0, call, tool, turn
 from turnspan_clickhouse.records import Definition, SpanRow
 from turnspan_clickhouse.stores import Store
 from turnspan_records.detail import detail
@@ -14,7 +17,7 @@ TRACE = "0af7651916cd43dd8448eb211c80319c"
 TURN, CALL, TOOL, OTHER = (digit * 16 for digit in "abcd")
 
 
-def span(span_id: str, name: str, at: float, parent: str = "", **values: str) -> SpanRow:
+def span(span_id: str, name: str, at: float, parent: str = "", **values: Any) -> SpanRow:
     start = T0 + round(at * 1e9)
     return SpanRow(
         project=PROJECT,
@@ -34,7 +37,7 @@ def span(span_id: str, name: str, at: float, parent: str = "", **values: str) ->
 @pytest.fixture
 def filled(store: Store) -> Store:
     ids = {"session_id": "thread-7", "trace_id": TRACE, "turn_id": TURN}
-    put(
+    insert(
         store,
         turn(TURN, 0, session_id="thread-7", trace_id=TRACE, user_message="hi"),
         call(CALL, 1, **ids, response_text="hello", tool_definitions=b"t" * 16),
@@ -73,7 +76,7 @@ def test_short_beginnings_and_unknown_ids_mean_nothing(filled: Store) -> None:
 
 
 def test_a_whole_id_beats_the_beginning_of_another(filled: Store) -> None:
-    put(
+    insert(
         filled, turn("1" * 16, 0, session_id="thread-77"), turn("2" * 16, 0, session_id="thread-78")
     )
     assert [one.id for one in find(filled, "thread-7")] == ["thread-7"]
@@ -81,7 +84,7 @@ def test_a_whole_id_beats_the_beginning_of_another(filled: Store) -> None:
 
 
 def test_one_session_id_in_two_projects_is_two_sessions(filled: Store) -> None:
-    put(filled, turn("3" * 16, 0, session_id="thread-7", project="other"))
+    insert(filled, turn("3" * 16, 0, session_id="thread-7", project="other"))
     assert [one.project for one in find(filled, "thread-7")] == ["other", PROJECT]
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from support.put import PROJECT, answered, asked, call, message, put, said, tool, turn
+from support.landing import insert
+from support.rows import PROJECT, answered, asked, call, message, said, tool, turn
 from turnspan_clickhouse.records import Definition, Message, Record
 from turnspan_clickhouse.stores import Store
 from turnspan_records.conversation import Call, ToolExecution, Turn
@@ -61,7 +62,7 @@ def calls_of(turn_: Any) -> list[Call]:
 
 
 def test_every_message_is_shown_once_at_the_call_that_was_first_given_it(store: Store) -> None:
-    put(store, *session())
+    insert(store, *session())
     first, second = replay(store, PROJECT, "s1").steps
     one, two = calls_of(first)
     (three,) = calls_of(second)
@@ -74,7 +75,7 @@ def test_every_message_is_shown_once_at_the_call_that_was_first_given_it(store: 
 
 
 def test_a_tool_call_has_its_execution_and_what_the_model_was_given(store: Store) -> None:
-    put(store, *session())
+    insert(store, *session())
     conversation = replay(store, PROJECT, "s1")
     one = next(conversation.calls())
     stock, price = one.requests
@@ -86,7 +87,7 @@ def test_a_tool_call_has_its_execution_and_what_the_model_was_given(store: Store
 
 
 def test_turns_come_in_order_with_how_they_ended(store: Store) -> None:
-    put(store, turn("t1", 0, status="running", stop_reason="", written_at=1), *session())
+    insert(store, turn("t1", 0, status="running", stop_reason="", written_at=1), *session())
     conversation = replay(store, PROJECT, "s1")
     assert [(t.turn_id, t.ended_how) for t in conversation.turns()] == [
         ("t1", "completed"),
@@ -99,7 +100,7 @@ def test_tools_without_a_call_id_are_matched_by_round_and_name(store: Store) -> 
     for row in rows:
         if getattr(row, "call_id", ""):
             row.call_id = ""  # type: ignore[attr-defined]
-    put(store, *rows, tool("x3", 5, turn_id="t1", round=2, name="log"))
+    insert(store, *rows, tool("x3", 5, turn_id="t1", round=2, name="log"))
     conversation = replay(store, PROJECT, "s1")
     stock, price = next(conversation.calls()).requests
     assert stock.execution is not None and stock.execution.span_id == "x1"
@@ -111,7 +112,7 @@ def test_tools_without_a_call_id_are_matched_by_round_and_name(store: Store) -> 
 
 
 def test_nested_agents_stand_inside_the_turn_that_called_them(store: Store) -> None:
-    put(
+    insert(
         store,
         turn("t1", 0),
         call("l1", 1, turn_id="t1"),
@@ -138,7 +139,7 @@ def test_a_system_prompt_beside_the_messages_is_shown_when_it_changes(store: Sto
         kind="system_prompt",
         body='[{"type":"text","content":"Be"},{"type":"text","content":"brief."}]',
     )
-    put(
+    insert(
         store,
         first,
         second,
@@ -155,7 +156,7 @@ def test_a_system_prompt_that_is_in_the_messages_is_not_shown_twice(store: Store
     prompt = Definition(
         project=PROJECT, hash=b"3" * 16, kind="system_prompt", body="You sell shoes."
     )
-    put(
+    insert(
         store,
         prompt,
         SYSTEM,
@@ -167,7 +168,7 @@ def test_a_system_prompt_that_is_in_the_messages_is_not_shown_twice(store: Store
 
 
 def test_without_recorded_content_the_inline_columns_still_tell(store: Store) -> None:
-    put(
+    insert(
         store,
         call(
             "l1",
@@ -187,7 +188,7 @@ def test_without_recorded_content_the_inline_columns_still_tell(store: Store) ->
 def test_a_trace_without_a_session_is_replayed_by_its_trace(store: Store) -> None:
     trace = "e" * 32
     lone = message("user", said("hi"), scope=trace)
-    put(
+    insert(
         store,
         lone,
         call("l1", 0, session_id="", trace_id=trace, input_messages=hashes(lone)),
@@ -203,7 +204,7 @@ def test_an_unknown_session_has_no_steps(store: Store) -> None:
 
 def test_the_exact_request_of_a_call_is_rebuilt_in_the_providers_shape(store: Store) -> None:
     kept = message("user", said("odd"), source='{"role":"user","content":"odd","vendor":1}')
-    put(
+    insert(
         store,
         *session(),
         kept,
@@ -227,7 +228,7 @@ def test_the_exact_request_of_a_call_is_rebuilt_in_the_providers_shape(store: St
 
 
 def test_a_request_whose_content_is_missing_is_refused_not_guessed(store: Store) -> None:
-    put(store, HELLO, call("l1", 0, input_messages=hashes(HELLO, YES)))
+    insert(store, HELLO, call("l1", 0, input_messages=hashes(HELLO, YES)))
     with pytest.raises(ContentMissingError, match="1 of the 2 messages"):
         exact_messages(store, PROJECT, "l1")
     with pytest.raises(KeyError):

@@ -127,10 +127,7 @@ def _exporters(environ: Mapping[str, str]) -> Iterator[Check]:
             "OTEL_TRACES_EXPORTER",
             WARN,
             f"{','.join(sorted(exporters))}: no records land when run by opentelemetry-instrument",
-            f"Set OTEL_TRACES_EXPORTER=turnspan,{','.join(sorted(exporters - {'none'}))}".rstrip(
-                ","
-            )
-            + ".",
+            f"Set OTEL_TRACES_EXPORTER={','.join(['turnspan', *sorted(exporters - {'none'})])}.",
         )
     elif exporters:
         yield Check(_AREA, "OTEL_TRACES_EXPORTER", OK, ",".join(sorted(exporters)))

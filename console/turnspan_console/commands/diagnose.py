@@ -66,9 +66,11 @@ def command(
     window = read_window(since, until)
     if not name and context.get_parameter_source("limit") is click.core.ParameterSource.DEFAULT:
         limit = _OVERVIEW_ROWS
+    more = 1 if format_ == "table" else 0  # to know whether there is more
     with open_chosen() as store:
         answers = (
-            (one, one.run(store, project=project, window=window, limit=limit)) for one in chosen
+            (one, one.run(store, project=project, window=window, limit=limit + more))
+            for one in chosen
         )
         if format_ == "json":
             output.json(_as_json(list(answers), bool(name)))
@@ -111,6 +113,7 @@ def print_answer(
     """Print a diagnostic's answer as a table; ``brief`` leaves its question and remedy out."""
     from rich.text import Text
 
+    from turnspan_clickhouse.stores import Result
     from turnspan_console import styles
     from turnspan_console.results import print_result
 
@@ -123,9 +126,10 @@ def print_answer(
     if not result.rows:
         output.line(Text("  nothing found", style=styles.GOOD))
         return
-    print_result(result, "table", output, indent=2 if brief else 0)
-    if len(result.rows) == limit:
-        more = f"  first {limit:,}; --limit shows more" if not brief else "  …"
+    shown = Result(result.names, result.types, result.rows[:limit])
+    print_result(shown, "table", output, indent=2 if brief else 0)
+    if len(result.rows) > limit:
+        more = "  …" if brief else f"the first {limit:,}: --limit shows more"
         output.line(Text(more, style=styles.FAINT))
     if not brief:
         output.line()

@@ -74,17 +74,6 @@ _TURN_COLUMNS = frozenset(
     }
 )
 
-_CONTENT = frozenset(
-    {
-        semconv.INPUT_MESSAGES,
-        semconv.OUTPUT_MESSAGES,
-        semconv.SYSTEM_INSTRUCTIONS,
-        semconv.TOOL_DEFINITIONS,
-        semconv.TOOL_CALL_ARGUMENTS,
-        semconv.TOOL_CALL_RESULT,
-    }
-)
-
 
 def tool_call(
     facts: SpanFacts, content: ToolContent | None, redactor: Redactor, batch: Batch
@@ -116,7 +105,7 @@ def tool_call(
         error_message=redactor.text(facts.error_message, "error") if facts.error_message else "",
         agent_name=text(a.get(semconv.AGENT_NAME)),
         scope_name=facts.scope_name,
-        attributes=other_attributes(facts, _TOOL_COLUMNS, redactor),
+        attributes=other_attributes(facts, _TOOL_COLUMNS),
         writer=batch.writer,
         written_at=batch.written_at,
     )
@@ -178,7 +167,7 @@ def turn_summary(
         rollout_id=text(a.get(semconv.ROLLOUT_ID)),
         attempt_id=text(a.get(semconv.ATTEMPT_ID)),
         scope_name=facts.scope_name,
-        attributes=other_attributes(facts, _TURN_COLUMNS, redactor),
+        attributes=other_attributes(facts, _TURN_COLUMNS),
         writer=batch.writer,
         written_at=batch.written_at,
     )
@@ -242,20 +231,13 @@ def span_row(facts: SpanFacts, redactor: Redactor, batch: Batch) -> SpanRow:
         status_message=redactor.text(span.status.description or "", "error"),
         scope_name=facts.scope_name,
         scope_version=(scope.version or "") if scope is not None else "",
-        attributes=other_attributes(facts, _CONTENT, redactor),
-        resource=redact_resource(facts, redactor),
+        attributes=facts.texts,
+        resource=facts.origin.resource,
         events=_events(span, redactor),
         links=_links(span),
         writer=batch.writer,
         written_at=batch.written_at,
     )
-
-
-def redact_resource(facts: SpanFacts, redactor: Redactor) -> dict[str, str]:
-    """The resource's attributes, redacted."""
-    return {
-        key: redactor.text(value, f"resource:{key}") for key, value in facts.origin.resource.items()
-    }
 
 
 def _events(span: ReadableSpan, redactor: Redactor) -> str:

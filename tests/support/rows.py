@@ -1,29 +1,17 @@
-"""Put hand-made records into a store, the way segments get there."""
+"""Hand-made records: each helper fills in what its test does not care about."""
 
 from __future__ import annotations
 
 import json
-import uuid
 from hashlib import blake2b
 from typing import Any
 
-from turnspan_clickhouse.encode import encode_block
-from turnspan_clickhouse.records import LlmCall, Message, Record, ToolCall, TurnSummary
-from turnspan_clickhouse.stores import Store
+from turnspan_clickhouse.records import LlmCall, Message, ToolCall, TurnSummary
 
 SECOND = 10**9
 T0 = 1_790_000_000 * SECOND
 """2026-09-21 14:13:20 UTC: when hand-made records begin."""
 PROJECT = "shop"
-
-
-def put(store: Store, *rows: Record) -> None:
-    """Insert records, one block a table."""
-    tables: dict[type[Record], list[Record]] = {}
-    for row in rows:
-        tables.setdefault(type(row), []).append(row)
-    for kind, members in tables.items():
-        store.insert_native(kind.table, encode_block(kind, members), uuid.uuid4().hex)
 
 
 def turn(turn_id: str, at: float = 0.0, **values: Any) -> TurnSummary:
