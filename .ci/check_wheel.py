@@ -12,6 +12,7 @@ PACKAGES = {
     "turnspan_clickhouse": "exporter",
     "turnspan_records": "records",
     "turnspan_console": "console",
+    "turnspan_demo": "examples",
 }
 
 

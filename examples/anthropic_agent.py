@@ -52,9 +52,7 @@ def answer(client: Anthropic, messages: list[MessageParam], user_message: str) -
         for block in message.content:
             if block.type == "tool_use":
                 result = get_weather(str(block.input["city"]))
-                results.append(
-                    {"type": "tool_result", "tool_use_id": block.id, "content": result}
-                )
+                results.append({"type": "tool_result", "tool_use_id": block.id, "content": result})
         if not results:
             print()
             return "".join(block.text for block in message.content if block.type == "text")

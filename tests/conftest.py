@@ -2,6 +2,7 @@
 
 pytest_plugins = (
     "support.deployment",
+    "support.internal_errors",
     "support.stores",
     "support.traces",
 )

@@ -62,9 +62,7 @@ class Fitted:
     def row(self, cells: Sequence[Text], margin: str) -> Text:
         """One line of cells, each cut to its width."""
         line = Text(margin)
-        for at, (one, width, cell) in enumerate(
-            zip(self.columns, self.widths, cells, strict=True)
-        ):
+        for at, (one, width, cell) in enumerate(zip(self.columns, self.widths, cells, strict=True)):
             text = cut(cell, width)
             blanks = " " * (width - cell_len(text.plain))
             line.append(blanks if one.right else "")

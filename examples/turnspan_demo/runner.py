@@ -62,7 +62,8 @@ def play_all(
             "openai": server.openai_url,
             "anthropic": server.anthropic_url,
         }
-        clients = {p: connect(p, urls[p]) for p in {session.provider for session in planned}}
+        wanted: set[Provider] = {session.provider for session in planned}
+        clients = {provider: connect(provider, urls[provider]) for provider in wanted}
 
         def one(session: Session) -> None:
             play(session.run, clients[session.provider], session.id, stream=stream)

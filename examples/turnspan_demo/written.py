@@ -34,16 +34,18 @@ from turnspan_demo.model import (
 )
 
 _RUN = frozenset(
-    "id title agent user_id models providers system tools turns max_rounds stream cached nested "
-    "greeting".split()
-)
-_TURN = frozenset("user replies labels aborted stop stop_detail".split())
-_REPLY = frozenset("text thinking calls finish delay fault".split())
-_CALL = frozenset("tool arguments result error run".split())
-_LABELS = frozenset("intent chat_mode task_type target".split())
-_FAULT = frozenset("kind times".split())
-_KINDS = frozenset("rate_limit overloaded server_error broken_stream".split())
-_FINISHES = frozenset("stop tool_calls length content_filter".split())
+    {
+        "id", "title", "agent", "user_id", "models", "providers", "system", "tools", "turns",
+        "max_rounds", "stream", "cached", "nested", "greeting",
+    }
+)  # fmt: skip
+_TURN = frozenset(["user", "replies", "labels", "aborted", "stop", "stop_detail"])
+_REPLY = frozenset(["text", "thinking", "calls", "finish", "delay", "fault"])
+_CALL = frozenset(["tool", "arguments", "result", "error", "run"])
+_LABELS = frozenset(["intent", "chat_mode", "task_type", "target"])
+_FAULT = frozenset(["kind", "times"])
+_KINDS = frozenset(["rate_limit", "overloaded", "server_error", "broken_stream"])
+_FINISHES = frozenset(["stop", "tool_calls", "length", "content_filter"])
 
 
 def shipped() -> list[Run]:

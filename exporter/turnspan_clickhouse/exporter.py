@@ -74,6 +74,7 @@ class ClickHouseSpanExporter(SpanExporter):
                 except Exception as error:  # noqa: BLE001  a poison span costs only itself
                     errors.record("normalise", error)
                     self._dropped["normalise_failed"] += 1
+            self._normaliser.finish(batch)
             return self._write(batch)
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
@@ -119,7 +120,7 @@ class ClickHouseSpanExporter(SpanExporter):
         self._dropped = Counter()
         self._ledger.after_fork()
         self._writer.after_fork()
-        self._normaliser.forget()
+        self._normaliser.after_fork()
         self._start_threads()
 
     # -- writing ------------------

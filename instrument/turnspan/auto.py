@@ -18,7 +18,7 @@ from turnspan.config import logger
 _EXPORTERS = "OTEL_TRACES_EXPORTER"
 
 
-class TurnspanDistro(BaseDistro):
+class TurnspanDistro(BaseDistro):  # type: ignore[misc]
     """Only defaults: records where no exporter was named, ids from the system's random source."""
 
     def _configure(self, **kwargs: Any) -> None:
@@ -39,7 +39,7 @@ class TurnspanConfigurator(_OTelSDKConfigurator):
         try:
             os.environ[_EXPORTERS] = "none"
             try:
-                super()._configure(**kwargs)
+                super()._configure(**kwargs)  # type: ignore[no-untyped-call]
             finally:
                 os.environ[_EXPORTERS] = named
             configure(exporters=[name.strip() for name in named.split(",") if name.strip()])

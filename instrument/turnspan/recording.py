@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 from collections.abc import Mapping
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from opentelemetry import context as otel_context
 from opentelemetry import trace
@@ -46,7 +46,7 @@ def detach(token: Any) -> None:
     """
     if isinstance(token, contextvars.Token):
         try:
-            cast("contextvars.Token[Any]", token).var.reset(token)
+            token.var.reset(token)
         except ValueError:
             return
     elif token is not None:

@@ -275,6 +275,17 @@ class Turn:
                         parent.models.append(model)
         return ending
 
+    def judge(self) -> Ending:
+        """Why the turn would have stopped if it ended now; it stays open."""
+        with self._lock:
+            self._fold()
+            return self._judge(None)
+
+    @property
+    def asked_for_tools(self) -> bool:
+        """Whether the last reply asked for tools."""
+        return self._asked_for_tools
+
     @property
     def tool_calls(self) -> int:
         """Tool calls executed so far."""

@@ -7,7 +7,7 @@ import functools
 import gc
 import inspect
 import logging
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Generator, Iterator
 from typing import Any
 
 import pytest
@@ -162,7 +162,7 @@ def test_generator_span_lasts_until_the_last_item(spans: Spans) -> None:
     """A complete generator: duration, output, what was sent in and the return value."""
 
     @turnspan.agent("streamer")
-    def stream() -> Iterator[str]:
+    def stream() -> Generator[str, str, str]:
         received = yield "a"
         yield f"b{received}"
         return "done"

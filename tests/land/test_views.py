@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.landing import insert
 
 from land import agent_run as run
+from support.landing import insert
 from turnspan_clickhouse.dsn import Dsn
 from turnspan_clickhouse.migrate import migrate
 from turnspan_clickhouse.records import LlmCall, columns
@@ -23,7 +23,9 @@ SEED = Path(__file__).with_name("seed_queries.sql")
 
 
 @pytest.fixture(scope="module", params=["embedded", "server"])
-def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+def store(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Store]:
     """The hand-made run, landed twice over, in a store of each kind."""
     dsn: Dsn
     if request.param == "embedded":

@@ -14,9 +14,7 @@ def insert(store: Store, *rows: Record, token: str = "") -> None:
     """Insert records of any classes, one block a class."""
     for record_class, group in by_class(rows).items():
         block = encode_block(record_class, group)
-        store.insert_native(
-            record_class.table, block, token=token or f"test-{uuid.uuid4().hex}"
-        )
+        store.insert_native(record_class.table, block, token=token or f"test-{uuid.uuid4().hex}")
 
 
 def by_class(rows: Iterable[Record]) -> dict[type[Record], list[Record]]:

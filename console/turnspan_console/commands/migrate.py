@@ -8,9 +8,7 @@ from turnspan_console.options import chosen_dsn, store_option
 
 
 @click.command("migrate", short_help="Create or update the store's tables and views.")
-@click.option(
-    "--dry-run", is_flag=True, help="Print the SQL that would run, and change nothing."
-)
+@click.option("--dry-run", is_flag=True, help="Print the SQL that would run, and change nothing.")
 @click.option("--all", "all_", is_flag=True, help="With --dry-run: the whole schema's SQL.")
 @store_option
 def command(dry_run: bool, all_: bool) -> None:

@@ -40,7 +40,9 @@ class AnthropicAgent:
                 return text_of(message)
 
     def _complete(self) -> Message:
-        return self._client.messages.create(messages=self.messages, **self._request)
+        create: Any = self._client.messages.create
+        message: Message = create(messages=self.messages, **self._request)
+        return message
 
     def _streamed(self) -> Message:
         with self._client.messages.stream(messages=self.messages, **self._request) as stream:
@@ -72,7 +74,9 @@ class AsyncAnthropicAgent:
                 return text_of(message)
 
     async def _complete(self) -> Message:
-        return await self._client.messages.create(messages=self.messages, **self._request)
+        create: Any = self._client.messages.create
+        message: Message = await create(messages=self.messages, **self._request)
+        return message
 
     async def _streamed(self) -> Message:
         async with self._client.messages.stream(messages=self.messages, **self._request) as stream:

@@ -70,7 +70,9 @@ class Desk:
         for index, use in enumerate(self._left):
             if use.id == call_id and use.name == name:
                 return self._left.pop(index)
-        raise RunError(f"Run {self._run.id!r} has no call of {name!r} with the id {call_id!r} here.")
+        raise RunError(
+            f"Run {self._run.id!r} has no call of {name!r} with the id {call_id!r} here."
+        )
 
     def _run_tool(self, use: ToolUse) -> str:
         if use.run:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from openai import AsyncOpenAI, OpenAI
-from openai.types.chat import ChatCompletionChunk
+from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
 from turnspan_demo.agents.desk import Desk
 from turnspan_demo.model import Run
@@ -28,7 +28,7 @@ class OpenAIAgent:
         while True:
             message = self._streamed() if self._stream else self._complete()
             self.messages.append(message)
-            calls = message.get("tool_calls") or []
+            calls: list[Any] = message.get("tool_calls") or []
             for call in calls:
                 function = call["function"]
                 text, _ = desk.call(call["id"], function["name"], function["arguments"])
@@ -38,7 +38,8 @@ class OpenAIAgent:
                 return str(message.get("content") or "")
 
     def _complete(self) -> dict[str, Any]:
-        response = self._client.chat.completions.create(messages=self.messages, **self._request)
+        create: Any = self._client.chat.completions.create
+        response: ChatCompletion = create(messages=self.messages, **self._request)
         return response.choices[0].message.to_dict()
 
     def _streamed(self) -> dict[str, Any]:
@@ -70,7 +71,7 @@ class AsyncOpenAIAgent:
         while True:
             message = await (self._streamed() if self._stream else self._complete())
             self.messages.append(message)
-            calls = message.get("tool_calls") or []
+            calls: list[Any] = message.get("tool_calls") or []
             for call in calls:
                 function = call["function"]
                 text, _ = desk.call(call["id"], function["name"], function["arguments"])
@@ -80,8 +81,8 @@ class AsyncOpenAIAgent:
                 return str(message.get("content") or "")
 
     async def _complete(self) -> dict[str, Any]:
-        create = self._client.chat.completions.create
-        response = await create(messages=self.messages, **self._request)
+        create: Any = self._client.chat.completions.create
+        response: ChatCompletion = await create(messages=self.messages, **self._request)
         return response.choices[0].message.to_dict()
 
     async def _streamed(self) -> dict[str, Any]:

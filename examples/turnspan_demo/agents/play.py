@@ -94,9 +94,7 @@ def provider_of(client: object) -> Provider:
     return "anthropic" if type(client).__module__.startswith("anthropic") else "openai"
 
 
-def _agent(
-    run: Run, client: Client, instance: str, stream: bool
-) -> OpenAIAgent | AnthropicAgent:
+def _agent(run: Run, client: Client, instance: str, stream: bool) -> OpenAIAgent | AnthropicAgent:
     headers = {RUN_HEADER: run.id, INSTANCE_HEADER: instance}
     from openai import OpenAI
 

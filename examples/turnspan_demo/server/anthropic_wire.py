@@ -111,7 +111,7 @@ def stream(
     request: ChatRequest, reply: Reply, tokens: Tokens, serial: int, first: bool
 ) -> Iterator[str]:
     """The reply as server-sent events."""
-    start = {
+    start: dict[str, Any] = {
         **_envelope(request, serial),
         "content": [],
         "stop_reason": None,
@@ -157,7 +157,7 @@ def _deltas(block: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]
         ]
         signed = {"type": "signature_delta", "signature": block["signature"]}
         return {**block, "thinking": "", "signature": ""}, [*thoughts, signed]
-    parts = ["", *pieces(dumps(block["input"]), 16)]
+    parts = ["", *pieces(dumps(block["input"]), 12)]
     inputs = [{"type": "input_json_delta", "partial_json": piece} for piece in parts]
     return {**block, "input": {}}, inputs
 

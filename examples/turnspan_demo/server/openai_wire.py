@@ -43,9 +43,9 @@ def read(body: bytes, headers: Mapping[str, str]) -> ChatRequest:
             messages.append(_message(role, message, what))
         else:
             raise BadRequestError(f"{what}: {role!r} is not a known role.")
-    options = data.get("stream_options") or {}
-    metadata = data.get("metadata") or {}
-    keys = (headers.get(RUN_HEADER), data.get("user"), mapping(metadata, "'metadata'").get("run"))
+    options = mapping(data.get("stream_options") or {}, "'stream_options'")
+    metadata = mapping(data.get("metadata") or {}, "'metadata'")
+    keys = (headers.get(RUN_HEADER), data.get("user"), metadata.get("run"))
     return ChatRequest(
         provider="openai",
         model=model,
@@ -53,7 +53,7 @@ def read(body: bytes, headers: Mapping[str, str]) -> ChatRequest:
         messages=tuple(messages),
         tools_text=dumps(data["tools"]) if data.get("tools") else "",
         stream=bool(data.get("stream")),
-        include_usage=bool(mapping(options, "'stream_options'").get("include_usage")),
+        include_usage=bool(options.get("include_usage")),
         keys=tuple(str(key) for key in keys if key),
         instance=headers.get(INSTANCE_HEADER) or "",
     )
@@ -118,7 +118,7 @@ def stream(
         function = {"name": tool.name, "arguments": ""}
         started = {"index": index, "id": tool.id, "type": "function", "function": function}
         yield chunk({"tool_calls": [started]})
-        for piece in pieces(tool.arguments, 16):
+        for piece in pieces(tool.arguments, 12):
             yield chunk({"tool_calls": [{"index": index, "function": {"arguments": piece}}]})
     yield chunk({}, finish(reply))
     if request.include_usage:

@@ -50,7 +50,7 @@ def items(value: object, what: str) -> list[Any]:
     """The value, which must be a list."""
     if not isinstance(value, list):
         raise BadRequestError(f"{what} must be a list.")
-    return cast("list[Any]", value)
+    return value  # pyright: ignore[reportUnknownVariableType]
 
 
 def text_of(content: object, what: str) -> str:

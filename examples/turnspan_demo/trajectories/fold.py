@@ -64,5 +64,3 @@ class Folder:
         self._turns.append(Turn(self._user, tuple(self._replies), *ended))
         self._user = None
         self._replies = []
-
-

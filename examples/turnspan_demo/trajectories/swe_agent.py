@@ -34,7 +34,8 @@ def read(record: dict[str, Any], name: str) -> Run | None:
     if not replies:
         return None
     replies.extend(_final_step(record, replies[-1], len(replies) + 1))
-    status = str((record.get("info") or {}).get("exit_status") or "")
+    info: dict[str, Any] = record.get("info") or {}
+    status = str(info.get("exit_status") or "")
     ended = bool(replies[-1].tools)
     detail = f"the agent's last command ended the run{f': {status}' if status else ''}"
     stop = ("completed", detail) if ended else ("", "")
@@ -51,7 +52,7 @@ def read(record: dict[str, Any], name: str) -> Run | None:
 
 
 def _reply(message: dict[str, Any], content: str, number: int) -> Reply:
-    native = message.get("tool_calls") or []
+    native: list[Any] = message.get("tool_calls") or []
     tools = tuple(
         ToolUse(call["id"], call["function"]["name"], _text(call["function"]["arguments"]))
         for call in native

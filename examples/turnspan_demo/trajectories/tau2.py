@@ -20,7 +20,7 @@ def read(record: dict[str, Any], name: str) -> Run | None:
         role = message["role"]
         content = message.get("content") or ""
         if role == "user":
-            calls = message.get("tool_calls") or []
+            calls: list[Any] = message.get("tool_calls") or []
             user_calls += len(calls)
             if not calls:
                 folder.user(content)
@@ -32,6 +32,7 @@ def read(record: dict[str, Any], name: str) -> Run | None:
     turns = folder.turns(_STOPS.get(reason, "completed"), f"the run was ended: {reason}")
     if not turns:
         return None
+    reward: dict[str, Any] = record.get("reward_info") or {}
     return Run(
         id=name,
         turns=turns,
@@ -42,18 +43,19 @@ def read(record: dict[str, Any], name: str) -> Run | None:
         greeting=folder.greeting,
         unanswered=folder.unanswered,
         user_tool_calls=user_calls,
-        outcome=f"reward {(record.get('reward_info') or {}).get('reward')}, {reason}",
+        outcome=f"reward {reward.get('reward')}, {reason}",
     )
 
 
 def _tools(message: dict[str, Any]) -> tuple[ToolUse, ...]:
+    calls: list[Any] = message.get("tool_calls") or []
     return tuple(
         ToolUse(
             id=call["id"],
             name=call["name"],
             arguments=json.dumps(call["arguments"], ensure_ascii=False, separators=(",", ":")),
         )
-        for call in message.get("tool_calls") or []
+        for call in calls
     )
 
 

@@ -6,9 +6,9 @@ from collections import OrderedDict
 from decimal import Decimal
 
 from opentelemetry.sdk.trace import ReadableSpan
-from turnspan.content.redact import Redactor
 
 from turnspan import config, semconv
+from turnspan.content.convert import split_request
 from turnspan.content.ledger import (
     InferenceContent,
     Ledger,
@@ -16,8 +16,11 @@ from turnspan.content.ledger import (
     ToolContent,
     TurnContent,
 )
+from turnspan.content.model import Conversation, RequestParts
+from turnspan.content.redact import Redactor
 from turnspan_clickhouse.batch import Batch
 from turnspan_clickhouse.normalise import inference, others
+from turnspan_clickhouse.normalise.derived import DerivedTurns
 from turnspan_clickhouse.normalise.landing import Lander
 from turnspan_clickhouse.normalise.source import Origins, SpanFacts, read, text
 
@@ -33,6 +36,7 @@ class Normaliser:
         self._origins = Origins(project or config.active().project)
         self._lander = Lander()
         self._costs: OrderedDict[str, Decimal] = OrderedDict()
+        self._derived = DerivedTurns()
         self._redactor = Redactor(config.active())
         self._settings = config.active()
 
@@ -59,18 +63,38 @@ class Normaliser:
         """Add the row of a turn that has begun."""
         batch.add(others.running_turn(started, self._origins, self._current_redactor(), batch))
 
+    def finish(self, batch: Batch) -> None:
+        """Add the rows of derived turns that the batch's spans changed."""
+        self._derived.write(batch)
+
     def forget(self) -> None:
-        """Land every message again (after a fork, or when a batch was lost)."""
+        """Land every message again: a batch was lost."""
         self._lander.forget()
+
+    def after_fork(self) -> None:
+        """In a forked child: nothing of the parent's conversations and open turns is ours."""
+        self._lander.forget()
+        self._derived.forget()
+        self._costs.clear()
 
     def _inference(
         self, facts: SpanFacts, content: InferenceContent | None, redactor: Redactor, batch: Batch
     ) -> None:
         row = inference.llm_call(facts, redactor, batch)
+        derived = not row.turn_id and row.operation != semconv.OP_EMBEDDINGS
+        request = split_request(content.dialect, content.request) if content else RequestParts()
+        if derived:
+            dialect = content.dialect if content is not None else ""
+            self._derived.join(facts, row, dialect, request.messages_raw, redactor, batch)
+        reply = Conversation()
         if content is not None:
-            inference.add_content(row, content, facts, self._lander, redactor, batch)
+            reply = inference.add_content(
+                row, content, request, facts, self._lander, redactor, batch
+            )
         batch.add(row)
-        if row.cost_usd is not None:
+        if derived:
+            self._derived.reply(facts, row, reply.tool_calls)
+        elif row.cost_usd is not None:
             self._add_cost(row.turn_id, row.cost_usd)
 
     def _turn(

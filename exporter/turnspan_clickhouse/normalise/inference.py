@@ -7,7 +7,7 @@ from typing import Any, cast
 from turnspan.content.redact import Redactor
 
 from turnspan import semconv
-from turnspan.content.convert import convert, split_request
+from turnspan.content.convert import convert
 from turnspan.content.ledger import InferenceContent
 from turnspan.content.model import Conversation, RequestParts, dumps_text
 from turnspan.content.rebuild import source_if_needed
@@ -71,7 +71,7 @@ def llm_call(facts: SpanFacts, redactor: Redactor, batch: Batch) -> LlmCall:
         service=facts.origin.service,
         environment=facts.origin.environment,
         session_id=facts.session_id,
-        turn_id=facts.turn_id or facts.trace_id,
+        turn_id=facts.turn_id,
         trace_id=facts.trace_id,
         span_id=facts.span_id,
         parent_span_id=facts.parent_span_id,
@@ -138,20 +138,21 @@ def other_attributes(
 def add_content(
     row: LlmCall,
     content: InferenceContent,
+    request: RequestParts,
     facts: SpanFacts,
     lander: Lander,
     redactor: Redactor,
     batch: Batch,
-) -> None:
-    """Land a call's content and put its hashes and its reply into the row."""
+) -> Conversation:
+    """Land a call's content, put its hashes and its reply into the row; returns the reply."""
     dialect = content.dialect
-    request = split_request(dialect, dict(content.request))
+    scope = row.session_id or row.trace_id
     reply = convert(InferenceContent(dialect, {}, content.response))
     row.input_messages = lander.messages(
         request.messages_raw,
         dialect=dialect,
         project=facts.project,
-        scope=facts.scope,
+        scope=scope,
         when=facts.start_time,
         redactor=redactor,
         batch=batch,
@@ -160,6 +161,7 @@ def add_content(
     row.request_parameters = redactor.text(dumps_text(request.parameters), "parameters")
     row.system_prompt = _system_prompt(dialect, request, facts, lander, redactor, batch)
     row.tool_definitions = _tool_definitions(dialect, request, facts, lander, redactor, batch)
+    return reply
 
 
 def _system_prompt(
@@ -262,7 +264,7 @@ def add_reply(
             source=source_if_needed(dialect, raw, message),
             dialect=dialect,
             project=facts.project,
-            scope=facts.scope,
+            scope=row.session_id or row.trace_id,
             when=facts.end_time,
             redactor=redactor,
             batch=batch,

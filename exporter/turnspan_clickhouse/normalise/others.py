@@ -6,12 +6,12 @@ from decimal import Decimal
 from typing import Any
 
 from opentelemetry.sdk.trace import ReadableSpan
-from turnspan.content.convert import convert_message, split_request
-from turnspan.content.model import dumps_text, last_user_text
-from turnspan.content.redact import Redactor
 
 from turnspan import semconv
+from turnspan.content.convert import convert_message, split_request
 from turnspan.content.ledger import StartedTurn, ToolContent, TurnContent
+from turnspan.content.model import dumps_text, last_user_text
+from turnspan.content.redact import Redactor
 from turnspan.outcomes import tool_failed
 from turnspan.turn import Turn
 from turnspan_clickhouse.batch import Batch

@@ -9,9 +9,9 @@ from typing import Any
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.trace import StatusCode
-from turnspan.content.model import dumps_text
 
 from turnspan import semconv
+from turnspan.content.model import dumps_text
 
 MAX_STATUS = 4_096
 
@@ -75,11 +75,6 @@ class SpanFacts:
     scope_name: str
     error_type: str
     error_message: str
-
-    @property
-    def scope(self) -> str:
-        """The scope that a message belongs to: its session, or its trace where there is none."""
-        return self.session_id or self.trace_id
 
     @property
     def end_time(self) -> int:

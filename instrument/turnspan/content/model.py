@@ -59,10 +59,10 @@ class RequestParts:
     usable shape: then it stays among the parameters).
     """
 
-    system_raw: Any
-    messages_raw: list[Any]
-    tools_raw: Any
-    parameters: dict[str, Any]
+    system_raw: Any = None
+    messages_raw: list[Any] = field(default_factory=list[Any])
+    tools_raw: Any = None
+    parameters: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(slots=True)

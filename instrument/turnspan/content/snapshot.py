@@ -12,6 +12,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, cast
 
+from turnspan.content.shapes import is_dict, is_list
+
 _SHARED = frozenset({str, int, float, bool, type(None), bytes})
 _MAX_DEPTH = 64
 _MAX_REPR = 2_000
@@ -23,64 +25,72 @@ def freeze(value: Any, depth: int = 0) -> Any:
     Deeper than 64 levels (or in a cycle) a marker string stands instead. Objects of unknown types
     become a short text. Raises whatever a hostile object's own methods raise; callers guard.
     """
-    kind = type(value)
+    kind = cast("type[object]", type(value))
     if kind in _SHARED:
         return value
+    if depth > _MAX_DEPTH:
+        return "<too deep>"
+    depth += 1
     if kind is dict:
-        if depth > _MAX_DEPTH:
-            return "<too deep>"
-        depth += 1
-        return {
-            k: v if type(v) in _SHARED else freeze(v, depth)
-            for k, v in cast("dict[str, Any]", value).items()
-        }
+        # A copy in C whose containers are then replaced: most dictionaries hold none.
+        copied = cast("dict[Any, Any]", value).copy()
+        for key, item in copied.items():
+            if type(item) not in _SHARED:
+                copied[key] = freeze(item, depth)
+        return copied
     if kind is list or kind is tuple:
-        if depth > _MAX_DEPTH:
-            return "<too deep>"
-        depth += 1
-        return [v if type(v) in _SHARED else freeze(v, depth) for v in cast("list[Any]", value)]
+        items = cast("list[Any]", value)
+        return [item if type(item) in _SHARED else freeze(item, depth) for item in items]
     return _freeze_other(value, depth)
 
 
 def _freeze_other(value: Any, depth: int) -> Any:
-    if depth > _MAX_DEPTH:
-        return "<too deep>"
-    kind: type[Any] = type(value)
-    fields_set = getattr(kind, "model_fields", None)
-    if fields_set is not None and hasattr(kind, "__pydantic_fields_set__"):
-        return _freeze_model(value, depth + 1)
+    kind: Any = type(value)
+    if hasattr(kind, "__pydantic_fields_set__") and hasattr(kind, "model_fields"):
+        return _freeze_model(value, depth)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {
-            f.name: freeze(getattr(value, f.name), depth + 1) for f in dataclasses.fields(value)
-        }
+        return {f.name: freeze(getattr(value, f.name), depth) for f in dataclasses.fields(value)}
     return _freeze_unusual(value, depth)
 
 
 def _freeze_model(model: Any, depth: int) -> dict[str, Any]:
-    names = model.__pydantic_fields_set__
-    fields = type(model).model_fields
+    names: Any = model.__pydantic_fields_set__
+    aliases = _aliases(type(model))
     frozen: dict[str, Any] = {}
     for key, item in model.__dict__.items():
         if key in names:
-            alias = fields[key].alias if key in fields else None
-            frozen[alias or key] = item if type(item) in _SHARED else freeze(item, depth)
-    extra = model.__pydantic_extra__
+            name = aliases.get(key, key) if aliases else key
+            frozen[name] = item if type(item) in _SHARED else freeze(item, depth)
+    extra: Any = model.__pydantic_extra__
     if extra:
         for key, item in extra.items():
             frozen[key] = item if type(item) in _SHARED else freeze(item, depth)
     return frozen
 
 
+_known_aliases: dict[Any, dict[str, str]] = {}
+
+
+def _aliases(kind: Any) -> dict[str, str]:
+    """The wire names of a model's fields, where they differ from its attributes."""
+    known = _known_aliases.get(kind)
+    if known is None:
+        fields = cast("dict[str, Any]", kind.model_fields)
+        known = {name: str(field.alias) for name, field in fields.items() if field.alias}
+        if len(_known_aliases) < 4_096:  # models made at run time must not pile up
+            _known_aliases[kind] = known
+    return known
+
+
 def _freeze_unusual(value: Any, depth: int) -> Any:
     if isinstance(value, (str, bytes, bool, int, float)):
         return value  # a subclass: enum members with str, numpy scalars that are floats, ...
-    if isinstance(value, dict):
-        items = cast("dict[str, Any]", value).items()
-        return {k: freeze(v, depth + 1) for k, v in items}
+    if is_dict(value):
+        return {key: freeze(item, depth) for key, item in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
-        return [freeze(v, depth + 1) for v in cast("list[Any]", value)]
+        return [freeze(item, depth) for item in cast("list[Any]", value)]
     if isinstance(value, (bytearray, memoryview)):
-        return bytes(value)
+        return bytes(cast("bytearray", value))
     text = repr(value)
     return text if len(text) <= _MAX_REPR else text[:_MAX_REPR] + "..."
 
@@ -98,14 +108,13 @@ class FrozenOnce:
 
     def freeze(self, value: Any) -> Any:
         """A frozen copy of a list, shared with earlier calls that gave an equal one."""
-        if type(value) is not list or not value:
+        if not is_list(value) or not value:
             return freeze(value)
-        items: list[Any] = value
-        key = (len(items), _shape(items))
+        key = (len(value), _shape(value))
         known = self._known.get(key)
-        if known is not None and known == items:
+        if known is not None and known == value:
             return known
-        frozen = freeze(items)
+        frozen = freeze(value)
         if len(self._known) >= self._limit:
             self._known.clear()
         self._known[key] = frozen
@@ -115,8 +124,8 @@ class FrozenOnce:
 def _shape(items: list[Any]) -> int:
     """A cheap hint that tells two catalogues apart; equality decides."""
     first = items[0]
-    if type(first) is not dict:
+    if not is_dict(first):
         return 0
-    named: dict[Any, Any] = first
-    inner: Any = named.get("function", named)
-    return hash(inner.get("name")) if type(inner) is dict else 0
+    inner = first.get("function", first)
+    name = inner.get("name") if is_dict(inner) else None
+    return hash(name) if isinstance(name, str) else 0

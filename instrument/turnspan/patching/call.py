@@ -19,6 +19,7 @@ from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer, set_
 
 from turnspan import config, semconv
 from turnspan.content.ledger import InferenceContent, ledger
+from turnspan.content.shapes import is_dict
 from turnspan.content.snapshot import freeze
 from turnspan.context import SESSION_KEY, TURN_KEY, scope_attributes
 from turnspan.guard import guard
@@ -200,7 +201,7 @@ class Call:
     def _record(
         self, response: Any, error: BaseException | None, outcome: str, first_chunk: float | None
     ) -> None:
-        facts = self.endpoint.facts(response) if isinstance(response, dict) else Facts()
+        facts = self.endpoint.facts(response) if is_dict(response) else Facts()
         attributes = facts.attributes
         if first_chunk is not None:
             attributes[semconv.RESPONSE_TIME_TO_FIRST_CHUNK] = first_chunk - self.started

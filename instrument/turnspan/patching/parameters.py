@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from turnspan import semconv
 
@@ -29,7 +29,7 @@ _STOPS: Final = frozenset({"stop", "stop_sequences"})
 def describe(body: Mapping[str, Any], attributes: dict[str, Any]) -> None:
     """Write the attributes of a request's parameters; those of another type are left out."""
     for key, value in body.items():
-        kind = type(value)
+        kind = cast("type[object]", type(value))
         if kind is str:
             if key in _TEXTS:
                 attributes[_TEXTS[key]] = value

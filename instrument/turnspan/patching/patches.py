@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 logger = logging.getLogger("turnspan")
 
@@ -34,12 +34,12 @@ class Patches:
             *owners, name = path.split(".")
             for owner in owners:
                 parent = getattr(parent, owner)
-            original = vars(parent)[name]
+            original = _own(parent)[name]
         except (ImportError, AttributeError, KeyError):
             self.missing.append(f"{module}:{path}")
             return False
         wrapt.wrap_function_wrapper(parent, name, wrapper)
-        self._applied.append((parent, name, original, vars(parent)[name]))
+        self._applied.append((parent, name, original, _own(parent)[name]))
         return True
 
     def wrap_any(self, module: str, paths: Sequence[str], wrapper: Wrapper) -> bool:
@@ -55,7 +55,7 @@ class Patches:
     def restore(self) -> None:
         """Put the originals back. A wrapper that somebody wrapped again since stays, inert."""
         for parent, name, original, ours in reversed(self._applied):
-            if vars(parent).get(name) is ours:
+            if _own(parent).get(name) is ours:
                 setattr(parent, name, original)
             else:
                 logger.info(
@@ -64,3 +64,8 @@ class Patches:
                     name,
                 )
         self._applied.clear()
+
+
+def _own(parent: Any) -> dict[str, Any]:
+    """What a module or class defines itself: an inherited method is not ours to restore."""
+    return dict(cast("dict[str, Any]", vars(parent)))

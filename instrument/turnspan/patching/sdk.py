@@ -13,6 +13,7 @@ from typing import Any, cast
 
 from opentelemetry.trace import Tracer
 
+from turnspan.content.shapes import is_dict
 from turnspan.guard import guard
 from turnspan.patching.call import ABANDONED, Call, Endpoint, begin, current_call
 from turnspan.patching.stream import RawRecord, attach, attach_raw, record_of
@@ -102,17 +103,16 @@ class Sdk:
         self, client: Any, args: _Arguments, kwargs: _Keywords
     ) -> tuple[Call | None, Mapping[str, Any]]:
         call: Call | None = None
-        body: Any = None
+        body: Mapping[str, Any] = {}
         with _READ:
             options = args[1] if len(args) > 1 else kwargs["options"]
             endpoint = self._endpoints.get(options.url)
             if endpoint is None or not self.enabled or options.method.lower() != "post":
                 return None, {}
-            body = options.json_data
-            if not isinstance(body, dict):
+            sent = _body(options)
+            if sent is None:
                 return None, {}
-            if options.extra_json:
-                body = {**body, **options.extra_json}
+            body = sent
             target = self._target(client)
             stream = bool(kwargs.get("stream"))
             call = begin(self.tracer, endpoint, target, body, stream=stream)
@@ -200,6 +200,15 @@ class Sdk:
         result = await wrapped(*args, **kwargs)
         parsed(raw, result, args, kwargs)
         return result
+
+
+def _body(options: Any) -> dict[str, Any] | None:
+    """The JSON object about to be sent; ``None`` where the body is none."""
+    body = options.json_data
+    if not is_dict(body):
+        return None
+    extra = options.extra_json
+    return {**body, **extra} if extra else body
 
 
 def closed(owner: Any) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from turnspan import semconv
+from turnspan.content.shapes import is_dict
 from turnspan.content.snapshot import FrozenOnce, freeze
 from turnspan.patching.call import Facts, usage_attributes
 from turnspan.patching.parameters import describe
@@ -32,13 +33,12 @@ class Messages:
         attributes[semconv.OPERATION_NAME] = semconv.OP_CHAT
         describe(body, attributes)
         output = body.get("output_config")
-        if type(output) is dict:
-            wanted = cast("dict[str, Any]", output)
-            if isinstance(wanted.get("effort"), str):
-                attributes[semconv.REQUEST_REASONING_LEVEL] = wanted["effort"]
-            if wanted.get("format"):
+        if is_dict(output):
+            if isinstance(output.get("effort"), str):
+                attributes[semconv.REQUEST_REASONING_LEVEL] = output["effort"]
+            if output.get("format"):
                 attributes[semconv.OUTPUT_TYPE] = "json"
-        if type(body.get("output_format")) is dict:
+        if is_dict(body.get("output_format")):
             attributes[semconv.OUTPUT_TYPE] = "json"
 
     def freeze(self, body: Mapping[str, Any]) -> dict[str, Any]:
@@ -86,11 +86,8 @@ class Messages:
     def error_code(self, error: BaseException) -> Any:
         """The ``type`` of the API's error, such as ``overloaded_error``."""
         body = getattr(error, "body", None)
-        if isinstance(body, dict):
-            inner = cast("dict[str, Any]", body).get("error")
-            if isinstance(inner, dict):
-                return cast("dict[str, Any]", inner).get("type")
-        return None
+        inner = body.get("error") if is_dict(body) else None
+        return inner.get("type") if is_dict(inner) else None
 
 
 def read_usage(usage: Mapping[str, Any]) -> Usage:
@@ -111,6 +108,8 @@ def read_usage(usage: Mapping[str, Any]) -> Usage:
 class MessageAccumulator:
     """Folds ``RawMessageStreamEvent`` objects."""
 
+    done: bool
+
     __slots__ = ("_blocks", "_index", "_message", "_parts", "done")
 
     def __init__(self) -> None:
@@ -121,8 +120,9 @@ class MessageAccumulator:
         self._parts: list[str] = []
         """The text parts of the block at ``_index``."""
 
-    def fold(self, event: Any) -> bool:
+    def fold(self, chunk: Any) -> bool:
         """Take an event in; never one that carries only what the caller did not ask for."""
+        event = chunk
         kind = event.type
         if kind == "content_block_delta":
             delta = event.delta

@@ -9,6 +9,7 @@ from typing import Any, Final
 from opentelemetry.trace import Tracer
 
 from turnspan import config, semconv
+from turnspan.content.shapes import is_dict
 from turnspan.patching.call import Call
 from turnspan.patching.instrumentor import SdkInstrumentor
 from turnspan.patching.patches import Patches
@@ -53,6 +54,7 @@ _KNOWN_TO_STREAM_USAGE: Final = (
 """Hosts that answer ``stream_options`` with usage. Elsewhere on the internet it is not sent: some
 servers refuse the whole request for it, and then the tracing would have broken the call."""
 
+_NOTHING: Final[dict[str, Any]] = {}
 _AZURE_STREAMS_USAGE_SINCE: Final = "2024-09-01"
 
 
@@ -85,20 +87,17 @@ class OpenAISdk(Sdk):
         if not config.active().request_stream_usage:
             return
         asked = body.get("stream_options")
-        if isinstance(asked, dict):
-            if "include_usage" in asked:
-                return
-        elif asked is not None:
+        if asked is None:
+            asked = _NOTHING
+        if not is_dict(asked) or "include_usage" in asked:
             return
         if not self._streams_usage(client):
             return
         headers = options.headers
-        if isinstance(headers, dict) and headers.get("X-Stainless-Raw-Response") == "stream":
+        if is_dict(headers) and headers.get("X-Stainless-Raw-Response") == "stream":
             return  # its reader takes the bytes as they come: nothing can be hidden from it
-        changed = {
-            **options.json_data,
-            "stream_options": {**(asked or {}), "include_usage": True},
-        }
+        changed: dict[str, Any] = dict(options.json_data)
+        changed["stream_options"] = {**asked, "include_usage": True}
         call.hide_usage = True
         options.json_data = changed
 

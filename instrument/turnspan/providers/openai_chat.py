@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from turnspan import semconv
+from turnspan.content.shapes import is_dict, is_list
 from turnspan.content.snapshot import FrozenOnce, freeze
 from turnspan.patching.call import Facts, usage_attributes
 from turnspan.patching.parameters import describe
@@ -35,8 +36,8 @@ class Chat:
         if type(tier) is str and tier != "auto":
             attributes[semconv.OPENAI_REQUEST_SERVICE_TIER] = tier
         form = body.get("response_format")
-        if form is not None:
-            output = _FORMATS.get(cast("dict[str, str]", form).get("type", ""))
+        if is_dict(form):
+            output = _FORMATS.get(form.get("type", ""))
             if output is not None:
                 attributes[semconv.OUTPUT_TYPE] = output
 
@@ -113,6 +114,8 @@ def read_usage(usage: Mapping[str, Any]) -> Usage:
 
 class ChatAccumulator:
     """Folds ``ChatCompletionChunk`` objects."""
+
+    done: bool
 
     __slots__ = ("_choices", "_head", "_texts", "_usage", "done")
 
@@ -224,7 +227,7 @@ class _Choice:
         """Fields outside OpenAI's schema, such as DeepSeek's ``reasoning_content``."""
         for name, value in extras.items():
             known = self.extras.get(name)
-            if isinstance(value, str) and isinstance(known, list):
+            if isinstance(value, str) and is_list(known):
                 known.append(value)
             elif isinstance(value, str):
                 self.extras[name] = [value]
@@ -248,8 +251,6 @@ def _plain_tool(tool: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _joined(value: Any) -> Any:
-    if isinstance(value, list):
-        items: list[Any] = value
-        if all(isinstance(item, str) for item in items):
-            return "".join(items)
+    if is_list(value) and all(isinstance(item, str) for item in value):
+        return "".join(value)
     return value

@@ -1,0 +1,328 @@
+"""Masks of secrets, the application's hook, and failing closed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from turnspan.config import Settings
+from turnspan.content.redact import DROPPED, FAILED, Redactor
+from turnspan.content.secrets import RULES, find_secrets, mask_secrets
+from turnspan.guard import errors
+
+_A = "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8S9t0U1v2W3x4Y5z6A7b8C9d0E1f2"
+_HEX = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+_JWT = f"eyJ{_A[:20]}.eyJ{_A[:30]}.{_A[:43]}"
+
+# Written in pieces, so that no scanner of this repository takes them for real ones.
+SECRETS = [
+    ("anthropic_api_key", "sk-" + f"ant-api03-{_A}-{_A}AA"),
+    ("openrouter_api_key", "sk-" + f"or-v1-{_HEX}"),
+    ("openai_api_key", "sk-" + _A[:48]),
+    ("openai_api_key", "sk-" + f"proj-{_A}_{_A}"),
+    ("openai_api_key", "sk-" + f"svcacct-{_A}"),
+    ("langfuse_secret_key", "sk-" + "lf-01234567-89ab-cdef-0123-456789abcdef"),
+    ("aws_access_key_id", "AKIA" + "IOSFODNN7EXAMPL2"),
+    ("aws_access_key_id", "ASIA" + "IOSFODNN7EXAMPL2"),
+    ("github_token", "ghp_" + _A[:36]),
+    ("github_token", "gho_" + _A[:36]),
+    ("github_token", "github_" + f"pat_{_A[:22]}_{_A[:59]}"),
+    ("gitlab_token", "glpat-" + _A[:20]),
+    ("google_api_key", "AIza" + _A[:35]),
+    ("google_oauth_secret", "GOCSPX-" + _A[:28]),
+    ("google_oauth_token", "ya29" + f".{_A}"),
+    ("slack_token", "xoxb-" + "1234567890-1234567890-" + _A[:24]),
+    ("slack_token", "xapp-" + f"1-A1234567890-1234567890-{_HEX}"),
+    ("stripe_key", "sk_" + "live_" + _A[:24]),
+    ("stripe_key", "rk_" + "test_" + _A[:24]),
+    ("stripe_key", "whsec_" + _A[:32]),
+    ("jwt", _JWT),
+    ("huggingface_token", "hf_" + "AbCdEfGhIjKlMnOpQrStUvWxYzAbCdEfGh"),
+    ("npm_token", "npm_" + _A[:36]),
+    ("pypi_token", "pypi-" + "AgEIcHlwaS5vcmc" + _A),
+    ("digitalocean_token", "dop_v1_" + _HEX),
+    ("shopify_token", "shpat_" + _HEX[:32]),
+    ("groq_api_key", "gsk_" + _A[:52]),
+    ("xai_api_key", "xai-" + _A + _A[:16]),
+    ("perplexity_api_key", "pplx-" + _A[:48]),
+    ("replicate_token", "r8_" + _A[:37]),
+    ("langsmith_key", "lsv2_" + f"pt_{_HEX[:32]}_{_HEX[:10]}"),
+    ("tavily_api_key", "tvly-" + f"dev-{_A[:32]}"),
+    ("notion_token", "ntn_" + _A[:46]),
+    ("notion_token", "secret_" + _A[:43]),
+    ("linear_api_key", "lin_" + "api_" + _A[:40]),
+    ("grafana_token", "glsa_" + _A[:32] + "_0123abcd"),
+    ("databricks_token", "dapi" + _HEX[:32]),
+    ("atlassian_token", "ATATT3" + _A[:60]),
+    ("mailgun_key", "key-" + _HEX[:32]),
+    ("twilio_key", "SK" + _HEX[:32]),
+    ("sendgrid_key", "SG" + f".{_A[:22]}.{_A[:43]}"),
+    ("vault_token", "hvs" + f".{_A[:40]}"),
+]
+
+AROUND = [
+    "{}",
+    "the key is {}, keep it",
+    "export API_KEY={}",
+    '{{"key": "{}"}}',
+    "line one\\n{}\\nline two",
+    "https://example.com/?key={}&x=1",
+    "({})",
+    "été 日本語 {} 日本",
+    "Authorization: token {}",
+]
+
+
+@pytest.mark.parametrize(("name", "secret"), SECRETS)
+def test_secrets_of_known_shapes_are_masked_wherever_they_stand(name: str, secret: str) -> None:
+    """No character of the secret is left, the text around it is, and the mask names the shape."""
+    for around in AROUND:
+        assert mask_secrets(around.format(secret)) == around.format(f"[REDACTED:{name}]")
+
+
+def test_every_rule_has_a_sample() -> None:
+    """The samples above cover the table of rules."""
+    by_context = {"aws_secret_access_key", "azure_account_key"}
+    assert {rule.name for rule in RULES} - by_context <= {name for name, _ in SECRETS}
+
+
+_AWS_SECRET = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
+_PEM = "\n".join(
+    ["-----BEGIN RSA " + "PRIVATE KEY-----", _A, _A[::-1], "abc=", "-----END RSA PRIVATE KEY-----"]
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "masked"),
+    [
+        pytest.param(
+            f"aws_secret_access_key = {_AWS_SECRET}",
+            "aws_secret_access_key = [REDACTED:aws_secret_access_key]",
+            id="aws secret by its name",
+        ),
+        pytest.param(
+            "AKIA" + f"IOSFODNN7EXAMPL2 / {_AWS_SECRET} in us-east-1",
+            "[REDACTED:aws_access_key_id] / [REDACTED:aws_secret_access_key] in us-east-1",
+            id="aws pair",
+        ),
+        pytest.param(f"see {_PEM} done", "see [REDACTED:private_key] done", id="pem"),
+        pytest.param(
+            "see " + _PEM.replace("\n", "\\n") + '", "x": 1',
+            'see [REDACTED:private_key]", "x": 1',
+            id="pem in json",
+        ),
+        pytest.param(_PEM[:90], "[REDACTED:private_key]", id="pem cut short"),
+        pytest.param(
+            "Authorization: Bearer abcdef0123456789abcdef",
+            "Authorization: Bearer [REDACTED:bearer_token]",
+            id="bearer",
+        ),
+        pytest.param(
+            "authorization: Basic dXNlcjpwYXNzd29yZA==",
+            "authorization: Basic [REDACTED:basic_auth]",
+            id="basic",
+        ),
+        pytest.param(
+            "postgres://app:hunter2@db.internal:5432/app",
+            "postgres://app:[REDACTED:url_password]@db.internal:5432/app",
+            id="url password",
+        ),
+        pytest.param(
+            "redis://:hunter2@cache/0", "redis://:[REDACTED:url_password]@cache/0", id="no user"
+        ),
+        pytest.param(
+            "Server=tcp:db;Database=app;User Id=sa;Password=hunter2;",
+            "Server=tcp:db;Database=app;User Id=sa;Password=[REDACTED:connection_password];",
+            id="ado",
+        ),
+        pytest.param(
+            "host=db user=app password=hunter2 dbname=x",
+            "host=db user=app password=[REDACTED:connection_password] dbname=x",
+            id="libpq",
+        ),
+        pytest.param(
+            "Server=db;Uid=sa;Pwd=hunter2",
+            "Server=db;Uid=sa;Pwd=[REDACTED:connection_password]",
+            id="pwd",
+        ),
+        pytest.param(
+            '{"user": "a", "password": "hunter2"}',
+            '{"user": "a", "password": "[REDACTED:password]"}',
+            id="json text",
+        ),
+        pytest.param(
+            '"{\\"db_password\\": \\"hunter2\\"}"',
+            '"{\\"db_password\\": \\"[REDACTED:password]\\"}"',
+            id="json in json",
+        ),
+        pytest.param(
+            "DefaultEndpointsProtocol=https;AccountName=x;AccountKey=" + _A + "==;E=core",
+            "DefaultEndpointsProtocol=https;AccountName=x;"
+            "AccountKey=[REDACTED:azure_account_key];E=core",
+            id="azure",
+        ),
+        pytest.param(
+            "https://hooks.slack.com/services/" + "T0123ABCD/B0123ABCD/" + _A[:24],
+            "https://hooks.slack.com/services/T0123ABCD/B0123ABCD/[REDACTED:slack_webhook]",
+            id="slack webhook",
+        ),
+        pytest.param(
+            "bot 1234567890:" + "AA" + _A[:33], "bot 1234567890:[REDACTED:telegram_token]", id="tg"
+        ),
+    ],
+)
+def test_secrets_known_by_what_stands_around_them(text: str, masked: str) -> None:
+    """Passwords and keys without a shape of their own are known by their surroundings."""
+    assert mask_secrets(text) == masked
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What is my social security number used for?",
+        "My password does not work, and the bearer of this letter is John.",
+        "Use basic internationalization and bearer authentication-mechanisms.",
+        "call_l0e8jLSv6OoxjCNiRp4kcVJ0 chatcmpl-AbCdEfGhIjKlMnOpQrStUvWx",
+        "task-manager-of-the-very-long-name sk-learn-pipeline-transformers",
+        "550e8400-e29b-41d4-a716-446655440000 " + _HEX,
+        "mail bob@example.com or see http://example.com:80/@user and ssh://git@github.com/x",
+        "def connect(user=user, password=password): ...",
+        "password=",
+        "-----BEGIN PUBLIC KEY-----",
+        "aws_secret_access_key is the name of the variable",
+        "secret_santa_is_coming_to_town_with_very_many_presents_for",
+        "https://user:@host/ and 10:30@noon and a@b:c@d",
+        "/usr/lib/python3/dist-packages/opentelemetry/instrumentation/__init__.py",
+    ],
+)
+def test_ordinary_words_are_untouched(text: str) -> None:
+    """Talk about secrets, ids, hashes, paths and code are none."""
+    assert find_secrets(text) == []
+    assert mask_secrets(text) is text
+
+
+@pytest.fixture
+def counted() -> Iterator[dict[str, int]]:
+    """Swallowed errors; empty at the beginning, forgotten at the end."""
+    errors.reset()
+    yield errors.counts()
+    errors.reset()
+
+
+def test_a_structure_without_secrets_is_returned_as_it_is(counted: dict[str, int]) -> None:
+    """The same object comes back, so that an unchanged message costs no copy."""
+    value = [{"role": "user", "content": ["hello", 1, None, True, 2.5]}]
+    assert Redactor(Settings()).value(value, "input") is value
+    assert Redactor(Settings(mask_secrets=False)).value(value, "input") is value
+
+
+def test_only_changed_branches_are_copied() -> None:
+    """A masked branch is new, the value handed in is not changed, its other branches are shared."""
+    secret = SECRETS[0][1]
+    value: dict[str, Any] = {"a": [{"text": f"x {secret}"}], "b": {"c": ["d"]}}
+    masked = Redactor(Settings()).value(value, "input")
+    assert masked == {"a": [{"text": "x [REDACTED:anthropic_api_key]"}], "b": {"c": ["d"]}}
+    assert masked["b"] is value["b"]
+    assert secret in value["a"][0]["text"]
+
+
+def test_keys_that_name_a_secret_mask_their_text() -> None:
+    """Whatever stands under password, api_key, Authorization, ... is masked; schemas are not."""
+    redactor = Redactor(Settings())
+    assert redactor.value(
+        {
+            "password": "x",
+            "apiKey": "y",
+            "extra_headers": {"Authorization": "Token z", "X-Api-Key": "k"},
+            "max_tokens": 5,
+            "properties": {"password": {"type": "string"}},
+            "api_key": None,
+        },
+        "tool_arguments",
+    ) == {
+        "password": "[REDACTED:password]",
+        "apiKey": "[REDACTED:apikey]",
+        "extra_headers": {
+            "Authorization": "[REDACTED:authorization]",
+            "X-Api-Key": "[REDACTED:apikey]",
+        },
+        "max_tokens": 5,
+        "properties": {"password": {"type": "string"}},
+        "api_key": None,
+    }
+    secret = SECRETS[8][1]
+    assert redactor.value({f"k {secret}": 1}, "input") == {"k [REDACTED:github_token]": 1}
+
+
+def test_masks_can_be_switched_off() -> None:
+    """With mask_secrets=False and no hook nothing is changed."""
+    redactor = Redactor(Settings(mask_secrets=False))
+    assert not redactor.active
+    assert redactor.text(SECRETS[0][1], "input") == SECRETS[0][1]
+
+
+def test_the_hook_sees_every_text_after_the_masks() -> None:
+    """The hook gets the masked text and what it is; None drops the text."""
+    seen: list[tuple[str, str]] = []
+
+    def hook(text: str, where: str) -> str | None:
+        seen.append((text, where))
+        return None if "drop" in text else text.replace("Alice", "<name>")
+
+    redactor = Redactor(Settings(redact=hook))
+    value = {"role": "user", "content": ["I am Alice", "drop me", SECRETS[0][1]]}
+    assert redactor.value(value, "input") == {
+        "role": "user",
+        "content": ["I am <name>", DROPPED, "[REDACTED:anthropic_api_key]"],
+    }
+    assert seen == [
+        ("I am Alice", "input"),
+        ("drop me", "input"),
+        ("[REDACTED:anthropic_api_key]", "input"),
+    ]
+
+
+@pytest.mark.tests_internal_errors
+@pytest.mark.parametrize("failure", ["raises", "returns a number", "recurses"])
+def test_a_failing_hook_fails_closed(counted: dict[str, int], failure: str) -> None:
+    """The marker stands instead of the raw text, and the failure is counted."""
+
+    def hook(text: str, where: str) -> str | None:
+        if failure == "raises":
+            raise ValueError(text)
+        if failure == "recurses":
+            return hook(text, where)
+        return 5  # type: ignore[return-value]  # pyright: ignore[reportReturnType]
+
+    redactor = Redactor(Settings(redact=hook))
+    assert redactor.text("my canary", "attribute:user.note") == FAILED
+    assert redactor.value({"content": "my canary"}, "input") == {"content": FAILED}
+    assert errors.counts() == {"redact (attribute)": 1, "redact (input)": 1}
+
+
+def test_what_is_too_deep_fails_closed(counted: dict[str, int]) -> None:
+    """A cycle ends in the marker, not in a raw text or an error."""
+    value: list[Any] = ["canary"]
+    value.append(value)
+    redacted = Redactor(Settings(redact=lambda text, where: "x")).value(value, "input")
+    assert "canary" not in repr(redacted)
+
+
+def test_ordinary_text_is_scanned_quickly() -> None:
+    """30 KB of prose cost a small multiple of reading it once."""
+    text = (
+        "the customer asked for a refund of the order, and the agent explained why not. " * 400
+    )[:30_000]
+
+    def fastest(scan: Any) -> float:
+        best = float("inf")
+        for _ in range(20):
+            start = time.thread_time()
+            scan()
+            best = min(best, time.thread_time() - start)
+        return best
+
+    assert fastest(lambda: find_secrets(text)) < 20 * fastest(lambda: text.lower())

@@ -1,0 +1,42 @@
+"""What `import turnspan` costs an application before it records anything."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+LOADED = "import sys; import {module}; print(*sorted(sys.modules))"
+HEAVY = {
+    "anthropic",
+    "chdb",
+    "clickhouse_connect",
+    "genai_prices",
+    "httpx",
+    "numpy",
+    "openai",
+    "opentelemetry.exporter",
+    "opentelemetry.sdk",
+    "orjson",
+    "pandas",
+    "pyarrow",
+    "pydantic",
+    "turnspan_clickhouse",
+    "turnspan_console",
+    "turnspan_records",
+    "wrapt",
+}
+
+
+def loaded_by(module: str) -> set[str]:
+    """The modules in a fresh interpreter after importing one."""
+    code = LOADED.format(module=module)
+    command = [sys.executable, "-c", code]
+    return set(subprocess.run(command, check=True, capture_output=True, text=True).stdout.split())
+
+
+def test_importing_it_loads_no_engine_no_sdk_and_no_exporter() -> None:
+    """Everything heavy waits until it is needed: most processes never ship or read a record."""
+    loaded = loaded_by("turnspan")
+
+    assert "turnspan.decorators" in loaded
+    assert HEAVY & loaded == set()
