@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from rich.cells import cell_len
 from rich.text import Text
@@ -51,7 +51,8 @@ def print_detail(detail: Detail, output: Output, *, full: bool = False) -> None:
     for name, result in detail.tables.items():
         if result.rows:
             _section(page, f"{name}: {len(result.rows):,}")
-            print_table(useful(columns(_without_known(result), output)), output, indent=2)
+            shown = useful(columns(_without_known(result), output), output)
+            print_table(shown, output, indent=2)
 
 
 def as_json(detail: Detail) -> dict[str, Any]:
@@ -85,10 +86,10 @@ def _facts(detail: Detail, page: Page) -> None:
     width = max((cell_len(heading(name)) for name in names), default=0)
     for name in names:
         value = shown[name]
-        if isinstance(value, Mapping):
+        if isinstance(value, dict):
             page.line((heading(name), styles.FAINT))
-            for key in sorted(value):
-                page.line(f"  {key}", ("  ", ""), (as_text(value[key]), styles.FAINT))
+            for key, one in sorted(cast("dict[str, Any]", value).items()):
+                page.line(f"  {key}  ", (values.one_line(as_text(one)), styles.FAINT))
             continue
         text = _fact(name, value)
         style = styles.BY_COLUMN.get(name)
@@ -102,7 +103,7 @@ def _fact(name: str, value: Any) -> str:
     if name in _SECONDS:
         return values.seconds(value)
     if isinstance(value, (list, tuple)):
-        return ", ".join(values.raw(one) for one in value)
+        return ", ".join(values.raw(one) for one in cast("list[Any]", value))
     return values.one_line(values.human(value, name))
 
 

@@ -22,7 +22,10 @@ def print_result(
         from turnspan_console import tables
 
         made = tables.columns(result, output, exact=exact)
-        tables.print_table(made if exact else tables.useful(made), output, indent=indent)
+        if exact:
+            tables.print_exact(made, output)
+        else:
+            tables.print_table(tables.useful(made, output), output, indent=indent)
     elif format_ == "json":
         output.json([_plain(result, row) for row in result.rows])
     elif format_ == "jsonl":

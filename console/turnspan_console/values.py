@@ -120,11 +120,11 @@ def raw(value: Any) -> str:
     if isinstance(value, datetime):
         if value.tzinfo is not None:
             value = value.astimezone(timezone.utc).replace(tzinfo=None)
-        return value.isoformat(sep=" ")
+        return str(value)
     if isinstance(value, (bytes, bytearray)):
         return bytes(value).hex()
     if isinstance(value, Decimal):
-        return f"{value:f}"
+        return format(value, "f")
     if isinstance(value, (Mapping, list, tuple, set)):
         return json.dumps(plain(value), ensure_ascii=False)
     return str(value)

@@ -12,6 +12,7 @@ from turnspan_clickhouse.dsn import Dsn, parse
 from turnspan_clickhouse.errors import QueryError, StoreError
 from turnspan_clickhouse.migrate import SCHEMA_VERSION, current_version, migrate, pending
 from turnspan_clickhouse.stores import Store, open_store
+from turnspan_records import spooled
 
 SERVER_SHIP_SECONDS = 5.0
 """How long a reader of a server ships what waits in this machine's spool."""
@@ -68,12 +69,22 @@ def bring_up_to_date(store: Store) -> None:
 
 
 def _land_what_waits(store: Store, note: Note) -> None:
-    """Ship this machine's spool of the store; a server may keep it waiting for a short time only."""
+    """Ship this machine's spool of the store, to a server for a short time only."""
     dsn = store.dsn
-    if not Spool(dsn.spool).segments():
+    spool = Spool(dsn.spool)
+    if not spool.segments() and not spooled.writers(spool).dead:
         return
     deadline = None if dsn.embedded else time.monotonic() + SERVER_SHIP_SECONDS
-    result = ship(dsn, deadline=deadline)
+    result = ship(store, deadline=deadline, spool=spool)
+    for error in result.errors:
+        note(error)
+    if result.rejected:
+        note(
+            f"The store refused {result.rejected} segments of the spool for good: "
+            "`turnspan doctor` says why."
+        )
+    elif result.remaining and not result.errors:
+        note(f"{result.remaining} segments still wait in the spool: run `turnspan ship`.")
 
 
 def _ignore(_text: str) -> None:

@@ -195,8 +195,10 @@ def _trace(store: Store, found: Found) -> Detail:
 def _tree(rows: list[dict[str, Any]]) -> list[SpanNode]:
     nodes: dict[str, SpanNode] = {}
     for row in rows:
-        values = {name: row[name] for name in SpanNode.__slots__ if name in row}
-        nodes[row["span_id"]] = SpanNode(**{**values, "start_time": utc(row["start_time"])})
+        values = dict(row)
+        values["start_time"] = utc(values["start_time"])
+        del values["parent_span_id"]
+        nodes[row["span_id"]] = SpanNode(**values)
     roots: list[SpanNode] = []
     for row in rows:
         node = nodes[row["span_id"]]

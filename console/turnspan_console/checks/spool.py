@@ -1,0 +1,109 @@
+"""Checks of the spool: writable, not waiting too long, nothing refused, nothing dropped."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from datetime import datetime, timezone
+from pathlib import Path
+
+from turnspan_clickhouse.spool import Spool, Usage
+
+from turnspan_clickhouse.dsn import Dsn
+from turnspan_console.checks.check import FAIL, OK, WARN, Check
+from turnspan_console.values import seconds, size
+from turnspan_records.spooled import refused, writers
+
+_AREA = "spool"
+_OLD_WARN, _OLD_FAIL = 15 * 60.0, 24 * 3600.0
+_LITTLE_SPACE = 512 * 2**20
+
+
+def spool_checks(dsn: Dsn) -> Iterator[Check]:
+    """Every check of this machine's spool of a store. Nothing is written."""
+    spool = Spool(dsn.spool)
+    yield _writable(spool.folder)
+    usage = spool.usage()
+    yield _waiting(usage, spool, embedded=dsn.embedded)
+    yield _refused(spool)
+    if usage.dropped:
+        lost = ", ".join(f"{rows:,} {table}" for table, rows in sorted(usage.dropped.items()))
+        yield Check(
+            _AREA,
+            "dropped",
+            WARN,
+            f"rows were dropped because the spool was full: {lost}",
+            "Make the store reachable, or ship more often.",
+        )
+    alive, dead = (counts := writers(spool)).alive, counts.dead
+    finding = f"{alive} alive, {dead} closed or dead"
+    if dead:
+        remedy = "Run `turnspan ship`: turns they left running are marked interrupted."
+        yield Check(_AREA, "writers", WARN, finding, remedy)
+    else:
+        yield Check(_AREA, "writers", OK, finding)
+
+
+def _writable(folder: Path) -> Check:
+    there = folder
+    while not there.exists() and there != there.parent:
+        there = there.parent
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        return Check(
+            _AREA,
+            "writable",
+            FAIL,
+            f"this user may not write {there}",
+            "Give the folder to the application's user, or set TURNSPAN_SPOOL to another.",
+        )
+    free = shutil.disk_usage(there).free
+    if free < _LITTLE_SPACE:
+        return Check(
+            _AREA,
+            "writable",
+            WARN,
+            f"{folder}, {size(free)} free",
+            "Free some space: records are dropped when the disk is full.",
+        )
+    return Check(_AREA, "writable", OK, f"{folder}, {size(free)} free")
+
+
+def _waiting(usage: Usage, spool: Spool, *, embedded: bool) -> Check:
+    if not usage.segments or usage.oldest is None:
+        return Check(_AREA, "waiting", OK, "nothing waits")
+    age = max(0.0, (datetime.now(timezone.utc) - usage.oldest).total_seconds())
+    share = usage.bytes / spool.limit_bytes
+    finding = f"{usage.segments:,} segments, {size(usage.bytes)}, the oldest {seconds(age)} old"
+    if share > 0.8:
+        return Check(
+            _AREA,
+            "waiting",
+            FAIL,
+            f"{finding}: {share:.0%} of the limit",
+            "Run `turnspan ship` now: at the limit plain spans are dropped first.",
+        )
+    if embedded or age < _OLD_WARN:  # the next reader of an embedded store loads them
+        return Check(_AREA, "waiting", OK, finding)
+    return Check(
+        _AREA,
+        "waiting",
+        FAIL if age >= _OLD_FAIL else WARN,
+        finding,
+        "Run `turnspan ship`; if it fails, mend what it says about the store.",
+    )
+
+
+def _refused(spool: Spool) -> Check:
+    segments = refused(spool)
+    if not segments:
+        return Check(_AREA, "refused", OK, "the store has refused nothing")
+    last = segments[-1]
+    return Check(
+        _AREA,
+        "refused",
+        FAIL,
+        f"{len(segments):,} segments in {spool.rejected_folder}; the last, of {last.table}: "
+        f"{last.reason.splitlines()[0][:200]}",
+        "Mend the cause (mostly: `turnspan migrate`), then run `turnspan ship --rejected`.",
+    )

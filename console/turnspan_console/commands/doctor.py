@@ -1,0 +1,58 @@
+"""``turnspan doctor``: what is wrong, and how to mend it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from turnspan_console.failures import FINDING, Failure
+from turnspan_console.options import format_option, store_option, store_text
+
+if TYPE_CHECKING:
+    from turnspan_console.checks.check import Check
+
+
+@click.command("doctor", short_help="Say what is wrong and how to mend it.")
+@click.option("--problems", is_flag=True, help="Only what is wrong.")
+@format_option("text", "json")
+@store_option
+def command(problems: bool, format_: str) -> None:
+    """Check the store, the spool and the surroundings of the application; change nothing.
+
+    Run it where the application runs, with its environment. Exit code 1 if any check fails.
+    """
+    from turnspan_console.output import Output
+
+    output = Output()
+    found = [one for one in _checks() if one.level != "ok" or not problems]
+    if format_ == "json":
+        from turnspan_console.values import plain
+
+        output.json([{k: v for k, v in plain(one).items() if k != "record"} for one in found])
+    else:
+        from turnspan_console.verdict import print_checks
+
+        print_checks(found, output)
+    failed = sum(one.level == "fail" for one in found)
+    if failed:
+        raise Failure(f"{failed} check{'s' if failed > 1 else ''} failed.", FINDING)
+
+
+def _checks() -> Iterator[Check]:
+    from turnspan_clickhouse.dsn import parse
+    from turnspan_clickhouse.errors import StoreError
+    from turnspan_console.checks.check import FAIL, Check, guarded
+    from turnspan_console.checks.environment import environment_checks
+    from turnspan_console.checks.spool import spool_checks
+    from turnspan_console.checks.store import store_checks
+
+    try:
+        dsn = parse(store_text())
+    except StoreError as error:
+        yield Check("store", "address", FAIL, "TURNSPAN_STORE or --store is no DSN", str(error))
+    else:
+        yield from guarded("store", "checks", lambda: store_checks(dsn))
+        yield from guarded("spool", "checks", lambda: spool_checks(dsn))
+    yield from guarded("application", "checks", environment_checks)

@@ -1,0 +1,79 @@
+"""``turnspan ship``: land what waits in the spool."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import click
+
+from turnspan_console.failures import FINDING, UNAVAILABLE, Failure
+from turnspan_console.options import chosen_dsn, store_option
+
+if TYPE_CHECKING:
+    from turnspan_clickhouse.ship import ShipResult
+    from turnspan_clickhouse.spool import Spool
+
+    from turnspan_clickhouse.dsn import Dsn
+
+
+@click.command("ship", short_help="Land what waits in the spool.")
+@click.option(
+    "--rejected", is_flag=True, help="Try the segments again that the store refused before."
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="Stop after so long; the rest stays in the spool.  [default: until all is landed]",
+)
+@store_option
+def command(rejected: bool, timeout: float | None) -> None:
+    """Land what waits in this machine's spool, each record once, however often it is run.
+
+    Turns whose process died before they ended are marked interrupted.
+    """
+    from turnspan_clickhouse.spool import Spool
+
+    from turnspan_records.spooled import restore_refused
+
+    dsn = chosen_dsn()
+    spool = Spool(dsn.spool)
+    if rejected:
+        restore_refused(spool)
+    result = _ship(dsn, spool, timeout)
+    _report(result)
+
+
+def _ship(dsn: Dsn, spool: Spool, timeout: float | None) -> ShipResult:
+    from turnspan_clickhouse.ship import ShipResult, ship
+
+    from turnspan_clickhouse.stores import open_store
+    from turnspan_records.access import bring_up_to_date
+    from turnspan_records.spooled import writers
+
+    deadline = None if timeout is None else time.monotonic() + timeout
+    if not spool.segments() and not writers(spool).dead:
+        return ShipResult()
+    # The store before the spool, as every reader does it: two of them never wait for each other.
+    with open_store(dsn, wait=timeout or 10.0) as store:
+        bring_up_to_date(store)
+        return ship(store, deadline=deadline, spool=spool)
+
+
+def _report(result: ShipResult) -> None:
+    shipped = f"{result.shipped_rows:,} rows in {result.shipped_segments:,} segments landed"
+    told = [shipped if result.shipped_segments else "nothing to land"]
+    if result.interrupted:
+        told.append(f"{result.interrupted:,} turns marked interrupted")
+    if result.remaining:
+        told.append(f"{result.remaining:,} segments still wait")
+    click.echo(", ".join(told))
+    if result.errors:
+        raise Failure(result.errors[0], UNAVAILABLE)
+    if result.rejected:
+        raise Failure(
+            f"The store refused {result.rejected:,} segments for good: `turnspan doctor` says why, "
+            "`turnspan ship --rejected` tries again.",
+            FINDING,
+        )

@@ -1,0 +1,182 @@
+"""``turnspan status``: what waits, what is stored, which versions."""
+
+from __future__ import annotations
+
+import platform
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from turnspan_console.failures import UNAVAILABLE, Failure
+from turnspan_console.options import chosen_dsn, format_option, store_option
+
+if TYPE_CHECKING:
+    from turnspan_clickhouse.dsn import Dsn
+    from turnspan_console.output import Output
+
+
+@click.command("status", short_help="What waits in the spool, what the store holds, versions.")
+@format_option("text", "json")
+@store_option
+def command(format_: str) -> None:
+    """Show the spool, the store and the versions. Nothing is landed or changed by looking."""
+    from turnspan_console.output import Output
+
+    output = Output()
+    dsn = chosen_dsn()
+    spool, store, versions = _spool(dsn), _store(dsn), _versions()
+    if format_ == "json":
+        from turnspan_console.values import plain
+
+        output.json(plain({"store": store, "spool": spool, "versions": versions}))
+    else:
+        _print(output, spool, store, versions)
+    if store.get("error"):
+        raise Failure(str(store["error"]), UNAVAILABLE)
+
+
+def _spool(dsn: Dsn) -> dict[str, Any]:
+    from turnspan_clickhouse.spool import Spool
+
+    from turnspan_records.spooled import writers
+
+    spool = Spool(dsn.spool)
+    usage = spool.usage()
+    counts = writers(spool)
+    return {
+        "folder": str(spool.folder),
+        "segments": usage.segments,
+        "bytes": usage.bytes,
+        "limit_bytes": spool.limit_bytes,
+        "oldest": usage.oldest,
+        "tables": {
+            table: {"segments": segments, "bytes": size}
+            for table, (segments, size) in sorted(usage.by_table.items())
+        },
+        "rejected_segments": usage.rejected,
+        "rejected_bytes": usage.rejected_bytes,
+        "dropped_rows": usage.dropped,
+        "writers_alive": counts.alive,
+        "writers_dead": counts.dead,
+    }
+
+
+def _store(dsn: Dsn) -> dict[str, Any]:
+    from turnspan_clickhouse.errors import StoreError
+    from turnspan_clickhouse.migrate import SCHEMA_VERSION, current_version
+    from turnspan_clickhouse.stores import open_store
+    from turnspan_records.inventory import table_sizes
+
+    told: dict[str, Any] = {
+        "store": str(dsn),
+        "kind": "embedded" if dsn.embedded else "cluster" if dsn.cluster else "server",
+        "exists": True,
+        "reachable": False,
+        "client_schema_version": SCHEMA_VERSION,
+    }
+    if dsn.path is not None and not (dsn.path / "engine").exists():
+        return {**told, "exists": False}
+    try:
+        with open_store(dsn, wait=3.0) as store:
+            told["reachable"] = True
+            told["engine_version"] = store.server_version()
+            told["schema_version"] = current_version(store)
+            told["tables"] = {
+                one.table: {"rows": one.rows, "bytes": one.bytes, "parts": one.parts}
+                for one in table_sizes(store)
+            }
+    except StoreError as error:
+        told["error"] = str(error)
+    return told
+
+
+def _versions() -> dict[str, str]:
+    told = {"python": platform.python_version()}
+    for name in (
+        "turnspan",
+        "opentelemetry-api",
+        "opentelemetry-sdk",
+        "clickhouse-connect",
+        "chdb",
+        "openai",
+        "anthropic",
+    ):
+        try:
+            told[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            told[name] = "not installed"
+    return told
+
+
+def _print(
+    output: Output, spool: dict[str, Any], store: dict[str, Any], versions: dict[str, str]
+) -> None:
+    from turnspan_console import styles
+    from turnspan_console.page import Page
+
+    page = Page(output, full=True)
+    page.line(("Store  ", styles.TITLE), (store["store"], styles.TITLE))
+    _print_store(page, output, store)
+    page.blank()
+    page.line(("Spool  ", styles.TITLE), (spool["folder"], styles.TITLE))
+    _print_spool(page, output, spool)
+    page.blank()
+    page.line(("Versions", styles.TITLE))
+    width = max(len(name) for name in versions)
+    for name, version in versions.items():
+        style = styles.FAINT if version == "not installed" else ""
+        page.line((f"  {name:{width}}  ", styles.FAINT), (version, style))
+
+
+def _print_store(page: Any, output: Output, store: dict[str, Any]) -> None:
+    from turnspan_console import styles
+
+    if not store["exists"]:
+        page.line(("  does not exist yet: the first command that reads makes it", styles.FAINT))
+        return
+    if "engine_version" not in store:
+        page.line(("  cannot be used", styles.BAD))
+        return
+    known, wanted = store.get("schema_version"), store["client_schema_version"]
+    current = known == wanted
+    page.line(
+        (f"  {store['kind']}, ClickHouse {store['engine_version']}, schema ", styles.FAINT),
+        (f"{known}", styles.FAINT if current else styles.WARN),
+        ("" if current else f" (this Turnspan has {wanted}: turnspan migrate)", styles.WARN),
+    )
+    rows = [
+        (table, one["rows"], one["bytes"], one["parts"])
+        for table, one in store.get("tables", {}).items()
+    ]
+    _table(output, ("table", "rows", "bytes", "parts"), rows)
+
+
+def _print_spool(page: Any, output: Output, spool: dict[str, Any]) -> None:
+    from turnspan_console import styles
+    from turnspan_console.values import moment, size
+
+    writers = f"writers: {spool['writers_alive']} alive, {spool['writers_dead']} closed or dead"
+    if spool["segments"]:
+        page.line(
+            f"  {spool['segments']:,} segments wait, {size(spool['bytes'])} of "
+            f"{size(spool['limit_bytes'])}, since {moment(spool['oldest'])}; {writers}"
+        )
+        rows = [(name, one["segments"], one["bytes"]) for name, one in spool["tables"].items()]
+        _table(output, ("table", "segments", "bytes"), rows)
+    else:
+        page.line((f"  nothing waits; {writers}", styles.FAINT))
+    if spool["rejected_segments"]:
+        rejected = f"{spool['rejected_segments']:,} refused, {size(spool['rejected_bytes'])}"
+        page.line((f"  {rejected}: turnspan doctor says why", styles.BAD))
+    if spool["dropped_rows"]:
+        lost = ", ".join(f"{rows:,} {table}" for table, rows in spool["dropped_rows"].items())
+        page.line((f"  dropped because the spool was full: {lost} rows", styles.BAD))
+
+
+def _table(output: Output, names: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
+    from turnspan_clickhouse.stores import Result
+    from turnspan_console.tables import columns, print_table
+
+    types = ("String", *("UInt64" for _ in names[1:]))
+    print_table(columns(Result(names, types, rows), output), output, indent=2)

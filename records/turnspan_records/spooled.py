@@ -1,0 +1,58 @@
+"""What waits in a spool, who writes it, and what the store refused."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from turnspan_clickhouse.spool import Spool
+
+
+@dataclass(frozen=True, slots=True)
+class Writers:
+    """How many processes write a spool, and how many of its writers have died or closed."""
+
+    alive: int
+    dead: int
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A segment that the store refused for good, with the store's reason."""
+
+    name: str
+    table: str
+    bytes: int
+    reason: str
+
+
+def writers(spool: Spool) -> Writers:
+    """Count a spool's writers by their locks."""
+    total = len(list((spool.folder / "writers").glob("*.lock")))
+    dead = spool.dead_writers()
+    for lock in dead:
+        lock.release()
+    return Writers(max(0, total - len(dead)), len(dead))
+
+
+def refused(spool: Spool) -> list[Refused]:
+    """The refused segments, oldest first."""
+    found: list[Refused] = []
+    for segment in spool.rejected():
+        reason = segment.path.with_name(segment.path.name + ".error")
+        try:
+            text = reason.read_text(encoding="utf-8", errors="replace").strip()
+        except OSError:
+            text = "unknown"
+        found.append(Refused(segment.name, segment.table, segment.size, text))
+    return found
+
+
+def restore_refused(spool: Spool) -> int:
+    """Put the refused segments back to be shipped again; returns how many."""
+    restored = 0
+    for segment in spool.rejected():
+        os.replace(segment.path, spool.folder / segment.name)
+        segment.path.with_name(segment.path.name + ".error").unlink(missing_ok=True)
+        restored += 1
+    return restored
