@@ -5,7 +5,6 @@ Everything here runs beside the user's code, on the user's thread, under a guard
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -15,6 +14,7 @@ from opentelemetry.context import Context
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode
 
 from turnspan import config, semconv
+from turnspan.aborts import is_abort
 from turnspan.content.ledger import Content, StartedTurn, ToolContent, TurnContent, ledger
 from turnspan.content.snapshot import freeze
 from turnspan.context import TURN_KEY, active_session, active_turn, scope_attributes
@@ -25,7 +25,6 @@ from turnspan.turn import Ending, Turn
 
 _MAX_ITEMS = 10_000
 _MAX_DESCRIPTION = 500
-_ABORTS: Final = (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit)
 
 _tracer = trace.get_tracer(semconv.SCOPE_DECORATORS)
 
@@ -108,7 +107,7 @@ class SpanRecording:
     def failed(self, error: BaseException) -> None:
         """The code raised this."""
         with guard("recording.end"):
-            aborted = isinstance(error, _ABORTS)
+            aborted = is_abort(error)
             outcome = ""
             if self._items is not None:
                 outcome = "cancelled" if aborted else "error"
@@ -133,7 +132,7 @@ class SpanRecording:
             if outcome:
                 span.set_attribute(semconv.STREAM_OUTCOME, outcome)
             self._record(result, error)
-            if error is not None and not isinstance(error, _ABORTS):
+            if error is not None and not is_abort(error):
                 mark_error(span, error)
         finally:
             span.end()

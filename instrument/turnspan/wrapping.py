@@ -8,11 +8,12 @@ loop body, so that the code after an abandoned generator keeps its own parent.
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import inspect
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar, cast
+
+from turnspan.aborts import is_cancelled
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -183,7 +184,7 @@ def _wrap_async_generator(func: Callable[..., Any], begin: Begin) -> Callable[..
             except BaseException as error:
                 recording.leave(token)
                 # Cancellation that arrives at a yield is the event loop closing what was left.
-                if thrown is not None and isinstance(error, asyncio.CancelledError):
+                if thrown is not None and is_cancelled(error):
                     recording.abandoned()
                 else:
                     recording.failed(error)
