@@ -86,7 +86,8 @@ def print_table(
             _print_below(one.cells[at], output, indent + 4)
     if fitted.hidden:
         names = ", ".join(one.name for one in fitted.hidden)
-        output.line(Text(f"{margin}not shown for want of width: {names}", styles.FAINT))
+        told = Text(f"not shown for want of width: {names}", styles.FAINT)
+        output.line(Text(margin).append_text(layout.cut(told, output.width - indent)))
 
 
 def print_exact(made: Sequence[Column], output: Output) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import ENTRY, Invoke, Spawn
+from support.story import ENTRY, Invoke, Spawn
 
 READERS = (
     ("diagnose",),
