@@ -21,3 +21,7 @@ class QueryError(StoreError):
     def __init__(self, message: str, code: int = 0) -> None:
         super().__init__(message)
         self.code = code
+
+
+class SpoolError(Exception):
+    """The spool cannot take a segment now; ``str(error)`` says why."""

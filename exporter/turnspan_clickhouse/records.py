@@ -286,10 +286,10 @@ class Annotation(Record):
 RECORDS: tuple[type[Record], ...] = (
     LlmCall,
     TurnSummary,
+    Annotation,
     ToolCall,
     Message,
     Definition,
     SpanRow,
-    Annotation,
 )
 """Every record class, most precious first (the spool drops from the end when it is full)."""

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import logging
 import os
 import re
+import threading
 import time
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,6 +33,8 @@ READ_SETTINGS: Mapping[str, Any] = {
     "do_not_merge_across_partitions_select_final": 1,
 }
 
+
+_thread = threading.local()
 
 if TYPE_CHECKING:
     from clickhouse_connect.driver.exceptions import DatabaseError
@@ -97,7 +101,8 @@ class Store:
             "insert_deduplication_token": token,
             "insert_deduplicate": 1,
             "async_insert": 0,
-            "input_format_skip_unknown_fields": 1,
+            # A column the store lacks means an older schema: refused, so that nothing is lost.
+            "input_format_skip_unknown_fields": 0,
         }
         if self.dsn.cluster:
             settings["distributed_foreground_insert"] = 1
@@ -219,8 +224,17 @@ def _client(**options: Any) -> Any:
     """clickhouse-connect's client, whose own types are partly unknown."""
     import clickhouse_connect
 
+    for name in ("urllib3.connectionpool", "clickhouse_connect.driver._backend.http_sync"):
+        driver = logging.getLogger(name)
+        if _not_ours not in driver.filters:
+            driver.addFilter(_not_ours)
     get_client: Any = clickhouse_connect.get_client  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
     return get_client(**options)
+
+
+def _not_ours(_record: logging.LogRecord) -> bool:
+    """Drops the driver's lines about our own calls: we say once what went wrong, in a sentence."""
+    return not getattr(_thread, "calling", False)
 
 
 def _take_lock(dsn: Dsn, wait: float) -> int:
@@ -268,6 +282,7 @@ def translated_errors(dsn: Dsn) -> Generator[None]:
     """Turn the client library's errors into ours, without the password and in one sentence."""
     from clickhouse_connect.driver import exceptions
 
+    _thread.calling = True
     try:
         yield
     except exceptions.DatabaseError as error:
@@ -276,6 +291,8 @@ def translated_errors(dsn: Dsn) -> Generator[None]:
         raise _unavailable(dsn, error) from None
     except exceptions.Error as error:
         raise QueryError(_short(error), error.code or 0) from None
+    finally:
+        _thread.calling = False
 
 
 def _translated(dsn: Dsn, error: DatabaseError) -> StoreError:

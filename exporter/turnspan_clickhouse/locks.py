@@ -1,0 +1,80 @@
+"""Locks that the kernel gives up when their process dies, however it dies.
+
+A flock belongs to the open file, which a forked child shares: a child that kept it would hold a
+dead parent's lock. So every lock held here is closed in a forked child (closing a copy does not
+unlock it), and a release unlocks before it closes.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from pathlib import Path
+
+_held: set[FileLock] = set()
+
+
+class FileLock:
+    """An exclusive lock on a file, held from ``take`` to ``release`` or to the process's end."""
+
+    def __init__(self, path: Path, fd: int) -> None:
+        self.path = path
+        self._fd = fd
+        _held.add(self)
+
+    @classmethod
+    def take(cls, path: Path, *, create: bool = True) -> FileLock | None:
+        """Take the lock; None while another holds it.
+
+        Raises:
+            OSError: the file cannot be opened; FileNotFoundError without ``create``.
+        """
+        fd = os.open(path, os.O_RDWR | (os.O_CREAT if create else 0), 0o600)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(fd)
+            return None
+        except BaseException:
+            os.close(fd)
+            raise
+        return cls(path, fd)
+
+    def move(self, path: Path) -> None:
+        """Give the locked file another name; the lock goes with it."""
+        os.replace(self.path, path)
+        self.path = path
+
+    def on_disk(self) -> bool:
+        """Whether this process holds the lock and the file is still the one under its name."""
+        if self._fd < 0:
+            return False
+        try:
+            found = os.stat(self.path)
+        except OSError:
+            return False
+        mine = os.fstat(self._fd)
+        return (found.st_dev, found.st_ino) == (mine.st_dev, mine.st_ino)
+
+    def release(self) -> None:
+        """Give the lock up; again does nothing."""
+        fd, self._fd = self._fd, -1
+        _held.discard(self)
+        if fd >= 0:
+            fcntl.flock(fd, fcntl.LOCK_UN)
+            os.close(fd)
+
+    def drop_in_child(self) -> None:
+        """In a forked child: let go of the parent's lock without unlocking it."""
+        fd, self._fd = self._fd, -1
+        _held.discard(self)
+        if fd >= 0:
+            os.close(fd)
+
+
+def _drop_all_in_child() -> None:
+    for lock in list(_held):
+        lock.drop_in_child()
+
+
+os.register_at_fork(after_in_child=_drop_all_in_child)

@@ -1,0 +1,80 @@
+"""Segment files: one batch of one table, a ClickHouse Native stream, with its facts in its name.
+
+``20261101T101112.123456Z-host-4711-8.24.llm_call.native``: UTC time, host, process, sequence
+number, schema version, table. The name is the insert's deduplication token.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+import socket
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+
+_NAME = re.compile(r"(\d{8}T\d{6}\.\d{6}Z)-(\w+-\d+)-(\d+)\.(\d+)\.(\w+)\.native")
+_TIME = "%Y%m%dT%H%M%S.%fZ"
+
+sequence = itertools.count(1)
+"""One for the process, so that two writers of one process never choose the same name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """One segment; ``writer`` is the ``host-pid`` of the process that wrote it."""
+
+    path: Path
+    created: datetime
+    writer: str
+    number: int
+    schema_version: int
+    table: str
+    size: int
+
+    @property
+    def name(self) -> str:
+        """The file's name, which is the insert's token."""
+        return self.path.name
+
+    def rows(self) -> int:
+        """How many rows it holds, from the block's head; 0 when that cannot be read."""
+        try:
+            with self.path.open("rb") as file:
+                head = file.read(20)
+            return _varints(head)[1]
+        except (OSError, IndexError):
+            return 0
+
+
+def host_and_pid(pid: int) -> str:
+    """What names a process among all that may share a spool."""
+    host = re.sub(r"\W", "_", socket.gethostname(), flags=re.ASCII)[:60] or "localhost"
+    return f"{host}-{pid}"
+
+
+def new_name(writer: str, schema_version: int, table: str) -> str:
+    """A name for a segment that begins now."""
+    now = datetime.now(timezone.utc).strftime(_TIME)
+    return f"{now}-{writer}-{next(sequence)}.{schema_version}.{table}.native"
+
+
+def read_name(path: Path, size: int) -> Segment | None:
+    """The segment a file is, None when it is none."""
+    match = _NAME.fullmatch(path.name)
+    if match is None:
+        return None
+    created = datetime.strptime(match[1], _TIME).replace(tzinfo=timezone.utc)
+    return Segment(path, created, match[2], int(match[3]), int(match[4]), match[5], size)
+
+
+def _varints(head: bytes) -> list[int]:
+    found: list[int] = []
+    number = shift = 0
+    for byte in head:
+        number |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            found.append(number)
+            number = shift = 0
+    return found

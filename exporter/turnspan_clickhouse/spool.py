@@ -1,0 +1,338 @@
+"""The spool: a folder in which records wait, durable from the moment ``write`` returns.
+
+::
+
+    <name>.native            a segment; see segments.py          (.native.tmp while it is written)
+    writers/<token>.lock     held by a living writer; free: its process died or closed it
+    rejected/<name>          refused by the store for good, the reason beside it in <name>.error
+    dropped/<token>.json     rows this process dropped because the spool was full
+    ship.lock                held by the one process that ships
+
+Any number of processes write; everything here is for the owner's eyes only (0700, 0600).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import secrets
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from turnspan_clickhouse.errors import SpoolError
+from turnspan_clickhouse.locks import FileLock
+from turnspan_clickhouse.records import RECORDS
+from turnspan_clickhouse.segments import Segment, host_and_pid, new_name, read_name
+
+DEFAULT_LIMIT_BYTES = 2 * 1024**3
+_RECOUNT_SECONDS = 5.0
+"""How long a process trusts its own count of a folder that others write and empty too."""
+_STALE_SECONDS = 60.0
+_RANK = {record.table: rank for rank, record in enumerate(RECORDS)}
+_UNKNOWN_RANK = len(RECORDS) - 1.5
+"""A table of a newer Turnspan: dropped after the plain spans, before what is known to matter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a spool holds; ``dropped`` counts rows by table over all its writers."""
+
+    segments: int
+    bytes: int
+    by_table: dict[str, tuple[int, int]]
+    oldest: datetime | None
+    rejected: int
+    rejected_bytes: int
+    dropped: dict[str, int] = field(default_factory=dict[str, int])
+
+
+class Spool:
+    """A store's spool folder, created with the first write.
+
+    ``limit_bytes`` bounds all segments together; ``on_drop(table, rows)`` is told what was deleted
+    to stay under it. ``dropped`` counts the same, by ``spool_full:<table>``, for this process.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        limit_bytes: int = DEFAULT_LIMIT_BYTES,
+        on_drop: Callable[[str, int], None] | None = None,
+    ) -> None:
+        self.folder = folder
+        self.limit_bytes = limit_bytes
+        self.dropped: Counter[str] = Counter()
+        self._on_drop = on_drop
+        self.after_fork()
+
+    def after_fork(self) -> None:
+        """In a forked child: nothing dropped yet, and no lock of a thread that is not here."""
+        self.dropped.clear()
+        self._lock = threading.Lock()
+        self._used = 0
+        self._counted_at = float("-inf")
+        self._account = f"{host_and_pid(os.getpid())}-{secrets.token_hex(4)}"
+
+    @property
+    def rejected_folder(self) -> Path:
+        """Where segments go that the store refused for good."""
+        return self.folder / "rejected"
+
+    # -- reading ------------------
+
+    def segments(self) -> list[Segment]:
+        """What waits, oldest first."""
+        return sorted(_segments(self.folder), key=lambda segment: segment.name)
+
+    def rejected(self) -> list[Segment]:
+        """What was refused for good, oldest first."""
+        return sorted(_segments(self.rejected_folder), key=lambda segment: segment.name)
+
+    def usage(self) -> Usage:
+        """Counts and bytes, for people."""
+        waiting, rejected = self.segments(), self.rejected()
+        tables: dict[str, tuple[int, int]] = {}
+        for segment in waiting:
+            count, size = tables.get(segment.table, (0, 0))
+            tables[segment.table] = (count + 1, size + segment.size)
+        return Usage(
+            segments=len(waiting),
+            bytes=sum(segment.size for segment in waiting),
+            by_table=tables,
+            oldest=waiting[0].created if waiting else None,
+            rejected=len(rejected),
+            rejected_bytes=sum(segment.size for segment in rejected),
+            dropped=self._dropped_by_all(),
+        )
+
+    # -- room ------------------
+
+    def make_room(self, table: str, size: int) -> None:
+        """Delete what matters less than a new segment of this table until that fits.
+
+        Raises:
+            SpoolError: everything that waits matters more; the new segment is the one to drop.
+        """
+        with self._lock:
+            now = time.monotonic()
+            if now - self._counted_at > _RECOUNT_SECONDS or self._used + size > self.limit_bytes:
+                self._recount(now)
+            if self._used + size > self.limit_bytes:
+                self._delete_for(_rank(table), size)
+            if self._used + size > self.limit_bytes:
+                raise SpoolError(
+                    f"the spool {self.folder} is full ({self.limit_bytes:,} bytes) of records that "
+                    f"matter more than {table}: make the store reachable and run `turnspan ship`"
+                )
+            self._used += size
+
+    def _recount(self, now: float) -> None:
+        found = [*_segments(self.folder), *_segments(self.rejected_folder)]
+        self._used, self._counted_at = sum(segment.size for segment in found), now
+
+    def _delete_for(self, rank: float, size: int) -> None:
+        rejected = self.rejected()
+        waiting = [s for s in self.segments() if _rank(s.table) >= rank]
+        waiting.sort(key=lambda segment: (-_rank(segment.table), segment.name))
+        gone: Counter[str] = Counter()
+        for segment in [*rejected, *waiting]:
+            if self._used + size <= self.limit_bytes:
+                break
+            rows = segment.rows()
+            with contextlib.suppress(FileNotFoundError):  # shipped this moment, by another
+                segment.path.unlink()
+                gone[segment.table] += rows
+            _reason_of(segment.path).unlink(missing_ok=True)
+            self._used -= segment.size
+        self._count_dropped(gone)
+
+    def _count_dropped(self, gone: Counter[str]) -> None:
+        for table, rows in gone.items():
+            self.dropped[f"spool_full:{table}"] += rows
+            if self._on_drop is not None:
+                self._on_drop(table, rows)
+        if gone:
+            folder = _private(self.folder / "dropped")
+            totals = {key.partition(":")[2]: rows for key, rows in self.dropped.items()}
+            _write(folder / f"{self._account}.json", json.dumps(totals).encode())
+
+    def _dropped_by_all(self) -> dict[str, int]:
+        totals: Counter[str] = Counter()
+        for path in (self.folder / "dropped").glob("*.json"):
+            with contextlib.suppress(OSError, ValueError):  # being replaced, or cut by a crash
+                totals.update(json.loads(path.read_text()))
+        return dict(totals)
+
+    # -- writers ------------------
+
+    def dead_writers(self) -> list[FileLock]:
+        """The lock files of writers that closed or died, each locked now: release or bury them."""
+        found: list[FileLock] = []
+        for path in sorted((self.folder / "writers").glob("*.lock")):
+            with contextlib.suppress(FileNotFoundError):
+                lock = FileLock.take(path, create=False)
+                if lock is not None:
+                    found.append(lock)
+        return found
+
+    def clean(self) -> None:
+        """Remove temporary files that no living process is writing."""
+        oldest = time.time() - _STALE_SECONDS
+        for folder in (self.folder, self.folder / "writers", self.folder / "dropped"):
+            for path in folder.glob("*.tmp"):
+                with contextlib.suppress(FileNotFoundError):
+                    if path.stat().st_mtime < oldest:
+                        path.unlink()
+
+    def reject(self, segment: Segment, reason: str) -> None:
+        """Set a segment aside that the store will never take, with the reason beside it."""
+        target = _private(self.rejected_folder) / segment.name
+        _write(_reason_of(target), reason.encode("utf-8", "replace"))
+        os.replace(segment.path, target)
+
+
+class SpoolWriter:
+    """A process's identity in a spool. Nothing is created before the first ``write``.
+
+    ``token`` names it in the records it writes (``host-pid-8hex``); its lock file tells others
+    whether it lives. After ``close`` or the process's death, its unfinished turns are interrupted.
+    """
+
+    def __init__(self, spool: Spool) -> None:
+        self.spool = spool
+        self._begin()
+
+    def _begin(self) -> None:
+        self._process = host_and_pid(os.getpid())
+        self.token = f"{self._process}-{secrets.token_hex(4)}"
+        self._held: FileLock | None = None
+        self._mutex = threading.Lock()
+
+    def after_fork(self) -> None:
+        """In a forked child: a fresh identity. The parent's lock stays the parent's."""
+        if self._held is not None:
+            self._held.drop_in_child()
+        self.spool.after_fork()
+        self._begin()
+
+    def write(self, table: str, schema_version: int, block: bytes, *, sync: bool = False) -> Path:
+        """Write a segment; it outlives this process, and with ``sync`` a power cut too.
+
+        Raises:
+            SpoolError: the disk or the spool is full, or the folder cannot be written.
+        """
+        try:
+            with self._mutex:
+                self._hold()
+            self.spool.make_room(table, len(block))
+            name = new_name(self._process, schema_version, table)
+            return self._write(name, block, sync)
+        except OSError as error:
+            raise SpoolError(_explain(self.spool.folder, error)) from error
+
+    def _write(self, name: str, block: bytes, sync: bool) -> Path:
+        path = self.spool.folder / name
+        try:
+            _write(path, block, sync=sync)
+        except FileNotFoundError:  # the folder was removed since a moment ago
+            with self._mutex:
+                self._hold()
+            _write(path, block, sync=sync)
+        return path
+
+    def _hold(self) -> None:
+        """Hold our lock file; anew when someone removed the folder."""
+        if self._held is not None:
+            if self._held.on_disk():
+                return
+            self._held.release()
+        _private(self.spool.folder)
+        path = _private(self.spool.folder / "writers") / f"{self.token}.lock"
+        # Locked under another name first: a lock file that is seen free means a dead writer.
+        lock = FileLock.take(path.with_suffix(".tmp"))
+        if lock is None:
+            raise BlockingIOError(errno.EAGAIN, "the writer's lock is held by another process")
+        self._held = lock
+        lock.move(path)
+
+    def close(self) -> None:
+        """Give the identity up; turns still running under it count as interrupted."""
+        if self._held is not None:
+            self._held.release()
+
+
+def _segments(folder: Path) -> Iterator[Segment]:
+    try:
+        entries = list(os.scandir(folder))
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    for entry in entries:
+        if entry.name.endswith(".native"):
+            with contextlib.suppress(FileNotFoundError):
+                segment = read_name(Path(entry.path), entry.stat().st_size)
+                if segment is not None:
+                    yield segment
+
+
+def _rank(table: str) -> float:
+    return _RANK.get(table, _UNKNOWN_RANK)
+
+
+def _reason_of(path: Path) -> Path:
+    return path.with_name(path.name + ".error")
+
+
+def _private(folder: Path) -> Path:
+    """The folder, made with its parents if need be, for the owner only."""
+    if not folder.is_dir():
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        folder.chmod(0o700)
+    return folder
+
+
+def _write(path: Path, content: bytes, *, sync: bool = False) -> None:
+    """Write a file whole or not at all."""
+    temporary = path.with_name(path.name + ".tmp")
+    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        try:
+            view = memoryview(content)
+            while view:
+                view = view[os.write(fd, view) :]
+            if sync:
+                os.fsync(fd)
+        finally:
+            os.close(fd)
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise
+    if sync:
+        _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    fd = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _explain(folder: Path, error: OSError) -> str:
+    reason = {
+        errno.ENOSPC: "the disk is full",
+        errno.EDQUOT: "the disk quota is used up",
+        errno.EROFS: "the file system is read-only",
+        errno.EACCES: "this user may not write there",
+    }.get(error.errno or 0, str(error))
+    return f"the spool {folder} cannot be written: {reason}"
