@@ -57,8 +57,10 @@ wheel: setup ## Build the wheel and compare its contents with the repository
 	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
 	@$(BIN)/python .ci/check_wheel.py dist/*.whl
 
-bench: setup ## Run the benchmarks
-	@$(BIN)/python -m benchmarks $(ARGS)
+bench: setup ## Run the benchmarks, or one: make bench ARGS=encode
+	@for each in $(or $(ARGS),$(basename $(notdir $(wildcard benchmarks/*.py)))); do \
+	  echo "== $$each"; $(BIN)/python benchmarks/$$each.py; \
+	done
 
 jaeger: ## Build a real Jaeger into .tools/bin with the Go toolchain (some minutes, once)
 	@deploy/jaeger/build .tools

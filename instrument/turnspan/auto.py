@@ -11,7 +11,9 @@ import os
 from typing import Any
 
 from opentelemetry.instrumentation.distro import BaseDistro  # type: ignore[attr-defined]
-from opentelemetry.sdk._configuration import _OTelSDKConfigurator  # the official distro's base too
+from opentelemetry.sdk._configuration import (  # the official distro's base too
+    _OTelSDKConfigurator,  # pyright: ignore[reportPrivateUsage]
+)
 
 from turnspan.config import logger
 

@@ -280,7 +280,7 @@ class _Manual:
         usage_attributes(reply.usage, facts.attributes)
         return facts
 
-    def accumulator(self, body: Mapping[str, Any]) -> Accumulator:
+    def accumulator(self) -> Accumulator:
         """Chunks are given to ``Inference.chunk`` instead."""
         raise NotImplementedError
 

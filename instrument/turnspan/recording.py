@@ -6,7 +6,6 @@ Everything here runs beside the user's code, on the user's thread, under a guard
 from __future__ import annotations
 
 import asyncio
-import contextvars
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -37,20 +36,21 @@ def use_tracer_provider(provider: trace.TracerProvider | None) -> None:
     _tracer = trace.get_tracer(semconv.SCOPE_DECORATORS, tracer_provider=provider)
 
 
-def detach(token: Any) -> None:
+def detach(token: object | None) -> None:
     """Take back an attached context, quietly where that was done in another task's context.
 
     A step of an async generator may be finished by another task (the event loop closes abandoned
     ones), where the token means nothing and nothing is current that would have to be taken back.
     OpenTelemetry's own ``detach`` logs an error then.
     """
-    if isinstance(token, contextvars.Token):
+    given: Any = token
+    if hasattr(given, "var"):  # a contextvars.Token, as every runtime of OpenTelemetry's gives
         try:
-            token.var.reset(token)
+            given.var.reset(given)
         except ValueError:
             return
-    elif token is not None:
-        otel_context.detach(token)
+    elif given is not None:
+        otel_context.detach(given)
 
 
 class SpanRecording:
@@ -207,7 +207,11 @@ class TurnRecording(SpanRecording):
         if not turn.intent and config.active().classify_intent:
             turn.intent = _classified(turn.user_message)
         span.set_attributes(turn_attributes(turn, ending))
-        self._keep(TurnContent(turn, user_message=turn.user_message, response=response))
+        if config.active().capture_content:
+            content = TurnContent(turn, user_message=turn.user_message, response=response)
+        else:
+            content = TurnContent(turn, captured=False)
+        self._keep(content)
 
 
 class ToolRecording(SpanRecording):

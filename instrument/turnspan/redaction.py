@@ -7,7 +7,7 @@ reach an OTLP backend either. Runs on the exporter's thread.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import Event, ReadableSpan
@@ -97,6 +97,7 @@ def redact_attributes(attributes: Mapping[str, Any] | None, redactor: Redactor) 
 def _redact(key: str, value: Any, redactor: Redactor) -> Any:
     if isinstance(value, str):
         return redactor.text(value, f"attribute:{key}")
-    if isinstance(value, tuple) and value and isinstance(value[0], str):
-        return tuple(redactor.text(item, f"attribute:{key}") for item in value)
+    if isinstance(value, (list, tuple)):
+        items = cast("Sequence[Any]", value)
+        return tuple(_redact(key, item, redactor) for item in items)
     return value

@@ -58,22 +58,26 @@ Begin = Callable[[tuple[Any, ...], dict[str, Any]], Recording]
 
 def wrap(func: F, begin_for: Callable[[Callable[..., Any]], Begin]) -> F:
     """Return ``func`` wrapped; ``begin_for(inner)`` gives what starts a recording of one call."""
-    if isinstance(func, (classmethod, staticmethod)):
-        descriptor = cast("Any", func)
-        return cast("F", type(func)(wrap(descriptor.__func__, begin_for)))
-    begin = begin_for(func)
-    target: Callable[..., Any] = func
-    if not inspect.isroutine(func) and not isinstance(func, functools.partial):
-        target = getattr(func, "__call__", func)  # noqa: B004  the kind of a callable object's call
-    if inspect.isasyncgenfunction(target):
-        wrapper = _wrap_async_generator(func, begin)
-    elif inspect.isgeneratorfunction(target):
-        wrapper = _wrap_generator(func, begin)
-    elif inspect.iscoroutinefunction(target):
-        wrapper = _wrap_coroutine(func, begin)
-    else:
-        wrapper = _wrap_plain(func, begin)
+    descriptor = cast("Any", func)
+    for kind in (classmethod, staticmethod):
+        if type(descriptor) is kind:
+            inner: Any = wrap(cast("Any", func).__func__, begin_for)
+            return cast("F", kind(inner))
+    wrapper = _wrapper_of(func)(func, begin_for(func))
     return cast("F", functools.update_wrapper(wrapper, func))
+
+
+def _wrapper_of(func: Any) -> Callable[[Callable[..., Any], Begin], Callable[..., Any]]:
+    kind = func
+    if not inspect.isroutine(func) and not isinstance(func, functools.partial):
+        kind = getattr(func, "__call__", func)  # noqa: B004  the kind of a callable object's call
+    if inspect.isasyncgenfunction(kind):
+        return _wrap_async_generator
+    if inspect.isgeneratorfunction(kind):
+        return _wrap_generator
+    if inspect.iscoroutinefunction(kind):
+        return _wrap_coroutine
+    return _wrap_plain
 
 
 def _wrap_plain(func: Callable[..., Any], begin: Begin) -> Callable[..., Any]:
@@ -135,14 +139,14 @@ def _wrap_generator(func: Callable[..., Any], begin: Begin) -> Callable[..., Any
                 raise
             recording.suspend(token)
             recording.item(item)
-            sent = thrown = None
+            thrown = None
             try:
-                sent = yield item
+                sent = cast("Any", (yield item))
             except GeneratorExit:
                 _close(generator, recording)
                 raise
             except BaseException as error:  # noqa: BLE001  what the consumer threw in
-                thrown = error
+                sent, thrown = None, error
 
     return wrapper
 
@@ -186,14 +190,14 @@ def _wrap_async_generator(func: Callable[..., Any], begin: Begin) -> Callable[..
                 raise
             recording.suspend(token)
             recording.item(item)
-            sent = thrown = None
+            thrown = None
             try:
-                sent = yield item
+                sent = cast("Any", (yield item))
             except GeneratorExit:
                 await _aclose(generator, recording)
                 raise
             except BaseException as error:  # noqa: BLE001  what the consumer threw in
-                thrown = error
+                sent, thrown = None, error
 
     return wrapper
 

@@ -11,7 +11,7 @@ from turnspan import config
 def test_every_variable_is_documented_with_its_default() -> None:
     """docs/configuration.md has a row for each option, with the real default."""
     text = (REPOSITORY / "docs" / "configuration.md").read_text(encoding="utf-8")
-    rows = dict(re.findall(r"^\| `([A-Z_]+)` \| [^|]* \| ([^|]*) \|", text, re.MULTILINE))
+    rows = dict(re.findall(r"^\| `([A-Z_]+)` \|[^|]*\| ([^|]*) \|", text, re.MULTILINE))
     defaults = config.Settings()
 
     assert set(rows) == {option.variable for option in config.OPTIONS}

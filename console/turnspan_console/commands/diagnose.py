@@ -76,7 +76,7 @@ def command(
             output.json(_as_json(list(answers), bool(name)))
         elif format_ == "table":
             for at, (one, result) in enumerate(answers):
-                _print(one, result, output, brief=not name, first=at == 0, limit=limit)
+                print_answer(one, result, output, brief=not name, first=at == 0, limit=limit)
         else:
             from turnspan_console.results import print_result
 
@@ -107,9 +107,10 @@ def _print_list(output: Output, format_: str) -> None:
     print_result(Result(("name", "question"), ("String", "String"), rows), format_, output)
 
 
-def _print(
+def print_answer(
     one: Diagnostic, result: Result, output: Output, *, brief: bool, first: bool, limit: int
 ) -> None:
+    """Print a diagnostic's answer as a table; ``brief`` leaves its question and remedy out."""
     from rich.text import Text
 
     from turnspan_clickhouse.stores import Result

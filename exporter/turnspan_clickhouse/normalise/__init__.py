@@ -22,7 +22,7 @@ from turnspan_clickhouse.batch import Batch
 from turnspan_clickhouse.normalise import inference, others
 from turnspan_clickhouse.normalise.derived import DerivedTurns
 from turnspan_clickhouse.normalise.landing import Lander
-from turnspan_clickhouse.normalise.source import Origins, SpanFacts, read, text
+from turnspan_clickhouse.normalise.source import Cleaner, Origins, SpanFacts, read, text
 
 MAX_OPEN_TURNS = 50_000
 
@@ -33,17 +33,16 @@ class Normaliser:
     def __init__(self, ledger: Ledger, project: str = "") -> None:
         self._ledger = ledger
         self._project = project
-        self._origins = Origins(project or config.active().project)
         self._lander = Lander()
         self._costs: OrderedDict[str, Decimal] = OrderedDict()
         self._derived = DerivedTurns()
-        self._redactor = Redactor(config.active())
-        self._settings = config.active()
+        self._settings: config.Settings = config.active()
+        self._use(self._settings)
 
     def span(self, span: ReadableSpan, batch: Batch) -> None:
         """Add a span's records to the batch. Raises for a span that cannot be read."""
         redactor = self._current_redactor()
-        facts = read(span, self._origins)
+        facts = read(span, self._origins, self._cleaner)
         context = span.context
         assert context is not None
         content = self._ledger.take(context.trace_id, context.span_id)
@@ -61,7 +60,8 @@ class Normaliser:
 
     def running(self, started: StartedTurn, batch: Batch) -> None:
         """Add the row of a turn that has begun."""
-        batch.add(others.running_turn(started, self._origins, self._current_redactor(), batch))
+        redactor = self._current_redactor()
+        batch.add(others.running_turn(started, self._origins, redactor, batch))
 
     def finish(self, batch: Batch) -> None:
         """Add the rows of derived turns that the batch's spans changed."""
@@ -103,8 +103,6 @@ class Normaliser:
         turn_id = facts.turn_id or facts.span_id
         cost = self._costs.pop(turn_id, None)
         row = others.turn_summary(facts, content, cost, redactor, batch)
-        if not self._settings.capture_content:
-            row.user_message = row.response_text = ""
         batch.add(row)
         if cost is not None and row.parent_turn_id:
             self._add_cost(row.parent_turn_id, cost)
@@ -117,8 +115,12 @@ class Normaliser:
     def _current_redactor(self) -> Redactor:
         settings = config.active()
         if settings is not self._settings:
-            self._settings = settings
-            self._redactor = Redactor(settings)
-            self._origins = Origins(self._project or settings.project)
+            self._use(settings)
             self._lander.forget()
         return self._redactor
+
+    def _use(self, settings: config.Settings) -> None:
+        self._settings = settings
+        self._redactor = Redactor(settings)
+        self._cleaner = Cleaner(self._redactor)
+        self._origins = Origins(self._project or settings.project, self._redactor)

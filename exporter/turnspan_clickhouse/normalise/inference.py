@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from turnspan.content.redact import Redactor
-
 from turnspan import semconv
 from turnspan.content.convert import convert
 from turnspan.content.ledger import InferenceContent
 from turnspan.content.model import Conversation, RequestParts, dumps_text
 from turnspan.content.rebuild import source_if_needed
+from turnspan.content.redact import Redactor
 from turnspan.turn import Usage
 from turnspan_clickhouse.batch import Batch
 from turnspan_clickhouse.normalise.landing import Lander, system_text
@@ -48,10 +47,6 @@ _COLUMNS = frozenset(
         semconv.ATTEMPT_ID,
         semconv.CONSORTIUM_ID,
         semconv.CONSORTIUM_ROLE,
-        semconv.INPUT_MESSAGES,
-        semconv.OUTPUT_MESSAGES,
-        semconv.SYSTEM_INSTRUCTIONS,
-        semconv.TOOL_DEFINITIONS,
     }
 )
 
@@ -106,7 +101,7 @@ def llm_call(facts: SpanFacts, redactor: Redactor, batch: Batch) -> LlmCall:
         rollout_id=text(a.get(semconv.ROLLOUT_ID)),
         attempt_id=text(a.get(semconv.ATTEMPT_ID)),
         scope_name=facts.scope_name,
-        attributes=other_attributes(facts, _COLUMNS, redactor),
+        attributes=other_attributes(facts, _COLUMNS),
         writer=batch.writer,
         written_at=batch.written_at,
     )
@@ -124,15 +119,9 @@ def usage_of(facts: SpanFacts) -> Usage:
     )
 
 
-def other_attributes(
-    facts: SpanFacts, columns: frozenset[str], redactor: Redactor
-) -> dict[str, str]:
-    """The attributes that have no column, as texts, redacted."""
-    return {
-        key: redactor.text(text(value), f"attribute:{key}")
-        for key, value in facts.attributes.items()
-        if key not in columns
-    }
+def other_attributes(facts: SpanFacts, columns: frozenset[str]) -> dict[str, str]:
+    """The attributes that have no column."""
+    return {key: value for key, value in facts.texts.items() if key not in columns}
 
 
 def add_content(
@@ -184,7 +173,7 @@ def _system_prompt(
     if isinstance(raw, str):
         body = raw
     else:
-        request_of_it = {"system": raw, "messages": []}
+        request_of_it: dict[str, Any] = {"system": raw, "messages": []}
         if request.system_raw is None:
             request_of_it = {"messages": raw}
         else:

@@ -13,7 +13,6 @@ from turnspan.content.ledger import StartedTurn, ToolContent, TurnContent
 from turnspan.content.model import dumps_text, last_user_text
 from turnspan.content.redact import Redactor
 from turnspan.outcomes import tool_failed
-from turnspan.turn import Turn
 from turnspan_clickhouse.batch import Batch
 from turnspan_clickhouse.normalise.inference import other_attributes, usage_of
 from turnspan_clickhouse.normalise.source import Origins, SpanFacts, integer, text
@@ -74,17 +73,6 @@ _TURN_COLUMNS = frozenset(
     }
 )
 
-_CONTENT = frozenset(
-    {
-        semconv.INPUT_MESSAGES,
-        semconv.OUTPUT_MESSAGES,
-        semconv.SYSTEM_INSTRUCTIONS,
-        semconv.TOOL_DEFINITIONS,
-        semconv.TOOL_CALL_ARGUMENTS,
-        semconv.TOOL_CALL_RESULT,
-    }
-)
-
 
 def tool_call(
     facts: SpanFacts, content: ToolContent | None, redactor: Redactor, batch: Batch
@@ -116,7 +104,7 @@ def tool_call(
         error_message=redactor.text(facts.error_message, "error") if facts.error_message else "",
         agent_name=text(a.get(semconv.AGENT_NAME)),
         scope_name=facts.scope_name,
-        attributes=other_attributes(facts, _TOOL_COLUMNS, redactor),
+        attributes=other_attributes(facts, _TOOL_COLUMNS),
         writer=batch.writer,
         written_at=batch.written_at,
     )
@@ -149,7 +137,7 @@ def turn_summary(
         status=FINAL,
         agent_name=text(a.get(semconv.AGENT_NAME)),
         agent_version=text(a.get(semconv.AGENT_VERSION)),
-        user_message=_user_message(turn, redactor),
+        user_message=_user_message(content, redactor),
         response_text=_response(content, redactor),
         stop_reason=redactor.text(_stop_reason(facts), "stop_reason"),
         stop_detail=redactor.text(text(a.get(semconv.TURN_STOP_DETAIL)), "error"),
@@ -178,7 +166,7 @@ def turn_summary(
         rollout_id=text(a.get(semconv.ROLLOUT_ID)),
         attempt_id=text(a.get(semconv.ATTEMPT_ID)),
         scope_name=facts.scope_name,
-        attributes=other_attributes(facts, _TURN_COLUMNS, redactor),
+        attributes=other_attributes(facts, _TURN_COLUMNS),
         writer=batch.writer,
         written_at=batch.written_at,
     )
@@ -242,20 +230,13 @@ def span_row(facts: SpanFacts, redactor: Redactor, batch: Batch) -> SpanRow:
         status_message=redactor.text(span.status.description or "", "error"),
         scope_name=facts.scope_name,
         scope_version=(scope.version or "") if scope is not None else "",
-        attributes=other_attributes(facts, _CONTENT, redactor),
-        resource=redact_resource(facts, redactor),
+        attributes=facts.texts,
+        resource=facts.origin.resource,
         events=_events(span, redactor),
         links=_links(span),
         writer=batch.writer,
         written_at=batch.written_at,
     )
-
-
-def redact_resource(facts: SpanFacts, redactor: Redactor) -> dict[str, str]:
-    """The resource's attributes, redacted."""
-    return {
-        key: redactor.text(value, f"resource:{key}") for key, value in facts.origin.resource.items()
-    }
 
 
 def _events(span: ReadableSpan, redactor: Redactor) -> str:
@@ -286,10 +267,10 @@ def _stop_reason(facts: SpanFacts) -> str:
     return "error" if facts.error_type else "completed"
 
 
-def _user_message(turn: Turn | None, redactor: Redactor) -> str:
-    if turn is None:
+def _user_message(content: TurnContent | None, redactor: Redactor) -> str:
+    if content is None or not content.captured:
         return ""
-    message = turn.user_message
+    turn, message = content.turn, content.user_message
     if message is None and turn.first_request is not None:
         dialect, request = turn.first_request
         raw = split_request(dialect, dict(request)).messages_raw
@@ -298,7 +279,7 @@ def _user_message(turn: Turn | None, redactor: Redactor) -> str:
 
 
 def _response(content: TurnContent | None, redactor: Redactor) -> str:
-    if content is None:
+    if content is None or not content.captured:
         return ""
     turn = content.turn
     if isinstance(turn.response_text, str):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan
@@ -12,13 +12,28 @@ from opentelemetry.trace import StatusCode
 
 from turnspan import semconv
 from turnspan.content.model import dumps_text
+from turnspan.content.redact import Redactor
 
 MAX_STATUS = 4_096
+_MAX_KNOWN = 20_000
+_MAX_KNOWN_LENGTH = 256
+
+CONTENT = frozenset(
+    {
+        semconv.INPUT_MESSAGES,
+        semconv.OUTPUT_MESSAGES,
+        semconv.SYSTEM_INSTRUCTIONS,
+        semconv.TOOL_DEFINITIONS,
+        semconv.TOOL_CALL_ARGUMENTS,
+        semconv.TOOL_CALL_RESULT,
+    }
+)
+"""Attributes that hold content: they land as messages, definitions and columns of their own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The resource's share of a record; one a resource."""
+    """The resource's share of a record; one a resource, its texts redacted."""
 
     service: str
     environment: str
@@ -29,8 +44,9 @@ class Origin:
 class Origins:
     """Origins by resource, made once each."""
 
-    def __init__(self, project: str) -> None:
+    def __init__(self, project: str, redactor: Redactor) -> None:
         self._project = project
+        self._redactor = redactor
         self._known: dict[int, tuple[Resource, Origin]] = {}
 
     def of(self, resource: Resource) -> Origin:
@@ -44,16 +60,17 @@ class Origins:
 
     def read(self, attributes: Mapping[str, Any]) -> Origin:
         """The origin that a resource's attributes say."""
-        service = text(attributes.get(semconv.SERVICE_NAME))
-        environment = text(
-            attributes.get(semconv.DEPLOYMENT_ENVIRONMENT)
-            or attributes.get("deployment.environment")
-        )
+        resource = {
+            key: self._redactor.text(text(value), f"resource:{key}")
+            for key, value in attributes.items()
+        }
+        service = resource.get(semconv.SERVICE_NAME, "")
+        old_environment = resource.get("deployment.environment", "")
         return Origin(
             service=service,
-            environment=environment,
-            project=self._project or text(attributes.get(semconv.PROJECT)) or service,
-            resource={key: text(value) for key, value in attributes.items()},
+            environment=resource.get(semconv.DEPLOYMENT_ENVIRONMENT, old_environment),
+            project=self._project or resource.get(semconv.PROJECT) or service,
+            resource=resource,
         )
 
 
@@ -64,6 +81,8 @@ class SpanFacts:
     span: ReadableSpan
     origin: Origin
     attributes: Mapping[str, Any]
+    texts: dict[str, str]
+    """The attributes but content as redacted texts."""
     project: str
     trace_id: str
     span_id: str
@@ -82,12 +101,49 @@ class SpanFacts:
         return self.span.end_time or self.start_time
 
 
-def read(span: ReadableSpan, origins: Origins) -> SpanFacts:
+class Cleaner:
+    """Attributes as texts, redacted. Their values repeat from span to span and are remembered."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        self.redactor = redactor
+        self._known: dict[tuple[str, str], str] = {}
+
+    def texts(self, attributes: Mapping[str, Any]) -> dict[str, str]:
+        """Every attribute but content as redacted text."""
+        known = self._known
+        if len(known) > _MAX_KNOWN:
+            known.clear()
+        texts: dict[str, str] = {}
+        for key, value in attributes.items():
+            if type(value) is int:
+                texts[key] = str(value)
+            elif key not in CONTENT:
+                written = value if type(value) is str else text(value)
+                found = known.get((key, written))
+                if found is None:
+                    found = self.redactor.text(written, f"attribute:{key}")
+                    if len(written) <= _MAX_KNOWN_LENGTH:
+                        known[key, written] = found
+                texts[key] = found
+        return texts
+
+
+def _attributes(span: ReadableSpan) -> Mapping[str, Any]:
+    # An ended span's attributes no longer change; behind the SDK's wrapper, which takes a
+    # microsecond for each look, they are a plain dictionary.
+    bounded = getattr(span, "_attributes", None)
+    plain = getattr(bounded, "_dict", None)
+    if isinstance(plain, dict):
+        return cast("dict[str, Any]", plain)
+    return dict(span.attributes or {})
+
+
+def read(span: ReadableSpan, origins: Origins, cleaner: Cleaner) -> SpanFacts:
     """Read a finished span. Raises ValueError for one without an identity."""
     context = span.context
     if context is None:
         raise ValueError("the span has no context")
-    attributes: Mapping[str, Any] = span.attributes or {}
+    attributes = _attributes(span)
     origin = origins.of(span.resource)
     start = span.start_time or 0
     failed = span.status.status_code is StatusCode.ERROR
@@ -97,6 +153,7 @@ def read(span: ReadableSpan, origins: Origins) -> SpanFacts:
         span=span,
         origin=origin,
         attributes=attributes,
+        texts=cleaner.texts(attributes),
         project=origin.project,
         trace_id=f"{context.trace_id:032x}",
         span_id=f"{context.span_id:016x}",

@@ -10,26 +10,43 @@ names, without a pydantic dump.
 from __future__ import annotations
 
 import dataclasses
+import threading
 from typing import Any, cast
 
 from turnspan.content.shapes import is_dict, is_list
 
 _SHARED = frozenset({str, int, float, bool, type(None), bytes})
 _MAX_DEPTH = 64
+_SHALLOW = 5
+_MAX_DEEP = 20_000
 _MAX_REPR = 2_000
+
+
+class _Deep(threading.local):
+    """How many containers below the shallow levels this thread has copied for one value."""
+
+    count = 0
+
+
+_deep = _Deep()
 
 
 def freeze(value: Any, depth: int = 0) -> Any:
     """Return a copy of ``value`` made of dicts, lists and shared scalars.
 
-    Deeper than 64 levels (or in a cycle) a marker string stands instead. Objects of unknown types
-    become a short text. Raises whatever a hostile object's own methods raise; callers guard.
+    Deeper than 64 levels a marker string stands instead, and below the fifth level of what turns
+    out to be endless (a graph with cycles). Objects of unknown types become a short text. Raises
+    whatever a hostile object's own methods raise; callers guard.
     """
     kind = cast("type[object]", type(value))
     if kind in _SHARED:
         return value
-    if depth > _MAX_DEPTH:
-        return "<too deep>"
+    if depth > _SHALLOW:
+        if depth > _MAX_DEPTH or _deep.count >= _MAX_DEEP:
+            return "<too deep>"
+        _deep.count += 1
+    elif not depth:
+        _deep.count = 0
     depth += 1
     if kind is dict:
         # A copy in C whose containers are then replaced: most dictionaries hold none.
@@ -45,7 +62,7 @@ def freeze(value: Any, depth: int = 0) -> Any:
 
 
 def _freeze_other(value: Any, depth: int) -> Any:
-    kind: Any = type(value)
+    kind = cast("Any", type(value))
     if hasattr(kind, "__pydantic_fields_set__") and hasattr(kind, "model_fields"):
         return _freeze_model(value, depth)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -57,9 +74,9 @@ def _freeze_model(model: Any, depth: int) -> dict[str, Any]:
     names: Any = model.__pydantic_fields_set__
     aliases = _aliases(type(model))
     frozen: dict[str, Any] = {}
-    for key, item in model.__dict__.items():
+    for key, item in cast("dict[str, Any]", model.__dict__).items():
         if key in names:
-            name = aliases.get(key, key) if aliases else key
+            name = cast("str", aliases.get(key, key) if aliases else key)
             frozen[name] = item if type(item) in _SHARED else freeze(item, depth)
     extra: Any = model.__pydantic_extra__
     if extra:
@@ -73,7 +90,7 @@ _known_aliases: dict[Any, dict[str, str]] = {}
 
 def _aliases(kind: Any) -> dict[str, str]:
     """The wire names of a model's fields, where they differ from its attributes."""
-    known = _known_aliases.get(kind)
+    known: dict[str, str] | None = _known_aliases.get(kind)
     if known is None:
         fields = cast("dict[str, Any]", kind.model_fields)
         known = {name: str(field.alias) for name, field in fields.items() if field.alias}

@@ -2,7 +2,8 @@
 
 Providers translate (an ``Endpoint`` each), this module emits. Nothing here ever sees the user's
 value on its way: the patched function calls the user's function outside every guard, keeps what it
-gave in a local, and tells the ``Call`` beside it. Whatever fails in here costs telemetry only.
+gave in a local, and tells the ``Call`` beside it, under a guard. So what fails in here costs
+telemetry only.
 """
 
 from __future__ import annotations
@@ -34,11 +35,8 @@ ABANDONED: Final = "abandoned"
 ERROR: Final = "error"
 CANCELLED: Final = "cancelled"
 
-_BEGIN = guard("call.begin")
 _FREEZE = guard("call.freeze_request")
-_ENTER = guard("call.enter")
-_LEAVE = guard("call.leave")
-_CLOSE = guard("call.close")
+_LOST = guard("call.lost")
 _MESSAGE = guard("call.error_message")
 _MESSAGE_LENGTH: Final = 2_000
 _CODE = re.compile(r"[A-Za-z_][A-Za-z0-9_.\-]{0,63}")
@@ -91,8 +89,8 @@ class Endpoint(Protocol):
         """What a frozen response says."""
         ...
 
-    def accumulator(self, body: Mapping[str, Any]) -> Accumulator:
-        """A fresh accumulator for the stream that answers this request."""
+    def accumulator(self) -> Accumulator:
+        """A fresh accumulator for one stream."""
         ...
 
     def error_code(self, error: BaseException) -> Any:
@@ -120,6 +118,8 @@ class Call:
     )
 
     def __init__(self, endpoint: Endpoint, turn: Turn | None, stream: bool) -> None:
+        self._open: list[bool] = []
+        """Holds one item from the start of the span until its end."""
         self.endpoint = endpoint
         self.turn = turn
         self.stream = stream
@@ -133,28 +133,31 @@ class Call:
         self.started = time.perf_counter()
         self._outer: Context | None = None
         self._inner: Context | None = None
-        self._open = [True]
+
+    def begun(self, span: Span) -> None:
+        """The span has started; from here on it is the call's to end."""
+        self.span = span
+        self.recording = span.is_recording()
+        self._open.append(True)
 
     # -- around the user's function ---------------------------------------------------------------
 
     def enter(self) -> None:
         """Make the span current while the SDK works, so that HTTP spans become its children."""
-        with _ENTER:
-            outer = otel_context.get_current()
-            inner = set_span_in_context(self.span, otel_context.set_value(ACTIVE_CALL, self, outer))
-            self._outer = outer
-            otel_context.attach(inner)
-            self._inner = inner
+        outer = otel_context.get_current()
+        inner = set_span_in_context(self.span, otel_context.set_value(ACTIVE_CALL, self, outer))
+        self._outer = outer
+        otel_context.attach(inner)
+        self._inner = inner
 
     def leave(self) -> None:
         """Undo ``enter``. In another context than it was entered in, there is nothing to undo.
 
         Not by token: a coroutine closed from elsewhere would make OpenTelemetry log an error.
         """
-        with _LEAVE:
-            inner, self._inner = self._inner, None
-            if inner is not None and otel_context.get_current() is inner:
-                otel_context.attach(self._outer or Context())
+        inner, self._inner = self._inner, None
+        if inner is not None and otel_context.get_current() is inner:
+            otel_context.attach(self._outer or Context())
 
     @property
     def under_way(self) -> bool:
@@ -163,16 +166,22 @@ class Call:
 
     def fail(self, error: BaseException) -> None:
         """The user's function raised."""
-        self.leave()
-        with _CLOSE:
-            response = getattr(error, "completion", None)  # paid for, then refused by a parser
-            self.close(None if response is None else freeze(response), error=error)
+        response: Any = None
+        try:
+            refused = getattr(error, "completion", None)  # paid for, then refused by a parser
+            if refused is not None:
+                response = freeze(refused)
+        finally:
+            self.close(response, error=error)
 
     def answered(self, response: Any) -> None:
         """The user's function returned this response, whole."""
-        with _CLOSE:
-            useful = self.recording or self.turn is not None
-            self.close(freeze(response) if useful else None)
+        frozen: Any = None
+        try:
+            if self.recording or self.turn is not None:
+                frozen = freeze(response)
+        finally:
+            self.close(frozen)
 
     # -- the end ----------------------------------------------------------------------------------
 
@@ -184,19 +193,23 @@ class Call:
         outcome: str = "",
         first_chunk: float | None = None,
     ) -> None:
-        """Record the frozen response (and error) and end the span, once. Never raises."""
+        """Record the frozen response (and error) and end the span, once."""
         try:
             self._open.pop()
         except IndexError:
             return
-        with _CLOSE:
+        try:
+            self._record(response, error, outcome, first_chunk)
+        finally:
             try:
-                self._record(response, error, outcome, first_chunk)
+                self._keep(response)
             finally:
-                try:
-                    self._keep(response)
-                finally:
-                    self.span.end()
+                self.span.end()
+
+    def __del__(self) -> None:
+        if self._open:  # whoever was to end it failed
+            with _LOST:
+                self.close(None)
 
     def _record(
         self, response: Any, error: BaseException | None, outcome: str, first_chunk: float | None
@@ -264,50 +277,48 @@ def begin(
 ) -> Call | None:
     """Start the span of a call about to be made, or ``None`` when it is not to be recorded.
 
-    ``target`` holds the attributes of provider, operation and server. Never raises.
+    ``target`` holds the attributes of provider and server. What fails after the span has begun
+    is swallowed, what fails before is raised; callers guard.
     """
-    with _BEGIN:
-        settings = config.active()
-        if not settings.enabled:
-            return None
-        outer = otel_context.get_current()
-        if outer.get(_SUPPRESSED) or outer.get(_SUPPRESSED_PLAIN):
-            return None
-        running = outer.get(ACTIVE_CALL)
-        if (
-            isinstance(running, Call)
-            and running.under_way
-            and running.endpoint.operation == endpoint.operation
-        ):
-            return None  # a wrapper over this SDK records the same call already
-        turn: Any = outer.get(TURN_KEY)
-        call = Call(endpoint, turn, stream)
-        attributes = dict(target)
-        endpoint.describe(body, attributes)
-        session: Any = outer.get(SESSION_KEY)
-        if turn is not None or session is not None:
-            attributes.update(scope_attributes(turn, session))
-        if turn is not None:
-            attributes[semconv.ROUND] = turn.begin_call()
-        model = attributes.get(semconv.REQUEST_MODEL, "")
-        call.model = model
-        name = f"{endpoint.operation} {model}" if model else endpoint.operation
-        call.span = tracer.start_span(name, outer, SpanKind.CLIENT, attributes)
-        if call.span.is_recording():
-            call.recording = True
-            if settings.capture_content and (ledger.active or settings.content_on_spans):
-                _freeze_request(call, body)
-        return call
-    return None
+    settings = config.active()
+    if not settings.enabled:
+        return None
+    outer = otel_context.get_current()
+    if outer.get(_SUPPRESSED) or outer.get(_SUPPRESSED_PLAIN):
+        return None
+    running = outer.get(ACTIVE_CALL)
+    if (
+        isinstance(running, Call)
+        and running.under_way
+        and running.endpoint.operation == endpoint.operation
+    ):
+        return None  # a wrapper over this SDK records the same call already
+    turn: Any = outer.get(TURN_KEY)
+    call = Call(endpoint, turn, stream)
+    attributes = dict(target)
+    endpoint.describe(body, attributes)
+    session: Any = outer.get(SESSION_KEY)
+    if turn is not None or session is not None:
+        attributes.update(scope_attributes(turn, session))
+    if turn is not None:
+        attributes[semconv.ROUND] = turn.begin_call()
+    model = attributes.get(semconv.REQUEST_MODEL, "")
+    call.model = model
+    name = f"{endpoint.operation} {model}" if model else endpoint.operation
+    call.begun(tracer.start_span(name, outer, SpanKind.CLIENT, attributes))
+    wanted = settings.capture_content and (ledger.active or settings.content_on_spans)
+    if wanted and call.recording:
+        with _FREEZE:
+            _freeze_request(call, body)
+    return call
 
 
 def _freeze_request(call: Call, body: Mapping[str, Any]) -> None:
-    with _FREEZE:
-        request = call.endpoint.freeze(body)
-        call.request = request
-        turn = call.turn
-        if turn is not None and turn.first_request is None:
-            turn.first_request = (call.endpoint.dialect, request)
+    request = call.endpoint.freeze(body)
+    call.request = request
+    turn = call.turn
+    if turn is not None and turn.first_request is None:
+        turn.first_request = (call.endpoint.dialect, request)
 
 
 def current_call() -> Call | None:

@@ -16,11 +16,21 @@ from opentelemetry.trace import Tracer
 from turnspan.content.shapes import is_dict
 from turnspan.guard import guard
 from turnspan.patching.call import ABANDONED, Call, Endpoint, begin, current_call
-from turnspan.patching.stream import RawRecord, attach, attach_raw, record_of
+from turnspan.patching.stream import (
+    RawRecord,
+    attach,
+    attach_raw,
+    hide_usage_chunks,
+    record_of,
+)
 
-_READ = guard("sdk.read_request")
-_ANSWER = guard("sdk.answer")
-_REFUSED = guard("sdk.refused")
+_BEFORE = guard("sdk.before_call")
+_ADJUST = guard("sdk.adjust_request")
+_ENTER = guard("sdk.enter")
+_LEAVE = guard("sdk.leave")
+_FAILED = guard("sdk.call_failed")
+_ANSWERED = guard("sdk.call_answered")
+_UNSETTLED = guard("sdk.unsettled")
 _RETRY = guard("sdk.retry")
 _PARSED = guard("sdk.parsed")
 _CLOSED = guard("sdk.closed")
@@ -60,22 +70,31 @@ class Sdk:
     def refused(self, call: Call, client: Any, error: BaseException) -> None:
         """Learn from an error."""
 
-    # -- the call ---------------------------------------------------------------------------------
+    # -- the call
 
     def request(
         self, wrapped: Callable[..., Any], client: Any, args: _Arguments, kwargs: _Keywords
     ) -> Any:
         """Around ``SyncAPIClient.request``."""
-        call, body = self._begin(client, args, kwargs)
+        call: Call | None = None
+        with _BEFORE:
+            call = self._begin(client, args, kwargs)
         if call is None:
             return wrapped(*args, **kwargs)
-        call.enter()
+        with _ENTER:
+            call.enter()
         try:
             result = wrapped(*args, **kwargs)
         except BaseException as error:
-            self._failed(call, client, error)
+            with _FAILED:
+                self._failed(call, client, error)
             raise
-        self._answered(call, body, result)
+        settled = False
+        with _ANSWERED:
+            self._answered(call, result)
+            settled = True
+        if not settled:
+            unsettled(call, result)
         return result
 
     def arequest(
@@ -87,38 +106,41 @@ class Sdk:
     async def _arequest(
         self, wrapped: Callable[..., Any], client: Any, args: _Arguments, kwargs: _Keywords
     ) -> Any:
-        call, body = self._begin(client, args, kwargs)
+        call: Call | None = None
+        with _BEFORE:
+            call = self._begin(client, args, kwargs)
         if call is None:
             return await wrapped(*args, **kwargs)
-        call.enter()
+        with _ENTER:
+            call.enter()
         try:
             result = await wrapped(*args, **kwargs)
         except BaseException as error:
-            self._failed(call, client, error)
+            with _FAILED:
+                self._failed(call, client, error)
             raise
-        self._answered(call, body, result)
+        settled = False
+        with _ANSWERED:
+            self._answered(call, result)
+            settled = True
+        if not settled:
+            unsettled(call, result)
         return result
 
-    def _begin(
-        self, client: Any, args: _Arguments, kwargs: _Keywords
-    ) -> tuple[Call | None, Mapping[str, Any]]:
-        call: Call | None = None
-        body: Mapping[str, Any] = {}
-        with _READ:
-            options = args[1] if len(args) > 1 else kwargs["options"]
-            endpoint = self._endpoints.get(options.url)
-            if endpoint is None or not self.enabled or options.method.lower() != "post":
-                return None, {}
-            sent = _body(options)
-            if sent is None:
-                return None, {}
-            body = sent
-            target = self._target(client)
-            stream = bool(kwargs.get("stream"))
-            call = begin(self.tracer, endpoint, target, body, stream=stream)
-            if call is not None and stream:
+    def _begin(self, client: Any, args: _Arguments, kwargs: _Keywords) -> Call | None:
+        options = args[1] if len(args) > 1 else kwargs["options"]
+        endpoint = self._endpoints.get(options.url)
+        if endpoint is None or not self.enabled or options.method.lower() != "post":
+            return None
+        body = _body(options)
+        if body is None:
+            return None
+        stream = bool(kwargs.get("stream"))
+        call = begin(self.tracer, endpoint, self._target(client), body, stream=stream)
+        if call is not None and stream:
+            with _ADJUST:
                 self.adjust(call, client, options, body)
-        return call, body
+        return call
 
     def _target(self, client: Any) -> Mapping[str, Any]:
         # Kept with the client, which dies with it; the base URL of a living client may be set anew.
@@ -131,21 +153,21 @@ class Sdk:
         return target
 
     def _failed(self, call: Call, client: Any, error: BaseException) -> None:
-        call.fail(error)
-        with _REFUSED:
-            self.refused(call, client, error)
-
-    def _answered(self, call: Call, body: Mapping[str, Any], result: Any) -> None:
         call.leave()
-        with _ANSWER:
-            if hasattr(result, "http_response"):
-                attach_raw(result, call, body)
-            elif call.stream:
-                attach(result, call, body)
-            else:
-                call.answered(result)
+        call.fail(error)
+        self.refused(call, client, error)
 
-    # -- beside the call --------------------------------------------------------------------------
+    def _answered(self, call: Call, result: Any) -> None:
+        with _LEAVE:
+            call.leave()
+        if hasattr(result, "http_response"):
+            attach_raw(result, call)
+        elif call.stream:
+            attach(result, call)
+        else:
+            call.answered(result)
+
+    # -- beside the call
 
     def retry(
         self, wrapped: Callable[..., Any], client: Any, args: _Arguments, kwargs: _Keywords
@@ -164,7 +186,8 @@ class Sdk:
         try:
             return wrapped(*args, **kwargs)
         finally:
-            closed(owner)
+            with _CLOSED:
+                closed(owner)
 
     def aclose(
         self, wrapped: Callable[..., Any], owner: Any, args: _Arguments, kwargs: _Keywords
@@ -178,14 +201,16 @@ class Sdk:
         try:
             return await wrapped(*args, **kwargs)
         finally:
-            closed(owner)
+            with _CLOSED:
+                closed(owner)
 
     def parse(
         self, wrapped: Callable[..., Any], raw: Any, args: _Arguments, kwargs: _Keywords
     ) -> Any:
         """Around ``parse`` of a raw response."""
         result = wrapped(*args, **kwargs)
-        parsed(raw, result, args, kwargs)
+        with _PARSED:
+            parsed(raw, result, args, kwargs)
         return result
 
     def aparse(
@@ -198,7 +223,8 @@ class Sdk:
         self, wrapped: Callable[..., Any], raw: Any, args: _Arguments, kwargs: _Keywords
     ) -> Any:
         result = await wrapped(*args, **kwargs)
-        parsed(raw, result, args, kwargs)
+        with _PARSED:
+            parsed(raw, result, args, kwargs)
         return result
 
 
@@ -211,17 +237,24 @@ def _body(options: Any) -> dict[str, Any] | None:
     return {**body, **extra} if extra else body
 
 
+def unsettled(call: Call, result: Any) -> None:
+    """Following the result failed: the call ends here, and what was asked for stays hidden."""
+    with _UNSETTLED:
+        call.close(None)
+    if call.hide_usage and not hasattr(result, "http_response"):
+        with _UNSETTLED:
+            hide_usage_chunks(result)
+
+
 def closed(owner: Any) -> None:
-    """A stream or raw response was closed: its call is over. Never raises."""
-    with _CLOSED:
-        record = record_of(owner)
-        if record is not None:
-            record.finish(ABANDONED)
+    """A stream or raw response was closed: its call is over."""
+    record = record_of(owner)
+    if record is not None:
+        record.finish(ABANDONED)
 
 
 def parsed(raw: Any, result: Any, args: _Arguments, kwargs: _Keywords) -> None:
     """A raw response was parsed; into a type of the caller's choice it is not ours to follow."""
-    with _PARSED:
-        record = record_of(raw)
-        if isinstance(record, RawRecord) and not args and not kwargs:
-            record.parsed(result)
+    record = record_of(raw)
+    if isinstance(record, RawRecord) and not args and not kwargs:
+        record.parsed(result)

@@ -13,15 +13,13 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Any, cast
 
 from turnspan.guard import errors, guard
-from turnspan.patching.call import ABANDONED, COMPLETE, Accumulator, Call
+from turnspan.patching.call import ABANDONED, COMPLETE, Call
 
 RECORD = "_turnspan_record"
 """The attribute of a stream or raw response that holds its record."""
 
-_ATTACH = guard("stream.attach")
-_HIDE = guard("stream.hide_usage")
+_FOLD = guard("stream.fold")
 _FINISH = guard("stream.finish")
-_RAW = guard("stream.raw_response")
 
 
 class StreamRecord:
@@ -29,11 +27,12 @@ class StreamRecord:
 
     __slots__ = ("_call", "_first", "accumulator", "hide")
 
-    def __init__(self, call: Call, accumulator: Accumulator) -> None:
-        self._call: Call | None = call
+    def __init__(self, call: Call) -> None:
+        self._call: Call | None = None
         self._first: float | None = None
-        self.accumulator = accumulator
+        self.accumulator = call.endpoint.accumulator()
         self.hide = call.hide_usage
+        self._call = call
 
     def first_chunk(self) -> None:
         """The first chunk has arrived."""
@@ -42,28 +41,25 @@ class StreamRecord:
     def broken(self, error: Exception, chunk: Any) -> bool:
         """Folding a chunk failed; true if the chunk must stay hidden all the same."""
         errors.record("stream.fold", error)
-        if self.hide:
-            with _HIDE:
-                return usage_only(chunk)
-        return False
+        return self.hide and usage_only(chunk)
 
     def finish(self, outcome: str, error: BaseException | None = None) -> None:
-        """The stream is over; ends the span the first time it is called. Never raises."""
-        with _FINISH:
-            call, self._call = self._call, None
-            if call is None:
-                return
-            response = None
-            try:
-                if outcome == ABANDONED and self.accumulator.done:
-                    outcome = COMPLETE
-                response = self.accumulator.response()
-            finally:
-                call.close(response, error=error, outcome=outcome, first_chunk=self._first)
+        """The stream is over; ends the span the first time it is called."""
+        call, self._call = self._call, None
+        if call is None:
+            return
+        response: Any = None
+        try:
+            if outcome == ABANDONED and self.accumulator.done:
+                outcome = COMPLETE
+            response = self.accumulator.response()
+        finally:
+            call.close(response, error=error, outcome=outcome, first_chunk=self._first)
 
     def __del__(self) -> None:
         if self._call is not None:
-            self.finish(ABANDONED)
+            with _FINISH:
+                self.finish(ABANDONED)
 
 
 def usage_only(chunk: Any) -> bool:
@@ -78,25 +74,30 @@ def folded(inner: Iterator[Any], record: StreamRecord) -> Iterator[Any]:
     waiting = True
     try:
         for chunk in inner:
-            if waiting:
-                waiting = False
-                record.first_chunk()
+            hidden = False
             try:
+                if waiting:
+                    waiting = False
+                    record.first_chunk()
                 hidden = fold(chunk) and hide
             except Exception as error:  # noqa: BLE001  ours, never the caller's
-                hidden = record.broken(error, chunk)
+                with _FOLD:
+                    hidden = record.broken(error, chunk)
             if not hidden:
                 yield chunk
     except GeneratorExit:
-        record.finish(ABANDONED)
+        with _FINISH:
+            record.finish(ABANDONED)
         close = getattr(inner, "close", None)
         if close is not None:
             close()
         raise
     except BaseException as error:
-        record.finish("", error)
+        with _FINISH:
+            record.finish("", error)
         raise
-    record.finish(COMPLETE)
+    with _FINISH:
+        record.finish(COMPLETE)
 
 
 async def afolded(inner: AsyncIterator[Any], record: StreamRecord) -> AsyncIterator[Any]:
@@ -106,50 +107,47 @@ async def afolded(inner: AsyncIterator[Any], record: StreamRecord) -> AsyncItera
     waiting = True
     try:
         async for chunk in inner:
-            if waiting:
-                waiting = False
-                record.first_chunk()
+            hidden = False
             try:
+                if waiting:
+                    waiting = False
+                    record.first_chunk()
                 hidden = fold(chunk) and hide
             except Exception as error:  # noqa: BLE001  ours, never the caller's
-                hidden = record.broken(error, chunk)
+                with _FOLD:
+                    hidden = record.broken(error, chunk)
             if not hidden:
                 yield chunk
     except GeneratorExit:
-        record.finish(ABANDONED)
+        with _FINISH:
+            record.finish(ABANDONED)
         close = getattr(inner, "aclose", None)
         if close is not None:
             await close()
         raise
     except BaseException as error:
-        record.finish("", error)
+        with _FINISH:
+            record.finish("", error)
         raise
-    record.finish(COMPLETE)
+    with _FINISH:
+        record.finish(COMPLETE)
 
 
-def attach(stream: Any, call: Call, body: Any) -> None:
-    """Follow the stream that a call returned. Never raises.
+def attach(stream: Any, call: Call) -> None:
+    """Follow the stream that a call returned.
 
-    Where the SDK's stream is not what we know, the span ends now and the stream stays untouched.
+    Raises ``AttributeError`` where the SDK's stream is not what we know, with nothing changed.
     """
-    with _ATTACH:
-        record = StreamRecord(call, call.endpoint.accumulator(body))
-        inner = stream._iterator
-        if hasattr(inner, "__anext__"):
-            replacement: Any = afolded(inner, record)
-        else:
-            replacement = folded(inner, record)
-        stream.__dict__[RECORD] = record
-        stream._iterator = replacement
-        return
-    call.close(None)
-    if call.hide_usage:
-        with _HIDE:
-            _hide_usage_chunks(stream)
+    inner = stream._iterator
+    own = stream.__dict__
+    record = StreamRecord(call)
+    replacement: Any = afolded(inner, record) if _is_async(inner) else folded(inner, record)
+    own[RECORD] = record
+    stream._iterator = replacement
 
 
-def _hide_usage_chunks(stream: Any) -> None:
-    """The recording failed; the chunk that we asked for stays hidden even so."""
+def hide_usage_chunks(stream: Any) -> None:
+    """Where the recording failed: the chunk that we asked for stays hidden even so."""
     inner = stream._iterator
 
     def shown() -> Iterator[Any]:
@@ -162,17 +160,20 @@ def _hide_usage_chunks(stream: Any) -> None:
             if not usage_only(chunk):
                 yield chunk
 
-    stream._iterator = ashown() if hasattr(inner, "__anext__") else shown()
+    stream._iterator = ashown() if _is_async(inner) else shown()
+
+
+def _is_async(iterator: Any) -> bool:
+    return hasattr(iterator, "__anext__")
 
 
 class RawRecord:
     """A raw response that the caller reads on its own: its call waits for the body."""
 
-    __slots__ = ("_body", "_call", "_response")
+    __slots__ = ("_call", "_response")
 
-    def __init__(self, call: Call, body: Any, response: Any) -> None:
+    def __init__(self, call: Call, response: Any) -> None:
         self._call: Call | None = call
-        self._body = body
         self._response = response
 
     def parsed(self, result: Any) -> None:
@@ -181,40 +182,38 @@ class RawRecord:
         if call is None:
             return
         if call.stream:
-            attach(result, call, self._body)
+            attach(result, call)
         else:
             call.answered(result)
 
     def finish(self, outcome: str) -> None:
-        """The response was closed or dropped; records the body if it was read. Never raises."""
-        with _FINISH:
-            call, self._call = self._call, None
-            if call is None:
-                return
-            response = None
-            try:
-                if self._response.is_stream_consumed:
-                    outcome = COMPLETE if call.stream else ""
-                    if not call.stream:
-                        response = _json(self._response)
-            finally:
-                call.close(response, outcome=outcome)
+        """The response was closed or dropped; records the body if it was read."""
+        call, self._call = self._call, None
+        if call is None:
+            return
+        response: Any = None
+        try:
+            if self._response.is_stream_consumed:
+                outcome = COMPLETE if call.stream else ""
+                if not call.stream:
+                    response = _json(self._response)
+        finally:
+            call.close(response, outcome=outcome)
 
     def __del__(self) -> None:
         if self._call is not None:
-            self.finish(ABANDONED)
+            with _FINISH:
+                self.finish(ABANDONED)
 
 
-def attach_raw(raw: Any, call: Call, body: Any) -> None:
-    """Follow a raw response, which the caller gets untouched. Never raises."""
-    with _RAW:
-        response = raw.http_response
-        if not call.stream and response.is_stream_consumed:
-            call.close(_json(response) if call.recording or call.turn is not None else None)
-            return
-        raw.__dict__[RECORD] = RawRecord(call, body, response)
+def attach_raw(raw: Any, call: Call) -> None:
+    """Follow a raw response, which the caller gets untouched."""
+    response = raw.http_response
+    if not call.stream and response.is_stream_consumed:
+        useful = call.recording or call.turn is not None
+        call.close(_json(response) if useful else None)
         return
-    call.close(None)
+    raw.__dict__[RECORD] = RawRecord(call, response)
 
 
 def _json(response: Any) -> Any:

@@ -47,13 +47,17 @@ class AnthropicSdk(Sdk):
         A stand-in with our span's identity, which cannot be written to: the SDK goes on to send
         the trace headers it would have sent, and its HTTP client's spans become our children.
         """
+        ours: Any = None
         with _OWN_SPAN:
-            call = current_call()
-            if call is not None and self.enabled:
-                identity = call.span.get_span_context()
-                if identity.is_valid:
-                    return NonRecordingSpan(identity)
-        return wrapped(*args, **kwargs)
+            ours = self._stand_in()
+        return wrapped(*args, **kwargs) if ours is None else ours
+
+    def _stand_in(self) -> NonRecordingSpan | None:
+        call = current_call()
+        if call is None or not self.enabled:
+            return None
+        identity = call.span.get_span_context()
+        return NonRecordingSpan(identity) if identity.is_valid else None
 
 
 def _provider(client: Any) -> str:

@@ -79,7 +79,7 @@ class Messages:
             usage_attributes(facts.usage, attributes)
         return facts
 
-    def accumulator(self, body: Mapping[str, Any]) -> MessageAccumulator:
+    def accumulator(self) -> MessageAccumulator:
         """A fresh accumulator."""
         return MessageAccumulator()
 

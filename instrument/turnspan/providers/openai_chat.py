@@ -90,7 +90,7 @@ class Chat:
         if facts.finish_reasons:
             facts.attributes[semconv.RESPONSE_FINISH_REASONS] = facts.finish_reasons
 
-    def accumulator(self, body: Mapping[str, Any]) -> ChatAccumulator:
+    def accumulator(self) -> ChatAccumulator:
         """A fresh accumulator."""
         return ChatAccumulator()
 

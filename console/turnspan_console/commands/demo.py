@@ -1,0 +1,321 @@
+"""``turnspan demo``: recorded agents over the real SDKs, and what the store then knows of them."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from turnspan_console.failures import FINDING, USAGE, Failure
+from turnspan_console.options import chosen_dsn, store_option, store_text
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from turnspan_clickhouse.dsn import Dsn
+    from turnspan_clickhouse.stores import Store
+    from turnspan_console.output import Output
+    from turnspan_demo.model import Expected, Run
+    from turnspan_demo.runner import Session
+
+PROJECT = "demo"
+_DIAGNOSTICS = (
+    "how_turns_end",
+    "premature_stops",
+    "failing_tools",
+    "loops",
+    "errors_by_type",
+    "expensive_calls",
+    "usage_by_model_and_day",
+)
+_ROWS = 5
+_COUNTS = """
+SELECT session_id, sum(turns), sum(calls), sum(tools), sum(failures)
+FROM (
+    SELECT session_id, 1 AS turns, 0 AS calls, 0 AS tools, 0 AS failures
+    FROM turn_summary WHERE project = {project:String} AND session_id IN {ids:Array(String)}
+    UNION ALL
+    SELECT session_id, 0, 1, 0, 0
+    FROM llm_call WHERE project = {project:String} AND session_id IN {ids:Array(String)}
+    UNION ALL
+    SELECT session_id, 0, 0, 1, failed
+    FROM tool_call WHERE project = {project:String} AND session_id IN {ids:Array(String)}
+)
+GROUP BY session_id
+"""
+
+
+@click.command("demo", short_help="Run recorded agents and ask the store about them.")
+@click.option(
+    "--trajectories",
+    "files",
+    multiple=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Play the runs of this file instead of those shipped; may be given several times.",
+)
+@click.argument("more_files", nargs=-1, type=click.Path(exists=True, path_type=Path))
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="At most N runs of each file.")
+@click.option(
+    "--provider",
+    type=click.Choice(["openai", "anthropic", "both"]),
+    help="Whose SDK to use; else the run's own, for a trajectory file openai.",
+)
+@click.option("--stream/--no-stream", default=None, help="Stream all replies, or none.")
+@store_option
+def command(
+    files: tuple[Path, ...],
+    more_files: tuple[Path, ...],
+    limit: int | None,
+    provider: str | None,
+    stream: bool | None,
+) -> None:
+    """Play recorded agent runs through the real OpenAI and Anthropic SDKs and record them.
+
+    A local model server answers with the recorded replies, so no key is needed. The files of
+    --trajectories are JSON Lines of tau-bench, tau2-bench, intercode or SWE-agent, or a run of your
+    own as .json.
+
+    \b
+      turnspan demo
+      turnspan demo --trajectories gpt-4o-airline.jsonl --limit 20 --provider both
+    """
+    from datetime import datetime, timezone
+
+    from turnspan_console.output import Output
+
+    _need_sdks()
+    output = Output()
+    dsn, text = _store()
+    runs = _runs((*files, *more_files), limit)
+    planned = _planned(runs, provider, trajectories=bool(files or more_files))
+    begun = datetime.now(timezone.utc)
+    if not dsn.embedded:  # say at once that the server is away, not after the runs
+        _open(dsn).close()
+    _record(planned, text, stream)
+    with _open(dsn) as store:
+        fine = _print_counts(planned, store, output)
+        _print_diagnostics(store, begun, output)
+        _print_replay(planned, store, output)
+    _print_next(dsn, planned, output)
+    if not fine:
+        raise Failure("What landed is not what was played: see the sessions above.", FINDING)
+
+
+def _need_sdks() -> None:
+    from importlib.util import find_spec
+
+    missing = [name for name in ("openai", "anthropic") if find_spec(name) is None]
+    if missing:
+        raise Failure(
+            f"The demonstration needs the {' and '.join(missing)} SDK: "
+            "pip install 'turnspan[demo]'.",
+            USAGE,
+        )
+
+
+def _store() -> tuple[Dsn, str]:
+    """The store and its DSN's text: a folder of the demonstration's own unless one is named."""
+    from turnspan_clickhouse.dsn import data_folder, parse
+
+    named = store_text() or os.environ.get("TURNSPAN_STORE", "")
+    if named.strip():
+        return chosen_dsn(), named
+    text = f"chdb://{data_folder() / 'demo'}"
+    return parse(text), text
+
+
+def _open(dsn: Dsn) -> Store:
+    from turnspan_records.access import open_dsn
+
+    return open_dsn(dsn, note=lambda text: click.echo(f"turnspan: {text}", err=True))
+
+
+def _runs(files: tuple[Path, ...], limit: int | None) -> list[Run]:
+    from turnspan_demo import trajectories, written
+    from turnspan_demo.model import RunError
+
+    if not files:
+        return written.shipped()[:limit]
+    try:
+        runs = [run for file in files for run in trajectories.load(file, limit)]
+    except RunError as error:
+        raise Failure(str(error), USAGE) from None
+    if not runs:
+        raise Failure("The files hold no runs.", FINDING)
+    return runs
+
+
+def _planned(runs: list[Run], provider: str | None, *, trajectories: bool) -> list[Session]:
+    from turnspan_demo.model import PROVIDERS, Provider
+    from turnspan_demo.runner import sessions
+
+    chosen: tuple[Provider, ...] | None = ("openai",) if trajectories else None
+    if provider == "both":
+        chosen = PROVIDERS
+    elif provider is not None:
+        chosen = tuple(known for known in PROVIDERS if known == provider)
+    return sessions(runs, chosen)
+
+
+def _record(planned: list[Session], store: str, stream: bool | None) -> None:
+    import turnspan
+    from turnspan_demo.model import RunError
+    from turnspan_demo.runner import play_all
+
+    if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
+        raise Failure("OTEL_SDK_DISABLED is true, so nothing would be recorded: unset it.", USAGE)
+    exporters = ["turnspan", *(["otlp"] if _otlp() else [])]
+    turnspan.configure(
+        service_name="turnspan-demo", project=PROJECT, store=store, exporters=exporters
+    )
+    turnspan.instrument()
+    shown = _Progress(len(planned))
+    try:
+        play_all(planned, stream=stream, done=shown.one_more)
+    except RunError as error:
+        raise Failure(str(error), FINDING) from None
+    finally:
+        shown.over()
+        landed = turnspan.shutdown()
+    if not landed.ok:
+        dropped = ", ".join(f"{reason} {n}" for reason, n in landed.dropped.items()) or "none"
+        click.echo(
+            f"turnspan: not everything landed at once: {landed.remaining} waiting, "
+            f"dropped: {dropped}",
+            err=True,
+        )
+
+
+class _Progress:
+    """Counts sessions on a terminal's standard error."""
+
+    def __init__(self, total: int) -> None:
+        self._total = total
+        self._done = 0
+        self._visible = sys.stderr.isatty()
+
+    def one_more(self, session: Session) -> None:
+        """A session is over."""
+        del session
+        self._done += 1
+        if self._visible:
+            click.echo(f"\rplayed {self._done} of {self._total} sessions", nl=False, err=True)
+
+    def over(self) -> None:
+        """Take the line away."""
+        if self._visible:
+            click.echo("\r\033[2K", nl=False, err=True)
+
+
+def _otlp() -> str:
+    names = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+    return next((os.environ[name] for name in names if os.environ.get(name)), "")
+
+
+def _print_counts(planned: list[Session], store: Store, output: Output) -> bool:
+    """Print what was played against what landed; says whether they are equal, run by run."""
+    from rich.text import Text
+
+    from turnspan_clickhouse.stores import Result
+    from turnspan_console import styles
+    from turnspan_console.results import print_result
+    from turnspan_demo.model import Expected
+
+    ids = [session.id for session in planned]
+    rows = store.query(_COUNTS, {"project": PROJECT, "ids": ids}).rows
+    landed = {str(row[0]): Expected(*map(int, row[1:])) for row in rows}
+    wanted, got = Expected(), Expected()
+    wrong: list[tuple[str, str, str]] = []
+    for session in planned:
+        here = landed.get(session.id, Expected())
+        wanted += session.expected
+        got += here
+        if _counted(here) != _counted(session.expected):
+            wrong.append((session.id, _counted(session.expected), _counted(here)))
+    runs = len({session.run.id for session in planned})
+    title = f"Played {runs} recorded runs as {len(planned)} sessions through {_sdks(planned)}"
+    output.line(Text(title, style=styles.TITLE))
+    table = [
+        ("turns", wanted.turns, got.turns),
+        ("model calls", wanted.llm_calls, got.llm_calls),
+        ("tool calls", wanted.tool_calls, got.tool_calls),
+    ]
+    output.line()
+    kinds = ("String", "UInt64", "UInt64")
+    print_result(Result(("records", "played", "landed"), kinds, table), "table", output, indent=2)
+    output.line()
+    if not wrong:
+        output.line(Text("  Every session's counts are equal.", style=styles.GOOD))
+        return True
+    names = ("session", "played", "landed")
+    print_result(Result(names, ("String",) * 3, wrong), "table", output, indent=2)
+    return False
+
+
+def _counted(counts: Expected) -> str:
+    return f"{counts.turns} turns, {counts.llm_calls} calls, {counts.tool_calls} tools"
+
+
+def _sdks(planned: list[Session]) -> str:
+    from importlib.metadata import version
+
+    used = sorted({session.provider for session in planned}, reverse=True)
+    return " and ".join(f"{name} {version(name)}" for name in used)
+
+
+def _print_diagnostics(store: Store, begun: datetime, output: Output) -> None:
+    from turnspan_console.commands.diagnose import print_answer
+    from turnspan_records.diagnostics import diagnostics
+    from turnspan_records.window import Window
+
+    known = diagnostics()
+    window = Window(since=begun)
+    for name in _DIAGNOSTICS:
+        one = known[name]
+        result = one.run(store, project=PROJECT, window=window, limit=_ROWS)
+        print_answer(one, result, output, brief=True, first=False, limit=_ROWS)
+
+
+def _print_replay(planned: list[Session], store: Store, output: Output) -> None:
+    from turnspan_console.transcript import Transcript
+    from turnspan_records.replay import replay
+
+    output.line()
+    Transcript(output).print(replay(store, PROJECT, _telling(planned).id))
+
+
+def _telling(planned: list[Session]) -> Session:
+    """The session that shows most: several turns and a failing tool, but not a long read."""
+
+    def rank(session: Session) -> tuple[bool, bool, int]:
+        counts = session.expected
+        return counts.tool_errors == 0, counts.turns < 2, counts.llm_calls
+
+    return min(planned, key=rank)
+
+
+def _print_next(dsn: Dsn, planned: list[Session], output: Output) -> None:
+    from rich.text import Text
+
+    from turnspan_console import styles
+
+    output.line()
+    output.line(Text("The records are in ", style=styles.TITLE).append(str(dsn)))
+    if _otlp():
+        output.line(f"The spans also went to {_otlp()} (service turnspan-demo).")
+    output.line()
+    output.line("Ask them more:")
+    session = shlex.quote(planned[0].id)
+    for line in (
+        f"export TURNSPAN_STORE={shlex.quote(str(dsn))}",
+        "turnspan diagnose",
+        "turnspan sessions",
+        f"turnspan replay {session}",
+        'turnspan sql "SELECT stop_reason, count() FROM turn_summary GROUP BY 1 ORDER BY 2 DESC"',
+    ):
+        output.line(Text(f"  {line}", style=styles.FAINT))

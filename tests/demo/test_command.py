@@ -1,0 +1,177 @@
+"""``turnspan demo`` and the example scripts, as people run them: in a process of their own."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from support.shared import shared_data
+from turnspan_clickhouse.dsn import Dsn
+from turnspan_demo.server import ModelServer
+from turnspan_demo.written import shipped
+from turnspan_records.access import open_dsn
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+COMMANDS = Path(sys.executable).parent
+
+
+def run(
+    *command: str | Path, code: int = 0, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a command without any telemetry settings but these."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("OTEL_", "TURNSPAN_"))}
+    ended = subprocess.run(
+        [str(part) for part in command],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**kept, **environment},
+    )
+    assert ended.returncode == code, ended.stdout + ended.stderr
+    return ended
+
+
+@pytest.fixture
+def model_server() -> Iterator[ModelServer]:
+    """A server with the shipped runs."""
+    with ModelServer(shipped()) as server:
+        yield server
+
+
+def test_demo_of_the_shipped_runs(embedded_dsn: Dsn) -> None:
+    """It ends well, with equal counts, the diagnostics, a replay and what to do next."""
+    ended = run(COMMANDS / "turnspan", "demo", "--store", str(embedded_dsn))
+
+    text = ended.stdout
+    assert re.search(r"Played \d\d recorded runs as \d\d sessions through openai 3\.", text)
+    assert "Every session's counts are equal." in text
+    for reason in ("completed", "round_cap", "tool_failure", "loop_detected", "user_aborted"):
+        assert reason in text
+    assert "run_query" in text
+    assert "Which five countries brought the most revenue last quarter?" in text
+    assert f"The records are in {embedded_dsn}" in text
+    assert f"export TURNSPAN_STORE={embedded_dsn}" in text
+    assert "\x1b[" not in text
+    assert ended.stderr == ""
+
+
+def test_demo_of_every_kind_of_trajectory_file(embedded_dsn: Dsn) -> None:
+    """Runs of all twelve files land with the counts of their files, with both SDKs."""
+    files = sorted(shared_data("trajectories").glob("*.jsonl"))
+    options = ["--limit", "2", "--provider", "both", "--store", str(embedded_dsn)]
+
+    ended = run(COMMANDS / "turnspan", "demo", *options, "--trajectories", *files)
+
+    assert "Played 24 recorded runs as 48 sessions" in ended.stdout
+    assert "Every session's counts are equal." in ended.stdout
+
+
+def test_demo_says_what_is_wrong_with_a_file(tmp_path: Path) -> None:
+    """A file that is none of the layouts is one sentence and exit code 2."""
+    path = tmp_path / "notes.jsonl"
+    path.write_text('{"note": 1}\n', encoding="utf-8")
+
+    ended = run(COMMANDS / "turnspan", "demo", "--trajectories", path, code=2)
+
+    assert ended.stdout == ""
+    assert ended.stderr.startswith(f"turnspan: {path}, line 1 has no layout that is known")
+    assert ended.stderr.count("\n") == 1
+
+
+def test_demo_says_that_the_server_is_away() -> None:
+    """It does not play anything for a store that does not answer: exit code 3."""
+    store = "http://127.0.0.1:9/turnspan"
+
+    ended = run(COMMANDS / "turnspan", "demo", "--store", store, code=3)
+
+    assert "The ClickHouse server at 127.0.0.1:9 does not answer" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("script", "session"), [("openai_agent.py", "weather-1"), ("anthropic_agent.py", "weather-2")]
+)
+def test_example_script(
+    model_server: ModelServer, embedded_dsn: Dsn, script: str, session: str
+) -> None:
+    """A decorated agent of forty lines: two turns, three model calls, two tools."""
+    ended = run(
+        sys.executable,
+        EXAMPLES / script,
+        TURNSPAN_STORE=str(embedded_dsn),
+        OPENAI_BASE_URL=model_server.openai_url,
+        OPENAI_API_KEY="any",
+        ANTHROPIC_BASE_URL=model_server.anthropic_url,
+        ANTHROPIC_API_KEY="any",
+    )
+    answer = (
+        "It is warmer in Lisbon: sunny and 19 degrees, while Oslo has light snow at -2 degrees."
+    )
+    assert answer in ended.stdout
+    assert "FlushResult(ok=True" in ended.stdout
+    with open_dsn(embedded_dsn) as store:
+        turns = store.query(
+            "SELECT session_id, user_message, response_text, stop_reason, rounds, tool_call_count"
+            " FROM turn_summary ORDER BY start_time"
+        ).rows
+        tools = store.query(
+            "SELECT name, arguments, result, call_id != '' FROM tool_call ORDER BY start_time"
+        ).rows
+    question = "Is it warmer in Oslo or in Lisbon?"
+    assert [tuple(row) for row in turns] == [
+        (session, question, answer, "completed", 2, 2),
+        (session, "Thanks!", "You are welcome!", "completed", 1, 0),
+    ]
+    assert [tuple(row) for row in tools] == [
+        ("get_weather", '{"city":"Oslo"}', "light snow, -2 degrees", True),
+        ("get_weather", '{"city":"Lisbon"}', "sunny, 19 degrees", True),
+    ]
+
+
+def test_example_without_a_change_to_its_code(model_server: ModelServer, embedded_dsn: Dsn) -> None:
+    """``opentelemetry-instrument`` records an agent that does not know of Turnspan."""
+    ended = run(
+        COMMANDS / "opentelemetry-instrument",
+        sys.executable,
+        EXAMPLES / "no_code_agent.py",
+        OTEL_TRACES_EXPORTER="turnspan",
+        OTEL_METRICS_EXPORTER="none",
+        OTEL_LOGS_EXPORTER="none",
+        OTEL_SERVICE_NAME="weather",
+        TURNSPAN_STORE=str(embedded_dsn),
+        OPENAI_BASE_URL=model_server.openai_url,
+        OPENAI_API_KEY="any",
+    )
+    assert "It is warmer in Lisbon" in ended.stdout
+    with open_dsn(embedded_dsn) as store:
+        calls = store.query(
+            "SELECT service, request_model, finish_reasons FROM llm_call ORDER BY start_time"
+        ).rows
+    assert [tuple(row) for row in calls] == [
+        ("weather", "gpt-4o", ["tool_calls"]),
+        ("weather", "gpt-4o", ["stop"]),
+    ]
+
+
+def test_the_model_server_runs_on_its_own() -> None:
+    """``python -m turnspan_demo.server`` says what to set, and refuses a file it cannot read."""
+    ended = run(sys.executable, "-m", "turnspan_demo.server", "none.jsonl", code=2)
+    assert "none.jsonl cannot be read" in ended.stderr
+
+    with subprocess.Popen(
+        [sys.executable, "-m", "turnspan_demo.server", "--port", "0"],
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        lines = [process.stdout.readline() for _ in range(4)]
+        process.terminate()
+    assert lines[0].startswith("Replaying 13 recorded runs")
+    assert re.match(r"export OPENAI_BASE_URL=http://127\.0\.0\.1:\d+/v1 OPENAI_API_KEY=", lines[2])
+    assert re.match(r"export ANTHROPIC_BASE_URL=http://127\.0\.0\.1:\d+ ANTHROPIC_API", lines[3])
