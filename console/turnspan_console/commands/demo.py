@@ -97,6 +97,7 @@ def command(
     if not dsn.embedded:  # say at once that the server is away, not after the runs
         _open(dsn).close()
     _record(planned, text, stream)
+    _ship(dsn)
     with _open(dsn) as store:
         fine = _print_counts(planned, store, output)
         _print_diagnostics(store, begun, output)
@@ -133,6 +134,15 @@ def _open(dsn: Dsn) -> Store:
     from turnspan_records.access import open_dsn
 
     return open_dsn(dsn, note=lambda text: click.echo(f"turnspan: {text}", err=True))
+
+
+def _ship(dsn: Dsn) -> None:
+    """Land what a server has not taken yet, however long that takes (readers wait a short time)."""
+    from turnspan_clickhouse.ship import ship
+
+    if not dsn.embedded:
+        for error in ship(dsn).errors:
+            click.echo(f"turnspan: {error}", err=True)
 
 
 def _runs(files: tuple[Path, ...], limit: int | None) -> list[Run]:
