@@ -20,7 +20,13 @@ from turnspan_demo.trajectories import load
 def main() -> None:
     """Record every run of the files with every provider."""
     store, stamp, providers, *files = sys.argv[1:]
-    turnspan.configure(service_name="acceptance", project="acceptance", store=store)
+    turnspan.configure(
+        service_name="acceptance",
+        project="acceptance",
+        store=store,
+        flush_interval=5.0,  # fewer and larger segments: two stores load them
+        batch_size=2048,
+    )
     turnspan.instrument()
     runs = [run for file in files for run in load(Path(file))]
     chosen = tuple(known for known in PROVIDERS if known in providers.split(","))

@@ -35,6 +35,8 @@ STAMP = "acceptance"
 PROVIDERS = ("openai", "anthropic")
 Row = dict[str, Any]
 
+pytestmark = pytest.mark.slow
+
 
 @dataclass(slots=True)
 class Landed:

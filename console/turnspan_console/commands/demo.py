@@ -33,6 +33,7 @@ _DIAGNOSTICS = (
     "usage_by_model_and_day",
 )
 _ROWS = 5
+_ALL_ROWS = 50
 _COUNTS = """
 SELECT session_id, sum(turns), sum(calls), sum(tools), sum(failures)
 FROM (
@@ -287,8 +288,9 @@ def _print_diagnostics(store: Store, begun: datetime, output: Output) -> None:
     window = Window(since=begun)
     for name in _DIAGNOSTICS:
         one = known[name]
-        result = one.run(store, project=PROJECT, window=window, limit=_ROWS)
-        print_answer(one, result, output, brief=True, first=False, limit=_ROWS)
+        rows = _ALL_ROWS if name == "how_turns_end" else _ROWS
+        result = one.run(store, project=PROJECT, window=window, limit=rows)
+        print_answer(one, result, output, brief=True, first=False, limit=rows)
 
 
 def _print_replay(planned: list[Session], store: Store, output: Output) -> None:
