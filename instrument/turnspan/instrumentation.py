@@ -6,6 +6,7 @@ imports later is instrumented at that moment.
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ _INSTRUMENTORS: Final = (
 )
 
 _lock = threading.Lock()
+_provider: TracerProvider | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +47,26 @@ def instrument(*, tracer_provider: TracerProvider | None = None) -> list[Instrum
     """Record the calls of every supported SDK that is installed; says what it did.
 
     What is instrumented already stays as it is. Never raises. ``tracer_provider`` is where the
-    spans go; OpenTelemetry's global one unless given.
+    spans go; unless given, the one given to ``configure``, or else OpenTelemetry's global one.
     """
     with _lock:
         for instrumentor in _installed():
             with guard(f"instrument {instrumentor.package}"):
                 if not instrumentor.is_instrumented_by_opentelemetry:
                     instrumentor.instrument(tracer_provider=tracer_provider)
+                    instrumentor.use_default_provider(_provider)
     return report()
+
+
+def use_tracer_provider(provider: TracerProvider | None) -> None:
+    """Record under this provider where ``instrument`` was given none; ``None``: the global one."""
+    global _provider
+    with _lock:
+        _provider = provider
+        for name, module, _ in _INSTRUMENTORS:
+            if module in sys.modules:  # else it is not instrumented
+                with guard(f"instrument {name}"):
+                    _instrumentor(name).use_default_provider(provider)
 
 
 def uninstrument() -> None:

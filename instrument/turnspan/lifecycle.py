@@ -129,10 +129,18 @@ def configure(
         provider, owned = _provider(tracer_provider, service_name, environment, resource_attributes)
         _recorder.provider, _recorder.owns_provider = provider, owned
         _add_exporters(provider, exporters, owned, settings, store)
-        from turnspan import recording
-
-        recording.use_tracer_provider(tracer_provider)
+        _use(tracer_provider)
         atexit.register(_at_exit)
+
+
+def _use(provider: trace.TracerProvider | None) -> None:
+    """Have everything of ours record under this provider; ``None`` is the global one."""
+    from turnspan import instrumentation, recording
+    from turnspan.inference import use_tracer_provider
+
+    recording.use_tracer_provider(provider)
+    use_tracer_provider(provider)
+    instrumentation.use_tracer_provider(provider)
 
 
 def _provider(

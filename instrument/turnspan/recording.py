@@ -207,7 +207,11 @@ class TurnRecording(SpanRecording):
         if not turn.intent and config.active().classify_intent:
             turn.intent = _classified(turn.user_message)
         span.set_attributes(turn_attributes(turn, ending))
-        self._keep(TurnContent(turn, user_message=turn.user_message, response=response))
+        if config.active().capture_content:
+            content = TurnContent(turn, user_message=turn.user_message, response=response)
+        else:
+            content = TurnContent(turn, captured=False)
+        self._keep(content)
 
 
 class ToolRecording(SpanRecording):

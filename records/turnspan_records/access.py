@@ -5,12 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from turnspan_clickhouse.ship import ship
-from turnspan_clickhouse.spool import Spool
-
 from turnspan_clickhouse.dsn import Dsn, parse
 from turnspan_clickhouse.errors import QueryError, StoreError
 from turnspan_clickhouse.migrate import SCHEMA_VERSION, current_version, migrate, pending
+from turnspan_clickhouse.ship import ship
+from turnspan_clickhouse.spool import Spool
 from turnspan_clickhouse.stores import Store, open_store
 from turnspan_records import spooled
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from support.deployment import Deployment
+from support.deployment import Answer, Deployment
+from turnspan_clickhouse.interrupt import interrupt_turns
 from turnspan_clickhouse.stores import open_store
 
 ACCESS_DENIED, READONLY, WRONG_PASSWORD = 497, 164, 516
+DONE = Answer(0, "")
 OVER_CONSTRAINT, TOO_MANY_ROWS = 452, 396
 
 FORBIDDEN_DDL = [
@@ -30,22 +32,52 @@ def insert_call(deployment: Deployment, span_id: str, model: str, written_at: in
         f" VALUES ('{'a' * 32}', '{span_id}', '2026-01-01 00:00:00', '{model}', {written_at})",
     )
 
-    assert (answer.code, answer.text) == (0, "")
+    assert answer == DONE
 
 
-def test_the_writer_appends_records_and_sees_only_the_ledger(deployment: Deployment) -> None:
-    """It can insert into every table but the ledger, whose version it may read before it ships."""
+def test_the_writer_appends_records_and_reads_no_prompts(deployment: Deployment) -> None:
+    """It can insert into every table but the ledger, and what the model was told stays shut."""
     insert_call(deployment, "b" * 16, "gpt-5", 1)
 
     ledger = deployment.ask("turnspan_writer", "SELECT max(version) FROM turnspan.schema_migration")
-    read = deployment.ask("turnspan_writer", "SELECT count() FROM turnspan.llm_call")
-    forged = deployment.ask(
-        "turnspan_writer", "INSERT INTO turnspan.schema_migration (version) VALUES (9999)"
-    )
+    refused = [
+        deployment.ask("turnspan_writer", sql).code
+        for sql in (
+            "SELECT * FROM turnspan.llm_call",
+            "SELECT parts FROM turnspan.message",
+            "SELECT body FROM turnspan.definition",
+            "SELECT result FROM turnspan.tool_call",
+            "INSERT INTO turnspan.schema_migration (version) VALUES (9999)",
+        )
+    ]
 
     assert ledger.code == 0
     assert int(ledger.text) >= 1
-    assert (read.code, forged.code) == (ACCESS_DENIED, ACCESS_DENIED)
+    assert refused == [ACCESS_DENIED] * 5
+
+
+def test_the_writer_closes_the_turns_of_a_process_that_died(deployment: Deployment) -> None:
+    """Shipping needs no other user: what the dead process got done is counted, the turn ends."""
+    turn, writer = "d" * 16, "host-1-dead"
+    for sql in (
+        "INSERT INTO turnspan.turn_summary (trace_id, span_id, turn_id, start_time, status, writer)"
+        f" VALUES ('{turn * 2}', '{turn}', '{turn}', '2026-01-01 00:00:00', 'running', '{writer}')",
+        "INSERT INTO turnspan.llm_call (trace_id, span_id, turn_id, start_time, duration,"
+        " input_tokens, response_text)"
+        f" VALUES ('{turn * 2}', 'e', '{turn}', '2026-01-01 00:00:01', 2, 40, 'so far')",
+    ):
+        assert deployment.ask("turnspan_writer", sql) == DONE
+
+    with open_store(deployment.dsn("writer")) as store:
+        closed = interrupt_turns(store, [writer])
+    seen = deployment.ask(
+        "turnspan_reader",
+        "SELECT status, llm_call_count, input_tokens, duration, response_text"
+        f" FROM turnspan.turn_summary WHERE turn_id = '{turn}'",
+    )
+
+    assert closed == 1
+    assert seen.text == "interrupted\t1\t40\t3\tso far\n"
 
 
 @pytest.mark.parametrize("sql", FORBIDDEN_DDL)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
@@ -10,7 +11,6 @@ from typing import Any
 import pytest
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
-from turnspan_clickhouse.ship import ship
 
 import turnspan
 from turnspan import config, recording
@@ -21,6 +21,7 @@ from turnspan.turn import Usage
 from turnspan_clickhouse import ClickHouseSpanExporter
 from turnspan_clickhouse.dsn import Dsn
 from turnspan_clickhouse.migrate import migrate
+from turnspan_clickhouse.ship import ship
 from turnspan_clickhouse.stores import open_store
 
 
@@ -29,8 +30,7 @@ class Recorder:
 
     def __init__(self, dsn: Dsn) -> None:
         self.dsn = dsn
-        text = str(dsn) if dsn.embedded else dsn.url()
-        self.exporter = ClickHouseSpanExporter(text)
+        self.exporter = ClickHouseSpanExporter(str(dsn))
         self.processor = RecordProcessor(self.exporter, flush_interval=0.05)
         self.provider = TracerProvider(
             resource=Resource.create({"service.name": "svc"}), id_generator=SecureIdGenerator()
@@ -75,7 +75,7 @@ class Recorder:
     def rows(self, sql: str) -> list[dict[str, Any]]:
         """Land everything, then ask."""
         assert self.processor.force_flush()
-        ship(self.dsn, deadline=30)
+        ship(self.dsn, deadline=time.monotonic() + 30)
         with open_store(self.dsn) as store:
             return store.query(sql).dicts()
 

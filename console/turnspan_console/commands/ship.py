@@ -11,10 +11,9 @@ from turnspan_console.failures import FINDING, UNAVAILABLE, Failure
 from turnspan_console.options import chosen_dsn, store_option
 
 if TYPE_CHECKING:
+    from turnspan_clickhouse.dsn import Dsn
     from turnspan_clickhouse.ship import ShipResult
     from turnspan_clickhouse.spool import Spool
-
-    from turnspan_clickhouse.dsn import Dsn
 
 
 @click.command("ship", short_help="Land what waits in the spool.")
@@ -34,7 +33,6 @@ def command(rejected: bool, timeout: float | None) -> None:
     Turns whose process died before they ended are marked interrupted.
     """
     from turnspan_clickhouse.spool import Spool
-
     from turnspan_records.spooled import restore_refused
 
     dsn = chosen_dsn()
@@ -47,7 +45,6 @@ def command(rejected: bool, timeout: float | None) -> None:
 
 def _ship(dsn: Dsn, spool: Spool, timeout: float | None) -> ShipResult:
     from turnspan_clickhouse.ship import ShipResult, ship
-
     from turnspan_clickhouse.stores import open_store
     from turnspan_records.access import bring_up_to_date
     from turnspan_records.spooled import writers

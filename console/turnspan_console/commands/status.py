@@ -38,7 +38,6 @@ def command(format_: str) -> None:
 
 def _spool(dsn: Dsn) -> dict[str, Any]:
     from turnspan_clickhouse.spool import Spool
-
     from turnspan_records.spooled import writers
 
     spool = Spool(dsn.spool)

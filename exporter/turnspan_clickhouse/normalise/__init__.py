@@ -103,8 +103,6 @@ class Normaliser:
         turn_id = facts.turn_id or facts.span_id
         cost = self._costs.pop(turn_id, None)
         row = others.turn_summary(facts, content, cost, redactor, batch)
-        if not self._settings.capture_content:
-            row.user_message = row.response_text = ""
         batch.add(row)
         if cost is not None and row.parent_turn_id:
             self._add_cost(row.parent_turn_id, cost)

@@ -56,7 +56,7 @@ class DerivedTurns:
 
     def __init__(self) -> None:
         self._conversations: OrderedDict[tuple[str, str], Conversation] = OrderedDict()
-        self._changed: dict[str, Conversation] = {}
+        self._changed: dict[str, tuple[Turn, TurnSummary]] = {}
 
     def join(
         self,
@@ -124,12 +124,12 @@ class DerivedTurns:
             summary.cost_usd = (summary.cost_usd or Decimal(0)) + row.cost_usd
         summary.duration = max(summary.duration, (facts.end_time - summary.start_time) / 1e9)
         summary.error_type, summary.error_message = row.error_type, row.error_message
-        self._changed[turn.id] = found
+        self._changed[turn.id] = (turn, summary)
 
     def write(self, batch: Batch) -> None:
         """Add the rows of the turns that changed since the last write."""
-        for found in self._changed.values():
-            batch.add(_summary(found, batch))
+        for turn, row in self._changed.values():
+            batch.add(_summary(turn, row, batch))
         self._changed.clear()
 
     def forget(self) -> None:
@@ -268,10 +268,7 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else dumps_text(value)
 
 
-def _summary(found: Conversation, batch: Batch) -> TurnSummary:
-    turn, row = found.turn, found.row
-    assert turn is not None
-    assert row is not None
+def _summary(turn: Turn, row: TurnSummary, batch: Batch) -> TurnSummary:
     ending = turn.judge()
     waiting = turn.asked_for_tools and not row.error_type
     if row.error_type and ending.reason == "completed":

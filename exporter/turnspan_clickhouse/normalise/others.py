@@ -13,7 +13,6 @@ from turnspan.content.ledger import StartedTurn, ToolContent, TurnContent
 from turnspan.content.model import dumps_text, last_user_text
 from turnspan.content.redact import Redactor
 from turnspan.outcomes import tool_failed
-from turnspan.turn import Turn
 from turnspan_clickhouse.batch import Batch
 from turnspan_clickhouse.normalise.inference import other_attributes, usage_of
 from turnspan_clickhouse.normalise.source import Origins, SpanFacts, integer, text
@@ -138,7 +137,7 @@ def turn_summary(
         status=FINAL,
         agent_name=text(a.get(semconv.AGENT_NAME)),
         agent_version=text(a.get(semconv.AGENT_VERSION)),
-        user_message=_user_message(turn, redactor),
+        user_message=_user_message(content, redactor),
         response_text=_response(content, redactor),
         stop_reason=redactor.text(_stop_reason(facts), "stop_reason"),
         stop_detail=redactor.text(text(a.get(semconv.TURN_STOP_DETAIL)), "error"),
@@ -268,10 +267,10 @@ def _stop_reason(facts: SpanFacts) -> str:
     return "error" if facts.error_type else "completed"
 
 
-def _user_message(turn: Turn | None, redactor: Redactor) -> str:
-    if turn is None:
+def _user_message(content: TurnContent | None, redactor: Redactor) -> str:
+    if content is None or not content.captured:
         return ""
-    message = turn.user_message
+    turn, message = content.turn, content.user_message
     if message is None and turn.first_request is not None:
         dialect, request = turn.first_request
         raw = split_request(dialect, dict(request)).messages_raw
@@ -280,7 +279,7 @@ def _user_message(turn: Turn | None, redactor: Redactor) -> str:
 
 
 def _response(content: TurnContent | None, redactor: Redactor) -> str:
-    if content is None:
+    if content is None or not content.captured:
         return ""
     turn = content.turn
     if isinstance(turn.response_text, str):

@@ -34,6 +34,10 @@ BARE: Final = "text"
 STYLE: Final = "style"
 WRITTEN: Final = "arguments_text"
 
+WRITING: Final = frozenset({KEYS, LAYOUT, STYLE})
+"""What a part says about how its provider wrote it: order and style, never content."""
+
+_RESERVED: Final = WRITING | {EXTRA}
 _OURS: Final = frozenset({"type", "content", KEYS, LAYOUT, EXTRA, STYLE, WRITTEN})
 
 
@@ -90,7 +94,7 @@ def generic_part(raw: Any) -> Part:
     block = as_dict(raw)
     if block is not None:
         kind = block.get("type")
-        if isinstance(kind, str) and kind not in STANDARD_PARTS and LAYOUT not in block:
+        if isinstance(kind, str) and kind not in STANDARD_PARTS and not block.keys() & _RESERVED:
             return dict(block)
     return unknown_part(raw)
 
@@ -105,7 +109,7 @@ def generic_raw(part: Part) -> Any:
 @lru_cache(maxsize=4096)
 def joined(keys: tuple[str, ...]) -> str:
     """Keys as one text."""
-    return ",".join(keys)
+    return ",".join(map(str, keys))
 
 
 @lru_cache(maxsize=4096)

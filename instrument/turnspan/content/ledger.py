@@ -47,9 +47,10 @@ class ToolContent:
 
 @dataclass(slots=True)
 class TurnContent:
-    """A turn's content: what the user said, what came back."""
+    """A turn's facts, and where content is captured what the user said and what came back."""
 
     turn: Turn
+    captured: bool = True
     user_message: Any = None
     response: Any = None
 

@@ -140,9 +140,15 @@ def dumps(value: Any) -> bytes:
     except (TypeError, ValueError, RecursionError):
         pass
     try:
-        return json.dumps(
-            value, default=repr, separators=(",", ":"), skipkeys=True, allow_nan=False
-        ).encode()
+        text = json.dumps(
+            value,
+            default=repr,
+            ensure_ascii=False,
+            separators=(",", ":"),
+            skipkeys=True,
+            allow_nan=False,
+        )
+        return text.encode("utf-8", "replace")
     except (TypeError, ValueError, RecursionError):
         return b'"<cannot be written as JSON>"'
 

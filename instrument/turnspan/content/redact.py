@@ -10,7 +10,8 @@ from functools import lru_cache
 from typing import Any, Final
 
 from turnspan.config import Settings
-from turnspan.content.model import as_dict, as_list
+from turnspan.content.blocks import WRITING
+from turnspan.content.model import TEXT, Part, as_dict, as_list
 from turnspan.content.secrets import mask_secrets
 from turnspan.guard import errors
 
@@ -109,6 +110,25 @@ class Redactor:
         except Exception as error:  # noqa: BLE001  fail closed: the raw value must not pass
             errors.record(f"redact ({where.partition(':')[0]})", error)
             return FAILED
+
+    def parts(self, parts: list[Part], where: str) -> list[Part]:
+        """A message's parts as they may be written.
+
+        As ``value``, but what a part says of the provider's writing (the order of its keys) is left
+        as it is: it is none of the application's text, and the message is rebuilt by it.
+        """
+        if not self.active:
+            return parts
+        redacted: list[Part] = self.value(parts, where)
+        if redacted is parts:
+            return parts
+        if type(redacted) is not list:
+            return [{"type": TEXT, "content": FAILED}]
+        kept: list[Part] = []
+        for part, before in zip(redacted, parts, strict=True):
+            writing = before.keys() & WRITING
+            kept.append({**part, **{key: before[key] for key in writing}} if writing else part)
+        return kept
 
     def _text(self, text: str, where: str) -> str:
         if self._masks:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Collection
 from importlib import metadata
 from typing import Any
@@ -30,6 +31,7 @@ class SdkInstrumentor(BaseInstrumentor):  # type: ignore[misc]
     _patches: Patches | None = None
     _refusal: str = ""
     _waiting: bool = False
+    _given: bool = False
 
     def instrumentation_dependencies(self) -> Collection[str]:
         """The versions this is made for, as requirements."""
@@ -46,17 +48,24 @@ class SdkInstrumentor(BaseInstrumentor):  # type: ignore[misc]
     def _instrument(self, **kwargs: Any) -> None:
         import wrapt
 
-        from turnspan import __version__
-
-        tracer = trace.get_tracer(
-            self.scope, __version__, tracer_provider=kwargs.get("tracer_provider")
-        )
-        self._sdk = self.make_sdk(tracer)
+        given = kwargs.get("tracer_provider")
+        self._given = given is not None
+        self._sdk = self.make_sdk(self._tracer(given))
         if not self._waiting:
             self._waiting = True  # such a hook cannot be taken back, so there is only ever one
             wrapt.register_post_import_hook(self._imported, self.package)
         elif self.imported:
             self._imported(None)
+
+    def _tracer(self, provider: Any) -> Tracer:
+        from turnspan import __version__
+
+        return trace.get_tracer(self.scope, __version__, tracer_provider=provider)
+
+    def use_default_provider(self, provider: trace.TracerProvider | None) -> None:
+        """Record under this provider, unless ``instrument`` was given another."""
+        if self._sdk is not None and not self._given:
+            self._sdk.tracer = self._tracer(provider)
 
     def _uninstrument(self, **kwargs: Any) -> None:
         if self._sdk is not None:
@@ -83,8 +92,6 @@ class SdkInstrumentor(BaseInstrumentor):  # type: ignore[misc]
     @property
     def imported(self) -> bool:
         """Whether the application has imported the SDK."""
-        import sys
-
         return self.package in sys.modules
 
     @property

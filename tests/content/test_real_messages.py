@@ -1,0 +1,194 @@
+"""Real requests and replies: nothing is lost, and what is extracted is what the JSON says.
+
+What is expected is read from the JSON here, without the product's code.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+import pytest
+
+from support.cassettes import RecordedCall, recorded_calls
+from support.shared import shared_data
+from turnspan.content.convert import (
+    convert,
+    convert_message,
+    join_request,
+    output_messages,
+    split_request,
+)
+from turnspan.content.ledger import InferenceContent
+from turnspan.content.model import dumps
+from turnspan.content.rebuild import rebuild_record, seal_message, source_if_needed
+from turnspan.content.reduce import reduce_bytes
+from turnspan.guard import errors
+
+DIALECTS = ("openai.chat", "openai.responses", "anthropic.messages")
+TRAJECTORIES = (
+    "tau-bench__gpt-4o-airline",
+    "tau-bench-fork__assertions-agent-retail",
+    "tau-bench-fork__tool-calling-preconditions-retail",
+    "tau-bench-fork__tool-calling-retail",
+    "tau2__activegraph",
+    "tau2__airline-whissle",
+    "tau2__telecom-gpt-4o",
+)
+
+
+@pytest.fixture(autouse=True)
+def _no_swallowed_errors() -> Iterator[None]:  # pyright: ignore[reportUnusedFunction]
+    errors.reset()
+    yield
+    assert errors.counts() == {}
+
+
+def calls(dialect: str) -> list[RecordedCall]:
+    """The recorded calls of a dialect."""
+    found = [call for call in recorded_calls() if call.dialect == dialect]
+    assert len(found) > 100
+    return found
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_request_taken_apart_is_put_together_again(dialect: str) -> None:
+    """Parameters, messages, system and tools are together exactly the request."""
+    for call in calls(dialect):
+        assert join_request(dialect, split_request(dialect, call.request)) == call.request, (
+            call.path
+        )
+
+
+@pytest.mark.parametrize(("dialect", "share"), list(zip(DIALECTS, (0.01, 0.15, 0.01), strict=True)))
+def test_every_message_is_rebuilt_byte_for_byte(dialect: str, share: float) -> None:
+    """From its record each message comes back exactly; few need their source kept."""
+    total = kept = 0
+    for call in calls(dialect):
+        sent = split_request(dialect, call.request).messages_raw
+        said, _ = output_messages(dialect, call.response)
+        for raw in [*sent, *said]:
+            sealed = seal_message(dialect, raw)
+            rebuilt = rebuild_record(dialect, sealed.role, sealed.name, sealed.parts, sealed.source)
+            assert orjson.dumps(rebuilt) == orjson.dumps(reduce_bytes(raw)), call.path
+            total += 1
+            kept += bool(sealed.source)
+    assert kept <= share * total
+
+
+@pytest.mark.parametrize("name", TRAJECTORIES)
+def test_the_messages_of_real_runs_need_no_source(name: str) -> None:
+    """Every message of the tau-bench runs is rebuilt from role, name and parts alone."""
+    with shared_data("trajectories", f"{name}.jsonl").open(encoding="utf-8") as lines:
+        for line in lines:
+            record: dict[str, Any] = json.loads(line)["record"]
+            messages: list[Any] = record.get("traj") or record.get("messages") or []
+            for raw in messages:
+                message = convert_message("openai.chat", raw)
+                assert source_if_needed("openai.chat", raw, message) == ""
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_no_file_is_kept_in_a_message(dialect: str) -> None:
+    """Embedded images, sounds and documents are landed as hashes only, in source as well."""
+    inline = re.compile(r"base64,[A-Za-z0-9+/]{40}|\"(?:data|file_data)\":\"[A-Za-z0-9+/=]{200}")
+    blobs = 0
+    for call in calls(dialect):
+        for raw in split_request(dialect, call.request).messages_raw:
+            sealed = seal_message(dialect, raw)
+            landed = sealed.parts + sealed.source
+            assert not inline.search(landed), call.path
+            blobs += landed.count('"type":"blob"')
+    assert blobs > 0 or dialect == "anthropic.messages"  # whose recordings hold no files
+
+
+def _chat_reply(body: Any) -> tuple[str, list[tuple[Any, Any, Any]], list[str]]:
+    message = body["choices"][0]["message"]
+    text = message.get("content") or message.get("refusal") or ""
+    made: list[tuple[Any, Any, Any]] = []
+    calls: list[Any] = message.get("tool_calls") or []
+    for call in calls:
+        written: str = call["function"]["arguments"] or '""'
+        made.append((call["id"], call["function"]["name"], json.loads(written)))
+    return text, made, [choice["finish_reason"] for choice in body["choices"]]
+
+
+def _anthropic_reply(body: Any) -> tuple[str, list[tuple[Any, Any, Any]], list[str]]:
+    text = "".join(block["text"] for block in body["content"] if block["type"] == "text")
+    uses = [block for block in body["content"] if block["type"] == "tool_use"]
+    reasons = [body["stop_reason"]] if body.get("stop_reason") else []
+    return text, [(use["id"], use["name"], use["input"]) for use in uses], reasons
+
+
+def _responses_reply(body: Any) -> tuple[str, list[tuple[Any, Any, Any]], list[str]]:
+    text = ""
+    made: list[tuple[Any, Any, Any]] = []
+    for item in body["output"]:
+        if item["type"] == "message":
+            text += "".join(part.get("text") or part.get("refusal") for part in item["content"])
+        if item["type"] == "function_call":
+            made.append((item["call_id"], item["name"], json.loads(item["arguments"])))
+        if item["type"] == "custom_tool_call":
+            made.append((item["call_id"], item["name"], item["input"]))
+    details: dict[str, Any] = body.get("incomplete_details") or {}
+    why = details.get("reason") or body["status"]
+    return text, made, [why]
+
+
+_READERS: dict[str, Any] = dict(
+    zip(DIALECTS, (_chat_reply, _responses_reply, _anthropic_reply), strict=True)
+)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_replies_are_read_as_the_json_says(dialect: str) -> None:
+    """Text, tool calls and finish reasons equal an independent reading of the body."""
+    seen = with_tools = 0
+    for call in calls(dialect):
+        body = call.response
+        answer = {"openai.chat": "choices", "openai.responses": "output"}.get(dialect, "content")
+        if call.status != 200 or not isinstance(body, dict) or answer not in body:
+            continue
+        text, made, reasons = _READERS[dialect](body)
+        found = convert(InferenceContent(dialect, call.request, body))
+        assert found.response_text == text, call.path
+        assert [(c["id"], c["name"], c["arguments"]) for c in found.tool_calls] == made, call.path
+        assert found.finish_reasons == reasons, call.path
+        assert len(found.output) == len(found.raw_output)
+        assert found.raw_input == split_request(dialect, call.request).messages_raw
+        seen += 1
+        with_tools += bool(made)
+    assert seen >= 100
+    assert with_tools >= 20
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_parts_follow_the_genai_schema(dialect: str) -> None:
+    """Messages and standard parts carry what the schema requires, with the types it requires."""
+    required: dict[str, dict[str, type | tuple[type, ...]]] = {
+        "text": {"content": str},
+        "tool_call": {"name": str},
+        "tool_call_response": {"response": object},
+        "server_tool_call": {"name": str, "server_tool_call": dict},
+        "server_tool_call_response": {"server_tool_call_response": dict},
+        "reasoning": {"content": str},
+        "blob": {"modality": str, "sha256": str, "size": int},
+        "file": {"modality": str, "file_id": str},
+        "uri": {"modality": str, "uri": str},
+    }
+    kinds: set[str] = set()
+    for call in calls(dialect):
+        found = convert(InferenceContent(dialect, call.request, call.response))
+        for message in [*found.input, *found.output]:
+            assert isinstance(message["role"], str) and message["role"]
+            for part in message["parts"]:
+                kinds.add(part["type"])
+                for key, kind in required.get(part["type"], {}).items():
+                    assert isinstance(part[key], kind), (call.path, part)
+        for tool in found.tools:
+            assert isinstance(tool["type"], str)
+        assert json.loads(dumps(found.input)) == found.input
+    assert {"text", "tool_call", "tool_call_response"} <= kinds
