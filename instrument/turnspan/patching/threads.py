@@ -18,14 +18,16 @@ import functools
 import platform
 import sys
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures.thread import ThreadPoolExecutor
 from typing import Any, Final
 
 from opentelemetry import context as otel_context
 from opentelemetry import trace
 from opentelemetry.context import Context
-from opentelemetry.instrumentation.instrumentor import BaseInstrumentor
+from opentelemetry.instrumentation.instrumentor import (  # type: ignore[attr-defined]  # it opts out of type checks
+    BaseInstrumentor,
+)
 
 from turnspan.context import SESSION_KEY, TURN_KEY
 from turnspan.guard import guard
@@ -116,7 +118,7 @@ def _carried_by_another() -> bool:
     return bool(module.ThreadingInstrumentor().is_instrumented_by_opentelemetry)
 
 
-class ThreadingInstrumentor(BaseInstrumentor):
+class ThreadingInstrumentor(BaseInstrumentor):  # type: ignore[misc]
     """Carries the current turn, session and span into threads. Takes nothing from the user's work.
 
     Steps back where ``opentelemetry-instrumentation-threading`` is on, whichever came first.
@@ -138,11 +140,14 @@ class ThreadingInstrumentor(BaseInstrumentor):
     @property
     def refusal(self) -> str:
         """Why threads are not carried by us; empty where they are."""
-        return f"{_OTHER.replace('.', '-')} does it" if _carried_by_another() else ""
+        return "" if self._on and not _carried_by_another() else f"{_OTHER} does it"
 
     def instrumentation_dependencies(self) -> Collection[str]:
         """None: threads are part of Python."""
         return ()
+
+    def use_default_provider(self, provider: trace.TracerProvider | None) -> None:
+        """No spans are made here, so nothing depends on the provider."""
 
     def _instrument(self, **kwargs: Any) -> None:
         if _carried_by_another():
@@ -150,19 +155,18 @@ class ThreadingInstrumentor(BaseInstrumentor):
         self._on = True
         self._patch(ThreadPoolExecutor, "submit", _submit)
         self._patch(threading.Thread, "start", _start)
-        if not self._waiting:
-            self._waiting = True  # such a hook cannot be taken back, so there is only ever one
-            import wrapt
+        hooks = (
+            ("multiprocessing.pool", self._pools_imported),
+            ("multiprocessing.process", self._processes_imported),
+        )
+        for name, imported in hooks:
+            if name in sys.modules:
+                imported(sys.modules[name])
+            elif not self._waiting:  # such a hook cannot be taken back: never a second one
+                import wrapt
 
-            wrapt.register_post_import_hook(self._pools_imported, "multiprocessing.pool")
-            wrapt.register_post_import_hook(self._processes_imported, "multiprocessing.process")
-        else:
-            for name, imported in (
-                ("multiprocessing.pool", self._pools_imported),
-                ("multiprocessing.process", self._processes_imported),
-            ):
-                if name in sys.modules:
-                    imported(sys.modules[name])
+                wrapt.register_post_import_hook(imported, name)
+        self._waiting = True
 
     def _uninstrument(self, **kwargs: Any) -> None:
         self._on = False
@@ -182,7 +186,8 @@ class ThreadingInstrumentor(BaseInstrumentor):
                 self._patch(module.BaseProcess, "run", _run_process)
 
     def _patch(self, owner: Any, name: str, make: _Make) -> None:
-        inherited = name not in vars(owner)
+        attributes: Mapping[str, Any] = owner.__dict__
+        inherited = name not in attributes
         original = getattr(owner, name)
         alive = [True]
         wrapper = functools.wraps(original)(make(original, alive))
@@ -190,7 +195,7 @@ class ThreadingInstrumentor(BaseInstrumentor):
 
         def restore() -> None:
             alive.clear()  # where somebody wrapped ours since, it stays below, and does nothing
-            if vars(owner).get(name) is wrapper:
+            if attributes.get(name) is wrapper:
                 if inherited:
                     delattr(owner, name)
                 else:
@@ -239,7 +244,7 @@ def _carry_run(thread: threading.Thread) -> Callable[[], None] | None:
         context = _context_to_carry()
         if context is None or thread.ident is not None or _is_long_lived(thread):
             return None
-        attributes = vars(thread)
+        attributes = thread.__dict__
         own = attributes.get("run")
         run, held = thread.run, [context]
 
