@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.clickhouse_server import start_server
 
 from land import agent_run as run
 from land.processes import writer_process
+from support.clickhouse_server import start_server
 from turnspan_clickhouse.dsn import Dsn
 from turnspan_clickhouse.encode import encode_block
 from turnspan_clickhouse.errors import SpoolError
