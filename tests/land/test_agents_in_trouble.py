@@ -1,0 +1,123 @@
+"""Whole agent processes that are killed, or whose ClickHouse is away: what lands afterwards."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from support.clickhouse_server import start_server
+from turnspan_clickhouse.dsn import Dsn
+from turnspan_clickhouse.stores import open_store
+
+HERE = Path(__file__).parent
+FLUSH_INTERVAL = 0.1
+SLACK = 0.5
+"""A loaded machine wakes the worker late; what counts is that nothing older is missing."""
+
+
+def turnspan_command(store: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """The command as a user types it."""
+    command = [sys.executable, "-m", "turnspan_console", *arguments]
+    return subprocess.run(
+        command,
+        env={**os.environ, "TURNSPAN_STORE": store},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def wait_for(path: Path) -> None:
+    """Wait until the agent has written something."""
+    deadline = time.monotonic() + 30
+    while not (path.exists() and path.stat().st_size) and time.monotonic() < deadline:
+        time.sleep(0.02)
+
+
+def test_killed_agent_loses_at_most_one_interval(store_dsn: Dsn, tmp_path: Path) -> None:
+    """kill -9 in the middle of a turn: after the next command every span that had ended one flush
+    interval before is there exactly once, and the turn is interrupted with its children."""
+    store, log = str(store_dsn), tmp_path / "ended.log"
+    turnspan_command(store, "migrate")
+    agent = subprocess.Popen(
+        [sys.executable, str(HERE / "crashing_agent.py"), str(log)],
+        env={**os.environ, "TURNSPAN_STORE": store},
+    )
+    wait_for(log)
+    time.sleep(1.5)
+    killed = time.time()
+    agent.send_signal(signal.SIGKILL)
+    agent.wait()
+
+    shipped = turnspan_command(store, "ship")
+    assert shipped.returncode == 0, shipped.stderr
+    with open_store(store_dsn) as opened:
+        rows = opened.query("SELECT call_id, count() FROM tool_call GROUP BY call_id", None).rows
+        raw = opened.query("SELECT count() FROM tool_call", None, {"final": 0}).rows[0][0]
+        turns = opened.query(
+            "SELECT agent_name, status, stop_reason, tool_call_count FROM turn_summary"
+        ).rows
+    landed = {str(call): int(count) for call, count in rows}
+    lines = [line.split() for line in log.read_text().splitlines()]
+    due = {call for call, ended in lines if float(ended) < killed - FLUSH_INTERVAL - SLACK}
+
+    assert len(due) > 100
+    assert due - set(landed) == set()
+    assert set(landed.values()) == {1}
+    assert raw == len(landed)
+    assert sorted(tuple(turn) for turn in turns) == [
+        ("endless", "interrupted", "interrupted", len(landed) - 5),
+        ("whole", "final", "completed", 5),
+    ]
+
+
+def test_outage_changes_nothing_for_the_agent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With ClickHouse away results and exceptions are identical; after it is back `turnspan ship`
+    lands everything once."""
+    server = start_server(tmp_path / "server")
+    port = server.http_port
+    server.stop()
+    store = f"http://default@127.0.0.1:{port}/outage"
+    spool = tmp_path / "spool"
+    environment = {**os.environ, "TURNSPAN_STORE": store, "TURNSPAN_SPOOL": str(spool)}
+
+    bare, traced = (
+        subprocess.run(
+            [sys.executable, str(HERE / "outage_agent.py"), mode],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+        )
+        for mode in ("bare", "traced")
+    )
+
+    assert traced.stdout == bare.stdout
+    assert "flush False True" in traced.stderr
+    assert len(list(spool.glob("*.native"))) > 0
+
+    server.start()
+    monkeypatch.setenv("TURNSPAN_SPOOL", str(spool))
+    try:
+        first = turnspan_command(store, "ship")
+        again = turnspan_command(store, "ship")
+        with open_store(Dsn("http", host="127.0.0.1", port=port, database="outage")) as opened:
+            turns = opened.query(
+                "SELECT stop_reason, count() FROM turn_summary GROUP BY 1 ORDER BY 1"
+            ).rows
+    finally:
+        server.stop()
+
+    assert (first.returncode, again.returncode) == (0, 0), first.stderr + again.stderr
+    assert [tuple(turn) for turn in turns] == [("completed", 10), ("error", 10)]
+    assert list(spool.glob("*.native")) == []
