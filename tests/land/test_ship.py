@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.clickhouse_server import start_server
 
 from land import agent_run as run
 from land.processes import writer_process
+from support.clickhouse_server import start_server
 from turnspan_clickhouse.dsn import Dsn
 from turnspan_clickhouse.encode import encode_block
 from turnspan_clickhouse.errors import SpoolError
@@ -173,7 +173,7 @@ def test_a_turn_without_children_is_interrupted_too(store_dsn: Dsn) -> None:
 
 
 DAMAGED = {
-    "cut": encode_block(LlmCall, calls(0, 3))[:-20],  # type: ignore[arg-type]
+    "cut": encode_block(LlmCall, calls(0, 3))[:-20],
     "foreign": b"this is not a block at all, whatever its name says" * 3,
     "zeros": bytes(500),
     "empty": b"",
