@@ -25,6 +25,7 @@ from support.clickhouse_server import ClickHouseServer
 from support.shared import shared_data
 from support.tau_bench import TrueRun, truth
 from turnspan_clickhouse.dsn import Dsn
+from turnspan_clickhouse.ship import ship
 from turnspan_clickhouse.stores import Store
 from turnspan_records.access import open_dsn
 from turnspan_records.messages import exact_messages
@@ -33,6 +34,8 @@ FILE = "tau-bench__gpt-4o-airline"
 STAMP = "acceptance"
 PROVIDERS = ("openai", "anthropic")
 Row = dict[str, Any]
+
+pytestmark = pytest.mark.slow
 
 
 @dataclass(slots=True)
@@ -84,7 +87,7 @@ def spool(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def landed(
     request: pytest.FixtureRequest, spool: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Landed]:
-    """The records in a store of each kind, landed by opening it for reading."""
+    """The records in a store of each kind, shipped there from a copy of the one spool."""
     folder = tmp_path_factory.mktemp(f"landed-{request.param}")
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("TURNSPAN_SPOOL", raising=False)
@@ -94,9 +97,9 @@ def landed(
             server: ClickHouseServer = request.getfixturevalue("clickhouse_server")
             dsn = server.dsn(f"acceptance_{uuid.uuid4().hex[:8]}")
         shutil.copytree(spool, dsn.spool)
-        problems: list[str] = []
-        with open_dsn(dsn, note=problems.append) as store:
-            assert problems == []
+        shipped = ship(dsn)
+        assert shipped.ok, shipped
+        with open_dsn(dsn) as store:
             yield _read(store)
             if request.param == "server":
                 store.command(f"DROP DATABASE {dsn.database} SYNC")

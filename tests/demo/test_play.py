@@ -75,7 +75,7 @@ def test_shipped_run_with_the_async_sdks(
 
 
 def test_every_trajectory_file_can_be_played() -> None:
-    """A sample of each of the twelve files gives its recorded answers with both SDKs, half of them streamed."""
+    """A sample of each of the twelve files gives its recorded answers, half of them streamed."""
     files = sorted(shared_data("trajectories").glob("*.jsonl"))
     assert len(files) == 12
     runs = [run for file in files for run in load(file, SAMPLE)]

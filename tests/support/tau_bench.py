@@ -87,10 +87,8 @@ def _run(record: dict[str, Any]) -> TrueRun:
             turns.append(TrueTurn(content))
         elif role == "assistant":
             turns[-1].replies.append(content)
-            asked = [
-                (call["function"]["name"], call["function"]["arguments"])
-                for call in message.get("tool_calls") or []
-            ]
+            calls: list[Any] = message.get("tool_calls") or []
+            asked = [(call["function"]["name"], call["function"]["arguments"]) for call in calls]
             turns[-1].asked.append(asked)
         elif role == "tool":
             (name, arguments) = turns[-1].asked[-1][0]

@@ -33,6 +33,7 @@ _DIAGNOSTICS = (
     "usage_by_model_and_day",
 )
 _ROWS = 5
+_ALL_ROWS = 50
 _COUNTS = """
 SELECT session_id, sum(turns), sum(calls), sum(tools), sum(failures)
 FROM (
@@ -97,6 +98,7 @@ def command(
     if not dsn.embedded:  # say at once that the server is away, not after the runs
         _open(dsn).close()
     _record(planned, text, stream)
+    _ship(dsn)
     with _open(dsn) as store:
         fine = _print_counts(planned, store, output)
         _print_diagnostics(store, begun, output)
@@ -133,6 +135,15 @@ def _open(dsn: Dsn) -> Store:
     from turnspan_records.access import open_dsn
 
     return open_dsn(dsn, note=lambda text: click.echo(f"turnspan: {text}", err=True))
+
+
+def _ship(dsn: Dsn) -> None:
+    """Land what a server has not taken yet, however long that takes (readers wait a short time)."""
+    from turnspan_clickhouse.ship import ship
+
+    if not dsn.embedded:
+        for error in ship(dsn).errors:
+            click.echo(f"turnspan: {error}", err=True)
 
 
 def _runs(files: tuple[Path, ...], limit: int | None) -> list[Run]:
@@ -277,8 +288,9 @@ def _print_diagnostics(store: Store, begun: datetime, output: Output) -> None:
     window = Window(since=begun)
     for name in _DIAGNOSTICS:
         one = known[name]
-        result = one.run(store, project=PROJECT, window=window, limit=_ROWS)
-        print_answer(one, result, output, brief=True, first=False, limit=_ROWS)
+        rows = _ALL_ROWS if name == "how_turns_end" else _ROWS
+        result = one.run(store, project=PROJECT, window=window, limit=rows)
+        print_answer(one, result, output, brief=True, first=False, limit=rows)
 
 
 def _print_replay(planned: list[Session], store: Store, output: Output) -> None:
