@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -195,7 +196,7 @@ def test_the_doctor_knows_who_else_would_trace_the_same_sdk(
     (info / "entry_points.txt").write_text(
         "[opentelemetry_instrumentor]\nopenai = opentelemetry.instrumentation.openai_v2:X\n"
     )
-    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     level, told = examine("--store", filled)["one tracer a call"]
     assert level == "warn" and "opentelemetry-instrumentation-openai-v2" in told
     assert "OTEL_PYTHON_DISABLED_INSTRUMENTATIONS=openai" in told
