@@ -53,11 +53,16 @@ def bring_up_to_date(store: Store) -> None:
     Raises:
         StoreError: the store is newer, or needs a migration that the user may not run.
     """
-    if not pending(store):
-        return
     try:
+        if not pending(store):
+            return
         migrate(store)
     except QueryError as error:
+        if "Setting final is readonly" in str(error):  # the driver's own words, without a code
+            raise StoreError(
+                f"User {store.dsn.user!r} may not use the setting `final`, by which each record is "
+                "read once: give the user's profile readonly=2 instead of readonly=1."
+            ) from None
         if error.code not in _MAY_NOT:
             raise
         raise StoreError(

@@ -17,8 +17,11 @@ SELECT
     sumIf(llm_call_count, parent_turn_id = '') AS calls,
     sumIf(tool_call_count, parent_turn_id = '') AS tools,
     sumIf(t.cost_usd, parent_turn_id = '') AS cost_usd,
-    argMaxIf(if(t.status = 'final', splitByChar(':', t.stop_reason)[1], t.status), start_time, parent_turn_id = '')
-        AS last_stop,
+    argMaxIf(
+        if(t.status = 'final', splitByChar(':', t.stop_reason)[1], t.status),
+        start_time,
+        parent_turn_id = ''
+    ) AS last_stop,
     leftUTF8(argMinIf(user_message, start_time, parent_turn_id = ''), 240) AS first_message
 FROM turn_summary AS t
 WHERE session_id != '' AND {_FILTER}

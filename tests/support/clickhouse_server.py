@@ -34,6 +34,7 @@ VERSION = "26.7.3-stable.1"
 LIBRARY_VARIABLE = "TURNSPAN_TEST_CLICKHOUSE_LIBRARY"
 WRITER_PASSWORD = "writer-secret"
 READER_PASSWORD = "reader-secret"
+ANALYST_PASSWORD = "analyst-secret"
 
 _CONFIG = """<clickhouse>
   <logger><level>warning</level><log>{home}/server.log</log>
@@ -46,7 +47,8 @@ _CONFIG = """<clickhouse>
 _USER = """<{name}><password>{password}</password><networks><ip>127.0.0.1</ip></networks>
   <profile>{profile}</profile><quota>default</quota></{name}>"""
 _USERS = """<clickhouse>
-  <profiles><default/><readonly><readonly>1</readonly></readonly></profiles>
+  <profiles><default/><readonly><readonly>1</readonly></readonly>
+    <analyst><readonly>2</readonly></analyst></profiles>
   <users>{users}</users>
   <quotas><default/></quotas>
 </clickhouse>
@@ -150,6 +152,7 @@ def _prepare(home: Path, extra: str) -> None:
         _USER.format(name="default", password="", profile="default"),
         _USER.format(name="writer", password=WRITER_PASSWORD, profile="default"),
         _USER.format(name="reader", password=READER_PASSWORD, profile="readonly"),
+        _USER.format(name="analyst", password=ANALYST_PASSWORD, profile="analyst"),
     ]
     (home / "users.xml").write_text(_USERS.format(users="".join(users)))
     (home / "config.xml").write_text(_CONFIG.format(home=home, extra=extra))

@@ -60,7 +60,8 @@ def _schema(store: Store) -> Check:
             "schema",
             FAIL,
             f"its version cannot be read: {error}",
-            f"Give user {store.dsn.user!r} SELECT on {store.database}.*.",
+            f"Give user {store.dsn.user!r} SELECT on {store.database}.* and, if it is read-only, "
+            "a profile with readonly=2.",
         )
     except StoreError as error:
         return Check(_AREA, "schema", FAIL, "the store and this Turnspan do not fit", str(error))
