@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 
 __all__ = ["main"]
@@ -23,5 +24,8 @@ def main() -> int:
         return 2
     from turnspan_console.cli import turnspan
 
+    # What they log is told as a sentence of our own, or by the doctor.
+    for name in ("clickhouse_connect", "turnspan"):
+        logging.getLogger(name).addHandler(logging.NullHandler())
     turnspan.main(prog_name="turnspan")
     return 0

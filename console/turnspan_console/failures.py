@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sys
 from collections.abc import Generator
 from typing import IO, Any
@@ -16,6 +17,8 @@ FINDING = 1
 USAGE = 2
 UNAVAILABLE = 3
 INTERRUPTED = 130
+
+_OUR_SETTINGS = re.compile(r"\s*SETTINGS final = '1'(?:, \w+ = '\d+')*")
 
 
 class Failure(click.ClickException):
@@ -47,6 +50,7 @@ def explained() -> Generator[None]:
     except KeyboardInterrupt:
         raise click.exceptions.Exit(INTERRUPTED) from None
     except QueryError as error:
-        raise Failure(f"ClickHouse refused the query: {error}", FINDING) from None
+        text = _OUR_SETTINGS.sub("", str(error))
+        raise Failure(f"ClickHouse refused the query: {text}", FINDING) from None
     except StoreError as error:
         raise Failure(str(error), UNAVAILABLE) from None

@@ -10,7 +10,7 @@ from rich.text import Text
 
 GAP = 2
 NARROWEST_TEXT = 24
-"""A long text that would get less goes to a line of its own below its row."""
+NARROWEST_VALUE = 10
 NARROWEST_WORD = 12
 """A short text, such as a model's name, is not cut below this."""
 
@@ -18,13 +18,19 @@ NARROWEST_WORD = 12
 @dataclass(slots=True)
 class Column:
     """One column of a table. ``long`` text takes the width that is left, ``kept`` is never left
-    out, ``right`` is aligned right."""
+    out, ``whole`` is never cut, ``right`` is aligned right (and never cut)."""
 
     name: str
     cells: list[Text]
     right: bool = False
     long: bool = False
     kept: bool = False
+    whole: bool = False
+
+    @property
+    def words(self) -> bool:
+        """Whether it may be cut."""
+        return not self.right and not self.whole
 
     @property
     def content(self) -> int:
@@ -78,9 +84,9 @@ def natural(columns: Sequence[Column]) -> Fitted:
     return Fitted(list(columns), [one.width for one in columns])
 
 
-def fit(columns: Sequence[Column], width: int) -> Fitted:
-    """Share out a width: break headings, cut words, move long texts below, then leave out numbers
-    from the right."""
+def fit(columns: Sequence[Column], width: int, *, narrowest: int = NARROWEST_TEXT) -> Fitted:
+    """Share out a width: break headings, cut words, leave out numbers from the right, and give
+    long texts the rest; one that would get less than ``narrowest`` goes below its row."""
     short = [one for one in columns if not one.long]
     long = [one for one in columns if one.long]
     hidden: list[Column] = []
@@ -98,7 +104,7 @@ def fit(columns: Sequence[Column], width: int) -> Fitted:
     below: list[Column] = []
     for at, one in enumerate(sorted(long, key=lambda column: column.width)):
         share = left // (len(long) - at) - GAP * bool(short)
-        if share < min(one.width, NARROWEST_TEXT) and short:
+        if share < min(one.width, narrowest) and short:
             below.append(one)
             continue
         widths[id(one)] = min(one.width, share)
@@ -116,7 +122,7 @@ def _short_widths(short: Sequence[Column], width: int) -> list[int]:
         given = [one.narrow for one in short]
     while sum(given) > room:
         widest = max(
-            (at for at, one in enumerate(short) if not one.right and given[at] > NARROWEST_WORD),
+            (at for at, one in enumerate(short) if one.words and given[at] > NARROWEST_WORD),
             key=lambda at: given[at],
             default=-1,
         )

@@ -15,6 +15,7 @@ from turnspan_console.layout import Column
 from turnspan_console.output import Output
 
 _NUMERIC = ("Int", "UInt", "Float", "Decimal")
+_TEXTS = ("String", "Fixed", "Array", "Map", "Tuple", "JSON")
 _LONG = ("message", "detail", "arguments", "comment", "text", "writer", "question", "remedy")
 _IDS = ("session", "turn", "span", "trace")
 
@@ -34,8 +35,9 @@ def columns(result: Result, output: Output, *, exact: bool = False) -> list[Colu
                 name=name if exact else heading(name),
                 cells=[_styled(text, name) for text in texts],
                 right=numeric,
-                long=not numeric and (exact or name.endswith(_LONG)),
+                long=_bare(type_name).startswith(_TEXTS) if exact else name.endswith(_LONG),
                 kept=name.endswith(_IDS) or at == 0,
+                whole=_bare(type_name).startswith("Date"),
             )
         )
     return made
@@ -49,22 +51,32 @@ def heading(name: str) -> str:
 
 
 def useful(made: list[Column], output: Output) -> list[Column]:
-    """The columns that hold anything; on a terminal not a project that is the same everywhere."""
+    """The columns that hold anything; on a terminal not a project, or an agent, that is the same
+    everywhere."""
     shown = [one for one in made if any(_holds(cell) for cell in one.cells)]
-    if output.terminal and shown:
-        same = len({cell.plain for one in shown if one.name == "project" for cell in one.cells}) < 2
-        shown = [one for one in shown if one.name != "project" or not same]
-    return shown
+    if not output.terminal:
+        return shown
+    return [
+        one
+        for one in shown
+        if one.name not in ("project", "agent") or len({cell.plain for cell in one.cells}) > 1
+    ]
 
 
-def print_table(made: Sequence[Column], output: Output, *, indent: int = 0) -> None:
+def print_table(
+    made: Sequence[Column],
+    output: Output,
+    *,
+    indent: int = 0,
+    narrowest: int = layout.NARROWEST_TEXT,
+) -> None:
     """Write a table: cut to the width on a terminal, whole on a pipe."""
     if not made:
         return
     if not output.terminal:
         fitted = layout.natural(made)
     else:
-        fitted = layout.fit(made, output.width - indent)
+        fitted = layout.fit(made, output.width - indent, narrowest=narrowest)
     margin = " " * indent
     for titles in fitted.headings():
         output.line(fitted.row([Text(one, styles.HEADING) for one in titles], margin))
@@ -74,14 +86,16 @@ def print_table(made: Sequence[Column], output: Output, *, indent: int = 0) -> N
             _print_below(one.cells[at], output, indent + 4)
     if fitted.hidden:
         names = ", ".join(one.name for one in fitted.hidden)
-        output.line(Text(f"{margin}not shown for want of width: {names}", styles.FAINT))
+        told = Text(f"not shown for want of width: {names}", styles.FAINT)
+        output.line(Text(margin).append_text(layout.cut(told, output.width - indent)))
 
 
 def print_exact(made: Sequence[Column], output: Output) -> None:
     """Write a table of ``turnspan sql``: one value a line where the columns do not fit."""
-    narrowest = sum(min(one.width, 10 if one.long else one.width) + layout.GAP for one in made)
-    if not output.terminal or narrowest <= output.width:
-        print_table(made, output)
+    least = layout.NARROWEST_VALUE
+    needed = sum(min(one.width, least if one.long else one.width) + layout.GAP for one in made)
+    if not output.terminal or needed <= output.width:
+        print_table(made, output, narrowest=least)
         return
     width = max(cell_len(one.name) for one in made)
     for at in range(len(made[0].cells)):

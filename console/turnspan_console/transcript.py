@@ -256,7 +256,7 @@ class Transcript:
         if tool.error_type or tool.error_message:
             words = ": ".join(one for one in (tool.error_type, tool.error_message) if one)
             self._page.text(words, mark="✗ ", style=styles.BAD, limit=6)
-        elif tool.result:
+        if tool.result:
             mark, style = ("✗ ", styles.BAD) if tool.failed else ("→ ", styles.FAINT)
             self._page.text(as_text(tool.result), mark=mark, style=style, limit=6)
 

@@ -16,6 +16,7 @@ from turnspan.decorators import agent, step, tool, workflow
 from turnspan.inference import inference
 from turnspan.instrumentation import instrument, uninstrument
 from turnspan.lifecycle import FlushResult, configure, flush, shutdown
+from turnspan.propagation import extract, inject
 from turnspan.sessions import session
 from turnspan.turn import NO_TURN, Turn
 
@@ -27,8 +28,10 @@ __all__ = [
     "agent",
     "configure",
     "current_turn",
+    "extract",
     "flush",
     "inference",
+    "inject",
     "instrument",
     "session",
     "shutdown",

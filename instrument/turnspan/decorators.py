@@ -7,7 +7,6 @@ classmethods, staticmethods, partials and callable objects; the signature stays 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, Generic, TypeVar, cast, overload
 
@@ -15,19 +14,14 @@ from opentelemetry.trace import Span
 
 from turnspan import config, recording, semconv
 from turnspan.arguments import Parameters, first_line, name_of
+from turnspan.blocks import OpenBlocks
 from turnspan.guard import guard
-from turnspan.recording import NO_RECORDING, SpanRecording, ToolRecording, TurnRecording
+from turnspan.recording import SpanRecording, ToolRecording, TurnRecording
 from turnspan.turn import NO_TURN, Turn
-from turnspan.wrapping import Begin, Recording, wrap
+from turnspan.wrapping import NO_RECORDING, Begin, Recording, wrap
 
 F = TypeVar("F", bound=Callable[..., Any])
 Handle = TypeVar("Handle")
-
-# What `with` blocks are open in this thread or task, innermost last: one scope object may be used
-# by several of them at once.
-_open_blocks: ContextVar[tuple[tuple[object, Recording, object | None], ...]] = ContextVar(
-    "turnspan-open-blocks", default=()
-)
 
 
 class Scope(Generic[Handle]):
@@ -36,6 +30,7 @@ class Scope(Generic[Handle]):
     def __init__(self, name: str | None, attributes: Mapping[str, Any] | None) -> None:
         self._name = name or ""
         self._attributes = dict(attributes or {})
+        self._blocks: OpenBlocks[tuple[Recording, object | None]] = OpenBlocks()
 
     def __call__(self, func: F) -> F:
         """Decorate a function."""
@@ -43,7 +38,7 @@ class Scope(Generic[Handle]):
 
     def __enter__(self) -> Handle:
         current, handle = self._open()
-        _open_blocks.set((*_open_blocks.get(), (self, current, current.enter())))
+        self._blocks.push((current, current.enter()))
         return handle
 
     def __exit__(
@@ -52,17 +47,14 @@ class Scope(Generic[Handle]):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        blocks = _open_blocks.get()
-        for index in range(len(blocks) - 1, -1, -1):
-            owner, current, token = blocks[index]
-            if owner is self:
-                _open_blocks.set((*blocks[:index], *blocks[index + 1 :]))
-                current.leave(token)
-                if error is None:
-                    current.done(None)
-                else:
-                    current.failed(error)
-                return
+        block = self._blocks.pop()
+        if block is not None:
+            current, token = block
+            current.leave(token)
+            if error is None:
+                current.done(None)
+            else:
+                current.failed(error)
 
     async def __aenter__(self) -> Handle:
         return self.__enter__()

@@ -1,4 +1,5 @@
-"""``turnspan.instrument()``: record the calls of every supported SDK that is installed.
+"""``turnspan.instrument()``: record the calls of every supported SDK that is installed, and carry
+turns into threads.
 
 Cheap, and safe to call early and often: no SDK is imported here. An SDK that the application
 imports later is instrumented at that moment.
@@ -8,30 +9,50 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from turnspan.guard import guard
 
 if TYPE_CHECKING:
     from opentelemetry.trace import TracerProvider
 
-    from turnspan.patching.instrumentor import SdkInstrumentor
-
 _INSTRUMENTORS: Final = (
     ("openai", "turnspan.providers.openai", "OpenAIInstrumentor"),
     ("anthropic", "turnspan.providers.anthropic", "AnthropicInstrumentor"),
+    ("threads", "turnspan.patching.threads", "ThreadingInstrumentor"),
 )
 
 _lock = threading.Lock()
 _provider: TracerProvider | None = None
 
 
+class Instrumentor(Protocol):
+    """What is instrumented here: the SDKs (patching.instrumentor) and threads."""
+
+    package: str
+    missing: Any
+
+    @property
+    def is_instrumented_by_opentelemetry(self) -> bool: ...
+    @property
+    def imported(self) -> bool: ...
+    @property
+    def refusal(self) -> str: ...
+    @property
+    def version(self) -> str: ...
+
+    def instrument(self, **kwargs: Any) -> Any: ...
+    def uninstrument(self, **kwargs: Any) -> Any: ...
+    def instrumentation_dependencies(self) -> Collection[str]: ...
+    def use_default_provider(self, provider: TracerProvider | None) -> None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Instrumented:
-    """What became of one SDK."""
+    """What became of one SDK, or of threads."""
 
     name: str
     enabled: bool
@@ -46,8 +67,9 @@ class Instrumented:
 def instrument(*, tracer_provider: TracerProvider | None = None) -> list[Instrumented]:
     """Record the calls of every supported SDK that is installed; says what it did.
 
-    What is instrumented already stays as it is. Never raises. ``tracer_provider`` is where the
-    spans go; unless given, the one given to ``configure``, or else OpenTelemetry's global one.
+    Work that a turn starts in a thread then belongs to the turn as well (docs/context.md). What is
+    instrumented already stays as it is. Never raises. ``tracer_provider`` is where the spans go;
+    unless given, the one given to ``configure``, or else OpenTelemetry's global one.
     """
     with _lock:
         for instrumentor in _installed():
@@ -70,7 +92,7 @@ def use_tracer_provider(provider: TracerProvider | None) -> None:
 
 
 def uninstrument() -> None:
-    """Give the SDKs their own functions back. Never raises."""
+    """Give the SDKs and threads their own functions back. Never raises."""
     with _lock:
         for instrumentor in _installed():
             with guard(f"uninstrument {instrumentor.package}"):
@@ -83,8 +105,8 @@ def report() -> list[Instrumented]:
     return [_state(name) for name, _, _ in _INSTRUMENTORS]
 
 
-def _installed() -> Sequence[SdkInstrumentor]:
-    found: list[SdkInstrumentor] = []
+def _installed() -> Sequence[Instrumentor]:
+    found: list[Instrumentor] = []
     for name, _, _ in _INSTRUMENTORS:
         with guard(f"instrument {name}"):
             instrumentor = _instrumentor(name)
@@ -93,9 +115,9 @@ def _installed() -> Sequence[SdkInstrumentor]:
     return found
 
 
-def _instrumentor(name: str) -> SdkInstrumentor:
+def _instrumentor(name: str) -> Instrumentor:
     module, kind = next((m, k) for n, m, k in _INSTRUMENTORS if n == name)
-    instrumentor: SdkInstrumentor = getattr(import_module(module), kind)()
+    instrumentor: Instrumentor = getattr(import_module(module), kind)()
     return instrumentor
 
 
@@ -107,7 +129,8 @@ def _state(name: str) -> Instrumented:
             return Instrumented(name, False, "not installed")
         if not instrumentor.is_instrumented_by_opentelemetry:
             wanted = ", ".join(instrumentor.instrumentation_dependencies())
-            return Instrumented(name, False, f"not instrumented (made for {wanted})", version)
+            detail = f"not instrumented (made for {wanted})" if wanted else "not instrumented"
+            return Instrumented(name, False, detail, version)
         if instrumentor.refusal:
             return Instrumented(name, False, instrumentor.refusal, version)
         detail = "" if instrumentor.imported else "waits for the application to import it"

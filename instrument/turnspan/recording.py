@@ -5,9 +5,8 @@ Everything here runs beside the user's code, on the user's thread, under a guard
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from opentelemetry import context as otel_context
 from opentelemetry import trace
@@ -15,6 +14,7 @@ from opentelemetry.context import Context
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode
 
 from turnspan import config, semconv
+from turnspan.aborts import is_abort
 from turnspan.content.ledger import Content, StartedTurn, ToolContent, TurnContent, ledger
 from turnspan.content.snapshot import freeze
 from turnspan.context import TURN_KEY, active_session, active_turn, scope_attributes
@@ -25,7 +25,6 @@ from turnspan.turn import Ending, Turn
 
 _MAX_ITEMS = 10_000
 _MAX_DESCRIPTION = 500
-_ABORTS: Final = (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit)
 
 _tracer = trace.get_tracer(semconv.SCOPE_DECORATORS)
 
@@ -93,7 +92,7 @@ class SpanRecording:
             if self._items is None:
                 self._items = []
             if len(self._items) < _MAX_ITEMS:
-                self._items.append(freeze(value))
+                self._items.append(_frozen(value))
 
     def done(self, result: Any) -> None:
         """The code returned this."""
@@ -103,21 +102,18 @@ class SpanRecording:
     def exhausted(self, result: Any) -> None:
         """A generator ran to its end."""
         with guard("recording.end"):
-            self._end(self._output(result), None, "complete" if self._items is not None else "")
+            self._end(result, None, "complete")
 
-    def failed(self, error: BaseException) -> None:
+    def failed(self, error: BaseException, *, stream: bool = False) -> None:
         """The code raised this."""
         with guard("recording.end"):
-            aborted = isinstance(error, _ABORTS)
-            outcome = ""
-            if self._items is not None:
-                outcome = "cancelled" if aborted else "error"
-            self._end(self._output(None), error, outcome)
+            outcome = "cancelled" if is_abort(error) else "error"
+            self._end(None, error, outcome if stream else "")
 
     def abandoned(self) -> None:
         """The consumer left a generator before its end."""
         with guard("recording.end"):
-            self._end(self._output(None), None, "abandoned")
+            self._end(None, None, "abandoned")
 
     def _output(self, result: Any) -> Any:
         items = self._items
@@ -132,8 +128,8 @@ class SpanRecording:
         try:
             if outcome:
                 span.set_attribute(semconv.STREAM_OUTCOME, outcome)
-            self._record(result, error)
-            if error is not None and not isinstance(error, _ABORTS):
+            self._record(self._output(result), error)
+            if error is not None and not is_abort(error):
                 mark_error(span, error)
         finally:
             span.end()
@@ -144,40 +140,6 @@ class SpanRecording:
     def _keep(self, content: Content) -> None:
         identity = self._span.get_span_context()
         ledger.put(identity.trace_id, identity.span_id, content)
-
-
-class NoRecording:
-    """Stands in when a recording could not begin: does nothing."""
-
-    __slots__ = ()
-
-    def enter(self) -> object | None:
-        """Nothing."""
-        return None
-
-    def leave(self, token: object | None) -> None:
-        """Nothing."""
-
-    def suspend(self, token: object | None) -> None:
-        """Nothing."""
-
-    def item(self, value: Any) -> None:
-        """Nothing."""
-
-    def done(self, result: Any) -> None:
-        """Nothing."""
-
-    def exhausted(self, result: Any) -> None:
-        """Nothing."""
-
-    def failed(self, error: BaseException) -> None:
-        """Nothing."""
-
-    def abandoned(self) -> None:
-        """Nothing."""
-
-
-NO_RECORDING: Final = NoRecording()
 
 
 class TurnRecording(SpanRecording):
@@ -193,11 +155,11 @@ class TurnRecording(SpanRecording):
         """The consumer left: the user aborted the turn, with what had arrived as its reply."""
         with guard("recording.end"):
             self.turn.abort("GeneratorExit")
-            self._end(self._output(None), None, "abandoned")
+            self._end(None, None, "abandoned")
 
     def _record(self, result: Any, error: BaseException | None) -> None:
         turn = self.turn
-        response = freeze(result) if result is not None else None
+        response = _frozen(result)
         if turn.response_text is None and isinstance(response, str):
             turn.response_text = response
         ending = turn.finish(error)
@@ -234,7 +196,7 @@ class ToolRecording(SpanRecording):
     def _record(self, result: Any, error: BaseException | None) -> None:
         if result is None:
             result = self.outcome
-        frozen = freeze(result)
+        frozen = _frozen(result)
         failed = error is not None or bool(self.failure) or tool_failed(frozen)
         if self._turn is not None and self._fact is not None:
             self._turn.end_tool(self._fact, frozen, failed)
@@ -257,9 +219,18 @@ class ToolRecording(SpanRecording):
 
 def mark_error(span: Span, error: BaseException) -> None:
     """Say on a span that it ended with an exception."""
-    span.set_attribute(semconv.ERROR_TYPE, type(error).__qualname__)
-    text = f"{type(error).__qualname__}: {error}"
+    text = name = type(error).__qualname__
+    span.set_attribute(semconv.ERROR_TYPE, name)
+    with guard("recording.error"):
+        text = f"{name}: {error}"
     span.set_status(Status(StatusCode.ERROR, text[:_MAX_DESCRIPTION]))
+
+
+def _frozen(value: Any) -> Any:
+    """What a value looks like now; a marker for one that cannot be read."""
+    with guard("recording.freeze"):
+        return freeze(value)
+    return f"<unreadable {type(value).__name__}>"
 
 
 def begin_turn(
@@ -301,7 +272,7 @@ def begin_turn(
         max_rounds=max_rounds,
         silent_rounds_limit=settings.silent_rounds,
     )
-    turn.user_message = freeze(user_message) if user_message is not None else None
+    turn.user_message = _frozen(user_message)
     if span.is_recording():
         span.set_attribute(semconv.TURN_ID, turn.id)
         if ledger.active:
@@ -354,7 +325,7 @@ def begin_tool(
         semconv.TOOL_TYPE: tool_type,
     }
     given.update(scope_attributes(turn, active_session(context)))
-    frozen = freeze(arguments)
+    frozen = _frozen(arguments)
     if not call_id and turn is not None:
         call_id = turn.requested_call_id(name, frozen)
     if call_id:

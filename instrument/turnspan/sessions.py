@@ -8,11 +8,12 @@ from typing import Any, TypeVar
 
 from opentelemetry import context as otel_context
 
+from turnspan.blocks import OpenBlocks
 from turnspan.context import SESSION_KEY
 from turnspan.guard import guard
-from turnspan.recording import NO_RECORDING, NoRecording, detach
+from turnspan.recording import detach
 from turnspan.turn import Session
-from turnspan.wrapping import Begin, Recording, wrap
+from turnspan.wrapping import NO_RECORDING, Begin, NoRecording, Recording, wrap
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -29,12 +30,13 @@ class session:
 
     def __init__(self, session_id: str, *, user_id: str = "", **attributes: Any) -> None:
         self._session = Session(str(session_id), str(user_id or ""), attributes)
-        self._tokens: list[Any] = []
+        self._open: OpenBlocks[object | None] = OpenBlocks()
 
     def __enter__(self) -> Session:
+        token: object | None = None
         with guard("session.enter"):
-            context = otel_context.set_value(SESSION_KEY, self._session)
-            self._tokens.append(otel_context.attach(context))
+            token = otel_context.attach(otel_context.set_value(SESSION_KEY, self._session))
+        self._open.push(token)
         return self._session
 
     def __exit__(
@@ -44,8 +46,7 @@ class session:
         trace: TracebackType | None,
     ) -> None:
         with guard("session.exit"):
-            if self._tokens:
-                detach(self._tokens.pop())
+            detach(self._open.pop())
 
     async def __aenter__(self) -> Session:
         return self.__enter__()

@@ -7,12 +7,12 @@ SEMANTICS ("Stop reason of a turn": the first rule that holds wins).
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from turnspan.aborts import is_abort
 from turnspan.loops import LoopDetector, ToolFact
 from turnspan.outcomes import tool_failed
 
@@ -322,7 +322,7 @@ class Turn:
                 fact.arguments = fact.result = None
 
     def _judge(self, error: BaseException | None) -> Ending:
-        if isinstance(error, (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit)):
+        if error is not None and is_abort(error):
             return Ending(USER_ABORTED, type(error).__name__)
         if self._aborted is not None:
             return self._aborted

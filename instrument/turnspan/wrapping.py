@@ -8,11 +8,16 @@ loop body, so that the code after an abandoned generator keeps its own parent.
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import inspect
+import sys
+import types
 from collections.abc import Callable
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, Final, Protocol, TypeVar, cast
+
+from turnspan.aborts import is_cancelled
+from turnspan.arguments import name_of
+from turnspan.guard import guard
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -44,8 +49,8 @@ class Recording(Protocol):
         """A generator ran to its end; ends the span with the items as its output."""
         ...
 
-    def failed(self, error: BaseException) -> None:
-        """The code raised; ends the span."""
+    def failed(self, error: BaseException, *, stream: bool = False) -> None:
+        """The code (with ``stream``: a generator) raised; ends the span."""
         ...
 
     def abandoned(self) -> None:
@@ -56,14 +61,62 @@ class Recording(Protocol):
 Begin = Callable[[tuple[Any, ...], dict[str, Any]], Recording]
 
 
+class NoRecording:
+    """Stands in when a recording could not begin: does nothing."""
+
+    __slots__ = ()
+
+    def enter(self) -> object | None:
+        """Nothing."""
+        return None
+
+    def leave(self, token: object | None) -> None:
+        """Nothing."""
+
+    def suspend(self, token: object | None) -> None:
+        """Nothing."""
+
+    def item(self, value: Any) -> None:
+        """Nothing."""
+
+    def done(self, result: Any) -> None:
+        """Nothing."""
+
+    def exhausted(self, result: Any) -> None:
+        """Nothing."""
+
+    def failed(self, error: BaseException, *, stream: bool = False) -> None:
+        """Nothing."""
+
+    def abandoned(self) -> None:
+        """Nothing."""
+
+
+NO_RECORDING: Final = NoRecording()
+
+
 def wrap(func: F, begin_for: Callable[[Callable[..., Any]], Begin]) -> F:
-    """Return ``func`` wrapped; ``begin_for(inner)`` gives what starts a recording of one call."""
+    """Return ``func`` wrapped; ``begin_for(inner)`` gives what starts a recording of one call.
+
+    Raises:
+        TypeError: ``func`` is a class, which as a function would be a class no more.
+    """
     descriptor = cast("Any", func)
     for kind in (classmethod, staticmethod):
         if type(descriptor) is kind:
             inner: Any = wrap(cast("Any", func).__func__, begin_for)
             return cast("F", kind(inner))
+    if isinstance(descriptor, functools.partialmethod):
+        later = cast("Any", descriptor)
+        method: Any = wrap(later.func, begin_for)
+        return cast("F", functools.partialmethod(method, *later.args, **later.keywords))
+    if inspect.isclass(func):
+        raise TypeError(
+            f"decorate a method of the class {func.__name__} (its run or __call__), not the class"
+        )
     wrapper = _wrapper_of(func)(func, begin_for(func))
+    if not hasattr(func, "__name__"):  # a partial, a callable object
+        wrapper.__name__ = wrapper.__qualname__ = name_of(func)
     return cast("F", functools.update_wrapper(wrapper, func))
 
 
@@ -91,6 +144,8 @@ def _wrap_plain(func: Callable[..., Any], begin: Begin) -> Callable[..., Any]:
             recording.failed(error)
             raise
         recording.leave(token)
+        if type(result) in _RUNS_LATER and recording is not NO_RECORDING:
+            return _follow(result, recording)
         recording.done(result)
         return result
 
@@ -117,12 +172,14 @@ def _wrap_coroutine(func: Callable[..., Any], begin: Begin) -> Callable[..., Any
 def _wrap_generator(func: Callable[..., Any], begin: Begin) -> Callable[..., Any]:
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         recording = begin(args, kwargs)
-        generator = func(*args, **kwargs)
+        generator: Any = None
         sent: Any = None
         thrown: BaseException | None = None
         while True:
             token = recording.enter()
             try:
+                if generator is None:
+                    generator = func(*args, **kwargs)
                 if thrown is not None:
                     item = generator.throw(thrown)
                 elif sent is None:
@@ -131,84 +188,128 @@ def _wrap_generator(func: Callable[..., Any], begin: Begin) -> Callable[..., Any
                     item = generator.send(sent)
             except StopIteration as stop:
                 recording.leave(token)
-                recording.exhausted(stop.value)
+                _finished(recording, thrown, stop.value)
                 return stop.value
             except BaseException as error:
                 recording.leave(token)
-                recording.failed(error)
+                _raised(recording, thrown, error)
+                thrown = None  # it holds this frame, which must not hold it
                 raise
             recording.suspend(token)
             recording.item(item)
             thrown = None
             try:
                 sent = cast("Any", (yield item))
-            except GeneratorExit:
-                _close(generator, recording)
-                raise
-            except BaseException as error:  # noqa: BLE001  what the consumer threw in
+            except BaseException as error:  # noqa: BLE001  thrown in; GeneratorExit when closed
                 sent, thrown = None, error
 
     return wrapper
-
-
-def _close(generator: Any, recording: Recording) -> None:
-    token = recording.enter()
-    try:
-        generator.close()
-    except BaseException as error:
-        recording.leave(token)
-        recording.failed(error)
-        raise
-    recording.leave(token)
-    recording.abandoned()
 
 
 def _wrap_async_generator(func: Callable[..., Any], begin: Begin) -> Callable[..., Any]:
     async def wrapper(*args: Any, **kwargs: Any) -> Any:
         recording = begin(args, kwargs)
-        generator = func(*args, **kwargs)
+        generator: Any = None
         sent: Any = None
         thrown: BaseException | None = None
         while True:
             token = recording.enter()
             try:
-                if thrown is not None:
-                    item = await generator.athrow(thrown)
+                if generator is None:
+                    generator = func(*args, **kwargs)
+                    step = _first_step(generator)
+                elif thrown is not None:
+                    step = generator.athrow(thrown)
                 else:
-                    item = await generator.asend(sent)
+                    step = generator.asend(sent)
+                item = await step
             except StopAsyncIteration:
                 recording.leave(token)
-                recording.exhausted(None)
+                _finished(recording, thrown, None)
                 return
             except BaseException as error:
                 recording.leave(token)
-                # Cancellation that arrives at a yield is the event loop closing what was left.
-                if thrown is not None and isinstance(error, asyncio.CancelledError):
-                    recording.abandoned()
-                else:
-                    recording.failed(error)
+                _raised(recording, thrown, error)
+                thrown = None  # it holds this frame, which must not hold it
                 raise
             recording.suspend(token)
             recording.item(item)
             thrown = None
             try:
                 sent = cast("Any", (yield item))
-            except GeneratorExit:
-                await _aclose(generator, recording)
-                raise
-            except BaseException as error:  # noqa: BLE001  what the consumer threw in
+            except BaseException as error:  # noqa: BLE001  thrown in; GeneratorExit when closed
                 sent, thrown = None, error
 
     return wrapper
 
 
-async def _aclose(generator: Any, recording: Recording) -> None:
-    token = recording.enter()
+def _finished(recording: Recording, thrown: BaseException | None, result: Any) -> None:
+    """A generator returned: by itself, or because it was closed."""
+    if isinstance(thrown, GeneratorExit):
+        recording.abandoned()
+    else:
+        recording.exhausted(result)
+
+
+def _raised(recording: Recording, thrown: BaseException | None, error: BaseException) -> None:
+    """A generator raised. Passing on how its consumer left it is no failure."""
+    left = isinstance(thrown, GeneratorExit) and isinstance(error, GeneratorExit)
+    # Cancellation that arrives at a yield is the event loop closing what was left.
+    if left or (thrown is not None and is_cancelled(error)):
+        recording.abandoned()
+    else:
+        recording.failed(error, stream=True)
+
+
+def _first_step(generator: Any) -> Any:
+    """Begin an async generator that nobody but its wrapper knows of.
+
+    The event loop closes the generators it knows of when it ends, all at the same time: were this
+    one among them, its wrapper would find it running when it closes it in turn.
+    """
+    hooks = sys.get_asyncgen_hooks()
+    sys.set_asyncgen_hooks(None, None)
     try:
-        await generator.aclose()
-    except BaseException as error:
-        recording.leave(token)
-        recording.failed(error)
-        raise
-    recording.leave(token)
-    recording.abandoned()
+        return generator.asend(None)  # the hooks are read here, not when it is awaited
+    finally:
+        sys.set_asyncgen_hooks(*hooks)
+
+
+# -- plain functions that return what has yet to run ------------------
+
+_RUNS_LATER: Final = frozenset({types.CoroutineType, types.GeneratorType, types.AsyncGeneratorType})
+"""A function that is none of these kinds may return one (a partial of a method, a dispatcher, a
+lambda): what it does happens then, and so does what is to be recorded."""
+
+
+class _Unstarted:
+    """A recording handed to a coroutine or generator that may never be started."""
+
+    __slots__ = ("_recording",)
+
+    def __init__(self, recording: Recording) -> None:
+        self._recording: Recording | None = recording
+
+    def begin(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Recording:
+        """It starts: the recording is its own from here on."""
+        recording, self._recording = self._recording, None
+        return recording if recording is not None else NO_RECORDING
+
+    def __del__(self) -> None:
+        if self._recording is not None:
+            self._recording.abandoned()
+
+
+def _follow(running: Any, recording: Recording) -> Any:
+    """The same coroutine or generator, recorded until its end."""
+    with guard("wrapping.follow"):
+        begin = _Unstarted(recording).begin
+        if inspect.iscoroutine(running):
+            followed = _wrap_coroutine(lambda: running, begin)()
+        elif inspect.isgenerator(running):
+            followed = _wrap_generator(lambda: running, begin)()
+        else:
+            followed = _wrap_async_generator(lambda: running, begin)()
+        followed.__name__, followed.__qualname__ = running.__name__, running.__qualname__
+        return followed
+    return running

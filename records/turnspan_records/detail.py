@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Any
 
 from turnspan_clickhouse.stores import Result, Store
-from turnspan_records import sessions
 from turnspan_records.conversation import Message
 from turnspan_records.lookup import Found
 from turnspan_records.messages import (
@@ -18,6 +17,7 @@ from turnspan_records.messages import (
     prompt_text,
 )
 from turnspan_records.rows import utc
+from turnspan_records.sessions import turns
 
 
 @dataclass(slots=True)
@@ -74,7 +74,7 @@ ORDER BY time, span
 
 _TURNS_OF_TRACE = """
 SELECT start_time AS time, turn_id AS turn, agent_name AS agent,
-    if(t.status = 'final', t.stop_reason, t.status) AS stop_reason, rounds,
+    if(t.status = 'final', splitByChar(':', t.stop_reason)[1], t.status) AS stop_reason, rounds,
     tool_call_count AS tools, t.duration AS duration_seconds, t.cost_usd AS cost_usd,
     session_id AS session
 FROM turn_summary AS t
@@ -114,7 +114,7 @@ def _session(store: Store, found: Found) -> Detail:
         {"project": found.project, "session": found.session_id},
     ).dicts()
     result = Detail("session", found.id, rows[0] if rows else {"project": found.project})
-    result.tables["turns"] = sessions.turns(
+    result.tables["turns"] = turns(
         store, session=found.session_id, project=found.project, limit=10_000
     )
     return result

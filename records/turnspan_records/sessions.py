@@ -17,7 +17,7 @@ SELECT
     sumIf(llm_call_count, parent_turn_id = '') AS calls,
     sumIf(tool_call_count, parent_turn_id = '') AS tools,
     sumIf(t.cost_usd, parent_turn_id = '') AS cost_usd,
-    argMaxIf(if(t.status = 'final', t.stop_reason, t.status), start_time, parent_turn_id = '')
+    argMaxIf(if(t.status = 'final', splitByChar(':', t.stop_reason)[1], t.status), start_time, parent_turn_id = '')
         AS last_stop,
     leftUTF8(argMinIf(user_message, start_time, parent_turn_id = ''), 240) AS first_message
 FROM turn_summary AS t
@@ -34,7 +34,7 @@ SELECT
     session_id AS session,
     turn_id AS turn,
     agent_name AS agent,
-    if(t.status = 'final', t.stop_reason, t.status) AS stop_reason,
+    if(t.status = 'final', splitByChar(':', t.stop_reason)[1], t.status) AS stop_reason,
     rounds,
     tool_call_count AS tools,
     t.duration AS duration_seconds,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 import pytest
 
 from turnspan.config import Settings
+from turnspan.content.convert import convert_message
+from turnspan.content.rebuild import rebuild_message
 from turnspan.content.redact import DROPPED, FAILED, Redactor
 from turnspan.content.secrets import RULES, find_secrets, mask_secrets
 from turnspan.guard import errors
@@ -255,6 +258,45 @@ def test_keys_that_name_a_secret_mask_their_text() -> None:
     }
     secret = SECRETS[8][1]
     assert redactor.value({f"k {secret}": 1}, "input") == {"k [REDACTED:github_token]": 1}
+
+
+def test_json_text_stays_json_and_is_masked_by_its_keys() -> None:
+    """Arguments as JSON text are masked where a key names a secret, at any depth."""
+    redactor = Redactor(Settings())
+    arguments = '{"api_key": "abc", "n": {"Authorization": "Token z"}, "token_count": "3"}'
+    masked = '{"api_key": "[REDACTED:apikey]", "n": {"Authorization": "[REDACTED:authorization]"}'
+    assert redactor.text(arguments, "tool_arguments") == masked + ', "token_count": "3"}'
+    whole = json.dumps({"role": "assistant", "x": arguments, "password": "p"})
+    redacted = json.loads(redactor.json(whole, "output"))
+    assert redacted["x"] == masked + ', "token_count": "3"}'
+    assert redacted["password"] == "[REDACTED:password]"
+    assert redactor.json("{not json", "output") == "{not json"
+    upper = Redactor(Settings(redact=lambda text, where: text.replace("{", "<")))
+    assert json.loads(upper.json('{"a": "{b}"}', "output")) == {"a": "<b}"}
+
+
+def test_a_redacted_message_is_still_rebuilt() -> None:
+    """Masks and the hook change what was said, not the shape that the message is rebuilt by."""
+
+    def hook(text: str, where: str) -> str | None:
+        return None
+
+    for settings in (Settings(redact=hook), Settings()):
+        for written in ('{"api_key":  "abc"}', '{"api_key": "abc"}'):
+            function = {"arguments": written, "name": "f"}
+            raw = {
+                "content": None,
+                "role": "assistant",
+                "tool_calls": [{"id": "c", "function": function, "type": "function"}],
+            }
+            message = convert_message("openai.chat", raw)
+            parts = Redactor(settings).parts(message["parts"], "output")
+            rebuilt = rebuild_message("openai.chat", "assistant", "", parts)
+            assert list(rebuilt) == ["content", "role", "tool_calls"]
+            assert list(rebuilt["tool_calls"][0]) == ["id", "function", "type"]
+            arguments = json.loads(rebuilt["tool_calls"][0]["function"]["arguments"])
+            assert arguments == {"api_key": "[REDACTED:apikey]"}
+            assert "abc" not in json.dumps(parts)
 
 
 def test_masks_can_be_switched_off() -> None:

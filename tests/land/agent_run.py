@@ -244,7 +244,7 @@ TOOL_CALLS = (
     ),
 )
 DEFINITIONS = tuple(
-    Definition(PROJECT, digest(body), kind, body, T0, T0)
+    Definition(PROJECT, digest(body), kind, body, first_seen=T0, written_at=T0)
     for kind, body in (
         ("system_prompt", PROMPT),
         ("tool_definitions", TOOLS),

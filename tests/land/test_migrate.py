@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import dataclasses
+import threading
+from collections.abc import Mapping
+from typing import Any
+
 import pytest
 
 from turnspan_clickhouse.dsn import Dsn
+from turnspan_clickhouse.errors import StoreError
 from turnspan_clickhouse.migrate import (
     SCHEMA_VERSION,
+    Applied,
     current_version,
     migrate,
     migrations,
     pending,
+    render,
 )
 from turnspan_clickhouse.records import RECORDS, Record, columns
 from turnspan_clickhouse.stores import Store, open_store
@@ -25,6 +33,14 @@ def test_a_fresh_store_is_brought_to_the_code_s_version_once(store_dsn: Dsn) -> 
         assert current_version(store) == SCHEMA_VERSION
         assert pending(store) == []
         assert migrate(store) == []
+
+
+def test_the_ledger_says_what_was_applied_by_which_client(store: Store) -> None:
+    """Version, name, checksum and client version, in the store itself."""
+    rows = store.query("SELECT version, name, checksum, client_version FROM schema_migration").rows
+    found = {int(row[0]): (row[1], row[2]) for row in rows}
+    assert found == {one.version: (one.name, one.checksum) for one in migrations()}
+    assert all(row[3] for row in rows)
 
 
 @pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.table)
@@ -46,3 +62,147 @@ def _plain(kind: str) -> str:
         inner, _, after = rest.partition(")")
         kind = before + inner + after
     return kind.replace(" ", "")
+
+
+class Killed(BaseException):
+    """What the test throws in the place of a kill -9."""
+
+
+def test_killed_at_every_statement_and_run_again_it_converges(
+    store_dsn: Dsn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed after one statement and after two, in turn, so that every gap between two statements
+    (before and after each ledger entry) is hit once; each run goes on where the last one died."""
+    real = Store.command
+    left = 0
+
+    def command(
+        self: Store,
+        sql: str,
+        parameters: Mapping[str, Any] | None = None,
+        settings: Mapping[str, Any] | None = None,
+    ) -> None:
+        nonlocal left
+        real(self, sql, parameters, settings)
+        left -= 1
+        if left == 0:
+            raise Killed
+
+    monkeypatch.setattr(Store, "command", command)
+    with open_store(store_dsn) as store:
+        for versions in range(len(migrations())):
+            for left in (1, 2):  # noqa: B007 - counted down by command
+                with pytest.raises(Killed):
+                    migrate(store)
+            assert len(pending(store)) == len(migrations()) - versions - 1
+        assert migrate(store) == []
+        assert store.query("SELECT count() FROM agent_telemetry").rows == [(0,)]
+
+
+def test_two_migrations_at_once_are_safe(store_dsn: Dsn) -> None:
+    """Both succeed; the schema is there once. An embedded store is migrated one after the other."""
+    failures: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            with open_store(store_dsn) as store:
+                migrate(store)
+        except BaseException as error:
+            failures.append(error)
+            raise
+
+    threads = [threading.Thread(target=run) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    with open_store(store_dsn) as store:
+        assert pending(store) == []
+        tables = store.query(
+            "SELECT count() FROM system.tables WHERE database = {database:String}",
+            {"database": store.database},
+        )
+        assert tables.rows == [(len(migrations()),)]
+
+
+def _record(store: Store, version: int, checksum: str) -> None:
+    store.command(
+        "INSERT INTO schema_migration (version, name, checksum, client_version)"
+        " VALUES ({version:UInt32}, 'x', {checksum:String}, '9')",
+        {"version": version, "checksum": checksum},
+    )
+
+
+def test_a_newer_store_is_refused_in_one_sentence(store: Store) -> None:
+    """It says to upgrade, and changes nothing."""
+    _record(store, 9999, "x")
+    with pytest.raises(StoreError, match=r"schema version 9999, newer than the \d+ .*: upgrade it"):
+        migrate(store)
+    assert current_version(store) == 9999
+
+
+def test_a_changed_table_file_is_refused(store: Store) -> None:
+    """Applied tables are changed by new numbers only."""
+    _record(store, 1, "another text")
+    with pytest.raises(StoreError, match=r"0001_llm_call\.sql"):
+        migrate(store)
+
+
+def test_a_changed_view_is_applied_again(store: Store) -> None:
+    """A view holds no data: its newest definition counts."""
+    _record(store, 20, "another text")
+    store.command("CREATE OR REPLACE VIEW llm_call_full AS SELECT 1 AS old")
+    assert migrate(store) == [Applied(20, "llm_call_full", again=True)]
+    assert ("chat_history",) in store.query("SELECT name FROM (DESCRIBE llm_call_full)").rows
+    assert pending(store) == []
+
+
+def test_a_database_s_name_may_need_quoting(server_dsn: Dsn) -> None:
+    """Dashes and quotes in it are no way into the SQL."""
+    dsn = dataclasses.replace(server_dsn, database="odd-name`; DROP")
+    with open_store(dsn) as store:
+        migrate(store)
+        assert store.query("SELECT count() FROM ephemera_agent_log").rows == [(0,)]
+        store.command("DROP DATABASE `odd-name\\`; DROP` SYNC")
+
+
+# -- what would run ------------------
+
+
+def test_the_dry_run_is_what_runs(embedded_dsn: Dsn) -> None:
+    """One statement a file, in order, without macros."""
+    rendered = render(embedded_dsn)
+    assert [name for name, _ in rendered][:2] == ["0000_schema_migration", "0001_llm_call"]
+    assert len(rendered) == len(migrations())
+    for _, sql in rendered:
+        assert "turnspan." in sql
+        assert "ON CLUSTER" not in sql
+        assert not any(macro in sql for macro in ("{table", "{replacing", "{on_cluster", "{shard"))
+
+
+def test_on_a_cluster_tables_are_replicated_behind_distributed_ones(embedded_dsn: Dsn) -> None:
+    """Every statement names the cluster and parses; a scope's calls and messages share a shard."""
+    cluster = Dsn(scheme="https", host="h", port=8443, database="agents", cluster="main")
+    rendered = dict[str, list[str]]()
+    for name, sql in render(cluster):
+        rendered.setdefault(name, []).append(sql)
+    assert len(rendered["0000_schema_migration"]) == 1  # one ledger, the same on every node
+    assert "'/clickhouse/tables/{uuid}/all'" in rendered["0000_schema_migration"][0]
+    for name, group in rendered.items():
+        assert all("ON CLUSTER main" in sql for sql in group), name
+    for record in RECORDS:
+        (group,) = [found for name, found in rendered.items() if name.endswith(f"_{record.table}")]
+        local, distributed = group
+        assert f"agents.{record.table}_local" in local
+        assert (
+            "ENGINE = ReplicatedReplacingMergeTree("
+            "'/clickhouse/tables/{uuid}/{shard}', '{replica}', written_at)"
+        ) in local
+        assert (
+            f"Distributed(main, agents, {record.table}_local, cityHash64(project, " in distributed
+        )
+    with open_store(embedded_dsn) as store:
+        for group in rendered.values():
+            for sql in group:
+                assert store.query(f"EXPLAIN AST {sql}").rows

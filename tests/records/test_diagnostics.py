@@ -71,7 +71,7 @@ def test_premature_stops_are_root_turns_cut_off_in_fewer_than_three_rounds(store
         ("b1", "max_tokens"),
     ]
     assert len(rows[2]["user_message"]) == 240
-    assert rows[1]["stop_detail"] == "ValueError: no"
+    assert rows[1]["detail"] == "ValueError: no"
 
 
 def test_project_window_and_limit_narrow_the_answer(store: Store) -> None:
@@ -118,7 +118,7 @@ def test_loops_are_found_by_streak_by_idle_rounds_and_by_stop_reason(store: Stor
         store,
         turn("e1", 0, max_identical_tool_streak=3),
         turn("e2", 1, no_progress_rounds=9, parent_turn_id="e1"),
-        turn("e3", 2, stop_reason="loop_detected:abc"),
+        turn("e3", 2, stop_reason="loop_detected:search called: 3 times"),
         turn("e4", 3, max_identical_tool_streak=2, no_progress_rounds=2),
     )
     rows = answer(store, "loops")
@@ -127,6 +127,10 @@ def test_loops_are_found_by_streak_by_idle_rounds_and_by_stop_reason(store: Stor
         ("e1", 3, 0),
         ("e3", 0, 0),
     ]
+    assert (rows[2]["stop_reason"], rows[2]["detail"]) == (
+        "loop_detected",
+        "search called: 3 times",
+    )
 
 
 def test_slow_calls_come_slowest_first_with_their_speed(store: Store) -> None:

@@ -153,12 +153,13 @@ def _own_variables(environ: Mapping[str, str]) -> Iterator[Check]:
         try:
             option.read(text)
         except ValueError as error:
+            wanted = "write a number" if "literal" in str(error) else str(error)
             yield Check(
                 _AREA,
                 option.variable,
                 WARN,
                 f"{text!r} is not understood, so the default is used",
-                f"For {option.help}: {error}.",
+                f"It says: {option.help}; {wanted}.",
             )
 
 

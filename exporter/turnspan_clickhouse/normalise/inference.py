@@ -147,7 +147,7 @@ def add_content(
         batch=batch,
     )
     add_reply(row, reply, dialect, facts, lander, redactor, batch)
-    row.request_parameters = redactor.text(dumps_text(request.parameters), "parameters")
+    row.request_parameters = dumps_text(redactor.value(request.parameters, "parameters"))
     row.system_prompt = _system_prompt(dialect, request, facts, lander, redactor, batch)
     row.tool_definitions = _tool_definitions(dialect, request, facts, lander, redactor, batch)
     return reply

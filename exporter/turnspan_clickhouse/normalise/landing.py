@@ -12,12 +12,11 @@ from collections import OrderedDict
 from hashlib import blake2b
 from typing import Any
 
-from turnspan.content.redact import Redactor
-
 from turnspan.content.convert import convert_message
 from turnspan.content.model import Message as GenAiMessage
 from turnspan.content.model import dumps
 from turnspan.content.rebuild import source_if_needed
+from turnspan.content.redact import Redactor
 from turnspan_clickhouse.batch import Batch
 from turnspan_clickhouse.records import NO_HASH, Definition, Message
 
@@ -92,10 +91,10 @@ class Lander:
     ) -> bytes:
         """The hash of one message in the GenAI schema."""
         where = "output" if message.get("role") == "assistant" else "input"
-        parts = dumps(redactor.value(message.get("parts", []), where)).decode()
+        parts = dumps(redactor.parts(message["parts"], where)).decode()
         role, name = str(message.get("role") or ""), str(message.get("name") or "")
         if source:
-            source = redactor.text(source, where)
+            source = redactor.json(source, where)
         digest = blake2b(
             f"{role}\0{name}\0{parts}\0{source}".encode("utf-8", "replace"), digest_size=16
         ).digest()

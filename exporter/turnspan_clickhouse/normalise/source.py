@@ -149,6 +149,8 @@ def read(span: ReadableSpan, origins: Origins, cleaner: Cleaner) -> SpanFacts:
     failed = span.status.status_code is StatusCode.ERROR
     session = attributes.get(semconv.CONVERSATION_ID) or attributes.get(semconv.SESSION_ID)
     scope = span.instrumentation_scope
+    error_type = text(attributes.get(semconv.ERROR_TYPE)) or ("_OTHER" if failed else "")
+    error_message = (span.status.description or "")[:MAX_STATUS] if failed else ""
     return SpanFacts(
         span=span,
         origin=origin,
@@ -163,8 +165,8 @@ def read(span: ReadableSpan, origins: Origins, cleaner: Cleaner) -> SpanFacts:
         session_id=text(session),
         turn_id=text(attributes.get(semconv.TURN_ID)),
         scope_name=scope.name if scope is not None else "",
-        error_type=text(attributes.get(semconv.ERROR_TYPE)) or ("_OTHER" if failed else ""),
-        error_message=(span.status.description or "")[:MAX_STATUS] if failed else "",
+        error_type=error_type,
+        error_message=error_message.removeprefix(f"{error_type}: "),
     )
 
 

@@ -6,13 +6,14 @@ stands instead of the text, and the failure is counted.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any, Final
 
+import orjson
+
 from turnspan.config import Settings
-from turnspan.content.blocks import WRITING
-from turnspan.content.model import TEXT, Part, as_dict, as_list
-from turnspan.content.secrets import mask_secrets
+from turnspan.content.blocks import WRITING, WRITTEN
+from turnspan.content.model import TEXT, Part, as_dict, as_list, dumps_text
+from turnspan.content.secrets import mask_secrets, names_secret
 from turnspan.guard import errors
 
 FAILED: Final = "[redaction failed]"
@@ -51,28 +52,6 @@ _STRUCTURE: Final = frozenset(
     }
 )
 """Words of the messages' own grammar, which the hook is not asked about."""
-
-_SENSITIVE: Final = (
-    "apikey",
-    "authorization",
-    "authtoken",
-    "accesstoken",
-    "clientsecret",
-    "connectionstring",
-    "passwd",
-    "password",
-    "privatekey",
-    "refreshtoken",
-    "secretaccesskey",
-    "secretkey",
-)
-
-
-@lru_cache(maxsize=4096)
-def _names_secret(key: str) -> str:
-    """The kind of secret that a key names, if it names one."""
-    plain = key.lower().replace("_", "").replace("-", "")
-    return next((word for word in _SENSITIVE if plain.endswith(word)), "")
 
 
 class Redactor:
@@ -125,10 +104,27 @@ class Redactor:
         if type(redacted) is not list:
             return [{"type": TEXT, "content": FAILED}]
         kept: list[Part] = []
-        for part, before in zip(redacted, parts, strict=True):
+        for found, before in zip(redacted, parts, strict=True):
+            part = found
             writing = before.keys() & WRITING
-            kept.append({**part, **{key: before[key] for key in writing}} if writing else part)
+            if writing:
+                part = {**part, **{key: before[key] for key in writing}}
+            if WRITTEN in part and part.get("arguments") != before.get("arguments"):
+                # The text the model wrote would give away what its arguments no longer say.
+                part = {key: value for key, value in part.items() if key != WRITTEN}
+            kept.append(part)
         return kept
+
+    def json(self, text: str, where: str) -> str:
+        """JSON text as it may be written: JSON again, redacted value by value."""
+        if not self.active:
+            return text
+        try:
+            value = orjson.loads(text)
+        except orjson.JSONDecodeError:
+            return self.text(text, where)
+        redacted = self.value(value, where)
+        return text if redacted is value else dumps_text(redacted)
 
     def _text(self, text: str, where: str) -> str:
         if self._masks:
@@ -174,7 +170,7 @@ class Redactor:
         changed = False
         result: dict[Any, Any] = {}
         for key, item in items.items():
-            named = _names_secret(key) if self._masks and isinstance(key, str) else ""
+            named = names_secret(key) if self._masks and isinstance(key, str) else ""
             if named and isinstance(item, str) and item:
                 kept = item if item.startswith("[REDACTED") else _NAMED.format(named)
             else:

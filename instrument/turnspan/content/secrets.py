@@ -14,6 +14,7 @@ import binascii
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 _RUN: Final = 16
@@ -230,7 +231,30 @@ _PAIR_OTHER: Final = re.compile(
     r"\b(?i:server|host|hostaddr|data source|user|username|user id|uid|dbname|database|port)"
     r"=[^\s;,()\"']+(?:;|\s|\Z)"
 )
-_NAMED: Final = re.compile(r"assword\\?\"\s*:\s*\\?\"((?:[^\"\\]|\\[^\"])+)\\?\"")
+_QUOTED_VALUE: Final = re.compile(r"\\?\"\s*:\s*\\?\"((?:[^\"\\]|\\[^\"])+)\\?\"")
+_KEY_ENDINGS: Final = ("key", "Key", "ecret", "oken", "zation", "tring")
+
+_SENSITIVE: Final = (
+    "apikey",
+    "authorization",
+    "authtoken",
+    "accesstoken",
+    "clientsecret",
+    "connectionstring",
+    "passwd",
+    "password",
+    "privatekey",
+    "refreshtoken",
+    "secretaccesskey",
+    "secretkey",
+)
+
+
+@lru_cache(maxsize=4096)
+def names_secret(key: str) -> str:
+    """The kind of secret that a key (``X-Api-Key``, ``db_password``, ...) names; empty for none."""
+    plain = key.lower().replace("_", "").replace("-", "")
+    return next((word for word in _SENSITIVE if plain.endswith(word)), "")
 
 
 def _url_passwords(text: str) -> Iterator[Span]:
@@ -259,15 +283,35 @@ def _passwords(text: str) -> Iterator[Span]:
             if follows == "=":
                 yield from _pair_password(text, position - 1)
             elif follows == '"' or follows == "\\":
-                found = _NAMED.match(text, position)
-                if found is not None:
-                    yield found.start(1), found.end(1), "password"
+                yield from _quoted(text, position + 7)
             position = text.find("assword", position + 7)
     if assigned and ";" in text:
         position = text.find("wd=")
         while position >= 0:
             yield from _pair_password(text, position - 1)
             position = text.find("wd=", position + 3)
+
+
+def _named_values(text: str) -> Iterator[Span]:
+    """Values under a key that names a secret, in a text that is JSON."""
+    if text[:1] not in ("{", "["):
+        return
+    for ending in _KEY_ENDINGS:
+        position = text.find(ending)
+        while position >= 0:
+            after = position + len(ending)
+            if text[after : after + 1] in ('"', "\\"):
+                yield from _quoted(text, after)
+            position = text.find(ending, after)
+
+
+def _quoted(text: str, position: int) -> Iterator[Span]:
+    """The value of the quoted key that ends at a position, if the key names a secret."""
+    start = max(text.rfind('"', max(0, position - 64), position) + 1, position - 64, 0)
+    kind = names_secret(text[start:position])
+    found = _QUOTED_VALUE.match(text, position) if kind else None
+    if found is not None:
+        yield found.start(1), found.end(1), kind
 
 
 def _pair_password(text: str, position: int) -> Iterator[Span]:
@@ -284,6 +328,7 @@ _SCANS: Final[tuple[Callable[[str], Iterator[Span]], ...]] = (
     _runs,
     _url_passwords,
     _passwords,
+    _named_values,
 )
 
 

@@ -7,8 +7,8 @@ SELECT
     session_id AS session,
     turn_id AS turn,
     agent_name AS agent,
-    if(t.status = 'final', t.stop_reason, t.status) AS stop_reason,
-    stop_detail,
+    if(t.status = 'final', splitByChar(':', t.stop_reason)[1], t.status) AS stop_reason,
+    if(t.stop_detail != '', t.stop_detail, arrayStringConcat(arraySlice(splitByChar(':', t.stop_reason), 2), ':')) AS detail,
     rounds,
     tool_call_count AS tools,
     leftUTF8(user_message, 240) AS user_message

@@ -1,0 +1,167 @@
+"""OpenInference (Arize Phoenix): ``openinference.span.kind``, ``llm.input_messages.N.message``."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from turnspan import semconv
+from turnspan.content.blocks import arguments_part
+from turnspan.content.convert import convert_message
+from turnspan.content.model import Message, Part, as_dict, as_list, text_part, unknown_part
+from turnspan.content.reduce import url_part
+from turnspan.turn import Usage
+from turnspan_clickhouse.dialects.base import (
+    AGENT,
+    INFERENCE,
+    OTHER,
+    TOOL,
+    WORKFLOW,
+    Attributes,
+    Dialect,
+    ForeignCall,
+    ForeignSpan,
+    definitions,
+    first,
+    integer,
+    items,
+    money,
+    parsed,
+    provider,
+    split_system,
+    text,
+    texts,
+)
+
+_KINDS: Final = {
+    "LLM": (INFERENCE, semconv.OP_CHAT),
+    "EMBEDDING": (INFERENCE, semconv.OP_EMBEDDINGS),
+    "TOOL": (TOOL, semconv.OP_EXECUTE_TOOL),
+    "AGENT": (AGENT, semconv.OP_INVOKE_AGENT),
+    "CHAIN": (WORKFLOW, semconv.OP_INVOKE_WORKFLOW),
+}
+
+
+def read(span: ForeignSpan) -> ForeignCall:
+    """Read a span of an OpenInference instrumentation."""
+    a = span.attributes
+    kind, operation = _KINDS.get(text(a.get("openinference.span.kind")).upper(), (OTHER, ""))
+    call = ForeignCall(kind=kind, operation=operation)
+    call.provider = provider(first(a, "llm.provider", "llm.system", "embedding.provider"))
+    model = text(first(a, "llm.model_name", "embedding.model_name"))
+    call.request_model = text(a.get("llm.request.model_name"))
+    call.response_model = text(a.get("llm.response.model_name"))
+    call.parameters = _parameters(a)
+    call.request_model = call.request_model or text(call.parameters.pop("model", "")) or model
+    call.response_model = call.response_model or (model if kind == INFERENCE else "")
+    call.stream = call.parameters.get("stream") is True
+    call.usage = Usage(
+        input_tokens=integer(a.get("llm.token_count.prompt")),
+        output_tokens=integer(a.get("llm.token_count.completion")),
+        cache_read_tokens=integer(
+            first(
+                a,
+                "llm.token_count.prompt_details.cache_read",
+                "llm.token_count.prompt_details.cache_input",
+            )
+        ),
+        cache_write_tokens=integer(a.get("llm.token_count.prompt_details.cache_write")),
+        reasoning_tokens=integer(a.get("llm.token_count.completion_details.reasoning")),
+    )
+    call.cost_usd = money(a.get("llm.cost.total"))
+    call.finish_reasons = texts(a.get("llm.finish_reason"))
+    call.conversation_id = text(a.get(semconv.SESSION_ID))
+    call.user_id = text(a.get(semconv.USER_ID))
+    call.agent_name = text(a.get("agent.name"))
+    if kind == WORKFLOW:
+        call.workflow_name = span.name
+    if kind == TOOL:
+        call.tool_name = text(a.get("tool.name")) or span.name
+        call.tool_call_id = text(first(a, "tool.id", "tool_call.id"))
+        call.tool_arguments = parsed(first(a, "input.value", "tool.parameters"))
+        call.tool_result = parsed(a.get("output.value"))
+    if kind == INFERENCE:
+        _read_messages(call, a)
+    return call
+
+
+def _parameters(a: Attributes) -> dict[str, Any]:
+    return dict(as_dict(parsed(a.get("llm.invocation_parameters"))) or {})
+
+
+def _read_messages(call: ForeignCall, a: Attributes) -> None:
+    call.input = _messages(a, "llm.input_messages", "user")
+    call.output = _messages(a, "llm.output_messages", "assistant")
+    for prompt in items(a, "llm.prompts"):
+        call.input.append(_plain("user", (as_dict(prompt.get("prompt")) or prompt).get("text")))
+    for choice in items(a, "llm.choices"):
+        said = as_dict(choice.get("completion")) or choice
+        call.output.append(_plain("assistant", said.get("text")))
+    body = as_dict(parsed(a.get("input.value")))
+    if not call.input and a.get("input.value") is not None:
+        sent = as_list((body or {}).get("messages"))
+        if sent is not None:
+            call.input = [convert_message("openai.chat", message) for message in sent]
+        else:
+            call.input = [_plain("user", a["input.value"])]
+    if not call.output and a.get("output.value") is not None:
+        call.output = [_plain("assistant", a["output.value"])]
+    schemas = [(as_dict(t.get("tool")) or t).get("json_schema") for t in items(a, "llm.tools")]
+    call.tools = definitions(schemas)
+    split_system(call)
+
+
+def _plain(role: str, said: Any) -> Message:
+    return {"role": role, "parts": [text_part(text(said))]}
+
+
+def _messages(a: Attributes, prefix: str, default_role: str) -> list[Message]:
+    return [_message(as_dict(item.get("message")) or {}, default_role) for item in items(a, prefix)]
+
+
+def _message(said: dict[str, Any], default_role: str) -> Message:
+    role = text(said.get("role")) or default_role
+    parts: list[Part] = []
+    content = said.get("content")
+    if role == "tool" and content is not None:
+        part: Part = {"type": "tool_call_response", "response": content}
+        if said.get("tool_call_id"):
+            part = {"type": "tool_call_response", "id": said["tool_call_id"], "response": content}
+        parts.append(part)
+    elif content:
+        parts.append(text_part(text(content)))
+    blocks = map(as_dict, as_list(said.get("contents")) or [])
+    parts.extend(_content(as_dict((b or {}).get("message_content")) or {}) for b in blocks)
+    if said.get("function_call_name"):
+        arguments = said.get("function_call_arguments_json")
+        parts.append(arguments_part(said["function_call_name"], arguments))
+    calls = map(as_dict, as_list(said.get("tool_calls")) or [])
+    parts.extend(_tool_call(as_dict((c or {}).get("tool_call")) or {}) for c in calls)
+    message: Message = {"role": role, "parts": parts}
+    if said.get("name"):
+        message["name"] = text(said["name"])
+    return message
+
+
+def _content(block: dict[str, Any]) -> Part:
+    kind = text(block.get("type"))
+    if kind == "text" or (not kind and "text" in block):
+        return text_part(text(block.get("text")))
+    if kind == "reasoning":
+        return {"type": "reasoning", "content": text(first(block, "text", "reasoning"))}
+    for modality in ("image", "audio"):
+        held = as_dict(block.get(modality)) or {}
+        url = (as_dict(held.get(modality)) or held).get("url")
+        if isinstance(url, str):
+            return url_part(url, modality)
+    return unknown_part(block)
+
+
+def _tool_call(said: dict[str, Any]) -> Part:
+    function = as_dict(said.get("function")) or {}
+    part = arguments_part(text(function.get("name")), function.get("arguments", ""))
+    if said.get("id"):
+        return {"type": "tool_call", "id": text(said["id"]), **part}
+    return part
+
+
+DIALECT: Final = Dialect("openinference", read)

@@ -1,0 +1,298 @@
+"""Threads: work done for a turn in another thread stays in the turn.
+
+OpenTelemetry's context does not cross ``ThreadPoolExecutor.submit`` (and so not
+``loop.run_in_executor``), ``threading.Thread``, ``threading.Timer`` or
+``multiprocessing.pool.ThreadPool``. While a turn, a session or a recording span is current, these
+carry the context of whoever started the work to the thread that does it, for as long as the work
+lasts. At any other time they do what they always did. Nothing else crosses: context variables of
+the application's own behave as ever.
+
+A thread of the standard library's own (a pool's worker, a log listener, a server's loop) outlives
+the turn in which it happened to be started, so it starts outside any; so do the workers of process
+pools, which a fork inside a turn would otherwise leave in it for good.
+"""
+
+from __future__ import annotations
+
+import functools
+import platform
+import sys
+import threading
+from collections.abc import Callable, Collection, Mapping
+from concurrent.futures.thread import ThreadPoolExecutor
+from typing import Any, Final
+
+from opentelemetry import context as otel_context
+from opentelemetry import trace
+from opentelemetry.context import Context
+from opentelemetry.instrumentation.instrumentor import (  # type: ignore[attr-defined]  # it opts out of type checks
+    BaseInstrumentor,
+)
+
+from turnspan.context import SESSION_KEY, TURN_KEY
+from turnspan.guard import guard
+from turnspan.recording import detach
+
+_CARRY = guard("threads.carry")
+_ENTER = guard("threads.enter")
+_LEAVE = guard("threads.leave")
+
+_OTHER: Final = "opentelemetry.instrumentation.threading"
+_LONG_LIVED: Final = frozenset(
+    {
+        "anyio",
+        "asyncio",
+        "concurrent",
+        "http",
+        "logging",
+        "multiprocessing",
+        "opentelemetry",
+        "socketserver",
+        "turnspan",
+        "turnspan_clickhouse",
+        "wsgiref",
+    }
+)
+"""Packages whose threads serve whoever comes, not whoever started them."""
+
+_POOL_WORKERS: Final = frozenset({"concurrent.futures.process", "multiprocessing.pool"})
+
+
+class Carried:
+    """A callable that runs in the given context wherever it is called."""
+
+    __slots__ = ("_context", "_func")
+
+    def __init__(self, func: Callable[..., Any], context: Context) -> None:
+        self._func = func
+        self._context = context
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Call the function; what it gives or raises is untouched."""
+        func, token = self._func, _enter(self._context)
+        # The traceback of an error holds this frame, and must not hold the turn through it.
+        del self
+        try:
+            return func(*args, **kwargs)
+        finally:
+            with _LEAVE:
+                detach(token)
+
+
+def _enter(context: Context) -> object | None:
+    with _ENTER:
+        return otel_context.attach(context)
+    return None
+
+
+def carried(func: Callable[..., Any]) -> Callable[..., Any]:
+    """``func``, to run elsewhere in the present context; itself where there is nothing to carry."""
+    with _CARRY:
+        context = _context_to_carry()
+        if context is not None:
+            return Carried(func, context)
+    return func
+
+
+def _context_to_carry() -> Context | None:
+    context = otel_context.get_current()
+    if context and _belongs(context) and not _carried_by_another():
+        return context
+    return None
+
+
+def _belongs(context: Context) -> bool:
+    """Whether work begun in this context belongs to a turn, a session or a recording span."""
+    return (
+        TURN_KEY in context
+        or SESSION_KEY in context
+        or trace.get_current_span(context).is_recording()
+    )
+
+
+def _carried_by_another() -> bool:
+    """Whether opentelemetry-instrumentation-threading is on: it does the same."""
+    module = sys.modules.get(_OTHER)
+    if module is None:
+        return False
+    return bool(module.ThreadingInstrumentor().is_instrumented_by_opentelemetry)
+
+
+class ThreadingInstrumentor(BaseInstrumentor):  # type: ignore[misc]
+    """Carries the current turn, session and span into threads. Takes nothing from the user's work.
+
+    Steps back where ``opentelemetry-instrumentation-threading`` is on, whichever came first.
+    """
+
+    package = "threads"
+    missing: Collection[str] = ()
+    imported = True
+
+    _restore: tuple[Callable[[], None], ...] = ()
+    _waiting = False
+    _on = False
+
+    @property
+    def version(self) -> str:
+        """Python's own version: threads belong to it."""
+        return platform.python_version()
+
+    @property
+    def refusal(self) -> str:
+        """Why threads are not carried by us; empty where they are."""
+        return "" if self._on and not _carried_by_another() else f"{_OTHER} does it"
+
+    def instrumentation_dependencies(self) -> Collection[str]:
+        """None: threads are part of Python."""
+        return ()
+
+    def use_default_provider(self, provider: trace.TracerProvider | None) -> None:
+        """No spans are made here, so nothing depends on the provider."""
+
+    def _instrument(self, **kwargs: Any) -> None:
+        if _carried_by_another():
+            return  # a wrapper on top of that one would keep it from being taken off
+        self._on = True
+        self._patch(ThreadPoolExecutor, "submit", _submit)
+        self._patch(threading.Thread, "start", _start)
+        hooks = (
+            ("multiprocessing.pool", self._pools_imported),
+            ("multiprocessing.process", self._processes_imported),
+        )
+        for name, imported in hooks:
+            if name in sys.modules:
+                imported(sys.modules[name])
+            elif not self._waiting:  # such a hook cannot be taken back: never a second one
+                import wrapt
+
+                wrapt.register_post_import_hook(imported, name)
+        self._waiting = True
+
+    def _uninstrument(self, **kwargs: Any) -> None:
+        self._on = False
+        for restore in reversed(self._restore):
+            restore()
+        self._restore = ()
+
+    def _pools_imported(self, module: Any) -> None:
+        with guard("instrument threads"):
+            if self._on:
+                for name in ("apply_async", "_map_async", "imap", "imap_unordered"):
+                    self._patch(module.ThreadPool, name, _pool_method)
+
+    def _processes_imported(self, module: Any) -> None:
+        with guard("instrument threads"):
+            if self._on:
+                self._patch(module.BaseProcess, "run", _run_process)
+
+    def _patch(self, owner: Any, name: str, make: _Make) -> None:
+        attributes: Mapping[str, Any] = owner.__dict__
+        inherited = name not in attributes
+        original = getattr(owner, name)
+        alive = [True]
+        wrapper = functools.wraps(original)(make(original, alive))
+        setattr(owner, name, wrapper)
+
+        def restore() -> None:
+            alive.clear()  # where somebody wrapped ours since, it stays below, and does nothing
+            if attributes.get(name) is wrapper:
+                if inherited:
+                    delattr(owner, name)
+                else:
+                    setattr(owner, name, original)
+
+        self._restore = (*self._restore, restore)
+
+
+_Make = Callable[[Any, list[bool]], Callable[..., Any]]
+"""``make(original, alive)`` gives a wrapper that does nothing once ``alive`` is empty."""
+
+
+def _submit(original: Any, alive: list[bool]) -> Callable[..., Any]:
+    def submit(self: Any, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
+        return original(self, carried(fn) if alive else fn, *args, **kwargs)
+
+    return submit
+
+
+def _pool_method(original: Any, alive: list[bool]) -> Callable[..., Any]:
+    def method(self: Any, func: Any, *args: Any, **kwargs: Any) -> Any:
+        return original(self, carried(func) if alive else func, *args, **kwargs)
+
+    return method
+
+
+def _start(original: Any, alive: list[bool]) -> Callable[..., Any]:
+    def start(self: Any) -> Any:
+        take_back = _carry_run(self) if alive else None
+        try:
+            return original(self)
+        except BaseException:
+            if take_back is not None:  # no thread could be started
+                take_back()
+            raise
+
+    return start
+
+
+def _carry_run(thread: threading.Thread) -> Callable[[], None] | None:
+    """Have the thread run in the present context; returns what undoes that.
+
+    ``run`` is replaced on the object, as a class of the application's may have one of its own.
+    """
+    with _CARRY:
+        context = _context_to_carry()
+        if context is None or thread.ident is not None or _is_long_lived(thread):
+            return None
+        attributes = thread.__dict__
+        own = attributes.get("run")
+        run, held = thread.run, [context]
+
+        def take_back() -> None:
+            if attributes.get("run") is carry:
+                del attributes["run"]
+                if own is not None:
+                    attributes["run"] = own
+
+        def carry() -> None:
+            token: object | None = None
+            with _ENTER:
+                take_back()
+                token = otel_context.attach(held.pop())
+            try:
+                run()
+            finally:
+                with _LEAVE:
+                    detach(token)
+
+        attributes["run"] = carry
+        return take_back
+    return None
+
+
+def _is_long_lived(thread: threading.Thread) -> bool:
+    target = getattr(thread, "_target", None)
+    plain = type(thread).run is threading.Thread.run and target is not None
+    module = getattr(target if plain else type(thread), "__module__", None)
+    return isinstance(module, str) and module.partition(".")[0] in _LONG_LIVED
+
+
+def _run_process(original: Any, alive: list[bool]) -> Callable[..., Any]:
+    def run(self: Any) -> Any:
+        token = _leave_forked_turn(self) if alive else None
+        try:
+            return original(self)
+        finally:
+            with _LEAVE:
+                detach(token)
+
+    return run
+
+
+def _leave_forked_turn(process: Any) -> object | None:
+    """In the worker of a process pool: leave the turn that the pool was forked in."""
+    with _ENTER:
+        module = getattr(getattr(process, "_target", None), "__module__", None)
+        if module in _POOL_WORKERS and _belongs(otel_context.get_current()):
+            return otel_context.attach(Context())
+    return None

@@ -1,0 +1,171 @@
+"""The command as a whole: help, stores, exit codes, pipes, a machine without its libraries."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from support.story import ENTRY, Invoke, Spawn
+
+READERS = (
+    ("diagnose",),
+    ("diagnose", "loops"),
+    ("sessions",),
+    ("turns",),
+    ("sql", "SELECT count() FROM llm_call"),
+)
+
+
+def test_help_lists_every_command_with_a_sentence(invoke: Invoke) -> None:
+    shown = invoke("--help")
+    assert shown.exit_code == 0
+    for name in ("diagnose", "replay", "show", "sql", "status", "doctor", "migrate", "ship"):
+        assert re.search(rf"^  {name} +[A-Z].+\.$", shown.stdout, re.MULTILINE), name
+        assert "--store" in invoke(name, "--help").stdout
+
+
+def test_version_is_the_packages(spawn: Spawn) -> None:
+    from turnspan import __version__
+
+    assert spawn("--version").stdout == f"turnspan {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("nonsense",), "No such command 'nonsense'"),
+        (("replai",), "Did you mean 'replay'?"),
+        (("show",), "Missing argument 'ID'"),
+        (("turns", "--limit", "0"), "--limit"),
+        (("turns", "--since", "yesterday"), "write how long ago"),
+        (("turns", "--since", "1d", "--until", "2d"), "--since must be before --until"),
+        (("--store", "ftp://x", "turns"), "has no known scheme"),
+        (("turns", "--store", "chdb://relative"), "three slashes"),
+        (("diagnose", "nothing"), "There is no diagnostic 'nothing'"),
+        (("diagnose", "--format", "csv"), "needs the NAME of one diagnostic"),
+        (("sql", "--param", "x", "SELECT 1"), "not NAME=VALUE"),
+        (("sql", "SELECT 1 FORMAT JSON"), "say --format"),
+        (("sql", "  ;"), "no SQL to run"),
+    ],
+)
+def test_wrong_usage_is_one_message_on_standard_error_and_exit_code_2(
+    invoke: Invoke, arguments: tuple[str, ...], said: str
+) -> None:
+    shown = invoke(*arguments)
+    assert shown.exit_code == 2
+    assert said in shown.stderr and shown.stdout == ""
+    assert "Traceback" not in shown.output
+
+
+@pytest.mark.parametrize("arguments", READERS)
+def test_an_unreachable_server_is_exit_code_3_with_a_remedy(
+    spawn: Spawn, arguments: tuple[str, ...]
+) -> None:
+    shown = spawn("--store", "http://someone:secret@127.0.0.1:9/x", *arguments)
+    assert shown.returncode == 3 and shown.stdout == ""
+    assert shown.stderr.count("\n") == 1 and "check that it runs" in shown.stderr
+    assert "secret" not in shown.stderr
+
+
+def test_a_store_in_use_is_exit_code_3_and_names_the_process(
+    invoke: Invoke, spawn: Spawn, tmp_path: Path
+) -> None:
+    store = f"chdb://{tmp_path}/store"
+    hold = (
+        "import sys, time; from turnspan_clickhouse.dsn import parse;"
+        "from turnspan_clickhouse.stores import open_store;"
+        f"s = open_store(parse({store!r})); print('held', flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", hold], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as holder:
+        assert holder.stdout is not None and holder.stdout.readline() == "held\n"
+        shown = invoke("--store", store, "ship", "--timeout", "0.2")
+        assert shown.exit_code == 0  # nothing waits, so nothing is opened
+        status = invoke("--store", store, "status")
+        assert status.exit_code == 3 and f"in use by process {holder.pid}" in status.stderr
+        doctor = invoke("--store", store, "doctor")
+        assert "another process has the store open" in doctor.stdout
+        holder.communicate("")
+
+
+@pytest.mark.parametrize("arguments", READERS)
+def test_an_empty_store_is_made_and_has_nothing(invoke: Invoke, arguments: tuple[str, ...]) -> None:
+    shown = invoke(*arguments)
+    assert shown.exit_code == 0, shown.output
+    assert Path(os.environ["XDG_DATA_HOME"], "turnspan", "store", "engine").is_dir()
+
+
+def test_the_store_may_be_named_before_or_after_the_subcommand_and_the_nearer_wins(
+    invoke: Invoke, filled: str
+) -> None:
+    query = ("sql", "SELECT count() AS n FROM turn_summary", "--format", "csv")
+    assert invoke("--store", filled, *query).stdout == "n\n2\n"
+    assert invoke(*query, "--store", filled).stdout == "n\n2\n"
+    assert invoke("--store", "chdb:///nowhere", *query, "--store", filled).stdout == "n\n2\n"
+
+
+def test_the_store_may_come_from_the_environment(
+    invoke: Invoke, filled: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TURNSPAN_STORE", filled)
+    assert "thread-7" in invoke("sessions").stdout
+
+
+def test_a_reader_that_leaves_early_is_no_error(filled: str) -> None:
+    command = [sys.executable, "-c", ENTRY, "--store", filled]
+    sql = "SELECT number, repeat('x', 100) FROM numbers(200000)"
+    for arguments in (["sql", sql], ["sql", sql, "--format", "csv"], ["replay", "thread-7"]):
+        with subprocess.Popen(
+            [*command, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        ) as process:
+            assert process.stdout is not None and process.stderr is not None
+            process.stdout.readline()
+            process.stdout.close()
+            assert process.stderr.read() == ""
+            assert process.wait(60) == 0
+
+
+def test_a_full_pipe_gets_no_colour_and_whole_lines(spawn: Spawn, filled: str) -> None:
+    for arguments in (("diagnose",), ("replay", "thread-7"), ("show", "thread-7"), ("turns",)):
+        shown = spawn("--store", filled, *arguments)
+        assert shown.returncode == 0 and shown.stderr == ""
+        assert "\x1b" not in shown.stdout and "…" not in shown.stdout
+        assert not re.search(r"[ \t]$", shown.stdout, re.MULTILINE)
+
+
+def test_without_click_or_rich_one_sentence_says_what_to_install(spawn: Spawn) -> None:
+    for name in ("click", "rich"):
+        entry = f"import sys; sys.modules[{name!r}] = None; {ENTRY.partition('; ')[2]}"
+        shown = spawn("--help", entry=f"import sys; {entry}")
+        assert shown.returncode == 2 and shown.stdout == ""
+        assert shown.stderr == (
+            f"turnspan: the command needs {name}: pip install 'turnspan[console]'\n"
+        )
+
+
+def test_starting_loads_no_engine_and_no_driver(spawn: Spawn) -> None:
+    entry = (
+        "import sys; from turnspan_console import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "heavy = {'chdb', 'clickhouse_connect', 'numpy', 'pandas', 'opentelemetry', 'openai'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    assert spawn("--help", entry=entry).stdout.splitlines()[-1] == "[]"
+
+
+def test_an_interrupt_is_exit_code_130_without_a_traceback(
+    invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("turnspan_clickhouse.dsn.parse", interrupted)
+    shown = invoke("turns")
+    assert shown.exit_code == 130 and "Traceback" not in shown.output
