@@ -62,6 +62,24 @@ def test_demo_of_the_shipped_runs(embedded_dsn: Dsn) -> None:
     assert ended.stderr == ""
 
 
+def test_demo_on_a_server(server_dsn: Dsn) -> None:
+    """The same on a ClickHouse server; its password is neither printed nor lost."""
+    ended = run(
+        COMMANDS / "turnspan",
+        "demo",
+        "--limit",
+        "2",
+        TURNSPAN_STORE=str(server_dsn),
+        TURNSPAN_STORE_PASSWORD=server_dsn.password,
+        TURNSPAN_SPOOL=str(server_dsn.spool),
+    )
+
+    assert "Played 2 recorded runs as 3 sessions" in ended.stdout
+    assert "Every session's counts are equal." in ended.stdout
+    assert f"The records are in {server_dsn}" in ended.stdout
+    assert ended.stderr == ""
+
+
 def test_demo_of_every_kind_of_trajectory_file(embedded_dsn: Dsn) -> None:
     """Runs of all twelve files land with the counts of their files, with both SDKs."""
     files = sorted(shared_data("trajectories").glob("*.jsonl"))

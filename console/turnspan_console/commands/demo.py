@@ -323,8 +323,9 @@ def _print_next(dsn: Dsn, planned: list[Session], output: Output) -> None:
     output.line()
     output.line("Ask them more:")
     session = shlex.quote(planned[0].id)
+    hidden = "  # put the password back in" if dsn.password else ""
     for line in (
-        f"export TURNSPAN_STORE={shlex.quote(str(dsn))}",
+        f"export TURNSPAN_STORE={shlex.quote(str(dsn))}{hidden}",
         "turnspan diagnose",
         "turnspan sessions",
         f"turnspan replay {session}",
