@@ -173,7 +173,7 @@ def test_a_turn_without_children_is_interrupted_too(store_dsn: Dsn) -> None:
 
 
 DAMAGED = {
-    "cut": encode_block(LlmCall, calls(0, 3))[:-20],  # type: ignore[arg-type]
+    "cut": encode_block(LlmCall, calls(0, 3))[:-20],
     "foreign": b"this is not a block at all, whatever its name says" * 3,
     "zeros": bytes(500),
     "empty": b"",
