@@ -19,6 +19,7 @@ from turnspan_clickhouse.dialects.base import (
     Dialect,
     ForeignCall,
     ForeignSpan,
+    settle,
 )
 
 __all__ = [
@@ -76,7 +77,9 @@ def read(span: ForeignSpan) -> ForeignCall | None:
     if dialect is None:
         return None
     try:
-        return dialect.read(span)
+        call = dialect.read(span)
+        settle(call)
+        return call
     except Exception as error:  # noqa: BLE001  a foreign span of any shape must land as a span
         errors.record(f"dialect {dialect.name}", error)
         return None

@@ -10,9 +10,10 @@ from typing import Any, Final, cast
 import orjson
 
 from turnspan import semconv
+from turnspan.content.blocks import EXTRA, WRITING, WRITTEN
 from turnspan.content.convert import convert_message, tool_definitions
 from turnspan.content.ledger import InferenceContent, ToolContent
-from turnspan.content.model import Message, as_dict, as_list, dumps_text
+from turnspan.content.model import Message, Part, as_dict, as_list, dumps_text
 from turnspan.turn import Usage
 
 INFERENCE: Final = "inference"
@@ -186,7 +187,10 @@ def texts(value: Any) -> list[str]:
 
 def sequence(value: Any) -> list[Any] | None:
     """The value as a list if it is a list or a tuple (span attributes are tuples)."""
-    return as_list(list(cast("tuple[Any, ...]", value)) if isinstance(value, tuple) else value)
+    listed: Any = value
+    if isinstance(value, tuple):
+        listed = [*value]
+    return as_list(listed)
 
 
 def first(attributes: Attributes, *keys: str) -> Any:
@@ -215,7 +219,7 @@ def nested(attributes: Attributes, prefix: str) -> Any:
             inner = at.get(step)
             if not isinstance(inner, dict):
                 inner = at[step] = {}
-            at = as_dict(inner) or {}
+            at = cast("dict[str, Any]", inner)
         if last not in at:
             at[last] = value
     return _listed(root) if root else None
@@ -262,10 +266,50 @@ def definitions(value: Any) -> list[dict[str, Any]]:
     return found
 
 
-def split_system(call: ForeignCall) -> None:
-    """Move a leading system message out of the input, where a dialect has no field for it."""
-    if call.system is None and call.input and call.input[0]["role"] == "system":
-        call.system = call.input[0]["parts"]
+def settle(call: ForeignCall) -> None:
+    """Bring messages to one form, whoever wrote them, so that the same call lands as the same rows.
+
+    Parts have the schema's keys first and no empty ones, arguments are parsed, and the system
+    prompt of a provider with a field for it is no message.
+    """
+    for message in (*call.input, *call.output):
+        message["parts"] = [_settled(part) for part in message["parts"]]
+    sent = call.input
+    if (
+        call.provider == "anthropic"
+        and call.system is None
+        and sent
+        and sent[0]["role"] == "system"
+    ):
+        call.system = sent[0]["parts"]
+        call.input = sent[1:]
+
+
+_KEYS: Final = (
+    "type",
+    "id",
+    "name",
+    "arguments",
+    "response",
+    "content",
+    "modality",
+    "uri",
+    "file_id",
+    "mime_type",
+)
+
+
+def _settled(part: Part) -> Part:
+    found = {key: part[key] for key in _KEYS if part.get(key) is not None}
+    found.update({key: v for key, v in part.items() if key not in _DROPPED and v is not None})
+    if found["type"] == "tool_call":
+        found["arguments"] = parsed(found.get("arguments", {}))
+    elif found["type"] == "tool_call_response":
+        found.setdefault("response", None)
+    return found
+
+
+_DROPPED: Final = WRITING | {EXTRA, WRITTEN, *_KEYS}
 
 
 _PROVIDERS: Final[Mapping[str, str]] = {

@@ -87,6 +87,7 @@ def read_facts(call: ForeignCall, a: Attributes) -> None:
             semconv.RESPONSE_FINISH_REASONS,
             "gen_ai.response.finish_reason",
             "gen_ai.response.stop_reason",
+            "anthropic.message.stop_reason",
         )
     )
     call.stream = (
@@ -108,7 +109,7 @@ def parameters(a: Attributes) -> dict[str, Any]:
     for name, keys in _PARAMETERS.items():
         value = first(a, *keys)
         if value is not None:
-            found[name] = list(value) if isinstance(value, tuple) else value
+            found[name] = sequence(value) or value
     return found
 
 

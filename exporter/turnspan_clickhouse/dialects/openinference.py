@@ -27,7 +27,6 @@ from turnspan_clickhouse.dialects.base import (
     money,
     parsed,
     provider,
-    split_system,
     text,
     texts,
 )
@@ -100,14 +99,16 @@ def _read_messages(call: ForeignCall, a: Attributes) -> None:
     if not call.input and a.get("input.value") is not None:
         sent = as_list((body or {}).get("messages"))
         if sent is not None:
-            call.input = [convert_message("openai.chat", message) for message in sent]
+            dialect = "anthropic.messages" if call.provider == "anthropic" else "openai.chat"
+            call.input = [convert_message(dialect, message) for message in sent]
         else:
             call.input = [_plain("user", a["input.value"])]
+    reply = as_dict(parsed(a.get("output.value"))) or {}
+    call.response_id = text(reply.get("id"))
     if not call.output and a.get("output.value") is not None:
         call.output = [_plain("assistant", a["output.value"])]
     schemas = [(as_dict(t.get("tool")) or t).get("json_schema") for t in items(a, "llm.tools")]
     call.tools = definitions(schemas)
-    split_system(call)
 
 
 def _plain(role: str, said: Any) -> Message:
@@ -129,13 +130,19 @@ def _message(said: dict[str, Any], default_role: str) -> Message:
         parts.append(part)
     elif content:
         parts.append(text_part(text(content)))
-    blocks = map(as_dict, as_list(said.get("contents")) or [])
-    parts.extend(_content(as_dict((b or {}).get("message_content")) or {}) for b in blocks)
+    calls = [
+        as_dict((as_dict(c) or {}).get("tool_call")) for c in as_list(said.get("tool_calls")) or []
+    ]
+    for block in map(as_dict, as_list(said.get("contents")) or []):
+        made = as_dict((block or {}).get("tool_call"))
+        if made is None:
+            parts.append(_content(as_dict((block or {}).get("message_content")) or {}))
+        elif made not in calls:
+            calls.append(made)
     if said.get("function_call_name"):
         arguments = said.get("function_call_arguments_json")
         parts.append(arguments_part(said["function_call_name"], arguments))
-    calls = map(as_dict, as_list(said.get("tool_calls")) or [])
-    parts.extend(_tool_call(as_dict((c or {}).get("tool_call")) or {}) for c in calls)
+    parts.extend(_tool_call(call or {}) for call in calls)
     message: Message = {"role": role, "parts": parts}
     if said.get("name"):
         message["name"] = text(said["name"])

@@ -24,7 +24,6 @@ from turnspan_clickhouse.dialects.base import (
     integer,
     items,
     parsed,
-    split_system,
     text,
 )
 
@@ -46,6 +45,8 @@ def read(span: ForeignSpan) -> ForeignCall:
     call = genai.read(span)
     if call.kind == OTHER:
         call.kind, call.operation = _kind(a)
+        if span.name.endswith(".chat") and call.kind == INFERENCE:
+            call.operation = semconv.OP_CHAT  # older releases called Anthropic's a completion
     association = "traceloop.association.properties"
     call.conversation_id = call.conversation_id or text(
         first(a, f"{association}.session_id", f"{association}.conversation_id")
@@ -63,7 +64,6 @@ def read(span: ForeignSpan) -> ForeignCall:
             call.tool_result = parsed(a.get("traceloop.entity.output"))
     if call.kind == INFERENCE:
         _read_old_content(call, a)
-        split_system(call)
     _fill_usage(call, a)
     return call
 

@@ -25,7 +25,6 @@ from turnspan_clickhouse.dialects.base import (
     provider,
     seconds,
     sequence,
-    split_system,
     text,
     texts,
 )
@@ -128,7 +127,6 @@ def _read_messages(call: ForeignCall, a: Attributes) -> None:
         call.output = [{"role": "assistant", "parts": parts}]
     tools = first(a, "ai.prompt.tools")
     call.tools = definitions(_input_schemas(tools))
-    split_system(call)
 
 
 def _input_schemas(value: Any) -> list[Any]:

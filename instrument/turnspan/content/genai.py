@@ -17,6 +17,7 @@ from turnspan.content.model import (
     as_dict,
     as_list,
     as_text,
+    leading_system,
     text_part,
     unknown_part,
 )
@@ -52,9 +53,11 @@ def join_request(parts: RequestParts) -> dict[str, Any]:
 
 
 def system_parts(raw_system: Any, messages: list[Message]) -> list[Part]:
-    """The parts of the system field: a text or parts."""
+    """The parts of the system field (a text or parts), else those of the leading system messages."""
     if isinstance(raw_system, str):
         return [text_part(raw_system)]
+    if raw_system is None:
+        return leading_system(messages)
     return [_part(raw) for raw in as_list(raw_system) or []]
 
 

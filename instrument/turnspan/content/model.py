@@ -104,6 +104,16 @@ def last_user_text(messages: list[Message]) -> str:
     return ""
 
 
+def leading_system(messages: list[Message]) -> list[Part]:
+    """The text parts of the system messages that a conversation begins with."""
+    found: list[Part] = []
+    for message in messages:
+        if message["role"] not in ("system", "developer"):
+            break
+        found += [text_part(p["content"]) for p in message["parts"] if p.get("type") == TEXT]
+    return found
+
+
 def as_dict(value: Any) -> dict[str, Any] | None:
     """The value if it is a dictionary."""
     return value if isinstance(value, dict) else None  # pyright: ignore[reportUnknownVariableType]

@@ -35,6 +35,7 @@ from turnspan.content.model import (
     as_dict,
     as_list,
     as_text,
+    leading_system,
     text_part,
     unknown_part,
 )
@@ -78,12 +79,7 @@ def join_request(parts: RequestParts) -> dict[str, Any]:
 
 def system_parts(raw_system: Any, messages: list[Message]) -> list[Part]:
     """The parts of the leading system messages."""
-    found: list[Part] = []
-    for message in messages:
-        if message["role"] not in ("system", "developer"):
-            break
-        found += [text_part(p["content"]) for p in message["parts"] if p["type"] == TEXT]
-    return found
+    return leading_system(messages)
 
 
 def tool_definitions(raw_tools: Any) -> list[dict[str, Any]]:

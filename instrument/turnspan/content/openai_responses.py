@@ -34,6 +34,7 @@ from turnspan.content.model import (
     as_dict,
     as_list,
     as_text,
+    leading_system,
     text_part,
     unknown_part,
 )
@@ -90,12 +91,7 @@ def system_parts(raw_system: Any, messages: list[Message]) -> list[Part]:
     """The parts of the instructions; without any, those of the leading system messages."""
     if isinstance(raw_system, str):
         return [text_part(raw_system)]
-    found: list[Part] = []
-    for message in messages:
-        if message["role"] not in ("system", "developer"):
-            break
-        found += [text_part(p["content"]) for p in message["parts"] if p["type"] == TEXT]
-    return found
+    return leading_system(messages)
 
 
 def tool_definitions(raw_tools: Any) -> list[dict[str, Any]]:
