@@ -78,7 +78,8 @@ def configure(
 
     Works beside a TracerProvider that the application already has (``tracer_provider``, or the
     global one): records are added to it and its own exporters are left alone. Without one, a
-    provider is made from the standard ``OTEL_*`` variables. Calling it again while recording
+    provider is made from the standard ``OTEL_*`` variables. Ids come from the system's random
+    source either way, so ``random.seed`` never makes two alike. Calling it again while recording
     changes the content settings only, and says so in the log when more was asked.
 
     Args:
@@ -153,7 +154,7 @@ def _provider(
     from opentelemetry.sdk.trace import TracerProvider
 
     from turnspan import semconv
-    from turnspan.ids import SecureIdGenerator
+    from turnspan.ids import SecureIdGenerator, secure
 
     existing = given if given is not None else trace.get_tracer_provider()
     if isinstance(existing, TracerProvider):
@@ -162,6 +163,7 @@ def _provider(
                 "The application has a TracerProvider: its resource stays as it is; service_name, "
                 "environment and resource_attributes are not applied."
             )
+        secure(existing)
         return existing, False
     if given is not None:
         raise ValueError(

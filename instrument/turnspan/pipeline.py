@@ -23,7 +23,7 @@ from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 from turnspan import semconv
-from turnspan.context import active_turn
+from turnspan.context import active_session, active_turn, scope_attributes
 from turnspan.guard import errors, guard
 
 _SUPPRESS = "suppress_instrumentation"
@@ -73,16 +73,18 @@ class RecordProcessor(SpanProcessor):
     # -- the calling thread ------------------
 
     def on_start(self, span: Span, parent_context: Context | None = None) -> None:
-        """Tie spans of other instrumentations to the turn around them."""
-        turn = active_turn(parent_context)
-        if turn is None or not turn.id:
+        """Tie spans of other instrumentations to the turn and the session around them."""
+        turn, session = active_turn(parent_context), active_session(parent_context)
+        if turn is None and session is None:
             return
         with guard("pipeline.on_start"):
-            attributes = span.attributes
-            if attributes is None or semconv.TURN_ID not in attributes:
-                scope = span.instrumentation_scope
-                if scope is None or not scope.name.startswith(semconv.SCOPE_PREFIX):
-                    span.set_attribute(semconv.TURN_ID, turn.id)
+            scope = span.instrumentation_scope
+            if scope is not None and scope.name.startswith(semconv.SCOPE_PREFIX):
+                return  # ours say it themselves
+            said = span.attributes or {}
+            missing = scope_attributes(turn, session)
+            missing.pop(semconv.AGENT_NAME, None)  # not every span in a turn is the agent's doing
+            span.set_attributes({k: v for k, v in missing.items() if v and k not in said})
 
     def on_end(self, span: ReadableSpan) -> None:
         """Queue a finished span."""
