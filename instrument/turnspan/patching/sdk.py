@@ -25,11 +25,14 @@ from turnspan.patching.stream import (
     record_of,
 )
 
+_POST = frozenset({"post", "POST"})
+
 _BEFORE = guard("sdk.before_call")
 _ADJUST = guard("sdk.adjust_request")
 _FAILED = guard("sdk.call_failed")
 _ANSWERED = guard("sdk.call_answered")
 _UNSETTLED = guard("sdk.unsettled")
+_PROCESS = guard("sdk.process_response")
 _RETRY = guard("sdk.retry")
 _PARSED = guard("sdk.parsed")
 _CLOSED = guard("sdk.closed")
@@ -128,12 +131,17 @@ class Sdk:
 
     def _begin(self, client: Any, args: _Arguments, kwargs: _Keywords) -> Call | None:
         options = args[1] if len(args) > 1 else kwargs["options"]
-        endpoint = self._endpoints.get(options.url)
-        if endpoint is None or not self.enabled or options.method.lower() != "post":
+        # Through its dictionary: each attribute of a pydantic model costs several look-ups.
+        given = options.__dict__
+        endpoint = self._endpoints.get(given["url"])
+        if endpoint is None or not self.enabled or given["method"] not in _POST:
             return None
-        body = _body(options)
-        if body is None:
+        body = given["json_data"]
+        if not is_dict(body):
             return None
+        extra = given.get("extra_json")
+        if extra:
+            body = {**body, **extra}
         stream = bool(kwargs.get("stream"))
         call = begin(self.tracer, endpoint, self._target(client), body, stream=stream)
         if call is not None and stream:
@@ -169,6 +177,16 @@ class Sdk:
                 call.answered(result)
 
     # -- beside the call
+
+    def process(
+        self, wrapped: Callable[..., Any], client: Any, args: _Arguments, kwargs: _Keywords
+    ) -> Any:
+        """Around ``_process_response``, which makes the result: the HTTP response is there."""
+        with _PROCESS:
+            call = current_call()
+            if call is not None and not call.stream:
+                call.http = kwargs.get("response")
+        return wrapped(*args, **kwargs)
 
     def retry(
         self, wrapped: Callable[..., Any], client: Any, args: _Arguments, kwargs: _Keywords
@@ -227,15 +245,6 @@ class Sdk:
         with _PARSED:
             parsed(raw, result, args, kwargs)
         return result
-
-
-def _body(options: Any) -> dict[str, Any] | None:
-    """The JSON object about to be sent; ``None`` where the body is none."""
-    body = options.json_data
-    if not is_dict(body):
-        return None
-    extra = options.extra_json
-    return {**body, **extra} if extra else body
 
 
 def unsettled(call: Call, result: Any) -> None:

@@ -8,7 +8,6 @@ and its iterator hold). There is no cycle: a dropped stream is collected at once
 
 from __future__ import annotations
 
-import time
 from collections.abc import AsyncIterator, Iterator
 from typing import Any, cast
 
@@ -25,18 +24,13 @@ _FINISH = guard("stream.finish")
 class StreamRecord:
     """One stream's call and what has arrived so far."""
 
-    __slots__ = ("_call", "_first", "accumulator", "hide")
+    __slots__ = ("_call", "accumulator", "hide")
 
     def __init__(self, call: Call) -> None:
         self._call: Call | None = None
-        self._first: float | None = None
         self.accumulator = call.endpoint.accumulator()
         self.hide = call.hide_usage
         self._call = call
-
-    def first_chunk(self) -> None:
-        """The first chunk has arrived."""
-        self._first = time.perf_counter()
 
     def broken(self, error: Exception, chunk: Any) -> bool:
         """Folding a chunk failed; true if the chunk must stay hidden all the same."""
@@ -54,7 +48,8 @@ class StreamRecord:
                 outcome = COMPLETE
             response = self.accumulator.response()
         finally:
-            call.close(response, error=error, outcome=outcome, first_chunk=self._first)
+            first = self.accumulator.first
+            call.close(response, response, error=error, outcome=outcome, first_chunk=first)
 
     def __del__(self) -> None:
         if self._call is not None:
@@ -71,20 +66,17 @@ def folded(inner: Iterator[Any], record: StreamRecord) -> Iterator[Any]:
     """What ``inner`` gives, folded in passing."""
     fold = record.accumulator.fold
     hide = record.hide
-    waiting = True
     try:
         for chunk in inner:
-            hidden = False
             try:
-                if waiting:
-                    waiting = False
-                    record.first_chunk()
-                hidden = fold(chunk) and hide
+                only_usage = fold(chunk)
             except Exception as error:  # noqa: BLE001  ours, never the caller's
+                only_usage = False
                 with _FOLD:
-                    hidden = record.broken(error, chunk)
-            if not hidden:
-                yield chunk
+                    only_usage = record.broken(error, chunk)
+            if only_usage and hide:
+                continue
+            yield chunk
     except GeneratorExit:
         with _FINISH:
             record.finish(ABANDONED)
@@ -104,20 +96,17 @@ async def afolded(inner: AsyncIterator[Any], record: StreamRecord) -> AsyncItera
     """``folded`` for an asynchronous stream."""
     fold = record.accumulator.fold
     hide = record.hide
-    waiting = True
     try:
         async for chunk in inner:
-            hidden = False
             try:
-                if waiting:
-                    waiting = False
-                    record.first_chunk()
-                hidden = fold(chunk) and hide
+                only_usage = fold(chunk)
             except Exception as error:  # noqa: BLE001  ours, never the caller's
+                only_usage = False
                 with _FOLD:
-                    hidden = record.broken(error, chunk)
-            if not hidden:
-                yield chunk
+                    only_usage = record.broken(error, chunk)
+            if only_usage and hide:
+                continue
+            yield chunk
     except GeneratorExit:
         with _FINISH:
             record.finish(ABANDONED)
@@ -198,7 +187,7 @@ class RawRecord:
                 if not call.stream:
                     response = _json(self._response)
         finally:
-            call.close(response, outcome=outcome)
+            call.close(response, response, outcome=outcome)
 
     def __del__(self) -> None:
         if self._call is not None:
@@ -216,7 +205,8 @@ def attach_raw(raw: Any, call: Call) -> None:
     response = raw.http_response
     if not call.stream and response.is_stream_consumed:
         useful = call.recording or call.turn is not None
-        call.close(_json(response) if useful else None)
+        body = _json(response) if useful else None
+        call.close(body, body)
         return
     raw.__dict__[RECORD] = RawRecord(call, response)
 

@@ -150,6 +150,8 @@ class OpenAIInstrumentor(SdkInstrumentor):
         if not patches.wrap(client, "SyncAPIClient.request", sdk.request):
             return "this version of openai has no SyncAPIClient.request"
         patches.wrap(client, "AsyncAPIClient.request", sdk.arequest)
+        patches.wrap(client, "SyncAPIClient._process_response", sdk.process)
+        patches.wrap(client, "AsyncAPIClient._process_response", sdk.process)
         patches.wrap_any(client, SYNC_RETRIES, sdk.retry)
         patches.wrap_any(client, ASYNC_RETRIES, sdk.retry)
         patches.wrap("openai._streaming", "Stream.close", sdk.close)
