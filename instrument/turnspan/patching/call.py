@@ -12,7 +12,7 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, cast
 
 from opentelemetry import context as otel_context
 from opentelemetry.context import Context
@@ -114,6 +114,8 @@ class Endpoint(Protocol):
 class Call:
     """One model call. Its span ends exactly once, whoever ends it first."""
 
+    followed = False
+    """Whether a stream's or raw response's record ends it; collected with it in any order."""
     hide_usage = False
     """Whether we asked for the stream's usage: the caller must not see the extra chunk."""
     http: Any = None
@@ -216,7 +218,7 @@ class Call:
                 self.span.end()
 
     def __del__(self) -> None:
-        if self._open:  # whoever was to end it failed
+        if self._open and not self.followed:  # whoever was to end it failed
             with _LOST:
                 self.close(None)
 
@@ -378,6 +380,10 @@ def write_counts(
 
 
 def fields_of(value: Any) -> dict[str, Any]:
-    """The fields of an SDK's model (without a copy), or of what was frozen of one."""
-    fields: dict[str, Any] = value if type(value) is dict else value.__dict__  # pyright: ignore
-    return fields
+    """The fields of an SDK's model (without a copy), or of what was frozen of one.
+
+    None of anything else, such as the plain text of an answer that was no JSON.
+    """
+    if type(value) is dict:
+        return cast("dict[str, Any]", value)
+    return cast("dict[str, Any]", getattr(value, "__dict__", {}))

@@ -164,14 +164,17 @@ class ChatAccumulator:
         try:
             (choice,) = chunk.choices
             choice = choice.__dict__
-            delta = choice["delta"].__dict__
-            text = delta["content"]
+            delta = choice["delta"]
+            fields = delta.__dict__
+            text = fields["content"]
             if (
                 text
-                and self._choices
                 and choice["finish_reason"] is None
-                and delta["tool_calls"] is None
+                and fields["tool_calls"] is None
+                and fields["refusal"] is None
                 and not choice["index"]
+                and not delta.__pydantic_extra__
+                and self._choices
             ):
                 self._texts.append(text)
                 return False
