@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import subprocess
 import sys
+from importlib import import_module
 from typing import Any
 
 import anthropic
@@ -16,35 +17,43 @@ from providers.conftest import Spans
 from turnspan import instrumentation
 
 _FUNCTIONS: list[tuple[Any, str]] = [
-    (sys.modules["openai._base_client"].SyncAPIClient, "request"),  # type: ignore[attr-defined]
-    (sys.modules["openai._base_client"].AsyncAPIClient, "request"),  # type: ignore[attr-defined]
+    (import_module("openai._base_client").SyncAPIClient, "request"),
+    (import_module("openai._base_client").AsyncAPIClient, "request"),
     (openai.Stream, "close"),
     (openai.AsyncStream, "close"),
-    (sys.modules["anthropic._base_client"].SyncAPIClient, "request"),  # type: ignore[attr-defined]
-    (sys.modules["anthropic._base_client"], "start_api_call_span"),
+    (import_module("anthropic._base_client").SyncAPIClient, "request"),
+    (import_module("anthropic._base_client"), "start_api_call_span"),
     (anthropic.Stream, "close"),
 ]
 
 
+def _now() -> list[Any]:
+    return [_own(owner)[name] for owner, name in _FUNCTIONS]
+
+
+def _own(owner: Any) -> dict[str, Any]:
+    return dict(owner.__dict__)
+
+
 def test_uninstrument_restores_the_originals() -> None:
     """Each function is the SDK's own again, by identity."""
-    before = [vars(owner)[name] for owner, name in _FUNCTIONS]
+    before = _now()
     turnspan.instrument()
-    during = [vars(owner)[name] for owner, name in _FUNCTIONS]
+    during = _now()
     turnspan.uninstrument()
 
-    assert [vars(owner)[name] for owner, name in _FUNCTIONS] == before
+    assert _now() == before
     assert all(ours is not original for ours, original in zip(during, before, strict=True))
 
 
 @pytest.mark.usefixtures("spans")
 def test_instrument_is_idempotent_and_tells(caplog: pytest.LogCaptureFixture) -> None:
     """Called again it changes nothing, logs nothing, and says what is on."""
-    wrapped = vars(_FUNCTIONS[0][0])["request"]
+    wrapped = _now()[0]
     with caplog.at_level(logging.WARNING):
         report = turnspan.instrument()
 
-    assert vars(_FUNCTIONS[0][0])["request"] is wrapped
+    assert _now()[0] is wrapped
     assert caplog.records == []
     assert [(entry.name, entry.enabled, entry.detail) for entry in report[:2]] == [
         ("openai", True, ""),
@@ -97,12 +106,12 @@ def test_somebody_elses_wrapper_stays(spans: Spans) -> None:
         return wrapped(*args, **kwargs)
 
     owner, name = _FUNCTIONS[0]
-    ours = vars(owner)[name]
+    ours = _own(owner)[name]
     wrapt.wrap_function_wrapper(owner, name, theirs)
-    wrapper = vars(owner)[name]
+    wrapper = _own(owner)[name]
     try:
         turnspan.uninstrument()
-        assert vars(owner)[name] is wrapper
+        assert _own(owner)[name] is wrapper
     finally:
         setattr(owner, name, ours.__wrapped__)
 

@@ -66,8 +66,13 @@ class Sdk:
         """The attributes of provider and server for calls of this client to this base URL."""
         raise NotImplementedError
 
-    def adjust(self, call: Call, client: Any, options: Any, body: Mapping[str, Any]) -> None:
-        """Change the SDK's own request options before the call, where something is asked for."""
+    def adjust(
+        self, call: Call, client: Any, options: Any, body: Mapping[str, Any], kind: Any
+    ) -> None:
+        """Change the SDK's own request options where something is to be asked of a stream.
+
+        ``kind`` is the class of the stream that the caller will get.
+        """
 
     def refused(self, call: Call, client: Any, error: BaseException) -> None:
         """Learn from an error."""
@@ -146,7 +151,8 @@ class Sdk:
         call = begin(self.tracer, endpoint, self._target(client), body, stream=stream)
         if call is not None and stream:
             with _ADJUST:
-                self.adjust(call, client, options, body)
+                kind = kwargs.get("stream_cls")
+                self.adjust(call, client, options, body, getattr(kind, "__origin__", kind))
         return call
 
     def _target(self, client: Any) -> Mapping[str, Any]:
@@ -251,7 +257,7 @@ def unsettled(call: Call, result: Any) -> None:
     """Following the result failed: the call ends here, and what was asked for stays hidden."""
     with _UNSETTLED:
         call.close(None)
-    if call.hide_usage and not is_raw(result):
+    if call.hide_usage:  # harmless where it is none of the streams that it is for
         with _UNSETTLED:
             hide_usage_chunks(result)
 

@@ -24,10 +24,9 @@ _FINISH = guard("stream.finish")
 class StreamRecord:
     """One stream's call and what has arrived so far."""
 
-    __slots__ = ("_call", "accumulator", "hide")
+    _call: Call | None = None
 
     def __init__(self, call: Call) -> None:
-        self._call: Call | None = None
         self.accumulator = call.endpoint.accumulator()
         self.hide = call.hide_usage
         self._call = call
@@ -130,7 +129,8 @@ def attach(stream: Any, call: Call) -> None:
     inner = stream._iterator
     own = stream.__dict__
     record = StreamRecord(call)
-    replacement: Any = afolded(inner, record) if _is_async(inner) else folded(inner, record)
+    asynchronous = hasattr(inner, "__anext__")
+    replacement: Any = afolded(inner, record) if asynchronous else folded(inner, record)
     own[RECORD] = record
     stream._iterator = replacement
     call.followed = True
@@ -150,21 +150,17 @@ def hide_usage_chunks(stream: Any) -> None:
             if not usage_only(chunk):
                 yield chunk
 
-    stream._iterator = ashown() if _is_async(inner) else shown()
-
-
-def _is_async(iterator: Any) -> bool:
-    return hasattr(iterator, "__anext__")
+    stream._iterator = ashown() if hasattr(inner, "__anext__") else shown()
 
 
 class RawRecord:
     """A raw response that the caller reads on its own: its call waits for the body."""
 
-    __slots__ = ("_call", "_response")
+    _call: Call | None = None
 
     def __init__(self, call: Call, response: Any) -> None:
-        self._call: Call | None = call
         self._response = response
+        self._call = call
 
     def parsed(self, result: Any) -> None:
         """The caller had the body parsed: a stream to follow, or the whole response."""
