@@ -249,13 +249,12 @@ def agent(func: F, /) -> F: ...
 @overload
 def agent(
     name: str | None = None,
-    /,
     *,
     version: str = "",
     max_rounds: int | None = None,
     attributes: Mapping[str, Any] | None = None,
 ) -> AgentScope: ...
-def agent(name: Any = None, /, **options: Any) -> Any:
+def agent(name: Any = None, **options: Any) -> Any:
     """Record an agent's turn: an ``invoke_agent`` span and a ``turn_summary`` record.
 
     As a decorator the function's name is the agent's, and the argument that looks like it (by its
@@ -276,7 +275,6 @@ def tool(func: F, /) -> F: ...
 @overload
 def tool(
     name: str | None = None,
-    /,
     *,
     call_id: str = "",
     arguments: Any = None,
@@ -284,7 +282,7 @@ def tool(
     type: str = "function",
     attributes: Mapping[str, Any] | None = None,
 ) -> ToolScope: ...
-def tool(name: Any = None, /, **options: Any) -> Any:
+def tool(name: Any = None, **options: Any) -> Any:
     """Record an executed tool: an ``execute_tool`` span and a ``tool_call`` record.
 
     As a context manager it gives a handle whose ``result`` you set. ``call_id`` is the model's id
@@ -297,9 +295,9 @@ def tool(name: Any = None, /, **options: Any) -> Any:
 def workflow(func: F, /) -> F: ...
 @overload
 def workflow(
-    name: str | None = None, /, *, attributes: Mapping[str, Any] | None = None
+    name: str | None = None, *, attributes: Mapping[str, Any] | None = None
 ) -> WorkflowScope: ...
-def workflow(name: Any = None, /, *, attributes: Mapping[str, Any] | None = None) -> Any:
+def workflow(name: Any = None, *, attributes: Mapping[str, Any] | None = None) -> Any:
     """Record a workflow that joins several agents: an ``invoke_workflow`` span."""
     return _decorate(WorkflowScope, name, {"attributes": attributes})
 
@@ -307,10 +305,8 @@ def workflow(name: Any = None, /, *, attributes: Mapping[str, Any] | None = None
 @overload
 def step(func: F, /) -> F: ...
 @overload
-def step(
-    name: str | None = None, /, *, attributes: Mapping[str, Any] | None = None
-) -> StepScope: ...
-def step(name: Any = None, /, *, attributes: Mapping[str, Any] | None = None) -> Any:
+def step(name: str | None = None, *, attributes: Mapping[str, Any] | None = None) -> StepScope: ...
+def step(name: Any = None, *, attributes: Mapping[str, Any] | None = None) -> Any:
     """Record a step of an agent's own work (assembling context, planning, ranking)."""
     return _decorate(StepScope, name, {"attributes": attributes})
 

@@ -4,7 +4,6 @@ never makes two spans share one (the SDK's default generator uses ``random``).""
 from __future__ import annotations
 
 import os
-
 from typing import TYPE_CHECKING
 
 from opentelemetry.sdk.trace.id_generator import IdGenerator, RandomIdGenerator

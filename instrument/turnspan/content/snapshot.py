@@ -76,7 +76,7 @@ def _freeze_model(model: Any, depth: int) -> dict[str, Any]:
     frozen: dict[str, Any] = {}
     for key, item in cast("dict[str, Any]", model.__dict__).items():
         if key in names:
-            name = cast("str", aliases.get(key, key) if aliases else key)
+            name = aliases.get(key, key) if aliases else key
             frozen[name] = item if type(item) in _SHARED else freeze(item, depth)
     extra: Any = model.__pydantic_extra__
     if extra:
