@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from turnspan_records.diagnostics import Diagnostic
 
 _OVERVIEW_ROWS = 5
+_ALL_ROWS = frozenset({"how_turns_end"})
+"""Short by nature: the overview shows them whole."""
 
 
 @click.command("diagnose", short_help="Why turns stop, what fails, loops, is slow, costs.")
@@ -64,19 +66,24 @@ def command(
     if not name and format_ in ("jsonl", "csv"):
         raise Failure(f"--format {format_} needs the NAME of one diagnostic.", USAGE)
     window = read_window(since, until)
-    if not name and context.get_parameter_source("limit") is click.core.ParameterSource.DEFAULT:
-        limit = _OVERVIEW_ROWS
+    brief = not name and (
+        context.get_parameter_source("limit") is click.core.ParameterSource.DEFAULT
+    )
+
+    def rows_of(one: Diagnostic) -> int:
+        return _OVERVIEW_ROWS if brief and one.name not in _ALL_ROWS else limit
+
     more = 1 if format_ == "table" else 0  # to know whether there is more
     with open_chosen() as store:
         answers = (
-            (one, one.run(store, project=project, window=window, limit=limit + more))
+            (one, one.run(store, project=project, window=window, limit=rows_of(one) + more))
             for one in chosen
         )
         if format_ == "json":
             output.json(_as_json(list(answers), bool(name)))
         elif format_ == "table":
             for at, (one, result) in enumerate(answers):
-                print_answer(one, result, output, brief=not name, first=at == 0, limit=limit)
+                print_answer(one, result, output, brief=not name, first=at == 0, limit=rows_of(one))
         else:
             from turnspan_console.results import print_result
 
