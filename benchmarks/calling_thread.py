@@ -19,7 +19,7 @@ import statistics
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, cast
 
 import openai
 from openai import _base_client
@@ -144,7 +144,7 @@ class Bench:
         self.provider = TracerProvider(id_generator=SecureIdGenerator())
         self.provider.add_span_processor(self.keep)
         self.tracer = self.provider.get_tracer("bare")
-        self.answer = ChatCompletion.construct(**ANSWER)
+        self.answer = ChatCompletion.construct(**cast("dict[str, Any]", ANSWER))
         self.parts: list[ChatCompletionChunk] = []
         self.client = openai.OpenAI(api_key="k", base_url="https://api.openai.com/v1")
         self.attributes: dict[str, Any] = {}
