@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 from opentelemetry import trace
 
 from turnspan import semconv
-from turnspan.content.snapshot import FrozenOnce, freeze
+from turnspan.content.snapshot import FrozenHistory, FrozenOnce, freeze
 from turnspan.guard import guard
 from turnspan.patching.call import (
     ABANDONED,
@@ -28,7 +28,7 @@ _OPENAI: Final = "openai.chat"
 _GENAI: Final = "genai"
 _GUARD = guard("inference")
 
-_tools = FrozenOnce()
+_FREEZERS: Final = {"messages": FrozenHistory().freeze, "tools": FrozenOnce().freeze}
 _tracer = trace.get_tracer(semconv.SCOPE_MANUAL)
 
 
@@ -260,10 +260,7 @@ class _Manual:
 
     def freeze(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """A copy of the request that no later change reaches."""
-        return {
-            key: _tools.freeze(value) if key == "tools" else freeze(value)
-            for key, value in body.items()
-        }
+        return {key: _FREEZERS.get(key, freeze)(value) for key, value in body.items()}
 
     def facts(self, response: Mapping[str, Any]) -> Facts:
         """What was told of the reply."""

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from land import agent_run as run
-from land.processes import writer_process
+from land.processes import run_python, writer_process
 from support.clickhouse_server import start_server
 from turnspan_clickhouse.dsn import Dsn
 from turnspan_clickhouse.encode import encode_block
@@ -347,6 +347,57 @@ def test_the_background_shipper_survives_an_outage(
     assert [record.name for record in ours] == ["turnspan", "turnspan", "turnspan"]
     assert "does not answer" in ours[0].getMessage()
     assert "again" in ours[1].getMessage()
+
+
+_PREFORK = """
+import os, sys, time
+from turnspan_clickhouse.dsn import parse
+from turnspan_clickhouse.encode import encode_block
+from turnspan_clickhouse.migrate import SCHEMA_VERSION
+from turnspan_clickhouse.records import LlmCall
+from turnspan_clickhouse.ship import BackgroundShipper
+from turnspan_clickhouse.spool import Spool, SpoolWriter
+
+dsn = parse(sys.argv[1])
+spool = Spool(dsn.spool)
+writer, background = SpoolWriter(spool), BackgroundShipper(dsn, spool)
+background.start()
+
+def write(span_id):
+    row = LlmCall(project="p", span_id=span_id)
+    writer.write("llm_call", SCHEMA_VERSION, encode_block(LlmCall, [row]))
+    background.wake()
+
+write("parent")
+children = []
+for number in range(4):
+    child = os.fork()
+    if child == 0:
+        writer.after_fork()
+        write(f"child-{number}")
+        os._exit(0 if background.stop(timeout=20) else 1)
+    children.append(child)
+ends = [os.waitpid(child, 0)[1] for child in children]
+assert ends == [0, 0, 0, 0], ends
+assert background.stop(timeout=20)
+"""
+
+
+def test_forked_workers_ship_with_threads_of_their_own(server_dsn: Dsn) -> None:
+    """As a preforking server does it; nothing hangs, everything lands once."""
+    with open_store(server_dsn) as store:
+        migrate(store)
+    run_python(_PREFORK, f"http://127.0.0.1:{server_dsn.port}/{server_dsn.database}")
+    assert ask(server_dsn, "SELECT count(), uniqExact(span_id) FROM llm_call") == [(5, 5)]
+
+
+def test_the_recording_side_loads_no_database_library() -> None:
+    """An application pays for the driver when it ships to a server, and never for the engine."""
+    loaded = run_python(
+        "import sys, turnspan_clickhouse.ship, turnspan_clickhouse.encode;"
+        "print([m for m in ('clickhouse_connect', 'chdb', 'numpy') if m in sys.modules])"
+    )
+    assert loaded.strip() == "[]"
 
 
 def test_a_full_spool_still_ships(store_dsn: Dsn) -> None:

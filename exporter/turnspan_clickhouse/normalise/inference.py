@@ -12,6 +12,7 @@ from turnspan.content.rebuild import source_if_needed
 from turnspan.content.redact import Redactor
 from turnspan.turn import Usage
 from turnspan_clickhouse.batch import Batch
+from turnspan_clickhouse.dialects import is_content
 from turnspan_clickhouse.normalise.landing import Lander, system_text
 from turnspan_clickhouse.normalise.source import SpanFacts, integer, text
 from turnspan_clickhouse.pricing import price
@@ -120,8 +121,11 @@ def usage_of(facts: SpanFacts) -> Usage:
 
 
 def other_attributes(facts: SpanFacts, columns: frozenset[str]) -> dict[str, str]:
-    """The attributes that have no column."""
-    return {key: value for key, value in facts.texts.items() if key not in columns}
+    """The attributes that have no column; content of foreign spans has landed and stays out."""
+    found = {key: value for key, value in facts.texts.items() if key not in columns}
+    if facts.foreign:
+        return {key: value for key, value in found.items() if not is_content(key)}
+    return found
 
 
 def add_content(

@@ -94,6 +94,8 @@ class SpanFacts:
     scope_name: str
     error_type: str
     error_message: str
+    foreign: bool = False
+    """Whether another instrumentation made the span: its attributes may hold content."""
 
     @property
     def end_time(self) -> int:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import threading
+from collections.abc import Callable
 from typing import Any, cast
 
 from turnspan.content.shapes import is_dict, is_list
@@ -31,6 +32,9 @@ class _Deep(threading.local):
 _deep = _Deep()
 
 
+_kind_of: Callable[[object], type[object]] = type
+
+
 def freeze(value: Any, depth: int = 0) -> Any:
     """Return a copy of ``value`` made of dicts, lists and shared scalars.
 
@@ -38,7 +42,7 @@ def freeze(value: Any, depth: int = 0) -> Any:
     out to be endless (a graph with cycles). Objects of unknown types become a short text. Raises
     whatever a hostile object's own methods raise; callers guard.
     """
-    kind = cast("type[object]", type(value))
+    kind = _kind_of(value)
     if kind in _SHARED:
         return value
     if depth > _SHALLOW:
@@ -50,53 +54,48 @@ def freeze(value: Any, depth: int = 0) -> Any:
     depth += 1
     if kind is dict:
         # A copy in C whose containers are then replaced: most dictionaries hold none.
-        copied = cast("dict[Any, Any]", value).copy()
+        copied: dict[Any, Any] = value.copy()
         for key, item in copied.items():
             if type(item) not in _SHARED:
                 copied[key] = freeze(item, depth)
         return copied
     if kind is list or kind is tuple:
-        items = cast("list[Any]", value)
-        return [item if type(item) in _SHARED else freeze(item, depth) for item in items]
-    return _freeze_other(value, depth)
+        return [item if type(item) in _SHARED else freeze(item, depth) for item in value]
+    aliases = _aliases.get(kind)
+    if aliases is None:
+        return _freeze_other(value, depth)
+    names = value.__pydantic_fields_set__
+    frozen: dict[str, Any] = {}
+    for key, item in value.__dict__.items():
+        if key in names:
+            frozen[key] = item if type(item) in _SHARED else freeze(item, depth)
+    extra = value.__pydantic_extra__
+    if extra:
+        frozen.update(freeze(extra, depth))
+    if aliases:
+        return {aliases.get(key, key): item for key, item in frozen.items()}
+    return frozen
 
 
 def _freeze_other(value: Any, depth: int) -> Any:
     kind = cast("Any", type(value))
-    if hasattr(kind, "__pydantic_fields_set__") and hasattr(kind, "model_fields"):
-        return _freeze_model(value, depth)
+    if hasattr(kind, "__pydantic_fields_set__"):
+        if len(_aliases) >= 4_096:  # models made at run time must not pile up
+            _aliases.clear()
+        _aliases[kind] = _wire_names(kind)
+        return freeze(value, depth)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {f.name: freeze(getattr(value, f.name), depth) for f in dataclasses.fields(value)}
     return _freeze_unusual(value, depth)
 
 
-def _freeze_model(model: Any, depth: int) -> dict[str, Any]:
-    names: Any = model.__pydantic_fields_set__
-    aliases = _aliases(type(model))
-    frozen: dict[str, Any] = {}
-    for key, item in cast("dict[str, Any]", model.__dict__).items():
-        if key in names:
-            name = aliases.get(key, key) if aliases else key
-            frozen[name] = item if type(item) in _SHARED else freeze(item, depth)
-    extra: Any = model.__pydantic_extra__
-    if extra:
-        for key, item in extra.items():
-            frozen[key] = item if type(item) in _SHARED else freeze(item, depth)
-    return frozen
+_aliases: dict[Any, dict[str, str]] = {}
+"""By model class, the wire names of its fields where they differ from its attributes."""
 
 
-_known_aliases: dict[Any, dict[str, str]] = {}
-
-
-def _aliases(kind: Any) -> dict[str, str]:
-    """The wire names of a model's fields, where they differ from its attributes."""
-    known: dict[str, str] | None = _known_aliases.get(kind)
-    if known is None:
-        fields = cast("dict[str, Any]", kind.model_fields)
-        known = {name: str(field.alias) for name, field in fields.items() if field.alias}
-        if len(_known_aliases) < 4_096:  # models made at run time must not pile up
-            _known_aliases[kind] = known
-    return known
+def _wire_names(kind: Any) -> dict[str, str]:
+    fields = cast("dict[str, Any]", kind.model_fields)
+    return {name: str(field.alias) for name, field in fields.items() if field.alias}
 
 
 def _freeze_unusual(value: Any, depth: int) -> Any:
@@ -146,3 +145,47 @@ def _shape(items: list[Any]) -> int:
     inner = first.get("function", first)
     name = inner.get("name") if is_dict(inner) else None
     return hash(name) if isinstance(name, str) else 0
+
+
+class FrozenHistory:
+    """Freezes lists of messages, sharing with the call before what has not changed since.
+
+    An agent sends its history again with every call. What is equal to the frozen message at the
+    same place is that message: an equality check in C instead of a copy, and an identity by which
+    whoever hashes messages knows them. Bounded; the oldest conversation is forgotten first.
+    """
+
+    def __init__(self, limit: int = 16) -> None:
+        self._limit = limit
+        self._known: dict[Any, list[Any]] = {}
+
+    def freeze(self, messages: Any) -> Any:
+        """A frozen copy of the messages."""
+        if not is_list(messages) or not messages:
+            return freeze(messages)
+        key = _opening(messages)
+        known = self._known.get(key)
+        if known is None:
+            frozen = [freeze(message, 1) for message in messages]
+            while len(self._known) >= self._limit:
+                self._known.pop(next(iter(self._known)), None)
+        elif known == messages:
+            return known
+        else:
+            frozen = [
+                old if old == new else freeze(new, 1)
+                for old, new in zip(known, messages, strict=False)
+            ]
+            frozen += [freeze(message, 1) for message in messages[len(known) :]]
+        self._known[key] = frozen
+        return frozen
+
+
+def _opening(messages: list[Any]) -> Any:
+    """What tells conversations apart, cheaply: how their first two messages begin."""
+    return (_beginning(messages[0]), _beginning(messages[1]) if len(messages) > 1 else None)
+
+
+def _beginning(message: Any) -> Any:
+    content: Any = message.get("content") if is_dict(message) else None
+    return (len(content), content[:64]) if type(content) is str else None

@@ -16,7 +16,15 @@ from typing import Any, Final, Protocol
 
 from opentelemetry import context as otel_context
 from opentelemetry.context import Context
-from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer, set_span_in_context
+from opentelemetry.trace import (
+    Span,
+    SpanKind,
+    Status,
+    StatusCode,
+    Tracer,
+    propagation,
+    set_span_in_context,
+)
 
 from turnspan import config, semconv
 from turnspan.content.ledger import InferenceContent, ledger
@@ -28,6 +36,7 @@ from turnspan.turn import ToolRequest, Turn, Usage
 
 ACTIVE_CALL = otel_context.create_key("turnspan-call")
 _SUPPRESSED: Final = str(getattr(otel_context, "_SUPPRESS_INSTRUMENTATION_KEY", ""))
+_SPAN_KEY: Final[str | None] = getattr(propagation, "_SPAN_KEY", None)
 _SUPPRESSED_PLAIN: Final = "suppress_instrumentation"
 
 COMPLETE: Final = "complete"
@@ -118,8 +127,7 @@ class Call:
     )
 
     def __init__(self, endpoint: Endpoint, turn: Turn | None, stream: bool) -> None:
-        self._open: list[bool] = []
-        """Holds one item from the start of the span until its end."""
+        self._open = False
         self.endpoint = endpoint
         self.turn = turn
         self.stream = stream
@@ -138,14 +146,18 @@ class Call:
         """The span has started; from here on it is the call's to end."""
         self.span = span
         self.recording = span.is_recording()
-        self._open.append(True)
+        self._open = True
 
     # -- around the user's function ---------------------------------------------------------------
 
     def enter(self) -> None:
         """Make the span current while the SDK works, so that HTTP spans become its children."""
         outer = otel_context.get_current()
-        inner = set_span_in_context(self.span, otel_context.set_value(ACTIVE_CALL, self, outer))
+        if _SPAN_KEY is not None:  # both keys in one copy of the context
+            inner = Context({**outer, ACTIVE_CALL: self, _SPAN_KEY: self.span})
+        else:
+            within = otel_context.set_value(ACTIVE_CALL, self, outer)
+            inner = set_span_in_context(self.span, within)
         self._outer = outer
         otel_context.attach(inner)
         self._inner = inner
@@ -194,10 +206,9 @@ class Call:
         first_chunk: float | None = None,
     ) -> None:
         """Record the frozen response (and error) and end the span, once."""
-        try:
-            self._open.pop()
-        except IndexError:
+        if not self._open:
             return
+        self._open = False
         try:
             self._record(response, error, outcome, first_chunk)
         finally:

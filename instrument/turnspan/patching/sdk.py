@@ -9,7 +9,7 @@ keep their signatures, clients made earlier are covered, and the body is what go
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, cast
+from typing import Any
 
 from opentelemetry.trace import Tracer
 
@@ -21,13 +21,12 @@ from turnspan.patching.stream import (
     attach,
     attach_raw,
     hide_usage_chunks,
+    is_raw,
     record_of,
 )
 
 _BEFORE = guard("sdk.before_call")
 _ADJUST = guard("sdk.adjust_request")
-_ENTER = guard("sdk.enter")
-_LEAVE = guard("sdk.leave")
 _FAILED = guard("sdk.call_failed")
 _ANSWERED = guard("sdk.call_answered")
 _UNSETTLED = guard("sdk.unsettled")
@@ -79,10 +78,10 @@ class Sdk:
         call: Call | None = None
         with _BEFORE:
             call = self._begin(client, args, kwargs)
+            if call is not None:
+                call.enter()
         if call is None:
             return wrapped(*args, **kwargs)
-        with _ENTER:
-            call.enter()
         try:
             result = wrapped(*args, **kwargs)
         except BaseException as error:
@@ -109,10 +108,10 @@ class Sdk:
         call: Call | None = None
         with _BEFORE:
             call = self._begin(client, args, kwargs)
+            if call is not None:
+                call.enter()
         if call is None:
             return await wrapped(*args, **kwargs)
-        with _ENTER:
-            call.enter()
         try:
             result = await wrapped(*args, **kwargs)
         except BaseException as error:
@@ -147,7 +146,8 @@ class Sdk:
         url = client.base_url
         known = client.__dict__.get(TARGET)
         if known is not None and known[0] is url:
-            return cast("Mapping[str, Any]", known[1])
+            found: Mapping[str, Any] = known[1]
+            return found
         target = self.target_of(client, url)
         client.__dict__[TARGET] = (url, target)
         return target
@@ -158,14 +158,15 @@ class Sdk:
         self.refused(call, client, error)
 
     def _answered(self, call: Call, result: Any) -> None:
-        with _LEAVE:
+        try:
             call.leave()
-        if hasattr(result, "http_response"):
-            attach_raw(result, call)
-        elif call.stream:
-            attach(result, call)
-        else:
-            call.answered(result)
+        finally:
+            if is_raw(result):
+                attach_raw(result, call)
+            elif call.stream:
+                attach(result, call)
+            else:
+                call.answered(result)
 
     # -- beside the call
 
@@ -241,7 +242,7 @@ def unsettled(call: Call, result: Any) -> None:
     """Following the result failed: the call ends here, and what was asked for stays hidden."""
     with _UNSETTLED:
         call.close(None)
-    if call.hide_usage and not hasattr(result, "http_response"):
+    if call.hide_usage and not is_raw(result):
         with _UNSETTLED:
             hide_usage_chunks(result)
 

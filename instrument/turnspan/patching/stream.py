@@ -206,6 +206,11 @@ class RawRecord:
                 self.finish(ABANDONED)
 
 
+def is_raw(result: Any) -> bool:
+    """Whether this is a raw response; not by ``hasattr``, which is slow on a model without it."""
+    return "http_response" in getattr(result, "__dict__", ())
+
+
 def attach_raw(raw: Any, call: Call) -> None:
     """Follow a raw response, which the caller gets untouched."""
     response = raw.http_response

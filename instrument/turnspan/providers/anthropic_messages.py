@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from turnspan import semconv
 from turnspan.content.shapes import is_dict
-from turnspan.content.snapshot import FrozenOnce, freeze
+from turnspan.content.snapshot import FrozenHistory, FrozenOnce, freeze
 from turnspan.patching.call import Facts, usage_attributes
 from turnspan.patching.parameters import describe
 from turnspan.turn import Usage
@@ -19,7 +19,7 @@ _ABSENT: Final = frozenset({"Omit", "NotGiven"})
 
 _NOTHING: Final[Mapping[str, Any]] = {}
 
-_tools = FrozenOnce()
+_FREEZERS: Final = {"messages": FrozenHistory().freeze, "tools": FrozenOnce().freeze}
 
 
 class Messages:
@@ -44,7 +44,7 @@ class Messages:
     def freeze(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """A copy of the request that no later change reaches."""
         return {
-            key: _tools.freeze(value) if key == "tools" else freeze(value)
+            key: _FREEZERS.get(key, freeze)(value)
             for key, value in body.items()
             if type(value).__name__ not in _ABSENT
         }

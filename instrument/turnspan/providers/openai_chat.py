@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from turnspan import semconv
 from turnspan.content.shapes import is_dict, is_list
-from turnspan.content.snapshot import FrozenOnce, freeze
+from turnspan.content.snapshot import FrozenHistory, FrozenOnce, freeze
 from turnspan.patching.call import Facts, usage_attributes
 from turnspan.patching.parameters import describe
 from turnspan.turn import Usage
@@ -16,9 +16,15 @@ DIALECT: Final = "openai.chat"
 
 _FORMATS: Final = {"text": "text", "json_object": "json", "json_schema": "json"}
 
+_ABOUT_RESPONSE: Final = (
+    ("id", semconv.RESPONSE_ID),
+    ("model", semconv.RESPONSE_MODEL),
+    ("service_tier", semconv.OPENAI_RESPONSE_SERVICE_TIER),
+    ("system_fingerprint", semconv.OPENAI_RESPONSE_SYSTEM_FINGERPRINT),
+)
 _NOTHING: Final[Mapping[str, Any]] = {}
 
-_tools = FrozenOnce()
+_FREEZERS: Final = {"messages": FrozenHistory().freeze, "tools": FrozenOnce().freeze}
 
 
 class Chat:
@@ -43,52 +49,42 @@ class Chat:
 
     def freeze(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """A copy of the request that no later change reaches."""
-        return {
-            key: _tools.freeze(value) if key == "tools" else freeze(value)
-            for key, value in body.items()
-        }
+        return {key: _FREEZERS.get(key, freeze)(value) for key, value in body.items()}
 
     def facts(self, response: Mapping[str, Any]) -> Facts:
         """What a frozen chat completion says."""
         facts = Facts()
         attributes = facts.attributes
-        if response.get("id"):
-            attributes[semconv.RESPONSE_ID] = response["id"]
-        model = response.get("model")
-        if model:
-            facts.model = attributes[semconv.RESPONSE_MODEL] = model
-        if response.get("service_tier"):
-            attributes[semconv.OPENAI_RESPONSE_SERVICE_TIER] = response["service_tier"]
-        if response.get("system_fingerprint"):
-            attributes[semconv.OPENAI_RESPONSE_SYSTEM_FINGERPRINT] = response["system_fingerprint"]
-        self._read_choices(response.get("choices") or (), facts)
+        for key, name in _ABOUT_RESPONSE:
+            value = response.get(key)
+            if value:
+                attributes[name] = value
+        facts.model = response.get("model") or ""
+        for choice in response.get("choices") or ():
+            self._read_choice(choice, facts)
+        if facts.finish_reasons:
+            attributes[semconv.RESPONSE_FINISH_REASONS] = facts.finish_reasons
         usage = response.get("usage")
         if usage:
             facts.usage = read_usage(usage)
             usage_attributes(facts.usage, attributes)
         return facts
 
-    def _read_choices(self, choices: Any, facts: Facts) -> None:
-        choice: Any
-        tool: Any
-        for choice in choices:
-            if choice.get("finish_reason"):
-                facts.finish_reasons.append(choice["finish_reason"])
-            message: Any = choice.get("message") or _NOTHING
-            text = message.get("content")
-            if text and not facts.text and isinstance(text, str):
-                facts.text = text
-            for tool in message.get("tool_calls") or ():
-                asked: Any = tool.get("function") or tool.get("custom") or _NOTHING
-                arguments: Any = asked.get("arguments", asked.get("input"))
-                facts.tool_requests.append(
-                    (tool.get("id") or "", asked.get("name") or "", arguments)
-                )
-            legacy = message.get("function_call")
-            if legacy:
-                facts.tool_requests.append(("", legacy.get("name") or "", legacy.get("arguments")))
-        if facts.finish_reasons:
-            facts.attributes[semconv.RESPONSE_FINISH_REASONS] = facts.finish_reasons
+    def _read_choice(self, choice: Any, facts: Facts) -> None:
+        reason = choice.get("finish_reason")
+        if reason:
+            facts.finish_reasons.append(reason)
+        message = choice.get("message") or _NOTHING
+        text = message.get("content")
+        if text and not facts.text and isinstance(text, str):
+            facts.text = text
+        for tool in message.get("tool_calls") or ():
+            asked: Any = tool.get("function") or tool.get("custom") or _NOTHING
+            arguments: Any = asked.get("arguments", asked.get("input"))
+            facts.tool_requests.append((tool.get("id") or "", asked.get("name") or "", arguments))
+        legacy = message.get("function_call")
+        if legacy:
+            facts.tool_requests.append(("", legacy.get("name") or "", legacy.get("arguments")))
 
     def accumulator(self) -> ChatAccumulator:
         """A fresh accumulator."""
