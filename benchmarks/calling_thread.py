@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, cast
 
 import openai
-from openai import _base_client
+from openai import _base_client  # pyright: ignore[reportPrivateUsage]
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
 from opentelemetry.trace import SpanKind
@@ -107,7 +107,7 @@ def chunks(count: int) -> list[ChatCompletionChunk]:
             created=1,
             model="gpt-4o-mini-2024-07-18",
             object="chat.completion.chunk",
-            **{"choices": [choice], **more},
+            **cast("dict[str, Any]", {"choices": [choice], **more}),
         )
 
     texts = [chunk({"content": "word "}) for _ in range(count)]
