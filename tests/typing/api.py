@@ -1,3 +1,4 @@
+# pyright: strict
 """What type checkers see of the public interface; each comment is what pyright reveals of its line.
 
 Read by test_typing.py, never run.
