@@ -6,9 +6,10 @@ classmethods, staticmethods, partials and callable objects; the signature stays 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from types import TracebackType
-from typing import Any, Generic, TypeVar, cast, overload
+from typing import Any, Final, Generic, TypeVar, cast, overload
 
 from opentelemetry.trace import Span
 
@@ -19,6 +20,8 @@ from turnspan.guard import guard
 from turnspan.recording import SpanRecording, ToolRecording, TurnRecording
 from turnspan.turn import NO_TURN, Turn
 from turnspan.wrapping import NO_RECORDING, Begin, Recording, wrap
+
+_DESCRIPTORS: Final = (classmethod, staticmethod, functools.partialmethod)
 
 F = TypeVar("F", bound=Callable[..., Any])
 Handle = TypeVar("Handle")
@@ -314,7 +317,7 @@ def step(name: Any = None, *, attributes: Mapping[str, Any] | None = None) -> An
 def _decorate(scope: Callable[..., Any], name: Any, options: dict[str, Any]) -> Any:
     if name is None or isinstance(name, str):
         return scope(name, **options)
-    if not callable(name) and not isinstance(name, (classmethod, staticmethod)):
+    if not callable(name) and not isinstance(name, _DESCRIPTORS):
         raise TypeError(
             f"expected a function to decorate or a name, not {type(cast('object', name)).__name__}"
         )

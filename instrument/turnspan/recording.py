@@ -16,6 +16,7 @@ from opentelemetry.trace import Span, SpanKind, Status, StatusCode
 from turnspan import config, semconv
 from turnspan.aborts import is_abort
 from turnspan.content.ledger import Content, StartedTurn, ToolContent, TurnContent, ledger
+from turnspan.content.shapes import is_dict
 from turnspan.content.snapshot import freeze
 from turnspan.context import TURN_KEY, active_session, active_turn, scope_attributes
 from turnspan.guard import guard
@@ -227,7 +228,15 @@ def mark_error(span: Span, error: BaseException) -> None:
 
 
 def _frozen(value: Any) -> Any:
-    """What a value looks like now; a marker for one that cannot be read."""
+    """What a value looks like now; a marker for what cannot be read of it."""
+    with guard("recording.freeze"):
+        return freeze(value)
+    if is_dict(value):  # the arguments of a call: the others can be read
+        return {name: _readable(item) for name, item in value.items()}
+    return _readable(value)
+
+
+def _readable(value: Any) -> Any:
     with guard("recording.freeze"):
         return freeze(value)
     return f"<unreadable {type(value).__name__}>"

@@ -12,6 +12,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from turnspan import recording
 from turnspan.content.ledger import Content, ledger
 from turnspan.ids import SecureIdGenerator
+from turnspan.inference import use_tracer_provider
 
 
 class Spans:
@@ -47,9 +48,14 @@ def spans() -> Iterator[Spans]:
     exporter = InMemorySpanExporter()
     provider = TracerProvider(id_generator=SecureIdGenerator())
     provider.add_span_processor(SimpleSpanProcessor(exporter))
-    recording.use_tracer_provider(provider)
+    _record_under(provider)
     ledger.attach()
     yield Spans(exporter, provider)
     ledger.detach()
-    recording.use_tracer_provider(None)
+    _record_under(None)
     provider.shutdown()
+
+
+def _record_under(provider: TracerProvider | None) -> None:
+    recording.use_tracer_provider(provider)
+    use_tracer_provider(provider)
