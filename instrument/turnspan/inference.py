@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 
 from opentelemetry import trace
 
-from turnspan import semconv
+from turnspan import metrics, semconv
 from turnspan.content.snapshot import FrozenHistory, FrozenOnce, freeze
 from turnspan.guard import guard
 from turnspan.patching.call import (
@@ -129,6 +129,10 @@ class Inference:
             if self._parts is None:
                 self._parts = []
                 self._first = time.perf_counter()
+                if self._call is not None:
+                    self._call.chunks = metrics.clock()
+            elif self._call is not None and self._call.chunks is not None:
+                self._call.chunks.append(time.perf_counter())
             if text:
                 self._parts.append(text)
 
@@ -174,6 +178,7 @@ class Inference:
                 reply.text = "".join(self._parts)
             if streamed:
                 call.stream = True
+                call.span.set_attribute(semconv.REQUEST_STREAM, True)
                 outcome = "" if error is not None else COMPLETE
             if isinstance(error, GeneratorExit):
                 outcome, error = ABANDONED, None
