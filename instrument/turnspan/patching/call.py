@@ -346,7 +346,8 @@ def begin(
     call.attributes = attributes
     call.begun(tracer.start_span(name, outer, SpanKind.CLIENT, attributes))
     wanted = call.recording and (ledger.active or settings.content_on_spans)
-    if settings.capture_content and (wanted or settings.content_on_events):
+    on_event = settings.emit_events and settings.content_on_events
+    if settings.capture_content and (wanted or on_event):
         with _FREEZE:
             _freeze_request(call, body)
     return call
