@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import sys
 import threading
 import time
 from collections import Counter
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from opentelemetry import trace
 
-from turnspan import config, events, metrics
+from turnspan import config, metrics
 from turnspan.config import RedactHook, Settings, logger
 from turnspan.content.ledger import ledger
 from turnspan.guard import errors
@@ -141,7 +142,10 @@ def configure(
         _add_exporters(provider, exporters, owned, settings, store)
         _use(tracer_provider)
         metrics.use_meter_provider(meter_provider)
-        events.use_logger_provider(logger_provider)
+        if logger_provider is not None or "turnspan.events" in sys.modules:
+            from turnspan import events
+
+            events.use_logger_provider(logger_provider)
         atexit.register(_at_exit)
 
 
