@@ -77,7 +77,7 @@ def begin_turn(
     if name:
         given[semconv.AGENT_NAME] = name
     if version:
-        given[semconv.AGENT_VERSION] = version
+        given[semconv.TURN_AGENT_VERSION] = version
     if parent is not None:
         given[semconv.TURN_PARENT_ID] = parent.id
     if max_rounds is not None:
@@ -155,7 +155,7 @@ def turn_attributes(turn: Turn, ending: Ending) -> dict[str, Any]:
         (semconv.TURN_TARGET, turn.target),
         (semconv.USAGE_INPUT_TOKENS, turn.usage.input_tokens),
         (semconv.USAGE_OUTPUT_TOKENS, turn.usage.output_tokens),
-        (semconv.REQUEST_MODEL, turn.models[0] if len(turn.models) == 1 else None),
+        (semconv.TURN_MODELS, list(turn.models)),
     )
     attributes.update({key: value for key, value in optional if value or value == 0})
     for key, value in turn.attributes.items():

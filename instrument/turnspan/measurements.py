@@ -94,7 +94,8 @@ class CallEnded:
         else:
             instruments.record(semconv.METRIC_OPERATION_DURATION, duration, timed, context)
         if pricer is not None and self.usage is not None:
-            cost = pricer({**started, **ended}, self.usage, self.when)
+            when = self.when - int(duration * 1e9)
+            cost = pricer({**started, **ended}, self.usage, when)
             if cost is not None:
                 instruments.add(semconv.METRIC_COST, float(cost), attributes, context)
 

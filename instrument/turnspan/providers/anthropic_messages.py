@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from turnspan import semconv
 from turnspan.content.shapes import is_dict
@@ -77,6 +77,7 @@ class Messages:
         if usage:
             facts.usage = read_usage(usage)
             usage_attributes(facts.usage, attributes)
+            _read_billing(usage, attributes)
         return facts
 
     def accumulator(self) -> MessageAccumulator:
@@ -103,6 +104,22 @@ def read_usage(usage: Mapping[str, Any]) -> Usage:
         written,
         details.get("thinking_tokens"),
     )
+
+
+def _read_billing(usage: Mapping[str, Any], attributes: dict[str, Any]) -> None:
+    """What else the price depends on."""
+    written: Any = usage.get("cache_creation")
+    if isinstance(written, Mapping):
+        hour: Any = cast("Mapping[str, Any]", written).get("ephemeral_1h_input_tokens")
+        if isinstance(hour, int) and hour:
+            attributes[semconv.USAGE_CACHE_WRITE_1H_INPUT_TOKENS] = hour
+    for name, key in (
+        ("service_tier", semconv.RESPONSE_SERVICE_TIER),
+        ("speed", semconv.RESPONSE_SPEED),
+    ):
+        value = usage.get(name)
+        if isinstance(value, str) and value != "standard":
+            attributes[key] = value
 
 
 class MessageAccumulator:
