@@ -44,6 +44,7 @@ _REPORTED: Final = (
     "cache_write_tokens",
     "cache_write_1h_tokens",
     "output_reasoning_tokens",
+    "web_searches",
 )
 _BATCH: Final = "batch"
 _MAX_CACHED: Final = 10_000
@@ -118,6 +119,7 @@ class Pricer:
         when: int,
         *,
         cache_write_1h_tokens: int = 0,
+        web_searches: int = 0,
         service_tier: str = "",
         speed: str = "",
         batch: bool = False,
@@ -150,6 +152,7 @@ class Pricer:
                 usage.cache_write_tokens or 0,
                 cache_write_1h_tokens,
                 usage.reasoning_tokens or 0,
+                web_searches,
             )
         )
         return UNKNOWN if cost is None else (cost, self._version)
@@ -280,14 +283,14 @@ def price_of_call(
     if not isinstance(tier, str):
         tier = attributes.get(semconv.RESPONSE_SERVICE_TIER)
     tier = tier if isinstance(tier, str) else ""
-    hour = attributes.get(semconv.USAGE_CACHE_WRITE_1H_INPUT_TOKENS)
     return price(
         _text(attributes, semconv.PROVIDER_NAME),
         _text(attributes, semconv.RESPONSE_MODEL),
         _text(attributes, semconv.REQUEST_MODEL),
         usage,
         when,
-        cache_write_1h_tokens=hour if isinstance(hour, int) else 0,
+        cache_write_1h_tokens=_count(attributes, semconv.USAGE_CACHE_WRITE_1H_INPUT_TOKENS),
+        web_searches=_count(attributes, semconv.USAGE_WEB_SEARCHES),
         service_tier="" if tier == _BATCH else tier,
         speed=_text(attributes, semconv.RESPONSE_SPEED),
         batch=tier == _BATCH,
@@ -298,6 +301,11 @@ def price_of_call(
 def cost_of_call(attributes: Mapping[str, Any], usage: Usage, when: int) -> Decimal | None:
     """What the call cost in USD, for the metric of costs; ``None`` where it is not known."""
     return price_of_call(attributes, usage, when)[0]
+
+
+def _count(attributes: Mapping[str, Any], name: str) -> int:
+    value = attributes.get(name)
+    return value if isinstance(value, int) else 0
 
 
 def _text(attributes: Mapping[str, Any], name: str) -> str:

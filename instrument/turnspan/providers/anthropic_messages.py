@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from turnspan import semconv
 from turnspan.content.shapes import is_dict
@@ -108,11 +108,14 @@ def read_usage(usage: Mapping[str, Any]) -> Usage:
 
 def _read_billing(usage: Mapping[str, Any], attributes: dict[str, Any]) -> None:
     """What else the price depends on."""
-    written: Any = usage.get("cache_creation")
-    if isinstance(written, Mapping):
-        hour: Any = cast("Mapping[str, Any]", written).get("ephemeral_1h_input_tokens")
-        if isinstance(hour, int) and hour:
-            attributes[semconv.USAGE_CACHE_WRITE_1H_INPUT_TOKENS] = hour
+    for group, name, key in (
+        ("cache_creation", "ephemeral_1h_input_tokens", semconv.USAGE_CACHE_WRITE_1H_INPUT_TOKENS),
+        ("server_tool_use", "web_search_requests", semconv.USAGE_WEB_SEARCHES),
+    ):
+        within: Any = usage.get(group)
+        count: Any = within.get(name) if is_dict(within) else None
+        if isinstance(count, int) and count:
+            attributes[key] = count
     for name, key in (
         ("service_tier", semconv.RESPONSE_SERVICE_TIER),
         ("speed", semconv.RESPONSE_SPEED),
