@@ -142,7 +142,8 @@ def _chat_chunks(asked: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
         delta = {"content": text, **({"role": "assistant"} if index == 0 else {})}
         yield "", {**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
     yield "", {**head, "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
-    if (asked.get("stream_options") or {}).get("include_usage"):
+    options: Any = asked.get("stream_options")
+    if options and options.get("include_usage"):
         yield "", {**head, "choices": [], "usage": _CHAT_USAGE}
     yield "", "[DONE]"
 
@@ -167,7 +168,7 @@ def _message(asked: Mapping[str, Any]) -> dict[str, Any]:
 
 def _message_events(asked: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
     whole = _message({"model": asked["model"]})
-    begun = {**whole, "content": [], "stop_reason": None, "usage": {**_MESSAGE_USAGE}}
+    begun: dict[str, Any] = {**whole, "content": [], "stop_reason": None, "usage": {**_MESSAGE_USAGE}}
     events: list[dict[str, Any]] = [
         {"type": "message_start", "message": begun},
         {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
@@ -195,8 +196,8 @@ def _embeddings(asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _response(asked: Mapping[str, Any]) -> dict[str, Any]:
-    text = {"type": "output_text", "text": "Hello there", "annotations": []}
-    message = {
+    text: dict[str, Any] = {"type": "output_text", "text": "Hello there", "annotations": []}
+    message: dict[str, Any] = {
         "type": "message",
         "id": "msg_1",
         "role": "assistant",
