@@ -42,4 +42,6 @@ def scope_attributes(turn: Turn | None, session: Session | None) -> dict[str, An
         attributes[semconv.TURN_ID] = turn.id
         if turn.agent_name:
             attributes[semconv.AGENT_NAME] = turn.agent_name
+        if turn.agent_version:
+            attributes[semconv.TURN_AGENT_VERSION] = turn.agent_version
     return attributes

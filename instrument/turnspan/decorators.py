@@ -13,11 +13,12 @@ from typing import Any, Final, Generic, TypeVar, cast, overload
 
 from opentelemetry.trace import Span
 
-from turnspan import config, recording, semconv
+from turnspan import agents, config, recording, semconv
+from turnspan.agents import TurnRecording
 from turnspan.arguments import Parameters, first_line, name_of
 from turnspan.blocks import OpenBlocks
 from turnspan.guard import guard
-from turnspan.recording import SpanRecording, ToolRecording, TurnRecording
+from turnspan.recording import SpanRecording, ToolRecording
 from turnspan.turn import NO_TURN, Turn
 from turnspan.wrapping import NO_RECORDING, Begin, Recording, wrap
 
@@ -113,7 +114,7 @@ class AgentScope(Scope[Turn]):
         return NO_RECORDING, NO_TURN
 
     def _start(self, name: str, user_message: Any) -> TurnRecording:
-        return recording.begin_turn(
+        return agents.begin_turn(
             name, self._version, self._max_rounds, user_message, self._attributes
         )
 

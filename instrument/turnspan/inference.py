@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 
 from opentelemetry import trace
 
-from turnspan import semconv
+from turnspan import metrics, semconv
 from turnspan.content.snapshot import FrozenHistory, FrozenOnce, freeze
 from turnspan.guard import guard
 from turnspan.patching.call import (
@@ -103,11 +103,14 @@ class Inference:
         thoughts: str | None = None,
         model: str | None = None,
         id: str | None = None,
+        service_tier: str | None = None,
+        cached: bool | None = None,
     ) -> None:
         """Say what came back; may be called more than once, what is given is added.
 
         ``input_tokens`` includes cached ones. ``tool_calls`` are in OpenAI's form or
-        ``{"id", "name", "arguments"}``.
+        ``{"id", "name", "arguments"}``. ``service_tier`` is what was billed (``batch``, ``flex``).
+        ``cached``: the answer came from a cache of the application's own, so that it cost nothing.
         """
         with _GUARD:
             reply = self._manual.reply
@@ -120,6 +123,8 @@ class Inference:
             reply.thoughts = thoughts if thoughts is not None else reply.thoughts
             reply.model = model or reply.model
             reply.id = id or reply.id
+            reply.service_tier = service_tier or reply.service_tier
+            reply.cached = reply.cached if cached is None else cached
             if tool_calls is not None:
                 reply.tool_calls.extend(_tool_request(freeze(c)) for c in tool_calls)
 
@@ -129,6 +134,10 @@ class Inference:
             if self._parts is None:
                 self._parts = []
                 self._first = time.perf_counter()
+                if self._call is not None:
+                    self._call.chunks = metrics.clock()
+            elif self._call is not None and self._call.chunks is not None:
+                self._call.chunks.append(time.perf_counter())
             if text:
                 self._parts.append(text)
 
@@ -174,6 +183,7 @@ class Inference:
                 reply.text = "".join(self._parts)
             if streamed:
                 call.stream = True
+                call.span.set_attribute(semconv.REQUEST_STREAM, True)
                 outcome = "" if error is not None else COMPLETE
             if isinstance(error, GeneratorExit):
                 outcome, error = ABANDONED, None
@@ -186,9 +196,21 @@ class Inference:
 class _Reply:
     """What came back, as far as it was told."""
 
-    __slots__ = ("finish_reason", "id", "model", "text", "thoughts", "tool_calls", "usage")
+    __slots__ = (
+        "cached",
+        "finish_reason",
+        "id",
+        "model",
+        "service_tier",
+        "text",
+        "thoughts",
+        "tool_calls",
+        "usage",
+    )
 
     def __init__(self) -> None:
+        self.cached = False
+        self.service_tier = ""
         self.text: str | None = None
         self.thoughts: str | None = None
         self.finish_reason = ""
@@ -274,6 +296,10 @@ class _Manual:
         if reply.finish_reason:
             facts.finish_reasons = [reply.finish_reason]
             facts.attributes[semconv.RESPONSE_FINISH_REASONS] = facts.finish_reasons
+        if reply.service_tier:
+            facts.attributes[semconv.RESPONSE_SERVICE_TIER] = reply.service_tier
+        if reply.cached:
+            facts.attributes[semconv.RESPONSE_CACHED] = True
         usage_attributes(reply.usage, facts.attributes)
         return facts
 

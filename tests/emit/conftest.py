@@ -9,7 +9,7 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from turnspan import recording
+from turnspan import config, recording
 from turnspan.content.ledger import Content, ledger
 from turnspan.ids import SecureIdGenerator
 from turnspan.inference import use_tracer_provider
@@ -45,6 +45,7 @@ class Spans:
 @pytest.fixture
 def spans() -> Iterator[Spans]:
     """A provider of the test's own; our decorators record under it."""
+    config.activate(config.resolve({}, {}))
     exporter = InMemorySpanExporter()
     provider = TracerProvider(id_generator=SecureIdGenerator())
     provider.add_span_processor(SimpleSpanProcessor(exporter))

@@ -22,9 +22,6 @@ from typing import Any
 import pytest
 from opentelemetry import context as otel_context
 from opentelemetry import trace
-from opentelemetry.instrumentation.threading import (  # pyright: ignore[reportMissingTypeStubs]
-    ThreadingInstrumentor as OfficialInstrumentor,
-)
 
 import turnspan
 from emit.conftest import Spans
@@ -319,8 +316,13 @@ def place_of(carrier: dict[str, str]) -> tuple[str, int]:
 
 
 def test_other_instrumentation_of_threads_is_left_to_it(spans: Spans) -> None:
-    """opentelemetry-instrumentation-threading does the same: ours steps back, in either order."""
-    official = OfficialInstrumentor()
+    """opentelemetry-instrumentation-threading does the same: ours steps back, in either order.
+
+    It pins a release of the SDK that the newest OTLP exporters refuse, so it is not among the test
+    requirements; the test runs where it is installed.
+    """
+    package = pytest.importorskip("opentelemetry.instrumentation.threading")
+    official: Any = package.ThreadingInstrumentor()
 
     def both() -> list[str]:
         with ThreadPoolExecutor(1) as pool:  # a pool each: the other's workers stay in their turn

@@ -185,6 +185,12 @@ def text(value: Any) -> str:
     return str(value)
 
 
+def agent_version(attributes: Mapping[str, Any]) -> str:
+    """The agent's version: by our name, or by the conventions' for remote agents."""
+    ours = attributes.get(semconv.TURN_AGENT_VERSION)
+    return text(ours if ours is not None else attributes.get(semconv.AGENT_VERSION))
+
+
 def integer(value: Any) -> int | None:
     """A count, or None for what is not one."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):

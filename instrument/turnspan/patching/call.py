@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import time
+from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
@@ -26,7 +27,7 @@ from opentelemetry.trace import (
     set_span_in_context,
 )
 
-from turnspan import config, semconv
+from turnspan import config, metrics, semconv
 from turnspan.content.ledger import InferenceContent, ledger
 from turnspan.content.shapes import is_dict
 from turnspan.content.snapshot import freeze
@@ -46,6 +47,7 @@ CANCELLED: Final = "cancelled"
 
 _FREEZE = guard("call.freeze_request")
 _LOST = guard("call.lost")
+_EVENT = guard("call.event")
 _MESSAGE = guard("call.error_message")
 _MESSAGE_LENGTH: Final = 2_000
 _CODE = re.compile(r"[A-Za-z_][A-Za-z0-9_.\-]{0,63}")
@@ -114,6 +116,8 @@ class Call:
         "_inner",
         "_open",
         "_outer",
+        "attributes",
+        "chunks",
         "endpoint",
         "hide_usage",
         "model",
@@ -132,6 +136,10 @@ class Call:
         self.turn = turn
         self.stream = stream
         self.model = ""
+        self.attributes: Mapping[str, Any] = {}
+        """The span's attributes at its start."""
+        self.chunks: array[float] | None = None
+        """When each chunk after the first came, where anybody wants to know."""
         self.request: dict[str, Any] | None = None
         self.tries = 1
         self.hide_usage = False
@@ -176,6 +184,13 @@ class Call:
         """Whether the SDK is at work on this call (a stream's reader is not)."""
         return self._inner is not None
 
+    @property
+    def listened_to(self) -> bool:
+        """Whether anybody wants to know what the response says."""
+        if self.recording or self.turn is not None:
+            return True
+        return metrics.live() or config.active().emit_events
+
     def fail(self, error: BaseException) -> None:
         """The user's function raised."""
         response: Any = None
@@ -190,7 +205,7 @@ class Call:
         """The user's function returned this response, whole."""
         frozen: Any = None
         try:
-            if self.recording or self.turn is not None:
+            if self.listened_to:
                 frozen = freeze(response)
         finally:
             self.close(frozen)
@@ -239,11 +254,23 @@ class Call:
             attributes[semconv.ERROR_TYPE] = self._error_type(error)
         if outcome:
             attributes[semconv.STREAM_OUTCOME] = outcome
+        metrics.call_ended(self, facts, first_chunk)
+        if config.active().emit_events:
+            with _EVENT:
+                self._emit(facts, response, error)
         self._tell_turn(facts, response, error)
         if self.recording:
             self.span.set_attributes(attributes)
             if isinstance(error, Exception):
                 self.span.set_status(Status(StatusCode.ERROR, error_message(error)))
+
+    def _emit(self, facts: Facts, response: Any, error: BaseException | None) -> None:
+        from turnspan import events
+
+        content: InferenceContent | None = None
+        if self.request is not None and config.active().content_on_events:
+            content = InferenceContent(self.endpoint.dialect, self.request, response)
+        events.call_ended(self.span, {**self.attributes, **facts.attributes}, content, error)
 
     def _tell_turn(self, facts: Facts, response: Any, error: BaseException | None) -> None:
         turn = self.turn
@@ -261,7 +288,7 @@ class Call:
             turn.fail_call()
 
     def _keep(self, response: Any) -> None:
-        if self.request is None:
+        if self.request is None or not self.recording:
             return
         content = InferenceContent(self.endpoint.dialect, self.request, response, self.turn)
         identity = self.span.get_span_context()
@@ -316,9 +343,11 @@ def begin(
     model = attributes.get(semconv.REQUEST_MODEL, "")
     call.model = model
     name = f"{endpoint.operation} {model}" if model else endpoint.operation
+    call.attributes = attributes
     call.begun(tracer.start_span(name, outer, SpanKind.CLIENT, attributes))
-    wanted = settings.capture_content and (ledger.active or settings.content_on_spans)
-    if wanted and call.recording:
+    wanted = call.recording and (ledger.active or settings.content_on_spans)
+    on_event = settings.emit_events and settings.content_on_events
+    if settings.capture_content and (wanted or on_event):
         with _FREEZE:
             _freeze_request(call, body)
     return call

@@ -12,6 +12,7 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from typing import Any, cast
 
+from turnspan import metrics
 from turnspan.guard import errors, guard
 from turnspan.patching.call import ABANDONED, COMPLETE, Call
 
@@ -25,13 +26,14 @@ _FINISH = guard("stream.finish")
 class StreamRecord:
     """One stream's call and what has arrived so far."""
 
-    __slots__ = ("_call", "_first", "accumulator", "hide")
+    __slots__ = ("_call", "_first", "accumulator", "chunks", "hide")
 
     def __init__(self, call: Call) -> None:
         self._call: Call | None = None
         self._first: float | None = None
         self.accumulator = call.endpoint.accumulator()
         self.hide = call.hide_usage
+        self.chunks = call.chunks = metrics.clock()
         self._call = call
 
     def first_chunk(self) -> None:
@@ -71,6 +73,7 @@ def folded(inner: Iterator[Any], record: StreamRecord) -> Iterator[Any]:
     """What ``inner`` gives, folded in passing."""
     fold = record.accumulator.fold
     hide = record.hide
+    chunks = record.chunks
     waiting = True
     try:
         for chunk in inner:
@@ -79,6 +82,8 @@ def folded(inner: Iterator[Any], record: StreamRecord) -> Iterator[Any]:
                 if waiting:
                     waiting = False
                     record.first_chunk()
+                elif chunks is not None:
+                    chunks.append(time.perf_counter())
                 hidden = fold(chunk) and hide
             except Exception as error:  # noqa: BLE001  ours, never the caller's
                 with _FOLD:
@@ -104,6 +109,7 @@ async def afolded(inner: AsyncIterator[Any], record: StreamRecord) -> AsyncItera
     """``folded`` for an asynchronous stream."""
     fold = record.accumulator.fold
     hide = record.hide
+    chunks = record.chunks
     waiting = True
     try:
         async for chunk in inner:
@@ -112,6 +118,8 @@ async def afolded(inner: AsyncIterator[Any], record: StreamRecord) -> AsyncItera
                 if waiting:
                     waiting = False
                     record.first_chunk()
+                elif chunks is not None:
+                    chunks.append(time.perf_counter())
                 hidden = fold(chunk) and hide
             except Exception as error:  # noqa: BLE001  ours, never the caller's
                 with _FOLD:
@@ -215,8 +223,7 @@ def attach_raw(raw: Any, call: Call) -> None:
     """Follow a raw response, which the caller gets untouched."""
     response = raw.http_response
     if not call.stream and response.is_stream_consumed:
-        useful = call.recording or call.turn is not None
-        call.close(_json(response) if useful else None)
+        call.close(_json(response) if call.listened_to else None)
         return
     raw.__dict__[RECORD] = RawRecord(call, response)
 

@@ -77,6 +77,7 @@ class Messages:
         if usage:
             facts.usage = read_usage(usage)
             usage_attributes(facts.usage, attributes)
+            _read_billing(usage, attributes)
         return facts
 
     def accumulator(self) -> MessageAccumulator:
@@ -103,6 +104,25 @@ def read_usage(usage: Mapping[str, Any]) -> Usage:
         written,
         details.get("thinking_tokens"),
     )
+
+
+def _read_billing(usage: Mapping[str, Any], attributes: dict[str, Any]) -> None:
+    """What else the price depends on."""
+    for group, name, key in (
+        ("cache_creation", "ephemeral_1h_input_tokens", semconv.USAGE_CACHE_WRITE_1H_INPUT_TOKENS),
+        ("server_tool_use", "web_search_requests", semconv.USAGE_WEB_SEARCHES),
+    ):
+        within: Any = usage.get(group)
+        count: Any = within.get(name) if is_dict(within) else None
+        if isinstance(count, int) and count:
+            attributes[key] = count
+    for name, key in (
+        ("service_tier", semconv.RESPONSE_SERVICE_TIER),
+        ("speed", semconv.RESPONSE_SPEED),
+    ):
+        value = usage.get(name)
+        if isinstance(value, str) and value != "standard":
+            attributes[key] = value
 
 
 class MessageAccumulator:
