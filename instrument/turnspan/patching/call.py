@@ -119,6 +119,7 @@ class Call:
         "attributes",
         "chunks",
         "endpoint",
+        "followed",
         "hide_usage",
         "model",
         "recording",
@@ -132,6 +133,8 @@ class Call:
 
     def __init__(self, endpoint: Endpoint, turn: Turn | None, stream: bool) -> None:
         self._open = False
+        self.followed = False
+        """Whether a stream's or raw response's record ends it; collected with it in any order."""
         self.endpoint = endpoint
         self.turn = turn
         self.stream = stream
@@ -233,7 +236,7 @@ class Call:
                 self.span.end()
 
     def __del__(self) -> None:
-        if self._open:  # whoever was to end it failed
+        if self._open and not self.followed:  # whoever was to end it failed
             with _LOST:
                 self.close(None)
 

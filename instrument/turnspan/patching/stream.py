@@ -152,6 +152,7 @@ def attach(stream: Any, call: Call) -> None:
     replacement: Any = afolded(inner, record) if _is_async(inner) else folded(inner, record)
     own[RECORD] = record
     stream._iterator = replacement
+    call.followed = True
 
 
 def hide_usage_chunks(stream: Any) -> None:
@@ -226,6 +227,7 @@ def attach_raw(raw: Any, call: Call) -> None:
         call.close(_json(response) if call.listened_to else None)
         return
     raw.__dict__[RECORD] = RawRecord(call, response)
+    call.followed = True
 
 
 def _json(response: Any) -> Any:
