@@ -36,7 +36,8 @@ from turnspan.tools import OpenTool, ToolRecording, inside_tool, open_tool
 
 _BEFORE = guard("mcp.before_call")
 _META = guard("mcp.context")
-_INNER = guard("mcp.inner_call")
+_DESCRIBE = guard("mcp.describe")
+_ENTER = guard("mcp.enter")
 _ENDED = guard("mcp.call_ended")
 _LEFT = guard("mcp.leave")
 _OWN_SPAN = guard("mcp.own_span")
@@ -167,13 +168,15 @@ class McpSdk:
         context = otel_context.get_current()
         running = context.get(_CALL)
         if isinstance(running, McpCall) and running.under_way and running.name == name:
-            with _INNER:
+            with _DESCRIBE:
                 running.describe(session)
             return None
         arguments = freeze(args[1] if len(args) > 1 else kwargs.get("arguments"))
         call = _within(context, name, arguments) or self._open(context, name, arguments)
-        call.describe(session)
-        call.enter(context)
+        with _DESCRIBE:
+            call.describe(session)
+        with _ENTER:
+            call.enter(context)
         return call
 
     def _open(self, context: Context, name: str, arguments: Any) -> McpCall:
