@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from importlib import import_module, util
 from typing import Any, Final
 
@@ -290,8 +290,7 @@ def _with_context(kwargs: dict[str, Any]) -> dict[str, Any]:
     if not carrier:
         return kwargs
     given: Any = kwargs.get("meta")
-    meta: dict[str, Any] = dict(given) if isinstance(given, Mapping) else {}
-    return {**kwargs, "meta": {**meta, **carrier}}
+    return {**kwargs, "meta": {**(given if given is not None else {}), **carrier}}
 
 
 def failure_of(result: Any) -> str:
