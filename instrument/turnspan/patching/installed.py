@@ -141,9 +141,9 @@ def packages() -> list[Package]:
     """The installed instrumentations of GenAI libraries but ours, in the order of preference."""
     found: list[tuple[int, str, Package]] = []
     for entry in metadata.entry_points(group=GROUP):
+        name = distribution_of(entry)
         if entry.dist is None or entry.name.startswith(f"{OURS}_"):
             continue
-        name = re.sub(r"[-_.]+", "-", entry.dist.name).lower()
         for place, family in enumerate(FAMILIES):
             library = _library(family, name)
             if library:
@@ -151,6 +151,11 @@ def packages() -> list[Package]:
                 found.append((place, name, package))
                 break
     return [package for _, _, package in sorted(found, key=lambda item: item[:2])]
+
+
+def distribution_of(entry: metadata.EntryPoint) -> str:
+    """The normal form of the name of an entry point's distribution; empty where it is unknown."""
+    return "" if entry.dist is None else re.sub(r"[-_.]+", "-", entry.dist.name).lower()
 
 
 def _library(family: Family, distribution: str) -> str:
