@@ -16,6 +16,7 @@ from opentelemetry import context as otel_context
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
+from turnspan import metrics
 from turnspan.content.ledger import Ledger, ledger
 from turnspan.guard import errors, logger
 from turnspan_clickhouse import dsn as dsns
@@ -24,6 +25,7 @@ from turnspan_clickhouse.encode import encode_rows
 from turnspan_clickhouse.errors import SpoolError
 from turnspan_clickhouse.migrate import SCHEMA_VERSION
 from turnspan_clickhouse.normalise import Normaliser
+from turnspan_clickhouse.pricing import cost_of_call
 from turnspan_clickhouse.records import RECORDS
 from turnspan_clickhouse.ship import BackgroundShipper
 from turnspan_clickhouse.spool import Spool, SpoolWriter
@@ -57,6 +59,7 @@ class ClickHouseSpanExporter(SpanExporter):
         self._pid = os.getpid()
         self._shipper: BackgroundShipper | None = None
         self._ledger.attach()
+        metrics.use_pricer(cost_of_call)
         self._start_threads()
 
     # -- SpanExporter ------------------

@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from turnspan import semconv
 from turnspan.guard import errors
 from turnspan.turn import Usage
 
@@ -43,7 +44,9 @@ _REPORTED: Final = (
     "cache_write_tokens",
     "cache_write_1h_tokens",
     "output_reasoning_tokens",
+    "web_searches",
 )
+_BATCH: Final = "batch"
 _MAX_CACHED: Final = 10_000
 _MINUTE: Final = 60_000_000_000
 
@@ -94,7 +97,7 @@ class _Known:
     provider: Provider
     model: ModelInfo
     timed: bool
-    rates: dict[tuple[str, bool], tuple[int, _Rates]]
+    rates: dict[tuple[str, str, bool], tuple[int, _Rates]]
 
 
 class Pricer:
@@ -116,22 +119,28 @@ class Pricer:
         when: int,
         *,
         cache_write_1h_tokens: int = 0,
+        web_searches: int = 0,
         service_tier: str = "",
+        speed: str = "",
         batch: bool = False,
+        cached: bool = False,
     ) -> tuple[Decimal | None, str]:
         """(cost in USD, version of the price data); ``(None, "")`` where the price is unknown.
 
         The response's model is looked up first, then the request's. ``when`` is in ns since the
         epoch. ``usage.input_tokens`` includes cached tokens and ``cache_write_tokens`` those kept
-        for an hour, as everywhere in Turnspan.
+        for an hour, as everywhere in Turnspan. An answer from the application's own cache
+        (``cached``) cost nothing, whatever it cost the first time.
         """
+        if cached:
+            return self._nothing()
         if usage.input_tokens is None and usage.output_tokens is None:
             return UNKNOWN
         try:
             known = self._find(provider, response_model, request_model)
             if known is None:
                 return UNKNOWN
-            rates = self._rates(known, when, service_tier, batch)
+            rates = self._rates(known, when, service_tier, speed, batch)
         except Exception as error:  # noqa: BLE001  a price is never worth a lost record
             errors.record("pricing", error)
             return UNKNOWN
@@ -143,9 +152,17 @@ class Pricer:
                 usage.cache_write_tokens or 0,
                 cache_write_1h_tokens,
                 usage.reasoning_tokens or 0,
+                web_searches,
             )
         )
         return UNKNOWN if cost is None else (cost, self._version)
+
+    def _nothing(self) -> tuple[Decimal | None, str]:
+        try:
+            return Decimal(0), _version(self._current_snapshot())
+        except Exception as error:  # noqa: BLE001  a price is never worth a lost record
+            errors.record("pricing", error)
+            return UNKNOWN
 
     def _load(self) -> DataSnapshot:
         """Import the price data (0.3 s), on first use only."""
@@ -173,9 +190,11 @@ class Pricer:
             self._models[key] = known
         return known
 
-    def _rates(self, known: _Known, when: int, service_tier: str, batch: bool) -> _Rates:
-        key = (service_tier, batch)
-        minute = when // _MINUTE if known.timed or service_tier or batch else 0
+    def _rates(
+        self, known: _Known, when: int, service_tier: str, speed: str, batch: bool
+    ) -> _Rates:
+        key = (service_tier, speed, batch)
+        minute = when // _MINUTE if known.timed or any(key) else 0
         cached = known.rates.get(key)
         if cached is not None and cached[0] == minute:
             return cached[1]
@@ -183,6 +202,8 @@ class Pricer:
         context: dict[str, str] = {}
         if service_tier:
             context["service_tier"] = service_tier
+        if speed:
+            context["speed"] = speed
         if batch:
             context["processing"] = "batch"
         if not any(known.model is model for model in known.provider.models):
@@ -252,3 +273,41 @@ _pricer = Pricer()
 
 price = _pricer.price
 """``Pricer.price`` of the process's pricer."""
+
+
+def price_of_call(
+    attributes: Mapping[str, Any], usage: Usage, when: int
+) -> tuple[Decimal | None, str]:
+    """``price`` of the call whose span has these attributes."""
+    tier = attributes.get(semconv.OPENAI_RESPONSE_SERVICE_TIER)
+    if not isinstance(tier, str):
+        tier = attributes.get(semconv.RESPONSE_SERVICE_TIER)
+    tier = tier if isinstance(tier, str) else ""
+    return price(
+        _text(attributes, semconv.PROVIDER_NAME),
+        _text(attributes, semconv.RESPONSE_MODEL),
+        _text(attributes, semconv.REQUEST_MODEL),
+        usage,
+        when,
+        cache_write_1h_tokens=_count(attributes, semconv.USAGE_CACHE_WRITE_1H_INPUT_TOKENS),
+        web_searches=_count(attributes, semconv.USAGE_WEB_SEARCHES),
+        service_tier="" if tier == _BATCH else tier,
+        speed=_text(attributes, semconv.RESPONSE_SPEED),
+        batch=tier == _BATCH,
+        cached=attributes.get(semconv.RESPONSE_CACHED) is True,
+    )
+
+
+def cost_of_call(attributes: Mapping[str, Any], usage: Usage, when: int) -> Decimal | None:
+    """What the call cost in USD, for the metric of costs; ``None`` where it is not known."""
+    return price_of_call(attributes, usage, when)[0]
+
+
+def _count(attributes: Mapping[str, Any], name: str) -> int:
+    value = attributes.get(name)
+    return value if isinstance(value, int) else 0
+
+
+def _text(attributes: Mapping[str, Any], name: str) -> str:
+    value = attributes.get(name)
+    return value if isinstance(value, str) else ""

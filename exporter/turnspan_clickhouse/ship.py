@@ -224,11 +224,23 @@ def ship(
     ``deadline`` is a ``time.monotonic()`` value.
     """
     dsn = store.dsn if isinstance(store, Store) else store
+    spool = spool or Spool(dsn.spool)
 
-    def opener() -> AbstractContextManager[Store]:
-        return nullcontext(store) if isinstance(store, Store) else open_store(store)
+    def run(opener: Callable[[], AbstractContextManager[Store]]) -> ShipResult:
+        return Shipper(opener, spool, auto_migrate=True).run(deadline)
 
-    return Shipper(opener, spool or Spool(dsn.spool), auto_migrate=True).run(deadline)
+    if isinstance(store, Store):
+        return run(lambda: nullcontext(store))
+    if not dsn.embedded:
+        return run(lambda: open_store(dsn))
+    if not spool.waiting():
+        return ShipResult()
+    try:
+        # The store before ship.lock, as readers who have it open do: else two wait for each other.
+        with open_store(dsn) as opened:
+            return run(lambda: nullcontext(opened))
+    except StoreError as error:
+        return ShipResult(remaining=len(spool.segments()), errors=[str(error)])
 
 
 class BackgroundShipper:
@@ -279,25 +291,32 @@ class BackgroundShipper:
         """Ship now, whatever the back-off says; whether all had landed within the seconds."""
         if self._pid != os.getpid() or self._thread is None:
             self.start()
+        waiting = self._spool.segments()
         with self._state:
             self._asked += 1
             goal = self._asked
             self._hurry = time.monotonic() + timeout
             self._state.notify_all()
             self._state.wait_for(lambda: self._done >= goal or self._stopping, timeout)
-            return self._done >= goal and self.last.ok
+            done = self._done >= goal
+        return done and self._landed(waiting)
 
     def stop(self, timeout: float) -> bool:
         """Ship what waits for at most ``timeout`` seconds and end; whether all had landed."""
-        thread = self._thread
+        thread, waiting = self._thread, self._spool.segments()
         if thread is None or self._pid != os.getpid():
-            return not self._spool.segments()
+            return not waiting
         self._deadline = time.monotonic() + timeout
         with self._state:
             self._stopping = True
             self._state.notify_all()
         thread.join(timeout)
-        return not thread.is_alive() and self.last.ok
+        return not thread.is_alive() and self._landed(waiting)
+
+    def _landed(self, segments: Sequence[Segment]) -> bool:
+        """Whether these left the spool for the store; others may write new ones all the time."""
+        rejected = self._spool.rejected_folder
+        return not any(s.path.exists() or (rejected / s.name).exists() for s in segments)
 
     # -- the thread ------------------
 

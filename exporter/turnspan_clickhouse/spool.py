@@ -92,6 +92,13 @@ class Spool:
         """What waits, oldest first."""
         return sorted(_segments(self.folder), key=lambda segment: segment.name)
 
+    def waiting(self) -> bool:
+        """Whether a shipper has anything to do here: segments, or writers that died."""
+        dead = self.dead_writers()
+        for writer in dead:
+            writer.release()
+        return bool(dead) or bool(self.segments())
+
     def rejected(self) -> list[Segment]:
         """What was refused for good, oldest first."""
         return sorted(_segments(self.rejected_folder), key=lambda segment: segment.name)

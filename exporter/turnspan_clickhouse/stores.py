@@ -31,6 +31,9 @@ READ_SETTINGS: Mapping[str, Any] = {
     # Every record once, in its newest state, before any merge: nobody has to write FINAL.
     "final": 1,
     "do_not_merge_across_partitions_select_final": 1,
+    # Conditions on the sorting key (only those, under FINAL) are tested before the other columns
+    # are read: a session out of a million calls costs a tenth.
+    "optimize_move_to_prewhere_if_final": 1,
 }
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from turnspan.context import active_turn
 from turnspan.decorators import agent, step, tool, workflow
+from turnspan.evaluations import evaluation
 from turnspan.inference import inference
 from turnspan.instrumentation import instrument, uninstrument
 from turnspan.lifecycle import FlushResult, configure, flush, shutdown
@@ -28,6 +29,7 @@ __all__ = [
     "agent",
     "configure",
     "current_turn",
+    "evaluation",
     "extract",
     "flush",
     "inference",

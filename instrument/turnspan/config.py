@@ -19,6 +19,7 @@ RedactHook = Callable[[str, str], "str | None"]
 """``redact(text, where) -> text``: sees every text before it is written anywhere."""
 
 CAPTURE_ON_SPANS: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+EMIT_EVENT: Final = "OTEL_INSTRUMENTATION_GENAI_EMIT_EVENT"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,10 @@ class Settings:
     """Whether what the model saw and said is recorded at all."""
     content_on_spans: bool = False
     """Whether content is also put on the spans (for OTLP backends)."""
+    content_on_events: bool = False
+    """Whether content is also put on the events of model calls (where ``emit_events``)."""
+    emit_events: bool = False
+    """Whether model calls and their exceptions are also emitted as log events."""
     mask_secrets: bool = True
     """Whether secrets of well-known shapes are masked."""
     redact: RedactHook | None = None
@@ -92,10 +97,16 @@ def _content_mode(text: str) -> bool:
     raise ValueError("write NO_CONTENT, SPAN_ONLY, EVENT_ONLY or SPAN_AND_EVENT")
 
 
+def _event_mode(text: str) -> bool:
+    return text.strip().lower() in ("event_only", "span_and_event")
+
+
 OPTIONS: Final[tuple[Option, ...]] = (
     Option("project", "TURNSPAN_PROJECT", str, "the project that records belong to"),
     Option("capture_content", "TURNSPAN_CAPTURE_CONTENT", _boolean, "record content at all"),
     Option("content_on_spans", CAPTURE_ON_SPANS, _content_mode, "also put content on the spans"),
+    Option("content_on_events", CAPTURE_ON_SPANS, _event_mode, "also put content on events"),
+    Option("emit_events", EMIT_EVENT, _boolean, "emit model calls as log events as well"),
     Option("mask_secrets", "TURNSPAN_MASK_SECRETS", _boolean, "mask secrets of known shapes"),
     Option("classify_intent", "TURNSPAN_CLASSIFY_INTENT", _boolean, "classify turns by keywords"),
     Option("silent_rounds", "TURNSPAN_SILENT_ROUNDS", _positive_int, "limit for silent_rounds"),
@@ -131,6 +142,7 @@ def resolve(arguments: Mapping[str, Any], environ: Mapping[str, str] | None = No
                     text,
                     error,
                 )
+    values.setdefault("emit_events", values.get("content_on_events", False))
     if environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         values["enabled"] = False
     defaults = Settings()

@@ -12,6 +12,7 @@ from turnspan.turn import Session, Turn
 
 TURN_KEY = otel_context.create_key("turnspan-turn")
 SESSION_KEY = otel_context.create_key("turnspan-session")
+TOOL_KEY = otel_context.create_key("turnspan-tool")
 
 
 def active_turn(context: Context | None = None) -> Turn | None:
@@ -42,4 +43,6 @@ def scope_attributes(turn: Turn | None, session: Session | None) -> dict[str, An
         attributes[semconv.TURN_ID] = turn.id
         if turn.agent_name:
             attributes[semconv.AGENT_NAME] = turn.agent_name
+        if turn.agent_version:
+            attributes[semconv.TURN_AGENT_VERSION] = turn.agent_version
     return attributes

@@ -6,19 +6,24 @@ classmethods, staticmethods, partials and callable objects; the signature stays 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from types import TracebackType
-from typing import Any, Generic, TypeVar, cast, overload
+from typing import Any, Final, Generic, TypeVar, cast, overload
 
 from opentelemetry.trace import Span
 
-from turnspan import config, recording, semconv
+from turnspan import agents, config, recording, semconv
+from turnspan.agents import TurnRecording
 from turnspan.arguments import Parameters, first_line, name_of
 from turnspan.blocks import OpenBlocks
 from turnspan.guard import guard
-from turnspan.recording import SpanRecording, ToolRecording, TurnRecording
+from turnspan.recording import SpanRecording
+from turnspan.tools import ToolRecording, begin_tool
 from turnspan.turn import NO_TURN, Turn
 from turnspan.wrapping import NO_RECORDING, Begin, Recording, wrap
+
+_DESCRIPTORS: Final = (classmethod, staticmethod, functools.partialmethod)
 
 F = TypeVar("F", bound=Callable[..., Any])
 Handle = TypeVar("Handle")
@@ -110,7 +115,7 @@ class AgentScope(Scope[Turn]):
         return NO_RECORDING, NO_TURN
 
     def _start(self, name: str, user_message: Any) -> TurnRecording:
-        return recording.begin_turn(
+        return agents.begin_turn(
             name, self._version, self._max_rounds, user_message, self._attributes
         )
 
@@ -180,7 +185,7 @@ class ToolScope(Scope[ToolHandle]):
         return NO_RECORDING, ToolHandle(None)
 
     def _start(self, name: str, description: str, arguments: Any) -> ToolRecording:
-        return recording.begin_tool(
+        return begin_tool(
             name,
             call_id=self._call_id,
             description=description,
@@ -249,13 +254,12 @@ def agent(func: F, /) -> F: ...
 @overload
 def agent(
     name: str | None = None,
-    /,
     *,
     version: str = "",
     max_rounds: int | None = None,
     attributes: Mapping[str, Any] | None = None,
 ) -> AgentScope: ...
-def agent(name: Any = None, /, **options: Any) -> Any:
+def agent(name: Any = None, **options: Any) -> Any:
     """Record an agent's turn: an ``invoke_agent`` span and a ``turn_summary`` record.
 
     As a decorator the function's name is the agent's, and the argument that looks like it (by its
@@ -276,7 +280,6 @@ def tool(func: F, /) -> F: ...
 @overload
 def tool(
     name: str | None = None,
-    /,
     *,
     call_id: str = "",
     arguments: Any = None,
@@ -284,7 +287,7 @@ def tool(
     type: str = "function",
     attributes: Mapping[str, Any] | None = None,
 ) -> ToolScope: ...
-def tool(name: Any = None, /, **options: Any) -> Any:
+def tool(name: Any = None, **options: Any) -> Any:
     """Record an executed tool: an ``execute_tool`` span and a ``tool_call`` record.
 
     As a context manager it gives a handle whose ``result`` you set. ``call_id`` is the model's id
@@ -297,9 +300,9 @@ def tool(name: Any = None, /, **options: Any) -> Any:
 def workflow(func: F, /) -> F: ...
 @overload
 def workflow(
-    name: str | None = None, /, *, attributes: Mapping[str, Any] | None = None
+    name: str | None = None, *, attributes: Mapping[str, Any] | None = None
 ) -> WorkflowScope: ...
-def workflow(name: Any = None, /, *, attributes: Mapping[str, Any] | None = None) -> Any:
+def workflow(name: Any = None, *, attributes: Mapping[str, Any] | None = None) -> Any:
     """Record a workflow that joins several agents: an ``invoke_workflow`` span."""
     return _decorate(WorkflowScope, name, {"attributes": attributes})
 
@@ -307,10 +310,8 @@ def workflow(name: Any = None, /, *, attributes: Mapping[str, Any] | None = None
 @overload
 def step(func: F, /) -> F: ...
 @overload
-def step(
-    name: str | None = None, /, *, attributes: Mapping[str, Any] | None = None
-) -> StepScope: ...
-def step(name: Any = None, /, *, attributes: Mapping[str, Any] | None = None) -> Any:
+def step(name: str | None = None, *, attributes: Mapping[str, Any] | None = None) -> StepScope: ...
+def step(name: Any = None, *, attributes: Mapping[str, Any] | None = None) -> Any:
     """Record a step of an agent's own work (assembling context, planning, ranking)."""
     return _decorate(StepScope, name, {"attributes": attributes})
 
@@ -318,7 +319,7 @@ def step(name: Any = None, /, *, attributes: Mapping[str, Any] | None = None) ->
 def _decorate(scope: Callable[..., Any], name: Any, options: dict[str, Any]) -> Any:
     if name is None or isinstance(name, str):
         return scope(name, **options)
-    if not callable(name) and not isinstance(name, (classmethod, staticmethod)):
+    if not callable(name) and not isinstance(name, _DESCRIPTORS):
         raise TypeError(
             f"expected a function to decorate or a name, not {type(cast('object', name)).__name__}"
         )

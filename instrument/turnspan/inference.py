@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from array import array
 from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, Final, cast
 
 from opentelemetry import trace
 
-from turnspan import semconv
+from turnspan import metrics, semconv
 from turnspan.content.snapshot import FrozenHistory, FrozenOnce, freeze
 from turnspan.guard import guard
 from turnspan.patching.call import (
@@ -79,7 +80,7 @@ def inference(
 class Inference:
     """A model call recorded by hand; its span ends with the ``with`` block."""
 
-    __slots__ = ("_body", "_call", "_first", "_manual", "_parts", "_target")
+    __slots__ = ("_body", "_call", "_chunks", "_first", "_manual", "_parts", "_target")
 
     def __init__(self, target: dict[str, Any], manual: _Manual, body: dict[str, Any]) -> None:
         self._target = target
@@ -88,6 +89,7 @@ class Inference:
         self._call: Call | None = None
         self._parts: list[str] | None = None
         self._first: float | None = None
+        self._chunks: array[float] | None = None
 
     def response(
         self,
@@ -103,11 +105,14 @@ class Inference:
         thoughts: str | None = None,
         model: str | None = None,
         id: str | None = None,
+        service_tier: str | None = None,
+        cached: bool | None = None,
     ) -> None:
         """Say what came back; may be called more than once, what is given is added.
 
         ``input_tokens`` includes cached ones. ``tool_calls`` are in OpenAI's form or
-        ``{"id", "name", "arguments"}``.
+        ``{"id", "name", "arguments"}``. ``service_tier`` is what was billed (``batch``, ``flex``).
+        ``cached``: the answer came from a cache of the application's own, so that it cost nothing.
         """
         with _GUARD:
             told = self._manual.told
@@ -120,6 +125,8 @@ class Inference:
             told.thoughts = thoughts if thoughts is not None else told.thoughts
             told.model = model or told.model
             told.id = id or told.id
+            told.service_tier = service_tier or told.service_tier
+            told.cached = told.cached if cached is None else cached
             if tool_calls is not None:
                 told.tool_calls.extend(_tool_request(freeze(c)) for c in tool_calls)
 
@@ -129,6 +136,9 @@ class Inference:
             if self._parts is None:
                 self._parts = []
                 self._first = time.perf_counter()
+                self._chunks = metrics.clock()
+            elif self._chunks is not None:
+                self._chunks.append(time.perf_counter())
             if text:
                 self._parts.append(text)
 
@@ -174,6 +184,8 @@ class Inference:
                 told.text = "".join(self._parts)
             if streamed:
                 call.stream = True
+                call.chunks = self._chunks
+                call.span.set_attribute(semconv.REQUEST_STREAM, True)
                 outcome = "" if error is not None else COMPLETE
             if isinstance(error, GeneratorExit):
                 outcome, error = ABANDONED, None
@@ -186,9 +198,21 @@ class Inference:
 class _Told:
     """What came back, as far as it was told."""
 
-    __slots__ = ("finish_reason", "id", "model", "text", "thoughts", "tool_calls", "usage")
+    __slots__ = (
+        "cached",
+        "finish_reason",
+        "id",
+        "model",
+        "service_tier",
+        "text",
+        "thoughts",
+        "tool_calls",
+        "usage",
+    )
 
     def __init__(self) -> None:
+        self.cached = False
+        self.service_tier = ""
         self.text: str | None = None
         self.thoughts: str | None = None
         self.finish_reason = ""
@@ -271,6 +295,10 @@ class _Manual:
             attributes[semconv.RESPONSE_MODEL] = told.model
         if told.finish_reason:
             attributes[semconv.RESPONSE_FINISH_REASONS] = [told.finish_reason]
+        if told.service_tier:
+            attributes[semconv.RESPONSE_SERVICE_TIER] = told.service_tier
+        if told.cached:
+            attributes[semconv.RESPONSE_CACHED] = True
         write_usage(told.usage, attributes)
 
     def reply(self, response: Any) -> Reply:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import sys
 import threading
 import time
 from collections import Counter
@@ -13,12 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 from opentelemetry import trace
 
-from turnspan import config
+from turnspan import config, metrics
 from turnspan.config import RedactHook, Settings, logger
 from turnspan.content.ledger import ledger
 from turnspan.guard import errors
 
 if TYPE_CHECKING:
+    from opentelemetry._logs import LoggerProvider
+    from opentelemetry.metrics import MeterProvider
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import SpanExporter
 
@@ -68,7 +71,10 @@ def configure(
     redact: RedactHook | None = None,
     mask_secrets: bool | None = None,
     classify_intent: bool | None = None,
+    emit_events: bool | None = None,
     tracer_provider: trace.TracerProvider | None = None,
+    meter_provider: MeterProvider | None = None,
+    logger_provider: LoggerProvider | None = None,
     resource_attributes: Mapping[str, Any] | None = None,
     flush_interval: float | None = None,
     queue_size: int | None = None,
@@ -94,7 +100,10 @@ def configure(
         redact: ``redact(text, where) -> text``; sees every text before it is written anywhere.
         mask_secrets: mask secrets of well-known shapes (default True).
         classify_intent: give a turn without an intent one by keywords.
+        emit_events: also emit model calls and their exceptions as log events of the conventions.
         tracer_provider: the provider to add to, instead of the global one.
+        meter_provider: where metrics go, instead of the global one; none is made here.
+        logger_provider: where events go, instead of the global one; none is made here.
         resource_attributes: more attributes of a provider that is made here.
         flush_interval: seconds between two writes to the spool.
         queue_size: finished spans kept in memory at most.
@@ -110,6 +119,7 @@ def configure(
             "redact": redact,
             "mask_secrets": mask_secrets,
             "classify_intent": classify_intent,
+            "emit_events": emit_events,
             "flush_interval": flush_interval,
             "queue_size": queue_size,
             "batch_size": batch_size,
@@ -130,11 +140,16 @@ def configure(
         provider, owned = _provider(tracer_provider, service_name, environment, resource_attributes)
         _recorder.provider, _recorder.owns_provider = provider, owned
         _add_exporters(provider, exporters, owned, settings, store)
-        _use(tracer_provider)
+        use_tracer_provider(tracer_provider)
+        metrics.use_meter_provider(meter_provider)
+        if logger_provider is not None or "turnspan.events" in sys.modules:
+            from turnspan import events
+
+            events.use_logger_provider(logger_provider)
         atexit.register(_at_exit)
 
 
-def _use(provider: trace.TracerProvider | None) -> None:
+def use_tracer_provider(provider: trace.TracerProvider | None) -> None:
     """Have everything of ours record under this provider; ``None`` is the global one."""
     from turnspan import instrumentation, recording
     from turnspan.inference import use_tracer_provider

@@ -65,6 +65,8 @@ class RecordProcessor(SpanProcessor):
         self._interval = flush_interval
         self._queue: deque[ReadableSpan] = deque()
         self._dropped: Counter[str] = Counter()
+        self.exported = 0
+        """Spans that the exporter has accepted."""
         self._closed = False
         self._start_worker()
         reference = weakref.WeakMethod(self._after_fork)
@@ -146,6 +148,7 @@ class RecordProcessor(SpanProcessor):
         if result is not SpanExportResult.SUCCESS:
             self._dropped["export_failed"] += len(batch)
             return False
+        self.exported += len(batch)
         return True
 
     # -- flushing and ending ------------------
@@ -172,8 +175,15 @@ class RecordProcessor(SpanProcessor):
 
     def remaining(self) -> int:
         """Spans queued plus what the exporter still holds."""
-        held = self.exporter.remaining() if isinstance(self.exporter, Accountable) else 0
-        return len(self._queue) + held
+        return self.queued() + self.held()
+
+    def queued(self) -> int:
+        """Spans waiting for their export."""
+        return len(self._queue)
+
+    def held(self) -> int:
+        """What the exporter has accepted and not yet landed (see ``Accountable.remaining``)."""
+        return self.exporter.remaining() if isinstance(self.exporter, Accountable) else 0
 
     def dropped(self) -> dict[str, int]:
         """Spans and records lost, by reason."""
@@ -185,6 +195,7 @@ class RecordProcessor(SpanProcessor):
     def _after_fork(self) -> None:
         self._queue = deque()
         self._dropped = Counter()
+        self.exported = 0
         if isinstance(self.exporter, Accountable):
             self.exporter.after_fork()
         if not self._closed:

@@ -12,7 +12,7 @@ import pytest
 
 from turnspan.guard import errors
 from turnspan.turn import Usage
-from turnspan_clickhouse.pricing import Pricer
+from turnspan_clickhouse.pricing import Pricer, cost_of_call, price_of_call
 
 WHEN = int(datetime(2026, 11, 1, 12, tzinfo=timezone.utc).timestamp()) * 1_000_000_000
 
@@ -65,7 +65,56 @@ def pricer() -> Iterator[Pricer]:
             "1.5225",
             id="above-200k",
         ),
+        pytest.param(
+            "anthropic",
+            "claude-opus-4-6",
+            Usage(1000, 100, 300, 400),
+            {"cache_write_1h_tokens": 150},
+            # 300 new, 300 read, 250 written for five minutes, 150 for an hour, 100 output
+            "0.0072125",
+            id="everything-at-once",
+        ),
+        pytest.param("openai", "gpt-5", Usage(100, 900, 0, 0, 800), {}, "0.009125", id="thinking"),
+        pytest.param(
+            "google", "gemini-2.5-pro", Usage(300_000, 10, 100_000), {}, "0.52515", id="google-200k"
+        ),
         pytest.param("openai", "gpt-4o", Usage(1000, 500), {"batch": True}, "0.00375", id="batch"),
+        pytest.param(
+            "anthropic",
+            "claude-opus-4-6",
+            Usage(1000, 100, 0, 600),
+            {"batch": True, "cache_write_1h_tokens": 600},
+            "0.00525",
+            id="batch-of-cache-writes",
+        ),
+        pytest.param(
+            "openai", "gpt-5", Usage(1000, 100), {"service_tier": "flex"}, "0.001125", id="flex"
+        ),
+        pytest.param(
+            "openai",
+            "gpt-5",
+            Usage(1000, 100),
+            {"service_tier": "default"},
+            "0.00225",
+            id="default",
+        ),
+        pytest.param(
+            "anthropic",
+            "claude-opus-4-6",
+            Usage(1000, 100),
+            {"web_searches": 3},
+            "0.0375",
+            id="web-searches",
+        ),
+        pytest.param(
+            "openai", "gpt-4o", Usage(1000, 500), {"cached": True}, "0", id="local-cache-hit"
+        ),
+        pytest.param(
+            "ollama", "llama3", Usage(), {"cached": True}, "0", id="local-cache-hit-of-anything"
+        ),
+        pytest.param(
+            "openai", "text-embedding-3-small", Usage(1000), {}, "0.00002", id="embedding"
+        ),
         pytest.param(
             "openai",
             "gpt-4o",
@@ -109,6 +158,67 @@ def test_an_unknown_price_is_none_never_zero(
     """Where no price is known there is none, and no version of prices either."""
     for _ in range(2):
         assert pricer.price(provider, response_model, request_model, usage, WHEN) == (None, "")
+
+
+@pytest.mark.parametrize(
+    ("attributes", "usage", "expected"),
+    [
+        pytest.param(
+            {
+                "gen_ai.provider.name": "openai",
+                "gen_ai.request.model": "gpt-5",
+                "gen_ai.response.model": "gpt-5-2025-08-07",
+                "openai.request.service_tier": "priority",
+                "openai.response.service_tier": "flex",
+            },
+            Usage(1000, 100),
+            "0.001125",
+            id="the tier that answered",
+        ),
+        pytest.param(
+            {
+                "gen_ai.provider.name": "anthropic",
+                "gen_ai.request.model": "claude-opus-4-6",
+                "turnspan.response.service_tier": "batch",
+                "turnspan.usage.cache_write_1h.input_tokens": 600,
+            },
+            Usage(1000, 100, 0, 600),
+            "0.00525",
+            id="a batch",
+        ),
+        pytest.param(
+            {
+                "gen_ai.provider.name": "anthropic",
+                "gen_ai.request.model": "claude-opus-4-6",
+                "turnspan.usage.web_searches": 3,
+            },
+            Usage(1000, 100),
+            "0.0375",
+            id="web searches",
+        ),
+        pytest.param(
+            {"gen_ai.request.model": "mine", "turnspan.response.cached": True},
+            Usage(1000, 100),
+            "0",
+            id="the application's cache",
+        ),
+        pytest.param(
+            {"gen_ai.provider.name": "openai", "gen_ai.request.model": "mine"},
+            Usage(1000, 100),
+            None,
+            id="an unknown model",
+        ),
+    ],
+)
+def test_a_span_says_what_its_price_depends_on(
+    attributes: dict[str, str | int | bool], usage: Usage, expected: str | None
+) -> None:
+    """The price by the attributes of a call's span, for its row and for the metric of costs."""
+    cost, version = price_of_call(attributes, usage, WHEN)
+
+    assert cost == (None if expected is None else Decimal(expected))
+    assert version == ("" if expected is None else f"genai-prices {genai_prices.__version__}")
+    assert cost_of_call(attributes, usage, WHEN) == cost
 
 
 def test_the_response_model_counts_before_the_request_model(pricer: Pricer) -> None:

@@ -80,6 +80,19 @@ def test_demo_on_a_server(server_dsn: Dsn) -> None:
     assert ended.stderr == ""
 
 
+def test_demo_with_an_otlp_endpoint_that_is_away(embedded_dsn: Dsn) -> None:
+    """Where the endpoint does not answer it says so, and the records land anyway."""
+    ended = run(
+        COMMANDS / "turnspan",
+        *("demo", "--limit", "1", "--provider", "openai", "--store", str(embedded_dsn)),
+        OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:9",
+        OTEL_EXPORTER_OTLP_TIMEOUT="1",
+    )
+
+    assert "Every session's counts are equal." in ended.stdout
+    assert "The spans could not be sent to http://127.0.0.1:9." in ended.stdout
+
+
 def test_demo_of_every_kind_of_trajectory_file(embedded_dsn: Dsn) -> None:
     """Runs of all twelve files land with the counts of their files, with both SDKs."""
     files = sorted(shared_data("trajectories").glob("*.jsonl"))

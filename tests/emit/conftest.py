@@ -9,9 +9,10 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from turnspan import recording
+from turnspan import config, recording
 from turnspan.content.ledger import Content, ledger
 from turnspan.ids import SecureIdGenerator
+from turnspan.inference import use_tracer_provider
 
 
 class Spans:
@@ -44,12 +45,18 @@ class Spans:
 @pytest.fixture
 def spans() -> Iterator[Spans]:
     """A provider of the test's own; our decorators record under it."""
+    config.activate(config.resolve({}, {}))
     exporter = InMemorySpanExporter()
     provider = TracerProvider(id_generator=SecureIdGenerator())
     provider.add_span_processor(SimpleSpanProcessor(exporter))
-    recording.use_tracer_provider(provider)
+    _record_under(provider)
     ledger.attach()
     yield Spans(exporter, provider)
     ledger.detach()
-    recording.use_tracer_provider(None)
+    _record_under(None)
     provider.shutdown()
+
+
+def _record_under(provider: TracerProvider | None) -> None:
+    recording.use_tracer_provider(provider)
+    use_tracer_provider(provider)

@@ -47,20 +47,31 @@ def test_bad_argument_raises(arguments: dict[str, Any], message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "on_spans"),
+    ("text", "on_spans", "on_events"),
     [
-        ("SPAN_ONLY", True),
-        ("span_and_event", True),
-        ("EVENT_ONLY", False),
-        ("NO_CONTENT", False),
-        ("true", True),
+        ("SPAN_ONLY", True, False),
+        ("span_and_event", True, True),
+        ("EVENT_ONLY", False, True),
+        ("NO_CONTENT", False, False),
+        ("true", True, False),
     ],
 )
-def test_standard_content_variable(text: str, on_spans: bool) -> None:
+def test_standard_content_variable(text: str, on_spans: bool, on_events: bool) -> None:
     """OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT, the old booleans included."""
     settings = config.resolve({}, {config.CAPTURE_ON_SPANS: text})
 
     assert settings.content_on_spans is on_spans
+    assert settings.content_on_events is on_events
+    assert settings.emit_events is on_events
+
+
+def test_events_are_emitted_where_asked_for() -> None:
+    """OTEL_INSTRUMENTATION_GENAI_EMIT_EVENT beats what the content mode implies."""
+    event_only = {config.CAPTURE_ON_SPANS: "EVENT_ONLY"}
+
+    assert config.resolve({}, {config.EMIT_EVENT: "true"}).emit_events is True
+    assert config.resolve({}, {**event_only, config.EMIT_EVENT: "false"}).emit_events is False
+    assert config.resolve({"emit_events": False}, event_only).emit_events is False
 
 
 def test_sdk_disabled() -> None:

@@ -127,7 +127,7 @@ def test_the_spans_carry_typed_attributes_and_no_content(recording: TraceBackend
     first, tool, second = (s.attributes for s in seen.children(seen.one("invoke_agent forecaster")))
 
     assert agent["gen_ai.operation.name"] == "invoke_agent"
-    assert (agent["gen_ai.agent.name"], agent["gen_ai.agent.version"]) == ("forecaster", "7")
+    assert (agent["gen_ai.agent.name"], agent["turnspan.agent.version"]) == ("forecaster", "7")
     assert agent["gen_ai.conversation.id"] == "s-1"
     assert agent["turnspan.turn.stop_reason"] == "completed"
     assert agent["turnspan.turn.rounds"] == 2

@@ -14,6 +14,7 @@ def test_public_names() -> None:
         "agent",
         "configure",
         "current_turn",
+        "evaluation",
         "extract",
         "flush",
         "inference",

@@ -36,6 +36,14 @@ time.sleep(600)
 """
 
 
+def run_python(script: str, *arguments: object, timeout: float = 60) -> str:
+    """Run a script in a process of its own, which may fork as it likes; returns what it printed."""
+    command = [sys.executable, "-W", "ignore", "-c", script, *map(str, arguments)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=timeout)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
 class WriterProcess:
     """Writes a running turn, then segments of three calls each, saying so after each write."""
 

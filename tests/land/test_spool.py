@@ -7,14 +7,15 @@ import os
 import re
 import resource
 import shutil
+import signal
 import stat
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 
-from land.processes import writer_process
+from land.processes import run_python, writer_process
 from turnspan_clickhouse.encode import encode_block
 from turnspan_clickhouse.errors import SpoolError
 from turnspan_clickhouse.locks import FileLock
@@ -39,19 +40,6 @@ def dead(spool: Spool) -> list[str]:
     for lock in found:
         lock.release()
     return [lock.path.stem for lock in found]
-
-
-def in_child(work: Iterator[object]) -> int:
-    """Run a generator's rest in a forked child; returns its exit status."""
-    child = os.fork()
-    if child == 0:
-        status = 1
-        with contextlib.suppress(Exception):
-            for _ in work:
-                pass
-            status = 0
-        os._exit(status)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 def test_nothing_is_created_before_the_first_write(spool: Spool) -> None:
@@ -244,41 +232,59 @@ def test_a_killed_process_is_dead_at_once(spool: Spool) -> None:
     assert {segment.rows() for segment in found} == {3}
 
 
+_FORK = """
+import os, sys
+from pathlib import Path
+from turnspan_clickhouse.spool import Spool, SpoolWriter
+writer = SpoolWriter(Spool(Path(sys.argv[1])))
+writer.write("llm_call", 1, b"parent")
+print(writer.token, flush=True)
+if os.fork() == 0:
+    writer.after_fork()
+    writer.write("span", 1, b"child")
+    print(writer.token, flush=True)
+    os._exit(0)
+os.wait()
+found = writer.spool.dead_writers()
+print(*[lock.path.stem for lock in found], flush=True)
+"""
+
+
 def test_a_forked_child_has_an_identity_of_its_own(spool: Spool) -> None:
     """Both write, under different names; the child's end does not make the parent look dead."""
-    writer = SpoolWriter(spool)
-    writer.write("llm_call", 1, CALLS)
-    token = writer.token
-
-    def child() -> Iterator[object]:
-        writer.after_fork()
-        assert writer.token != token
-        yield writer.write("span", 1, SPANS)
-
-    assert in_child(child()) == 0
+    parent, child, dead_then = run_python(_FORK, spool.folder).split()
+    assert parent != child
+    assert dead_then == child
     mine, its = spool.segments()
+    assert (mine.table, its.table) == ("llm_call", "span")
     assert mine.writer != its.writer
-    (gone,) = dead(spool)
-    assert gone.startswith(its.writer + "-")
+    assert sorted(dead(spool)) == sorted([parent, child])
+
+
+_ORPHAN = """
+import os, sys, time
+from pathlib import Path
+from turnspan_clickhouse.spool import Spool, SpoolWriter
+writer = SpoolWriter(Spool(Path(sys.argv[1])))
+writer.write("llm_call", 1, b"x")
+child = os.fork()
+if child == 0:  # lives on with what it inherited; nobody tells our writer of the fork
+    os.close(1)
+    os.close(2)
+    time.sleep(60)
+    os._exit(0)
+print(writer.token, child, flush=True)
+os._exit(0)
+"""
 
 
 def test_a_surviving_child_does_not_make_a_dead_parent_look_alive(spool: Spool) -> None:
-    """The child let go of the inherited lock, even where nobody told our writer of the fork."""
-    spool.folder.mkdir(parents=True)
-    reading, writing = os.pipe()
-    parent = os.fork()
-    if parent == 0:
-        writer = SpoolWriter(spool)
-        writer.write("llm_call", 1, CALLS)
-        if os.fork() == 0:
-            os.close(writing)  # the grandchild lives on for a while, holding what it inherited
-            time.sleep(5)
-        os._exit(0)
-    os.close(writing)
-    os.waitpid(parent, 0)
-    os.read(reading, 1)
-    os.close(reading)
-    assert len(dead(spool)) == 1
+    """The child let go of the inherited lock."""
+    token, child = run_python(_ORPHAN, spool.folder).split()
+    try:
+        assert dead(spool) == [token]
+    finally:
+        os.kill(int(child), signal.SIGKILL)
 
 
 def test_temporary_files_of_the_dead_are_swept(spool: Spool) -> None:

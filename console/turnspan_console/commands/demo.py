@@ -97,13 +97,13 @@ def command(
     begun = datetime.now(timezone.utc)
     if not dsn.embedded:  # say at once that the server is away, not after the runs
         _open(dsn).close()
-    _record(planned, text, stream)
+    exported = _record(planned, text, stream)
     _ship(dsn)
     with _open(dsn) as store:
         fine = _print_counts(planned, store, output)
         _print_diagnostics(store, begun, output)
         _print_replay(planned, store, output)
-    _print_next(dsn, planned, output)
+    _print_next(dsn, planned, exported, output)
     if not fine:
         raise Failure("What landed is not what was played: see the sessions above.", FINDING)
 
@@ -173,7 +173,8 @@ def _planned(runs: list[Run], provider: str | None, *, trajectories: bool) -> li
     return sessions(runs, chosen)
 
 
-def _record(planned: list[Session], store: str, stream: bool | None) -> None:
+def _record(planned: list[Session], store: str, stream: bool | None) -> bool:
+    """Play and record; says whether everything went out to where it should."""
     import turnspan
     from turnspan_demo.model import RunError
     from turnspan_demo.runner import play_all
@@ -193,13 +194,14 @@ def _record(planned: list[Session], store: str, stream: bool | None) -> None:
     finally:
         shown.over()
         landed = turnspan.shutdown()
-    if not landed.ok:
+    if landed.remaining or landed.dropped:
         dropped = ", ".join(f"{reason} {n}" for reason, n in landed.dropped.items()) or "none"
         click.echo(
             f"turnspan: not everything landed at once: {landed.remaining} waiting, "
             f"dropped: {dropped}",
             err=True,
         )
+    return landed.ok
 
 
 class _Progress:
@@ -311,15 +313,17 @@ def _telling(planned: list[Session]) -> Session:
     return min(planned, key=rank)
 
 
-def _print_next(dsn: Dsn, planned: list[Session], output: Output) -> None:
+def _print_next(dsn: Dsn, planned: list[Session], exported: bool, output: Output) -> None:
     from rich.text import Text
 
     from turnspan_console import styles
 
     output.line()
     output.line(Text("The records are in ", style=styles.TITLE).append(str(dsn)))
-    if _otlp():
+    if _otlp() and exported:
         output.line(f"The spans also went to {_otlp()} (service turnspan-demo).")
+    elif _otlp():
+        output.line(Text(f"The spans could not be sent to {_otlp()}.", style=styles.WARN))
     output.line()
     output.line("Ask them more:")
     session = shlex.quote(planned[0].id)

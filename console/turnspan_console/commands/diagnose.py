@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from turnspan_records.diagnostics import Diagnostic
 
 _OVERVIEW_ROWS = 5
+_ALL_ROWS = frozenset({"how_turns_end"})
+"""Short by nature: the overview shows them whole."""
 
 
 @click.command("diagnose", short_help="Why turns stop, what fails, loops, is slow, costs.")
@@ -59,28 +61,28 @@ def command(
         return
     chosen = [_chosen(name)] if name else list(diagnostics().values())
     if show_sql:
-        output.line("\n\n".join(f"-- {one.title}\n{one.sql};" for one in chosen))
+        _print_sql(chosen, output)
         return
     if not name and format_ in ("jsonl", "csv"):
         raise Failure(f"--format {format_} needs the NAME of one diagnostic.", USAGE)
     window = read_window(since, until)
-    if not name and context.get_parameter_source("limit") is click.core.ParameterSource.DEFAULT:
-        limit = _OVERVIEW_ROWS
+    default_limit = context.get_parameter_source("limit") is click.core.ParameterSource.DEFAULT
+    brief = not name and default_limit
+
+    def rows_of(one: Diagnostic) -> int:
+        return _OVERVIEW_ROWS if brief and one.name not in _ALL_ROWS else limit
+
     more = 1 if format_ == "table" else 0  # to know whether there is more
     with open_chosen() as store:
         answers = (
-            (one, one.run(store, project=project, window=window, limit=limit + more))
+            (one, one.run(store, project=project, window=window, limit=rows_of(one) + more))
             for one in chosen
         )
-        if format_ == "json":
-            output.json(_as_json(list(answers), bool(name)))
-        elif format_ == "table":
+        if format_ == "table":
             for at, (one, result) in enumerate(answers):
-                print_answer(one, result, output, brief=not name, first=at == 0, limit=limit)
+                print_answer(one, result, output, brief=not name, first=at == 0, limit=rows_of(one))
         else:
-            from turnspan_console.results import print_result
-
-            print_result(next(answers)[1], format_, output)
+            _print_data(list(answers), format_, output, single=bool(name))
 
 
 def _chosen(name: str) -> Diagnostic:
@@ -96,6 +98,10 @@ def _chosen(name: str) -> Diagnostic:
         raise Failure(
             f"There is no diagnostic {name!r}.{meant} `turnspan diagnose --list` names them.", USAGE
         ) from None
+
+
+def _print_sql(chosen: list[Diagnostic], output: Output) -> None:
+    output.line("\n\n".join(f"-- {one.title}\n{one.sql};" for one in chosen))
 
 
 def _print_list(output: Output, format_: str) -> None:
@@ -134,6 +140,17 @@ def print_answer(
     if not brief:
         output.line()
         output.prose(Text(one.remedy, style=styles.FAINT))
+
+
+def _print_data(
+    answers: list[tuple[Diagnostic, Result]], format_: str, output: Output, *, single: bool
+) -> None:
+    from turnspan_console.results import print_result
+
+    if format_ == "json":
+        output.json(_as_json(answers, single))
+    else:
+        print_result(answers[0][1], format_, output)
 
 
 def _as_json(answers: list[tuple[Diagnostic, Result]], single: bool) -> Any:

@@ -21,6 +21,7 @@ from turnspan.content.redact import Redactor
 from turnspan_clickhouse.batch import Batch
 from turnspan_clickhouse.normalise import inference, others
 from turnspan_clickhouse.normalise.derived import DerivedTurns
+from turnspan_clickhouse.normalise.foreign import adopt
 from turnspan_clickhouse.normalise.landing import Lander
 from turnspan_clickhouse.normalise.source import Cleaner, Origins, SpanFacts, read, text
 
@@ -46,6 +47,8 @@ class Normaliser:
         context = span.context
         assert context is not None
         content = self._ledger.take(context.trace_id, context.span_id)
+        if content is None:
+            content = adopt(facts, self._settings.capture_content)
         operation = text(facts.attributes.get(semconv.OPERATION_NAME))
         if operation in semconv.INFERENCE_OPERATIONS:
             held = content if isinstance(content, InferenceContent) else None

@@ -12,9 +12,10 @@ from turnspan.content.rebuild import source_if_needed
 from turnspan.content.redact import Redactor
 from turnspan.turn import Usage
 from turnspan_clickhouse.batch import Batch
+from turnspan_clickhouse.dialects import is_content
 from turnspan_clickhouse.normalise.landing import Lander, system_text
-from turnspan_clickhouse.normalise.source import SpanFacts, integer, text
-from turnspan_clickhouse.pricing import price
+from turnspan_clickhouse.normalise.source import SpanFacts, agent_version, integer, text
+from turnspan_clickhouse.pricing import price_of_call
 from turnspan_clickhouse.records import NO_HASH, LlmCall
 
 _COLUMNS = frozenset(
@@ -36,6 +37,7 @@ _COLUMNS = frozenset(
         semconv.USAGE_REASONING_OUTPUT_TOKENS,
         semconv.AGENT_NAME,
         semconv.AGENT_VERSION,
+        semconv.TURN_AGENT_VERSION,
         semconv.ERROR_TYPE,
         semconv.TURN_ID,
         semconv.ROUND,
@@ -58,7 +60,7 @@ def llm_call(facts: SpanFacts, redactor: Redactor, batch: Batch) -> LlmCall:
     provider = text(a.get(semconv.PROVIDER_NAME))
     request_model = text(a.get(semconv.REQUEST_MODEL))
     response_model = text(a.get(semconv.RESPONSE_MODEL))
-    cost, version = price(provider, response_model, request_model, usage, facts.start_time)
+    cost, version = price_of_call(a, usage, facts.start_time)
     ttfc = a.get(semconv.RESPONSE_TIME_TO_FIRST_CHUNK)
     reasons: Any = a.get(semconv.RESPONSE_FINISH_REASONS) or ()
     return LlmCall(
@@ -94,7 +96,7 @@ def llm_call(facts: SpanFacts, redactor: Redactor, batch: Batch) -> LlmCall:
         error_type=facts.error_type,
         error_message=redactor.text(facts.error_message, "error") if facts.error_message else "",
         agent_name=text(a.get(semconv.AGENT_NAME)),
-        agent_version=text(a.get(semconv.AGENT_VERSION)),
+        agent_version=agent_version(a),
         consortium_id=text(a.get(semconv.CONSORTIUM_ID)),
         consortium_role=integer(a.get(semconv.CONSORTIUM_ROLE)),
         lineage_id=text(a.get(semconv.LINEAGE_ID)),
@@ -120,8 +122,11 @@ def usage_of(facts: SpanFacts) -> Usage:
 
 
 def other_attributes(facts: SpanFacts, columns: frozenset[str]) -> dict[str, str]:
-    """The attributes that have no column."""
-    return {key: value for key, value in facts.texts.items() if key not in columns}
+    """The attributes that have no column; content of foreign spans has landed and stays out."""
+    found = {key: value for key, value in facts.texts.items() if key not in columns}
+    if facts.foreign:
+        return {key: value for key, value in found.items() if not is_content(key)}
+    return found
 
 
 def add_content(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, cast
 
 from opentelemetry.sdk.trace import ReadableSpan
 
@@ -15,7 +16,7 @@ from turnspan.content.redact import Redactor
 from turnspan.outcomes import tool_failed
 from turnspan_clickhouse.batch import Batch
 from turnspan_clickhouse.normalise.inference import other_attributes, usage_of
-from turnspan_clickhouse.normalise.source import Origins, SpanFacts, integer, text
+from turnspan_clickhouse.normalise.source import Origins, SpanFacts, agent_version, integer, text
 from turnspan_clickhouse.records import SpanRow, ToolCall, TurnSummary
 
 RUNNING, FINAL, INTERRUPTED = "running", "final", "interrupted"
@@ -43,6 +44,8 @@ _TURN_COLUMNS = frozenset(
         semconv.OPERATION_NAME,
         semconv.AGENT_NAME,
         semconv.AGENT_VERSION,
+        semconv.TURN_AGENT_VERSION,
+        semconv.TURN_MODELS,
         semconv.CONVERSATION_ID,
         semconv.SESSION_ID,
         semconv.USER_ID,
@@ -136,7 +139,7 @@ def turn_summary(
         duration=facts.duration,
         status=FINAL,
         agent_name=text(a.get(semconv.AGENT_NAME)),
-        agent_version=text(a.get(semconv.AGENT_VERSION)),
+        agent_version=agent_version(a),
         user_message=_user_message(content, redactor),
         response_text=_response(content, redactor),
         stop_reason=redactor.text(_stop_reason(facts), "stop_reason"),
@@ -159,7 +162,7 @@ def turn_summary(
         cache_write_tokens=usage.cache_write_tokens,
         reasoning_tokens=usage.reasoning_tokens,
         cost_usd=cost,
-        models=list(turn.models) if turn is not None else [],
+        models=_models(a),
         error_type=facts.error_type,
         error_message=redactor.text(facts.error_message, "error") if facts.error_message else "",
         lineage_id=text(a.get(semconv.LINEAGE_ID)),
@@ -170,6 +173,14 @@ def turn_summary(
         writer=batch.writer,
         written_at=batch.written_at,
     )
+
+
+def _models(attributes: Mapping[str, Any]) -> list[str]:
+    models = attributes.get(semconv.TURN_MODELS)
+    if isinstance(models, (list, tuple)):
+        return [text(model) for model in cast("Iterable[Any]", models)]
+    model = text(attributes.get(semconv.REQUEST_MODEL))  # an agent of one model, traced by others
+    return [model] if model else []
 
 
 def running_turn(

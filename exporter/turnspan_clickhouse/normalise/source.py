@@ -94,6 +94,8 @@ class SpanFacts:
     scope_name: str
     error_type: str
     error_message: str
+    foreign: bool = False
+    """Whether another instrumentation made the span: its attributes may hold content."""
 
     @property
     def end_time(self) -> int:
@@ -181,6 +183,12 @@ def text(value: Any) -> str:
     if isinstance(value, (list, tuple, dict)):
         return dumps_text(value)
     return str(value)
+
+
+def agent_version(attributes: Mapping[str, Any]) -> str:
+    """The agent's version: by our name, or by the conventions' for remote agents."""
+    ours = attributes.get(semconv.TURN_AGENT_VERSION)
+    return text(ours if ours is not None else attributes.get(semconv.AGENT_VERSION))
 
 
 def integer(value: Any) -> int | None:

@@ -53,7 +53,7 @@ def join_request(parts: RequestParts) -> dict[str, Any]:
 
 
 def system_parts(raw_system: Any, messages: list[Message]) -> list[Part]:
-    """The parts of the system field (a text or parts), else those of the leading system messages."""
+    """The parts of the system field (text or parts), else of the leading system messages."""
     if isinstance(raw_system, str):
         return [text_part(raw_system)]
     if raw_system is None:

@@ -12,6 +12,7 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Final, Protocol, cast
 
 from opentelemetry import context as otel_context
@@ -26,7 +27,7 @@ from opentelemetry.trace import (
     set_span_in_context,
 )
 
-from turnspan import config, semconv
+from turnspan import config, metrics, semconv
 from turnspan.content.ledger import InferenceContent, ledger
 from turnspan.content.snapshot import freeze
 from turnspan.context import SESSION_KEY, TURN_KEY, scope_attributes
@@ -45,6 +46,7 @@ CANCELLED: Final = "cancelled"
 
 _FREEZE = guard("call.freeze_request")
 _LOST = guard("call.lost")
+_EVENT = guard("call.event")
 _MESSAGE = guard("call.error_message")
 _MESSAGE_LENGTH: Final = 2_000
 _CODE = re.compile(r"[A-Za-z_][A-Za-z0-9_.\-]{0,63}")
@@ -114,6 +116,10 @@ class Endpoint(Protocol):
 class Call:
     """One model call. Its span ends exactly once, whoever ends it first."""
 
+    attributes: Mapping[str, Any] = MappingProxyType({})
+    """The span's attributes at its start."""
+    chunks: Sequence[float] | None = None
+    """When each chunk after the first came, where anybody wants to know."""
     followed = False
     """Whether a stream's or raw response's record ends it; collected with it in any order."""
     hide_usage = False
@@ -168,6 +174,13 @@ class Call:
         """Whether the SDK is at work on this call (a stream's reader is not)."""
         return self._inner is not None
 
+    @property
+    def listened_to(self) -> bool:
+        """Whether anybody wants to know what the response says."""
+        if self.recording or self.turn is not None:
+            return True
+        return metrics.live() or config.active().emit_events
+
     def fail(self, error: BaseException) -> None:
         """The user's function raised."""
         response: Any = None
@@ -209,10 +222,10 @@ class Call:
             return
         self._open = False
         try:
-            self._record(response, error, outcome, first_chunk)
+            self._record(response, content, error, outcome, first_chunk)
         finally:
             try:
-                if self.request is not None:
+                if self.request is not None and self.recording:
                     self._keep(self.request, content)
             finally:
                 self.span.end()
@@ -223,11 +236,16 @@ class Call:
                 self.close(None)
 
     def _record(
-        self, response: Any, error: BaseException | None, outcome: str, first_chunk: float | None
+        self,
+        response: Any,
+        content: Any,
+        error: BaseException | None,
+        outcome: str,
+        first_chunk: float | None,
     ) -> None:
         attributes: dict[str, Any] = {}
         try:
-            if response is not None and self.recording:
+            if response is not None and self.listened_to:
                 self.endpoint.describe_response(response, attributes)
             if first_chunk is not None:
                 attributes[semconv.RESPONSE_TIME_TO_FIRST_CHUNK] = first_chunk - self.started
@@ -237,6 +255,10 @@ class Call:
                 outcome = self._describe_error(error, outcome, attributes)
             if outcome:
                 attributes[semconv.STREAM_OUTCOME] = outcome
+            metrics.call_ended(self, attributes, first_chunk)
+            if config.active().emit_events:
+                with _EVENT:
+                    self._emit(attributes, content, error)
             if self.turn is not None:
                 self._tell(self.turn, response, error)
         finally:
@@ -254,6 +276,16 @@ class Call:
             return outcome or (ERROR if self.stream else "")
         attributes[semconv.RESPONSE_FINISH_REASONS] = ["error"]
         return CANCELLED
+
+    def _emit(
+        self, attributes: Mapping[str, Any], response: Any, error: BaseException | None
+    ) -> None:
+        from turnspan import events
+
+        content: InferenceContent | None = None
+        if self.request is not None and config.active().content_on_events:
+            content = InferenceContent(self.endpoint.dialect, self.request, response)
+        events.call_ended(self.span, {**self.attributes, **attributes}, content, error)
 
     def _tell(self, turn: Turn, response: Any, error: BaseException | None) -> None:
         if response is not None:
@@ -322,9 +354,11 @@ def begin(
     model = attributes.get(semconv.REQUEST_MODEL, "")
     call.model = model
     name = f"{endpoint.operation} {model}" if model else endpoint.operation
+    call.attributes = attributes
     call.begun(tracer.start_span(name, outer, SpanKind.CLIENT, attributes))
-    wanted = settings.capture_content and (ledger.active or settings.content_on_spans)
-    if wanted and call.recording:
+    wanted = call.recording and (ledger.active or settings.content_on_spans)
+    on_event = settings.emit_events and settings.content_on_events
+    if settings.capture_content and (wanted or on_event):
         with _FREEZE:
             _freeze_request(call, body)
     return call

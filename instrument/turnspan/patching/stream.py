@@ -8,9 +8,12 @@ and its iterator hold). There is no cycle: a dropped stream is collected at once
 
 from __future__ import annotations
 
+import time
+from array import array
 from collections.abc import AsyncIterator, Iterator
 from typing import Any, cast
 
+from turnspan import metrics
 from turnspan.guard import errors, guard
 from turnspan.patching.call import ABANDONED, COMPLETE, Call
 
@@ -29,6 +32,8 @@ class StreamRecord:
     def __init__(self, call: Call) -> None:
         self.accumulator = call.endpoint.accumulator()
         self.hide = call.hide_usage
+        self.chunks: array[float] | None = metrics.clock()
+        """When each chunk came, where anybody wants to know."""
         self._call = call
 
     def broken(self, error: Exception, chunk: Any) -> bool:
@@ -48,6 +53,8 @@ class StreamRecord:
             response = self.accumulator.response()
         finally:
             first = self.accumulator.first
+            if self.chunks:
+                call.chunks = self.chunks[1:]
             call.close(response, response, error=error, outcome=outcome, first_chunk=first)
 
     def __del__(self) -> None:
@@ -65,10 +72,13 @@ def folded(inner: Iterator[Any], record: StreamRecord) -> Iterator[Any]:
     """What ``inner`` gives, folded in passing."""
     fold = record.accumulator.fold
     hide = record.hide
+    chunks = record.chunks
     try:
         for chunk in inner:
             try:
                 only_usage = fold(chunk)
+                if chunks is not None:
+                    chunks.append(time.perf_counter())
             except Exception as error:  # noqa: BLE001  ours, never the caller's
                 only_usage = False
                 with _FOLD:
@@ -95,10 +105,13 @@ async def afolded(inner: AsyncIterator[Any], record: StreamRecord) -> AsyncItera
     """``folded`` for an asynchronous stream."""
     fold = record.accumulator.fold
     hide = record.hide
+    chunks = record.chunks
     try:
         async for chunk in inner:
             try:
                 only_usage = fold(chunk)
+                if chunks is not None:
+                    chunks.append(time.perf_counter())
             except Exception as error:  # noqa: BLE001  ours, never the caller's
                 only_usage = False
                 with _FOLD:
@@ -201,8 +214,7 @@ def attach_raw(raw: Any, call: Call) -> None:
     """Follow a raw response, which the caller gets untouched."""
     response = raw.http_response
     if not call.stream and response.is_stream_consumed:
-        useful = call.recording or call.turn is not None
-        body = _json(response) if useful else None
+        body = _json(response) if call.listened_to else None
         call.close(body, body)
         return
     raw.__dict__[RECORD] = RawRecord(call, response)

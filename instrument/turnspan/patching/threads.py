@@ -155,6 +155,8 @@ class ThreadingInstrumentor(BaseInstrumentor):  # type: ignore[misc]
         self._on = True
         self._patch(ThreadPoolExecutor, "submit", _submit)
         self._patch(threading.Thread, "start", _start)
+        if "start" in vars(threading.Timer):  # what the other one leaves behind when taken off
+            self._patch(threading.Timer, "start", _start)
         hooks = (
             ("multiprocessing.pool", self._pools_imported),
             ("multiprocessing.process", self._processes_imported),

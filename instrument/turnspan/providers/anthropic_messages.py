@@ -64,6 +64,7 @@ class Messages:
         usage = fields.get("usage")
         if usage is not None:
             write_usage(read_usage(usage), attributes)
+            _read_billing(fields_of(usage), attributes)
 
     def reply(self, response: Any) -> Reply:
         """What a message means for the turn."""
@@ -113,6 +114,24 @@ def read_usage(usage: Any) -> Usage:
         written,
         details.get("thinking_tokens"),
     )
+
+
+def _read_billing(usage: Mapping[str, Any], attributes: dict[str, Any]) -> None:
+    """What else the price depends on."""
+    for group, name, key in (
+        ("cache_creation", "ephemeral_1h_input_tokens", semconv.USAGE_CACHE_WRITE_1H_INPUT_TOKENS),
+        ("server_tool_use", "web_search_requests", semconv.USAGE_WEB_SEARCHES),
+    ):
+        count = fields_of(usage.get(group)).get(name)
+        if isinstance(count, int) and count:
+            attributes[key] = count
+    for name, key in (
+        ("service_tier", semconv.RESPONSE_SERVICE_TIER),
+        ("speed", semconv.RESPONSE_SPEED),
+    ):
+        value = usage.get(name)
+        if isinstance(value, str) and value != "standard":
+            attributes[key] = value
 
 
 class MessageAccumulator:

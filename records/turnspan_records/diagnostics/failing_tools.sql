@@ -6,7 +6,7 @@ SELECT
     countIf(failed) AS failures,
     count() AS calls,
     failures / calls AS failure_rate,
-    uniqExactIf(turn_id, failed) AS turns,
+    uniqIf(turn_id, failed) AS turns,
     topKIf(1)(error_type, failed AND error_type != '')[1] AS usual_error,
     leftUTF8(argMaxIf(error_message, start_time, failed), 240) AS last_error,
     maxIf(start_time, failed) AS last_time,

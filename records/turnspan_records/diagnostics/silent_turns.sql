@@ -11,7 +11,7 @@ SELECT
     t.silent_rounds AS silent_rounds,
     rounds,
     tool_call_count AS tools,
-    NOT match(response_text, '\\S') AS empty_reply,
+    (NOT match(response_text, '\\S'))::Bool AS empty_reply,
     leftUTF8(user_message, 240) AS user_message
 FROM turn_summary AS t
 WHERE parent_turn_id = ''

@@ -4,8 +4,8 @@
 SELECT
     name AS tool,
     count() AS calls,
-    uniqExact(turn_id) AS turns,
-    uniqExact(session_id) AS sessions,
+    uniq(turn_id) AS turns,
+    uniq(session_id) AS sessions,
     round(calls / turns, 1) AS calls_per_turn,
     countIf(failed) / calls AS failure_rate,
     quantileTDigest(0.5)(duration) AS p50_seconds,

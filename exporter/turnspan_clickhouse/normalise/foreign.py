@@ -1,0 +1,46 @@
+"""Spans of other instrumentations, taken as if they were ours: current names, content beside."""
+
+from __future__ import annotations
+
+from turnspan import semconv
+from turnspan.content.convert import describe_reply
+from turnspan.content.ledger import Content, TurnContent
+from turnspan.content.model import Conversation, last_user_text
+from turnspan.turn import Turn
+from turnspan_clickhouse import dialects
+from turnspan_clickhouse.dialects import ForeignCall, ForeignSpan
+from turnspan_clickhouse.normalise.source import SpanFacts
+
+
+def adopt(facts: SpanFacts, capture_content: bool) -> Content | None:
+    """Read a span that is not ours; returns its content, if it may be recorded.
+
+    What its dialect says is put into ``facts.attributes`` under the current convention's names, for
+    the columns; ``facts.texts`` keeps the span's own attributes. Both are without content where
+    that is not to be recorded.
+    """
+    if facts.scope_name.startswith(semconv.SCOPE_PREFIX):
+        return None
+    events = [(event.name, event.attributes or {}) for event in facts.span.events]
+    span = ForeignSpan(facts.span.name, facts.scope_name, facts.attributes, events)
+    call = dialects.read(span)
+    if call is None:
+        return None
+    facts.foreign = True
+    facts.attributes = {**facts.attributes, **call.canonical()}
+    facts.session_id = facts.session_id or call.conversation_id
+    if not capture_content:
+        facts.attributes = {k: v for k, v in facts.attributes.items() if not dialects.is_content(k)}
+        facts.texts = {k: v for k, v in facts.texts.items() if not dialects.is_content(k)}
+        return None
+    return _turn_content(call) if call.kind == dialects.AGENT else call.content()
+
+
+def _turn_content(call: ForeignCall) -> TurnContent:
+    turn = Turn(agent_name=call.agent_name, recording=False)
+    turn.usage = call.usage
+    turn.models = [model for model in (call.response_model or call.request_model,) if model]
+    reply = Conversation()
+    describe_reply(reply, call.output)
+    turn.last_text = reply.response_text
+    return TurnContent(turn, user_message=last_user_text(call.input) or None)

@@ -1,0 +1,132 @@
+"""The metrics that are recorded: their names, units, bucket boundaries, and the instruments.
+
+The GenAI metrics are those of the conventions (see ``semconv``); boundaries are given as advice, so
+a View of the application beats them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from opentelemetry.context import Context
+from opentelemetry.metrics import CallbackOptions, Counter, Histogram, Meter, Observation
+
+from turnspan import semconv
+
+Callback = Callable[[CallbackOptions], Iterable[Observation]]
+
+_SECONDS: Final = tuple(0.01 * 2**power for power in range(14))
+_TOKENS: Final = tuple(4**power for power in range(14))
+_CALLS: Final = tuple(2**power for power in range(8))
+_AGENT: Final = tuple(0.1 * 2**power for power in range(13))
+_WORKFLOW: Final = (1, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200)
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One metric; a histogram where it has bucket boundaries, a counter where it has none."""
+
+    name: str
+    unit: str
+    description: str
+    buckets: Sequence[float] = ()
+
+
+METRICS: Final = (
+    Metric(semconv.METRIC_INFERENCE_DURATION, "s", "Duration of a model call.", _SECONDS),
+    Metric(
+        semconv.METRIC_TIME_TO_FIRST_CHUNK,
+        "s",
+        "Time from a streamed call's start to its first chunk.",
+        _SECONDS,
+    ),
+    Metric(
+        semconv.METRIC_TIME_PER_OUTPUT_CHUNK,
+        "s",
+        "Time between two chunks of a streamed reply.",
+        _SECONDS,
+    ),
+    Metric(semconv.METRIC_INPUT_TOKENS, "{token}", "Input tokens used, cached ones included."),
+    Metric(semconv.METRIC_OUTPUT_TOKENS, "{token}", "Output tokens used, reasoning included."),
+    Metric(semconv.METRIC_CACHE_READ_TOKENS, "{token}", "Input tokens read from a cache."),
+    Metric(semconv.METRIC_CACHE_WRITE_TOKENS, "{token}", "Input tokens written to a cache."),
+    Metric(semconv.METRIC_REASONING_TOKENS, "{token}", "Output tokens used for reasoning."),
+    Metric(semconv.METRIC_CALL_INPUT_TOKENS, "{token}", "Input tokens of one call.", _TOKENS),
+    Metric(semconv.METRIC_CALL_OUTPUT_TOKENS, "{token}", "Output tokens of one call.", _TOKENS),
+    Metric(
+        semconv.METRIC_OPERATION_DURATION,
+        "s",
+        "Duration of a call that is no inference, such as embeddings.",
+        _SECONDS,
+    ),
+    Metric(semconv.METRIC_AGENT_DURATION, "s", "Duration of an agent's turn.", _AGENT),
+    Metric(
+        semconv.METRIC_AGENT_INFERENCE_CALLS,
+        "{inference_call}",
+        "Model calls in an agent's own loop.",
+        _CALLS,
+    ),
+    Metric(
+        semconv.METRIC_AGENT_TOOL_CALLS,
+        "{tool_call}",
+        "Tool calls in an agent's own loop.",
+        _CALLS,
+    ),
+    Metric(semconv.METRIC_WORKFLOW_DURATION, "s", "Duration of a workflow.", _WORKFLOW),
+    Metric(semconv.METRIC_TOOL_DURATION, "s", "Duration of an executed tool.", _SECONDS),
+    Metric(
+        semconv.METRIC_COST,
+        "{USD}",
+        "What model calls cost by the price list; calls of unknown price are left out.",
+    ),
+)
+"""What is recorded as it happens."""
+
+QUEUED: Final = Metric(semconv.METRIC_QUEUED, "{span}", "Finished spans waiting for their export.")
+PENDING: Final = Metric(
+    semconv.METRIC_PENDING, "{segment}", "Spool segments waiting to be shipped to the store."
+)
+EXPORTED: Final = Metric(semconv.METRIC_EXPORTED, "{span}", "Spans whose records were accepted.")
+DROPPED: Final = Metric(semconv.METRIC_DROPPED, "{item}", "Spans and records lost, by reason.")
+INTERNAL_ERRORS: Final = Metric(
+    semconv.METRIC_INTERNAL_ERRORS, "{error}", "Errors of Turnspan's own that were swallowed."
+)
+OBSERVED: Final = (QUEUED, PENDING, EXPORTED, DROPPED, INTERNAL_ERRORS)
+"""What is looked up whenever metrics are collected: the pipeline's own accounts."""
+
+
+class Instruments:
+    """The instruments of one meter."""
+
+    def __init__(self, meter: Meter, observe: Mapping[str, Callback]) -> None:
+        self._counters: dict[str, Counter] = {}
+        self._histograms: dict[str, Histogram] = {}
+        for metric in METRICS:
+            if metric.buckets:
+                self._histograms[metric.name] = meter.create_histogram(
+                    metric.name,
+                    metric.unit,
+                    metric.description,
+                    explicit_bucket_boundaries_advisory=metric.buckets,
+                )
+            else:
+                self._counters[metric.name] = meter.create_counter(
+                    metric.name, metric.unit, metric.description
+                )
+        for metric in OBSERVED:
+            create: Any = meter.create_observable_counter
+            if metric in (QUEUED, PENDING):
+                create = meter.create_observable_up_down_counter
+            create(metric.name, [observe[metric.name]], metric.unit, metric.description)
+
+    def add(self, name: str, value: float, attributes: Mapping[str, Any], context: Context) -> None:
+        """Add to a counter."""
+        self._counters[name].add(value, attributes, context)
+
+    def record(
+        self, name: str, value: float, attributes: Mapping[str, Any], context: Context
+    ) -> None:
+        """Record a value of a histogram."""
+        self._histograms[name].record(value, attributes, context)

@@ -1,0 +1,293 @@
+"""Metrics: counted once a call, whether or not its span is sampled, off the calling thread.
+
+Recording one value through the metrics SDK takes microseconds, and a model call has a dozen of
+them. So the calling thread only queues what it measured; the queue is emptied whenever a reader
+collects, by the callback of an observable instrument (readers run those first), and by a daemon
+thread when many have gathered. Without a MeterProvider nothing is measured at all.
+
+Only the OpenTelemetry API is used here.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from array import array
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from turnspan import semconv
+from turnspan.guard import errors, guard
+from turnspan.measurements import CallEnded
+
+if TYPE_CHECKING:
+    from opentelemetry.metrics import CallbackOptions, MeterProvider, Observation
+
+    from turnspan.instruments import Instruments
+    from turnspan.measurements import Measurement, Pricer
+    from turnspan.patching.call import Call
+
+GATHER: Final = 256
+"""Measurements that wake the thread; fewer wait for the next collection."""
+LIMIT: Final = 65_536
+"""Measurements kept at most; beyond it the oldest are dropped and counted."""
+
+_API: Final = "opentelemetry.metrics"
+_INTERNAL: Final = "opentelemetry.metrics._internal"
+_VARIABLE: Final = "OTEL_PYTHON_METER_PROVIDER"
+_CREATE = guard("metrics.create")
+_CALL = guard("metrics.call")
+_RECORD = guard("metrics.record")
+_DROP = guard("metrics.drop")
+
+
+class _Metrics:
+    """The queue between the threads that run agents and the instruments."""
+
+    def __init__(self) -> None:
+        self.instruments: Instruments | None = None
+        self.pricer: Pricer | None = None
+        self.dropped = 0
+        self._given: MeterProvider | None = None
+        self._source: MeterProvider | None = None
+        self._idle: object = None
+        self._named: bool | None = None
+        self._create_lock = threading.Lock()
+        self._forget()
+
+    def _forget(self) -> None:
+        self._queue: deque[Measurement] = deque()
+        self._wake = threading.Event()
+        self._lock = threading.Lock()
+        self._worker: threading.Thread | None = None
+
+    # -- the calling thread ------------------
+
+    def put(self, measurement: Measurement) -> None:
+        """Queue what was measured."""
+        queue = self._queue
+        queue.append(measurement)
+        size = len(queue)
+        if size < GATHER:
+            return
+        if size > LIMIT:
+            with _DROP:
+                queue.popleft()
+                self.dropped += 1
+        if not self._wake.is_set():
+            self._wake.set()
+            if self._worker is None:
+                self._start_worker()
+
+    def look(self) -> bool:
+        """Whether a MeterProvider has come; makes the instruments when it has."""
+        provider: Any = self._given
+        if provider is None:
+            provider = self._global()
+        if provider is None or provider is self._idle:
+            return False
+        if type(provider).__module__.startswith(_API):  # the API's own records nothing
+            self._idle = provider
+            return False
+        with _CREATE:
+            self._create(provider)
+        return self.instruments is not None
+
+    def use(self, provider: MeterProvider | None) -> None:
+        """Record under this provider from now on; ``None`` means the global one."""
+        self.drain()
+        with self._create_lock:
+            self._given = provider
+            self._idle = None
+            if provider is None:
+                provider = self._global()
+            if provider is not self._source:
+                self.instruments = None
+        self.look()
+
+    def _global(self) -> Any:
+        # get_meter_provider() reads the environment each time (0.8 us); what it keeps is one
+        # attribute of a module that is imported by whoever sets a provider. Where that attribute
+        # has moved, the function is asked all the same.
+        if self._named is None:
+            self._named = _VARIABLE in os.environ
+        internal = sys.modules.get(_INTERNAL)
+        if not self._named:
+            known: Any = getattr(internal, "_METER_PROVIDER", self)
+            if internal is None or known is None:
+                return None
+            if known is not self:
+                return known
+        from opentelemetry.metrics import get_meter_provider
+
+        provider = get_meter_provider()
+        self._named = False
+        return provider
+
+    def _create(self, provider: MeterProvider) -> None:
+        from turnspan import __version__
+        from turnspan.instruments import Instruments
+
+        with self._create_lock:
+            if self.instruments is None:
+                self._idle = self._source = provider  # not tried again where it fails
+                meter = provider.get_meter(semconv.SCOPE_DECORATORS, __version__)
+                self.instruments = Instruments(meter, _CALLBACKS)
+                self._idle = None
+
+    # -- elsewhere ------------------
+
+    def drain(self, *, yielding: bool = False) -> None:
+        """Record everything queued; ``yielding`` lets other threads in between."""
+        with self._lock:
+            while True:
+                try:
+                    measurement = self._queue.popleft()
+                except IndexError:
+                    return
+                instruments = self.instruments
+                if instruments is not None:
+                    with _RECORD:
+                        measurement.into(instruments, self.pricer)
+                if yielding:
+                    time.sleep(0)
+
+    def _start_worker(self) -> None:
+        with self._create_lock:
+            if self._worker is None:
+                self._worker = threading.Thread(
+                    target=self._run, name="turnspan-metrics", daemon=True
+                )
+                self._worker.start()
+
+    def _run(self) -> None:
+        wake = self._wake
+        while True:
+            wake.wait()
+            wake.clear()
+            self.drain(yielding=True)
+
+    def after_fork(self) -> None:
+        """In a forked child: what the parent had queued is the parent's to record."""
+        self._create_lock = threading.Lock()
+        self._forget()
+
+
+_metrics = _Metrics()
+os.register_at_fork(after_in_child=_metrics.after_fork)
+
+
+def live() -> bool:
+    """Whether anybody wants metrics: a MeterProvider was given, or the global one was set."""
+    return _metrics.instruments is not None or _metrics.look()
+
+
+def put(measurement: Measurement) -> None:
+    """Record a measurement, soon. Only worth making while ``live()``."""
+    _metrics.put(measurement)
+
+
+def call_ended(call: Call, attributes: Mapping[str, Any], first_chunk: float | None) -> None:
+    """A call to a provider ended, with these attributes. Never raises."""
+    with _CALL:
+        if live():
+            span = call.span.get_span_context()
+            put(
+                CallEnded(
+                    call.attributes,
+                    attributes,
+                    call.started,
+                    first_chunk,
+                    call.chunks,
+                    span,
+                )
+            )
+
+
+def clock() -> array[float] | None:
+    """Takes the times of a stream's further chunks; ``None`` where nobody wants them."""
+    return array("d") if live() else None
+
+
+def drain() -> None:
+    """Record everything queued, now."""
+    _metrics.drain()
+
+
+def use_meter_provider(provider: MeterProvider | None) -> None:
+    """Record under this provider; ``None`` means the global one, whatever it becomes."""
+    _metrics.use(provider)
+
+
+def use_pricer(pricer: Pricer | None) -> None:
+    """Price calls by this function, for ``turnspan.client.cost``; it runs off their threads."""
+    _metrics.pricer = pricer
+
+
+# -- the pipeline's own accounts, looked up at every collection ------------------
+
+
+def _queued(_: CallbackOptions) -> Iterator[Observation]:
+    drain()  # here, because a reader calls the observable instruments before it reads the others
+    from opentelemetry.metrics import Observation
+
+    from turnspan.lifecycle import processor
+
+    running = processor()
+    if running is not None:
+        yield Observation(running.queued())
+
+
+def _pending(_: CallbackOptions) -> Iterator[Observation]:
+    from opentelemetry.metrics import Observation
+
+    from turnspan.lifecycle import processor
+
+    running = processor()
+    if running is not None:
+        yield Observation(running.held())
+
+
+def _exported(_: CallbackOptions) -> Iterator[Observation]:
+    from opentelemetry.metrics import Observation
+
+    from turnspan.lifecycle import processor
+
+    running = processor()
+    if running is not None:
+        yield Observation(running.exported)
+
+
+def _dropped(_: CallbackOptions) -> Iterable[Observation]:
+    from turnspan.content.ledger import ledger
+    from turnspan.lifecycle import processor
+
+    running = processor()
+    counts = dict(ledger.dropped)
+    if running is not None:
+        counts.update(running.dropped())
+    if _metrics.dropped:
+        counts["metrics_full"] = _metrics.dropped
+    return _by(semconv.DROP_REASON, counts)
+
+
+def _internal_errors(_: CallbackOptions) -> Iterable[Observation]:
+    return _by(semconv.ERROR_PLACE, errors.counts())
+
+
+def _by(attribute: str, counts: Mapping[str, int]) -> list[Observation]:
+    from opentelemetry.metrics import Observation
+
+    return [Observation(count, {attribute: name}) for name, count in counts.items()]
+
+
+_CALLBACKS: Final = {
+    semconv.METRIC_QUEUED: _queued,
+    semconv.METRIC_PENDING: _pending,
+    semconv.METRIC_EXPORTED: _exported,
+    semconv.METRIC_DROPPED: _dropped,
+    semconv.METRIC_INTERNAL_ERRORS: _internal_errors,
+}

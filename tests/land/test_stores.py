@@ -1,0 +1,117 @@
+"""Stores: every failure is one sentence with the remedy, and never shows the password."""
+
+from __future__ import annotations
+
+import dataclasses
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from turnspan_clickhouse.dsn import Dsn
+from turnspan_clickhouse.errors import (
+    QueryError,
+    StoreBusyError,
+    StoreError,
+    StoreUnavailableError,
+)
+from turnspan_clickhouse.stores import Store, open_store, quoted
+
+
+def free_port() -> int:
+    """A port where nothing listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def test_a_server_that_is_not_there(caplog: pytest.LogCaptureFixture) -> None:
+    """Unavailable: trying again later is right. The driver's own log lines are kept back."""
+    dsn = Dsn(scheme="http", host="127.0.0.1", port=free_port(), password="hunter2")
+    with pytest.raises(StoreUnavailableError) as failure:
+        open_store(dsn)
+    text = str(failure.value)
+    assert "does not answer (Connection refused)" in text
+    assert "hunter2" not in text + caplog.text
+    assert "\n" not in text
+    assert caplog.records == []
+
+
+def test_a_wrong_password(server_dsn: Dsn) -> None:
+    """The server's refusal names the user and where the password comes from."""
+    with pytest.raises(StoreError, match=r"refused user 'writer': check the user and password"):
+        open_store(dataclasses.replace(server_dsn, user="writer", password="wrong"))
+
+
+def test_a_user_with_a_password(server_dsn: Dsn) -> None:
+    """Another user than the default one."""
+    with open_store(dataclasses.replace(server_dsn, user="writer", password="writer-secret")):
+        pass
+
+
+def test_a_refused_statement_has_the_engine_s_code(store: Store) -> None:
+    """UNKNOWN_TABLE, in the engine's own words."""
+    with pytest.raises(QueryError, match="nothing_of_that_name") as failure:
+        store.query("SELECT * FROM nothing_of_that_name")
+    assert failure.value.code == 60
+    with pytest.raises(QueryError) as failure:
+        store.command("CREATE TABEL x (y Int8)")
+    assert failure.value.code == 62
+
+
+def test_values_travel_as_parameters(store: Store) -> None:
+    """A value that looks like SQL stays a value."""
+    nasty = "'; DROP TABLE llm_call --\\"
+    assert store.query("SELECT {v:String}", {"v": nasty}).rows[0][0] == nasty
+    store.command("SELECT {v:String}", {"v": nasty})
+
+
+def test_another_process_holds_the_embedded_store(embedded_dsn: Dsn) -> None:
+    """The message names the process that has it."""
+    assert embedded_dsn.path is not None
+    holder = (
+        "import sys; from turnspan_clickhouse.dsn import parse;"
+        "from turnspan_clickhouse.stores import open_store;"
+        "store = open_store(parse(sys.argv[1])); print('open', flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", holder, f"chdb://{embedded_dsn.path}"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().strip() == "open"
+        with pytest.raises(StoreBusyError, match=f"in use by process {process.pid}"):
+            open_store(embedded_dsn, wait=0.1)
+        process.communicate()
+    open_store(embedded_dsn, wait=5).close()
+
+
+def test_one_process_opens_one_embedded_store_at_a_time(embedded_dsn: Dsn, tmp_path: Path) -> None:
+    """The engine serves one folder; after closing it another one."""
+    other = Dsn(scheme="chdb", path=tmp_path / "other")
+    with (
+        open_store(embedded_dsn),
+        pytest.raises(StoreBusyError, match="close that one first"),
+    ):
+        open_store(other)
+    with open_store(other) as store:
+        assert store.query("SELECT 1").rows == [(1,)]
+
+
+def test_a_folder_that_cannot_be_used(tmp_path: Path) -> None:
+    """A file where the store should be."""
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="cannot be used"):
+        open_store(Dsn(scheme="chdb", path=tmp_path / "file" / "store"))
+
+
+@pytest.mark.parametrize(
+    ("name", "sql"), [("plain_1", "plain_1"), ("a-b", "`a-b`"), ("`", "`\\``"), ("1x", "`1x`")]
+)
+def test_identifiers_are_quoted_where_they_must_be(name: str, sql: str) -> None:
+    """Bare words stay readable."""
+    assert quoted(name) == sql
