@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Collection, Mapping
+from functools import lru_cache
 from importlib import import_module
 from typing import Any, Final
 
@@ -99,7 +100,11 @@ class OpenAISdk(Sdk):
             asked = _NOTHING
         if not is_dict(asked) or "include_usage" in asked:
             return
-        if not self._streams_usage(client):
+        host = str(call.attributes.get(semconv.SERVER_ADDRESS))
+        if host in self._refusing or not streams_usage(host):
+            return
+        version = getattr(client, "_api_version", None)  # AzureOpenAI only
+        if isinstance(version, str) and version < _AZURE_STREAMS_USAGE_SINCE:
             return
         headers = options.headers
         if is_dict(headers) and headers.get("X-Stainless-Raw-Response") == "stream":
@@ -109,15 +114,6 @@ class OpenAISdk(Sdk):
         call.hide_usage = True
         options.json_data = changed
 
-    def _streams_usage(self, client: Any) -> bool:
-        host = str(client.base_url.host)
-        if host in self._refusing:
-            return False
-        version = getattr(client, "_api_version", None)  # AzureOpenAI only
-        if isinstance(version, str) and version < _AZURE_STREAMS_USAGE_SINCE:
-            return False
-        return streams_usage(host)
-
     def refused(self, call: Call, client: Any, error: BaseException) -> None:
         """A server that refuses ``stream_options`` is not sent it again."""
         status = getattr(error, "status_code", None)
@@ -125,6 +121,7 @@ class OpenAISdk(Sdk):
             self._refusing.add(str(client.base_url.host))
 
 
+@lru_cache(maxsize=1_024)
 def streams_usage(host: str) -> bool:
     """Whether a server may be asked for a stream's usage: a known one, or one of one's own."""
     for known in _KNOWN_TO_STREAM_USAGE:
