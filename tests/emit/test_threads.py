@@ -318,8 +318,8 @@ def place_of(carrier: dict[str, str]) -> tuple[str, int]:
 def test_other_instrumentation_of_threads_is_left_to_it(spans: Spans) -> None:
     """opentelemetry-instrumentation-threading does the same: ours steps back, in either order.
 
-    It pins a release of the SDK that the newest OTLP exporters refuse, so it is not among the test
-    requirements; the test runs where it is installed.
+    It pins a release of the SDK that the newest OTLP exporters refuse, so it is not among the
+    requirements: ``make setup`` installs it without its own.
     """
     package = pytest.importorskip("opentelemetry.instrumentation.threading")
     official: Any = package.ThreadingInstrumentor()
