@@ -30,16 +30,10 @@ from turnspan_clickhouse.migrate import migrate
 from turnspan_clickhouse.ship import ship
 from turnspan_clickhouse.stores import open_store
 
+pytestmark = pytest.mark.usefixtures("threads")
+
 WAYS = 9 if sys.version_info >= (3, 11) else 8
 """How many ways ``fan_out`` takes."""
-
-
-@pytest.fixture(autouse=True)
-def threads() -> Iterator[None]:
-    """Threads carry turns, as after ``turnspan.instrument()`` in an application."""
-    turnspan.instrument()
-    yield
-    turnspan.uninstrument()
 
 
 def attribute(span: ReadableSpan, key: str) -> Any:
@@ -233,16 +227,6 @@ def test_concurrent_turns_do_not_mix(spans: Spans) -> None:
         turn = attribute(span, semconv.TURN_ID)
         assert nested.get(turn, turn) == attribute(root, semconv.TURN_ID)
         assert attribute(span, semconv.CONVERSATION_ID) == attribute(root, semconv.CONVERSATION_ID)
-
-
-def test_pool_started_in_a_turn_serves_others_outside_it(spans: Spans) -> None:
-    """A pool's worker thread lives on: what is submitted later is not in the turn it began in."""
-    with ThreadPoolExecutor(1) as pool:
-        with turnspan.agent("first") as turn:
-            assert pool.submit(place).result()[0] == turn.id
-        assert pool.submit(place).result() == ("", 0)
-        with turnspan.agent("second") as turn:
-            assert pool.submit(place).result()[0] == turn.id
 
 
 def test_session_without_a_turn_crosses_threads(spans: Spans) -> None:
