@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import multiprocessing
 import multiprocessing.pool
-import multiprocessing.process
 import socket
 import socketserver
 import threading
