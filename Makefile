@@ -87,4 +87,7 @@ $(READY): pyproject.toml
 	echo "Setting up $(VENV) with $$("$$python" --version) (a minute or two, once) ..."; \
 	"$$python" -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+# Without its dependencies: a release pins its siblings exactly and is often behind them.
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
+	  'opentelemetry-instrumentation-threading>=0.60b0'
 	@touch $@
