@@ -40,8 +40,8 @@ class TurnspanDistro(BaseDistro):  # type: ignore[misc]
             }
         reason = self._left_off.get(name)
         if reason is None:
-            load: Any = super().load_instrumentor  # pyright: ignore[reportUnknownMemberType]
-            load(entry_point, **kwargs)
+            instrumentor: Any = entry_point.load()
+            instrumentor().instrument(**kwargs)
         else:
             logger.info("%s stays off: %s.", name, reason)
 
