@@ -18,6 +18,7 @@ from turnspan.agents import TurnRecording
 from turnspan.arguments import Parameters, first_line, name_of
 from turnspan.blocks import OpenBlocks
 from turnspan.guard import guard
+from turnspan.joined import join
 from turnspan.recording import SpanRecording
 from turnspan.tools import ToolRecording, begin_tool
 from turnspan.turn import NO_TURN, Turn
@@ -171,6 +172,9 @@ class ToolScope(Scope[ToolHandle]):
         def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Recording:
             with guard("tool.begin"):
                 if config.active().enabled:
+                    joined = join(func, self._attributes)
+                    if joined is not None:
+                        return joined
                     return self._start(name, description, parameters.bind(args, kwargs))
             return NO_RECORDING
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from array import array
 from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, Final, cast
@@ -80,7 +79,7 @@ def inference(
 class Inference:
     """A model call recorded by hand; its span ends with the ``with`` block."""
 
-    __slots__ = ("_body", "_call", "_chunks", "_first", "_manual", "_parts", "_target")
+    __slots__ = ("_body", "_call", "_first", "_manual", "_parts", "_target")
 
     def __init__(self, target: dict[str, Any], manual: _Manual, body: dict[str, Any]) -> None:
         self._target = target
@@ -89,7 +88,6 @@ class Inference:
         self._call: Call | None = None
         self._parts: list[str] | None = None
         self._first: float | None = None
-        self._chunks: array[float] | None = None
 
     def response(
         self,
@@ -136,9 +134,10 @@ class Inference:
             if self._parts is None:
                 self._parts = []
                 self._first = time.perf_counter()
-                self._chunks = metrics.clock()
-            elif self._chunks is not None:
-                self._chunks.append(time.perf_counter())
+                if self._call is not None:
+                    self._call.chunks = metrics.clock()
+            elif self._call is not None and self._call.chunks is not None:
+                self._call.chunks.append(time.perf_counter())
             if text:
                 self._parts.append(text)
 
@@ -184,7 +183,6 @@ class Inference:
                 told.text = "".join(self._parts)
             if streamed:
                 call.stream = True
-                call.chunks = self._chunks
                 call.span.set_attribute(semconv.REQUEST_STREAM, True)
                 outcome = "" if error is not None else COMPLETE
             if isinstance(error, GeneratorExit):

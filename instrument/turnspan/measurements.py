@@ -38,13 +38,6 @@ _CALL_ATTRIBUTES: Final = (
     semconv.SERVER_ADDRESS,
     semconv.SERVER_PORT,
 )
-_USAGE: Final = (
-    semconv.USAGE_INPUT_TOKENS,
-    semconv.USAGE_OUTPUT_TOKENS,
-    semconv.USAGE_CACHE_READ_INPUT_TOKENS,
-    semconv.USAGE_CACHE_WRITE_INPUT_TOKENS,
-    semconv.USAGE_REASONING_OUTPUT_TOKENS,
-)
 _TEXT: Final = {semconv.TOKEN_MODALITY: "text"}
 _NO_SPAN: Final = Context()
 
@@ -72,6 +65,7 @@ class CallEnded:
     """The span's attributes at its start."""
     ended: Mapping[str, Any]
     """The span's attributes of its end."""
+    usage: Usage | None
     began: float
     first_chunk: float | None
     chunks: Sequence[float] | None
@@ -92,17 +86,16 @@ class CallEnded:
         timed = {**attributes, semconv.ERROR_TYPE: error} if error else attributes
         context = _context(self.span)
         duration = self.until - self.began
-        usage = usage_of(ended)
         if started.get(semconv.OPERATION_NAME) in _INFERENCE:
             instruments.record(semconv.METRIC_INFERENCE_DURATION, duration, timed, context)
             self._chunks_into(instruments, attributes, context)
-            if usage is not None:
-                self._usage_into(instruments, usage, attributes, context)
+            if self.usage is not None:
+                self._usage_into(instruments, self.usage, attributes, context)
         else:
             instruments.record(semconv.METRIC_OPERATION_DURATION, duration, timed, context)
-        if pricer is not None and usage is not None:
+        if pricer is not None and self.usage is not None:
             when = self.when - int(duration * 1e9)
-            cost = pricer({**started, **ended}, usage, when)
+            cost = pricer({**started, **ended}, self.usage, when)
             if cost is not None:
                 instruments.add(semconv.METRIC_COST, float(cost), attributes, context)
 
@@ -143,16 +136,6 @@ class CallEnded:
         ):
             if tokens is not None:
                 instruments.record(name, tokens, attributes, context)
-
-
-def usage_of(attributes: Mapping[str, Any]) -> Usage | None:
-    """The token counts that a call's attributes tell; ``None`` where they tell none."""
-    from turnspan.turn import Usage
-
-    counts = [attributes.get(name) for name in _USAGE]
-    if all(count is None for count in counts):
-        return None
-    return Usage(*counts)
 
 
 @dataclass(slots=True)

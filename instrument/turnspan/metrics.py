@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from turnspan.instruments import Instruments
     from turnspan.measurements import Measurement, Pricer
     from turnspan.patching.call import Call
+    from turnspan.turn import Usage
 
 GATHER: Final = 256
 """Measurements that wake the thread; fewer wait for the next collection."""
@@ -190,8 +191,10 @@ def put(measurement: Measurement) -> None:
     _metrics.put(measurement)
 
 
-def call_ended(call: Call, attributes: Mapping[str, Any], first_chunk: float | None) -> None:
-    """A call to a provider ended, with these attributes. Never raises."""
+def call_ended(
+    call: Call, attributes: dict[str, Any], usage: Usage | None, first_chunk: float | None
+) -> None:
+    """A call to a provider ended with these attributes and this usage. Never raises."""
     with _CALL:
         if live():
             span = call.span.get_span_context()
@@ -199,6 +202,7 @@ def call_ended(call: Call, attributes: Mapping[str, Any], first_chunk: float | N
                 CallEnded(
                     call.attributes,
                     attributes,
+                    usage,
                     call.started,
                     first_chunk,
                     call.chunks,

@@ -5,8 +5,7 @@ from __future__ import annotations
 import logging
 import subprocess
 import sys
-from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 import anthropic
 import openai
@@ -17,43 +16,40 @@ from providers.conftest import Spans
 from turnspan import instrumentation
 
 _FUNCTIONS: list[tuple[Any, str]] = [
-    (import_module("openai._base_client").SyncAPIClient, "request"),
-    (import_module("openai._base_client").AsyncAPIClient, "request"),
+    (sys.modules["openai._base_client"].SyncAPIClient, "request"),
+    (sys.modules["openai._base_client"].AsyncAPIClient, "request"),
     (openai.Stream, "close"),
     (openai.AsyncStream, "close"),
-    (import_module("anthropic._base_client").SyncAPIClient, "request"),
-    (import_module("anthropic._base_client"), "start_api_call_span"),
+    (sys.modules["anthropic._base_client"].SyncAPIClient, "request"),
+    (sys.modules["anthropic._base_client"], "start_api_call_span"),
     (anthropic.Stream, "close"),
 ]
 
 
-def _now() -> list[Any]:
-    return [_own(owner)[name] for owner, name in _FUNCTIONS]
-
-
-def _own(owner: Any) -> dict[str, Any]:
-    return dict(owner.__dict__)
+def _held(owner: Any, name: str) -> Any:
+    held = cast("dict[str, Any]", vars(owner))
+    return held[name]
 
 
 def test_uninstrument_restores_the_originals() -> None:
     """Each function is the SDK's own again, by identity."""
-    before = _now()
+    before = [_held(owner, name) for owner, name in _FUNCTIONS]
     turnspan.instrument()
-    during = _now()
+    during = [_held(owner, name) for owner, name in _FUNCTIONS]
     turnspan.uninstrument()
 
-    assert _now() == before
+    assert [_held(owner, name) for owner, name in _FUNCTIONS] == before
     assert all(ours is not original for ours, original in zip(during, before, strict=True))
 
 
 @pytest.mark.usefixtures("spans")
 def test_instrument_is_idempotent_and_tells(caplog: pytest.LogCaptureFixture) -> None:
     """Called again it changes nothing, logs nothing, and says what is on."""
-    wrapped = _now()[0]
+    wrapped = _held(*_FUNCTIONS[0])
     with caplog.at_level(logging.WARNING):
         report = turnspan.instrument()
 
-    assert _now()[0] is wrapped
+    assert _held(*_FUNCTIONS[0]) is wrapped
     assert caplog.records == []
     assert [(entry.name, entry.enabled, entry.detail) for entry in report[:2]] == [
         ("openai", True, ""),
@@ -106,12 +102,12 @@ def test_somebody_elses_wrapper_stays(spans: Spans) -> None:
         return wrapped(*args, **kwargs)
 
     owner, name = _FUNCTIONS[0]
-    ours = _own(owner)[name]
+    ours = _held(owner, name)
     wrapt.wrap_function_wrapper(owner, name, theirs)
-    wrapper = _own(owner)[name]
+    wrapper = _held(owner, name)
     try:
         turnspan.uninstrument()
-        assert _own(owner)[name] is wrapper
+        assert _held(owner, name) is wrapper
     finally:
         setattr(owner, name, ours.__wrapped__)
 

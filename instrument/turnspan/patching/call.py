@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import time
+from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -116,9 +117,9 @@ class Endpoint(Protocol):
 class Call:
     """One model call. Its span ends exactly once, whoever ends it first."""
 
-    attributes: Mapping[str, Any] = MappingProxyType({})
+    attributes: Mapping[str, Any]
     """The span's attributes at its start."""
-    chunks: Sequence[float] | None = None
+    chunks: array[float] | None = None
     """When each chunk after the first came, where anybody wants to know."""
     followed = False
     """Whether a stream's or raw response's record ends it; collected with it in any order."""
@@ -127,6 +128,8 @@ class Call:
     http: Any = None
     """The HTTP response, once it is there."""
     model = ""
+    ended_with: Mapping[str, Any] = MappingProxyType({})
+    """The attributes of its end, where an event is to tell them."""
     recording = False
     request: dict[str, Any] | None = None
     span: Span
@@ -222,11 +225,14 @@ class Call:
             return
         self._open = False
         try:
-            self._record(response, content, error, outcome, first_chunk)
+            self._record(response, error, outcome, first_chunk)
         finally:
             try:
-                if self.request is not None and self.recording:
+                if self.request is not None:
                     self._keep(self.request, content)
+                if config.active().emit_events:
+                    with _EVENT:
+                        self._emit(content, error)
             finally:
                 self.span.end()
 
@@ -236,12 +242,7 @@ class Call:
                 self.close(None)
 
     def _record(
-        self,
-        response: Any,
-        content: Any,
-        error: BaseException | None,
-        outcome: str,
-        first_chunk: float | None,
+        self, response: Any, error: BaseException | None, outcome: str, first_chunk: float | None
     ) -> None:
         attributes: dict[str, Any] = {}
         try:
@@ -255,12 +256,17 @@ class Call:
                 outcome = self._describe_error(error, outcome, attributes)
             if outcome:
                 attributes[semconv.STREAM_OUTCOME] = outcome
-            metrics.call_ended(self, attributes, first_chunk)
-            if config.active().emit_events:
-                with _EVENT:
-                    self._emit(attributes, content, error)
+            measured = metrics.live()
+            reply: Reply | None = None
+            if response is not None and (measured or self.turn is not None):
+                reply = self.endpoint.reply(response)
+            if measured:
+                usage = None if reply is None else reply.usage
+                metrics.call_ended(self, attributes, usage, first_chunk)
             if self.turn is not None:
-                self._tell(self.turn, response, error)
+                self._tell(self.turn, reply, error)
+            if config.active().emit_events:
+                self.ended_with = attributes
         finally:
             if self.recording:
                 self.span.set_attributes(attributes)
@@ -277,19 +283,8 @@ class Call:
         attributes[semconv.RESPONSE_FINISH_REASONS] = ["error"]
         return CANCELLED
 
-    def _emit(
-        self, attributes: Mapping[str, Any], response: Any, error: BaseException | None
-    ) -> None:
-        from turnspan import events
-
-        content: InferenceContent | None = None
-        if self.request is not None and config.active().content_on_events:
-            content = InferenceContent(self.endpoint.dialect, self.request, response)
-        events.call_ended(self.span, {**self.attributes, **attributes}, content, error)
-
-    def _tell(self, turn: Turn, response: Any, error: BaseException | None) -> None:
-        if response is not None:
-            reply = self.endpoint.reply(response)
+    def _tell(self, turn: Turn, reply: Reply | None, error: BaseException | None) -> None:
+        if reply is not None:
             turn.end_call(
                 model=reply.model or self.model,
                 finish_reasons=reply.finish_reasons,
@@ -300,7 +295,17 @@ class Call:
         if error is not None:
             turn.fail_call()
 
+    def _emit(self, content: Any, error: BaseException | None) -> None:
+        from turnspan import events
+
+        kept: InferenceContent | None = None
+        if self.request is not None and config.active().content_on_events:
+            kept = InferenceContent(self.endpoint.dialect, self.request, content)
+        events.call_ended(self.span, {**self.attributes, **self.ended_with}, kept, error)
+
     def _keep(self, request: dict[str, Any], response: Any) -> None:
+        if not self.recording:
+            return
         content = InferenceContent(self.endpoint.dialect, request, response, self.turn)
         identity = self.span.get_span_context()
         ledger.put(identity.trace_id, identity.span_id, content)

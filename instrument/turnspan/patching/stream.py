@@ -9,7 +9,6 @@ and its iterator hold). There is no cycle: a dropped stream is collected at once
 from __future__ import annotations
 
 import time
-from array import array
 from collections.abc import AsyncIterator, Iterator
 from typing import Any, cast
 
@@ -32,8 +31,7 @@ class StreamRecord:
     def __init__(self, call: Call) -> None:
         self.accumulator = call.endpoint.accumulator()
         self.hide = call.hide_usage
-        self.chunks: array[float] | None = metrics.clock()
-        """When each chunk came, where anybody wants to know."""
+        self.chunks = call.chunks = metrics.clock()
         self._call = call
 
     def broken(self, error: Exception, chunk: Any) -> bool:
@@ -53,8 +51,6 @@ class StreamRecord:
             response = self.accumulator.response()
         finally:
             first = self.accumulator.first
-            if self.chunks:
-                call.chunks = self.chunks[1:]
             call.close(response, response, error=error, outcome=outcome, first_chunk=first)
 
     def __del__(self) -> None:
@@ -76,9 +72,9 @@ def folded(inner: Iterator[Any], record: StreamRecord) -> Iterator[Any]:
     try:
         for chunk in inner:
             try:
-                only_usage = fold(chunk)
-                if chunks is not None:
+                if chunks is not None and record.accumulator.first is not None:
                     chunks.append(time.perf_counter())
+                only_usage = fold(chunk)
             except Exception as error:  # noqa: BLE001  ours, never the caller's
                 only_usage = False
                 with _FOLD:
@@ -109,9 +105,9 @@ async def afolded(inner: AsyncIterator[Any], record: StreamRecord) -> AsyncItera
     try:
         async for chunk in inner:
             try:
-                only_usage = fold(chunk)
-                if chunks is not None:
+                if chunks is not None and record.accumulator.first is not None:
                     chunks.append(time.perf_counter())
+                only_usage = fold(chunk)
             except Exception as error:  # noqa: BLE001  ours, never the caller's
                 only_usage = False
                 with _FOLD:

@@ -15,6 +15,7 @@ from turnspan.patching.instrumentor import SdkInstrumentor
 from turnspan.patching.patches import Patches
 from turnspan.patching.sdk import ASYNC_RETRIES, SYNC_RETRIES, Sdk
 from turnspan.providers.anthropic_messages import Messages
+from turnspan.providers.anthropic_tools import ToolRunners
 
 _OWN_SPAN = guard("anthropic.own_span")
 _CLIENT = "anthropic._base_client"
@@ -108,4 +109,5 @@ class AnthropicInstrumentor(SdkInstrumentor):
         patches.wrap("anthropic._response", "APIResponse.close", sdk.close)
         patches.wrap("anthropic._response", "AsyncAPIResponse.parse", sdk.aparse)
         patches.wrap("anthropic._response", "AsyncAPIResponse.close", sdk.aclose)
+        ToolRunners(sdk).patch(patches)
         return ""

@@ -122,7 +122,8 @@ def _read_billing(usage: Mapping[str, Any], attributes: dict[str, Any]) -> None:
         ("cache_creation", "ephemeral_1h_input_tokens", semconv.USAGE_CACHE_WRITE_1H_INPUT_TOKENS),
         ("server_tool_use", "web_search_requests", semconv.USAGE_WEB_SEARCHES),
     ):
-        count = fields_of(usage.get(group)).get(name)
+        within = usage.get(group)
+        count = fields_of(within).get(name) if within is not None else None
         if isinstance(count, int) and count:
             attributes[key] = count
     for name, key in (
