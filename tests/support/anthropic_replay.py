@@ -99,6 +99,13 @@ def is_beta(exchange: Exchange) -> bool:
     return "beta=true" in exchange.url
 
 
+def has_helper(exchange: Exchange) -> bool:
+    """Whether the SDK has its ``stream`` helper where the call went; old ones only outside beta."""
+    from anthropic.resources.beta.messages import Messages
+
+    return not is_beta(exchange) or hasattr(Messages, "stream")
+
+
 def _method(client: Any, exchange: Exchange, name: str) -> tuple[Callable[..., Any], Any]:
     """The SDK's method for this call, and its arguments; what it does not know goes beside."""
     api = client.beta.messages if is_beta(exchange) else client.messages
