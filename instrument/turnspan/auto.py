@@ -8,7 +8,7 @@ instead, the SDK loads the exporter by its entry point's name and everything lan
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, cast
 
 from opentelemetry.instrumentation.distro import BaseDistro  # type: ignore[attr-defined]
 from opentelemetry.sdk._configuration import (  # the official distro's base too
@@ -40,7 +40,7 @@ class TurnspanDistro(BaseDistro):  # type: ignore[misc]
             }
         reason = self._left_off.get(name)
         if reason is None:
-            load: Any = super().load_instrumentor  # pyright: ignore[reportUnknownMemberType]
+            load = cast("Any", super()).load_instrumentor
             load(entry_point, **kwargs)
         else:
             logger.info("%s stays off: %s.", name, reason)

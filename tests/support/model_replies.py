@@ -50,12 +50,10 @@ def chunk(delta: dict[str, Any], reason: str | None = None, **more: Any) -> dict
     }
 
 
-def chat_stream(*texts: str, usage: bool = True) -> list[Any]:
+def chat_stream(*texts: str) -> list[Any]:
     """The chunks of a streamed reply, up to the end mark."""
     first = chunk({"role": "assistant", "content": ""})
-    last: list[Any] = [chunk({}, "stop")]
-    if usage:
-        last.append(chunk({}, choices=[], usage=USAGE))
+    last = [chunk({}, "stop"), chunk({}, choices=[], usage=USAGE)]
     return [first, *(chunk({"content": text}) for text in texts), *last, "[DONE]"]
 
 
@@ -85,7 +83,7 @@ def _named(event: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 def message_stream(*texts: str) -> list[Any]:
     """The events of a streamed message: thinking, text and a tool call."""
     start: dict[str, Any] = {**message(), "content": [], "stop_reason": None}
-    start["usage"] = {**start["usage"], "output_tokens": 1}
+    start["usage"]["output_tokens"] = 1
     blocks: list[tuple[dict[str, Any], list[dict[str, Any]]]] = [
         (
             {"type": "thinking", "thinking": "", "signature": ""},

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, cast
+from typing import Any
 
 
 @dataclass
@@ -61,7 +61,10 @@ class ModelServer:
         stop_after: int | None = None,
         hold_after: int | None = None,
     ) -> None:
-        """The next request gets these server-sent events: JSON, or pairs of a name and JSON."""
+        """The next request gets these server-sent events: JSON, or pairs of a name and JSON.
+
+        A chunk of usage alone is sent only to who asked for it, as OpenAI does.
+        """
         lines: list[str] = []
         for event in events:
             if isinstance(event, tuple):
@@ -75,7 +78,11 @@ class ModelServer:
     def take(self, received: Received) -> Answer:
         """Remember a request and give its answer."""
         self.requests.append(received)
-        return self._answers.popleft() if self._answers else Answer(b'{"error": {}}', status=500)
+        answer = self._answers.popleft() if self._answers else Answer(b"{}", status=500)
+        options: Any = received.body.get("stream_options") or {}
+        if answer.events is not None and not options.get("include_usage"):
+            answer.events = [event for event in answer.events if '"choices": []' not in event]
+        return answer
 
     def start(self) -> None:
         """Serve."""
@@ -105,8 +112,10 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     @property
-    def _owner(self) -> _Server:
-        return cast("_Server", self.server)
+    def _owner(self) -> ModelServer:
+        server: Any = self.server
+        owner: ModelServer = server.owner
+        return owner
 
     def log_message(self, format: str, *args: Any) -> None:
         """Quiet."""
@@ -115,7 +124,7 @@ class _Handler(BaseHTTPRequestHandler):
         length = int(self.headers.get("content-length") or 0)
         body = json.loads(self.rfile.read(length) or b"{}")
         headers = {name.lower(): value for name, value in self.headers.items()}
-        answer = self._owner.owner.take(Received(self.path, headers, body))
+        answer = self._owner.take(Received(self.path, headers, body))
         self.close_connection = True
         if answer.events is None:
             self._send(answer)
@@ -134,7 +143,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send_events(self, answer: Answer, events: list[str]) -> None:
         if answer.hold_after == 0:
-            self._owner.owner.release.wait(20)
+            self._owner.release.wait(20)
         self.send_response(200)
         self.send_header("content-type", "text/event-stream")
         self.send_header("transfer-encoding", "chunked")
@@ -144,7 +153,7 @@ class _Handler(BaseHTTPRequestHandler):
             if number == answer.stop_after:
                 return
             if number and number == answer.hold_after:
-                self._owner.owner.release.wait(20)
+                self._owner.release.wait(20)
             data = event.encode()
             self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
             self.wfile.flush()
