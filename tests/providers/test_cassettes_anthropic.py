@@ -15,7 +15,7 @@ import turnspan
 from providers.conftest import Spans
 from support import anthropic_replay, cassette_table
 from support.anthropic_bodies import Said, said
-from support.anthropic_replay import View, is_beta
+from support.anthropic_replay import View, has_helper, is_beta
 from support.exchanges import Exchange, exchanges
 from support.shared import shared_data
 from turnspan import config
@@ -59,8 +59,8 @@ class Replays:
 
     def ways(self, exchange: Exchange) -> list[Replay]:
         """Every way to replay an exchange."""
-        streamed = exchange.request.get("stream")
-        return [*self.create.values(), *(self.helper.values() if streamed else ())]
+        helped = exchange.request.get("stream") and has_helper(exchange)
+        return [*self.create.values(), *(self.helper.values() if helped else ())]
 
     def plain(self, exchange: Exchange, replay: Replay) -> View:
         """What the application saw while nothing was instrumented."""
@@ -118,7 +118,7 @@ def test_create(mode: str, exchange: Exchange | None, replays: Replays, traced: 
 
 
 @pytest.mark.parametrize("mode", ["sync", "async"])
-@parametrized([e for e in recorded() if e.request.get("stream")])
+@parametrized([e for e in recorded() if e.request.get("stream") and has_helper(e)])
 def test_stream_helper(
     mode: str, exchange: Exchange | None, replays: Replays, traced: Spans
 ) -> None:

@@ -8,51 +8,57 @@ import warnings
 from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from importlib import import_module
+from typing import Any, Final
 
 import anthropic
-import httpx2
 
 from support.exchanges import Exchange
 
+HTTP: Any = import_module(anthropic.DefaultHttpxClient.__mro__[1].__module__.partition(".")[0])
+"""The HTTP library of the installed SDK: httpx2 since 1.x, httpx before."""
 
-class Recorded(httpx2.BaseTransport, httpx2.AsyncBaseTransport):
-    """Answers every request with one exchange's reply, streams piece by piece."""
+_OMITTED: Any = getattr(anthropic, "omit", anthropic.NOT_GIVEN)
+_PIECE: Final = 512
+
+
+class Recorded:
+    """Answers every request with one exchange's reply, piece by piece."""
 
     def __init__(self, exchange: Exchange) -> None:
         self._exchange = exchange
         self.sent: list[Any] = []
         """The bodies of the requests."""
 
-    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Answer a synchronous client."""
+    def client(self) -> Any:
+        """An HTTP client that gets its answers from here."""
+        return HTTP.Client(transport=HTTP.MockTransport(self._answer))
+
+    def aclient(self) -> Any:
+        """An asynchronous one."""
+        return HTTP.AsyncClient(transport=HTTP.MockTransport(self._aanswer))
+
+    def _answer(self, request: Any) -> Any:
         self.sent.append(json.loads(request.read()))
-        return self._response(request)
+        return self._response(self._pieces())
 
-    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Answer an asynchronous client."""
+    async def _aanswer(self, request: Any) -> Any:
         self.sent.append(json.loads(await request.aread()))
-        return self._response(request)
+        return self._response(self._apieces())
 
-    def _response(self, request: httpx2.Request) -> httpx2.Response:
-        exchange = self._exchange
+    def _response(self, content: Any) -> Any:
         headers = {"content-type": "application/json", "request-id": "req_recorded"}
-        if not exchange.body.lstrip().startswith(b"{"):
+        if not self._exchange.body.lstrip().startswith(b"{"):
             headers["content-type"] = "text/event-stream; charset=utf-8"
-        return httpx2.Response(
-            exchange.status, headers=headers, stream=_Pieces(exchange.body), request=request
-        )
+        return HTTP.Response(self._exchange.status, headers=headers, content=content)
 
+    def _pieces(self) -> Iterator[bytes]:
+        body = self._exchange.body
+        for start in range(0, len(body), _PIECE):
+            yield body[start : start + _PIECE]
 
-class _Pieces(httpx2.SyncByteStream, httpx2.AsyncByteStream):
-    def __init__(self, body: bytes) -> None:
-        self._pieces = [body[start : start + 512] for start in range(0, len(body), 512)]
-
-    def __iter__(self) -> Iterator[bytes]:
-        yield from self._pieces
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        for piece in self._pieces:
+    async def _apieces(self) -> AsyncIterator[bytes]:
+        for piece in self._pieces():
             yield piece
 
 
@@ -93,12 +99,19 @@ def is_beta(exchange: Exchange) -> bool:
     return "beta=true" in exchange.url
 
 
+def has_helper(exchange: Exchange) -> bool:
+    """Whether the SDK has its ``stream`` helper where the call went; old ones only outside beta."""
+    from anthropic.resources.beta.messages import Messages
+
+    return not is_beta(exchange) or hasattr(Messages, "stream")
+
+
 def _method(client: Any, exchange: Exchange, name: str) -> tuple[Callable[..., Any], Any]:
     """The SDK's method for this call, and its arguments; what it does not know goes beside."""
     api = client.beta.messages if is_beta(exchange) else client.messages
     method = getattr(api, name)
     known = inspect.signature(method).parameters
-    given = {"max_tokens": anthropic.omit, **exchange.request}
+    given = {"max_tokens": _OMITTED, **exchange.request}
     given.pop("stream", None)
     if name == "create" and exchange.request.get("stream"):
         given["stream"] = True
@@ -121,7 +134,7 @@ def call(exchange: Exchange) -> View:
             api_key="k",
             max_retries=0,
             timeout=60,
-            http_client=httpx2.Client(transport=transport),
+            http_client=transport.client(),
         ) as client,
     ):
         try:
@@ -147,7 +160,7 @@ async def acall(exchange: Exchange) -> View:
             api_key="k",
             max_retries=0,
             timeout=60,
-            http_client=httpx2.AsyncClient(transport=transport),
+            http_client=transport.aclient(),
         ) as client:
             try:
                 method, arguments = _method(client, exchange, "create")
@@ -169,9 +182,7 @@ def helped(exchange: Exchange) -> View:
     transport, view = Recorded(exchange), View()
     with (
         _quiet(),
-        anthropic.Anthropic(
-            api_key="k", max_retries=0, http_client=httpx2.Client(transport=transport)
-        ) as client,
+        anthropic.Anthropic(api_key="k", max_retries=0, http_client=transport.client()) as client,
     ):
         try:
             method, arguments = _method(client, exchange, "stream")
@@ -191,7 +202,7 @@ async def ahelped(exchange: Exchange) -> View:
     transport, view = Recorded(exchange), View()
     with _quiet():
         async with anthropic.AsyncAnthropic(
-            api_key="k", max_retries=0, http_client=httpx2.AsyncClient(transport=transport)
+            api_key="k", max_retries=0, http_client=transport.aclient()
         ) as client:
             try:
                 method, arguments = _method(client, exchange, "stream")

@@ -419,10 +419,12 @@ def write_counts(
 
 
 def fields_of(value: Any) -> dict[str, Any]:
-    """The fields of an SDK's model (without a copy), or of what was frozen of one.
+    """The fields of an SDK's model, also those it has no name for, or of what was frozen of one.
 
     None of anything else, such as the plain text of an answer that was no JSON.
     """
     if type(value) is dict:
         return cast("dict[str, Any]", value)
-    return cast("dict[str, Any]", getattr(value, "__dict__", {}))
+    fields = cast("dict[str, Any]", getattr(value, "__dict__", {}))
+    extra: dict[str, Any] | None = getattr(value, "__pydantic_extra__", None)
+    return {**fields, **extra} if extra else fields

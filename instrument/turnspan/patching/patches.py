@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from inspect import signature
 from typing import Any, cast
 
 logger = logging.getLogger("turnspan")
@@ -50,6 +51,11 @@ class Patches:
     def has(self, module: str, *paths: str) -> bool:
         """Whether a module has all of these; nothing is noted, for what only some versions have."""
         return all(_find(module, path) is not None for path in paths)
+
+    def takes(self, module: str, path: str, parameter: str) -> bool:
+        """Whether a function that a module has takes a parameter of this name."""
+        found = _find(module, path)
+        return found is not None and parameter in signature(found[2]).parameters
 
     def restore(self) -> None:
         """Put the originals back. A wrapper that somebody wrapped again since stays, inert."""

@@ -14,11 +14,14 @@ from turnspan.patching.call import current_call
 from turnspan.patching.instrumentor import SdkInstrumentor
 from turnspan.patching.patches import Patches
 from turnspan.patching.sdk import ASYNC_RETRIES, SYNC_RETRIES, Sdk
+from turnspan.providers.anthropic_helpers import OldHelpers
 from turnspan.providers.anthropic_messages import Messages
 from turnspan.providers.anthropic_tools import ToolRunners
 
 _OWN_SPAN = guard("anthropic.own_span")
 _CLIENT = "anthropic._base_client"
+_PATHS = ("/v1/messages", "/v1/messages?beta=true", "/v1/messages?beta=prompt_caching")
+"""The messages API, in its namespaces; the last one until 0.42."""
 
 
 class AnthropicSdk(Sdk):
@@ -26,7 +29,7 @@ class AnthropicSdk(Sdk):
 
     def __init__(self, tracer: Tracer) -> None:
         messages = Messages()
-        super().__init__(tracer, {"/v1/messages": messages, "/v1/messages?beta=true": messages})
+        super().__init__(tracer, dict.fromkeys(_PATHS, messages))
 
     def target_of(self, client: Any, url: Any) -> Mapping[str, Any]:
         """Provider by the kind of client, server by its base URL."""
@@ -109,5 +112,6 @@ class AnthropicInstrumentor(SdkInstrumentor):
         patches.wrap("anthropic._response", "APIResponse.close", sdk.close)
         patches.wrap("anthropic._response", "AsyncAPIResponse.parse", sdk.aparse)
         patches.wrap("anthropic._response", "AsyncAPIResponse.close", sdk.aclose)
+        OldHelpers(sdk).patch(patches)
         ToolRunners(sdk).patch(patches)
         return ""
