@@ -199,7 +199,7 @@ class ToolRecording(SpanRecording):
             span.set_attribute(semconv.TOOL_FAILED, True)
         if self.failure and error is None:
             span.set_attribute(semconv.ERROR_TYPE, _TOOL_ERROR)
-            span.set_status(Status(StatusCode.ERROR, self.failure[:_MAX_DESCRIPTION]))
+            span.set_status(Status(StatusCode.ERROR, _told(self.failure)))
         if config.active().capture_content:
             content = ToolContent(self._arguments, given, self._turn)
             self._keep(content)
@@ -235,8 +235,20 @@ def mark_error(span: Span, error: BaseException) -> None:
     text = name = type(error).__qualname__
     span.set_attribute(semconv.ERROR_TYPE, name)
     with guard("recording.error"):
-        text = f"{name}: {error}"
-    span.set_status(Status(StatusCode.ERROR, text[:_MAX_DESCRIPTION]))
+        from turnspan.content.redact import error_text
+
+        text = error_text(error, _MAX_DESCRIPTION)
+    span.set_status(Status(StatusCode.ERROR, text))
+
+
+def _told(message: str) -> str:
+    """What an application said of a failure, as a status may say it: redacted, then cut."""
+    settings = config.active()
+    if not settings.capture_content:
+        return ""
+    from turnspan.content.redact import Redactor
+
+    return Redactor(settings).text(message, "error")[:_MAX_DESCRIPTION]
 
 
 def frozen(value: Any) -> Any:

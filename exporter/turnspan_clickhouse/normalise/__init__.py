@@ -23,7 +23,7 @@ from turnspan_clickhouse.normalise import inference, others
 from turnspan_clickhouse.normalise.derived import DerivedTurns
 from turnspan_clickhouse.normalise.foreign import adopt
 from turnspan_clickhouse.normalise.landing import Lander
-from turnspan_clickhouse.normalise.source import Cleaner, Origins, SpanFacts, read, text
+from turnspan_clickhouse.normalise.source import Cleaner, Origins, SpanFacts, read, settle, text
 
 MAX_OPEN_TURNS = 50_000
 
@@ -49,7 +49,8 @@ class Normaliser:
         content = self._ledger.take(context.trace_id, context.span_id)
         if content is None:
             content = adopt(facts, self._settings.capture_content)
-        operation = text(facts.attributes.get(semconv.OPERATION_NAME))
+        settle(facts, self._cleaner)
+        operation = text(facts.raw.get(semconv.OPERATION_NAME))
         if operation in semconv.INFERENCE_OPERATIONS:
             held = content if isinstance(content, InferenceContent) else None
             self._inference(facts, held, redactor, batch)
@@ -64,11 +65,11 @@ class Normaliser:
     def running(self, started: StartedTurn, batch: Batch) -> None:
         """Add the row of a turn that has begun."""
         redactor = self._current_redactor()
-        batch.add(others.running_turn(started, self._origins, redactor, batch))
+        batch.add(others.running_turn(started, self._origins, self._cleaner, batch))
 
     def finish(self, batch: Batch) -> None:
         """Add the rows of derived turns that the batch's spans changed."""
-        self._derived.write(batch)
+        self._derived.write(self._current_redactor(), batch)
 
     def forget(self) -> None:
         """Land every message again: a batch was lost."""

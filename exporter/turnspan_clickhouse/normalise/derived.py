@@ -17,13 +17,15 @@ from decimal import Decimal
 from hashlib import blake2b
 from typing import Any
 
+from turnspan import semconv
 from turnspan.content.convert import convert_message
-from turnspan.content.model import Message, dumps_text, last_user_text
+from turnspan.content.model import Message, last_user_text
 from turnspan.content.redact import Redactor
 from turnspan.outcomes import tool_failed
 from turnspan.turn import Turn, Usage
 from turnspan_clickhouse.batch import Batch
 from turnspan_clickhouse.normalise.source import SpanFacts
+from turnspan_clickhouse.normalise.written import write_content
 from turnspan_clickhouse.records import LlmCall, ToolCall, TurnSummary
 
 SCOPE = "turnspan.derived"
@@ -126,10 +128,10 @@ class DerivedTurns:
         summary.error_type, summary.error_message = row.error_type, row.error_message
         self._changed[turn.id] = (turn, summary)
 
-    def write(self, batch: Batch) -> None:
+    def write(self, redactor: Redactor, batch: Batch) -> None:
         """Add the rows of the turns that changed since the last write."""
         for turn, row in self._changed.values():
-            batch.add(_summary(turn, row, batch))
+            batch.add(_summary(turn, row, redactor, batch))
         self._changed.clear()
 
     def forget(self) -> None:
@@ -190,7 +192,6 @@ class DerivedTurns:
     ) -> None:
         turn_id = facts.trace_id if found.turn is None else facts.span_id
         found.turn = Turn(turn_id, agent_name=row.agent_name)
-        message = redactor.text(last_user_text(new), "user_message")
         found.pending = {}
         found.row = TurnSummary(
             project=facts.project,
@@ -204,9 +205,9 @@ class DerivedTurns:
             start_time=facts.start_time,
             agent_name=row.agent_name,
             agent_version=row.agent_version,
-            user_message=message,
             scope_name=SCOPE,
         )
+        write_content(found.row, "user_message", last_user_text(new), "user_message", redactor)
 
     def _executed(
         self,
@@ -231,44 +232,37 @@ class DerivedTurns:
         turn.end_tool(fact, result, failed)
         start = found.replied or facts.start_time
         identity = f"{facts.trace_id}\0{turn.id}\0{call_id or len(found.pending)}\0{fact.round}"
-        batch.add(
-            ToolCall(
-                project=facts.project,
-                service=facts.origin.service,
-                environment=facts.origin.environment,
-                session_id=row.session_id or found.session_id,
-                turn_id=turn.id,
-                trace_id=facts.trace_id,
-                span_id=blake2b(identity.encode(), digest_size=8).hexdigest(),
-                parent_span_id=row.parent_span_id,
-                start_time=start,
-                duration=max(0, facts.start_time - start) / 1e9,
-                round=fact.round,
-                name=name,
-                type="function",
-                call_id=call_id,
-                arguments=_text(redactor.value(arguments, "tool_arguments")),
-                result=_text(redactor.value(result, "tool_result")),
-                failed=failed,
-                agent_name=row.agent_name,
-                scope_name=SCOPE,
-                writer=batch.writer,
-                written_at=batch.written_at,
-            )
+        executed = ToolCall(
+            project=facts.project,
+            service=facts.origin.service,
+            environment=facts.origin.environment,
+            session_id=row.session_id or found.session_id,
+            turn_id=turn.id,
+            trace_id=facts.trace_id,
+            span_id=blake2b(identity.encode(), digest_size=8).hexdigest(),
+            parent_span_id=row.parent_span_id,
+            start_time=start,
+            duration=max(0, facts.start_time - start) / 1e9,
+            round=fact.round,
+            name=redactor.text(name, f"attribute:{semconv.TOOL_NAME}"),
+            type="function",
+            call_id=redactor.text(call_id, f"attribute:{semconv.TOOL_CALL_ID}"),
+            failed=failed,
+            agent_name=row.agent_name,
+            scope_name=SCOPE,
+            writer=batch.writer,
+            written_at=batch.written_at,
         )
+        write_content(executed, "arguments", arguments, "tool_arguments", redactor)
+        write_content(executed, "result", result, "tool_result", redactor)
+        batch.add(executed)
 
 
 def _has_user_text(messages: list[Message]) -> bool:
     return bool(last_user_text(messages))
 
 
-def _text(value: Any) -> str:
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else dumps_text(value)
-
-
-def _summary(turn: Turn, row: TurnSummary, batch: Batch) -> TurnSummary:
+def _summary(turn: Turn, row: TurnSummary, redactor: Redactor, batch: Batch) -> TurnSummary:
     ending = turn.judge()
     waiting = turn.asked_for_tools and not row.error_type
     if row.error_type and ending.reason == "completed":
@@ -276,8 +270,8 @@ def _summary(turn: Turn, row: TurnSummary, batch: Batch) -> TurnSummary:
     return replace(
         row,
         status="running" if waiting else "final",
-        stop_reason="running" if waiting else ending.reason,
-        stop_detail=ending.detail,
+        stop_reason="running" if waiting else redactor.text(ending.reason, "error"),
+        stop_detail=redactor.text(ending.detail, "error"),
         response_text=turn.last_text,
         rounds=turn.rounds,
         llm_call_count=turn.llm_calls,
