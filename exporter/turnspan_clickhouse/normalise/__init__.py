@@ -64,7 +64,7 @@ class Normaliser:
 
     def running(self, started: StartedTurn, batch: Batch) -> None:
         """Add the row of a turn that has begun."""
-        redactor = self._current_redactor()
+        self._current_redactor()
         batch.add(others.running_turn(started, self._origins, self._cleaner, batch))
 
     def finish(self, batch: Batch) -> None:

@@ -189,7 +189,7 @@ class Redactor:
                 kept = item
             else:
                 kept = self._value(item, where, depth + 1)
-            name = self.key(key) if isinstance(key, str) else key
+            name = self.key(key) if isinstance(key, str) and not named else key
             changed = changed or name != key or (kept is not item and kept != item)
             result[_free(name, result)] = kept
         return result if changed else items
