@@ -22,7 +22,7 @@ def adopt(facts: SpanFacts, capture_content: bool) -> Content | None:
     """
     if facts.scope_name.startswith(semconv.SCOPE_PREFIX):
         return None
-    events = [(event.name, event.attributes or {}) for event in facts.span.events]
+    events = [(event.name, dict(event.attributes or {})) for event in facts.span.events]
     span = ForeignSpan(facts.span.name, facts.scope_name, facts.attributes, events)
     call = dialects.read(span)
     if call is None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import binascii
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import orjson
 
@@ -162,7 +162,13 @@ class Redactor:
             return self._list(items, where, depth)
         if isinstance(value, (bytes, bytearray)):
             return self.text(bytes(value).decode("utf-8", "replace"), where)
-        return value
+        if value is None or isinstance(value, (bool, int, float)):
+            return value
+        if isinstance(value, Mapping):
+            return self._dict(dict(cast("Mapping[Any, Any]", value)), where, depth)
+        if isinstance(value, (tuple, set, frozenset)):
+            return self._list(list(cast("tuple[Any, ...]", value)), where, depth)
+        return self.text(repr(value), where)  # as it would be written: nothing passes unseen
 
     def _list(self, items: list[Any], where: str, depth: int) -> Any:
         if depth > _MAX_DEPTH:
@@ -189,7 +195,11 @@ class Redactor:
                 kept = item
             else:
                 kept = self._value(item, where, depth + 1)
-            name = self.key(key) if isinstance(key, str) and not named else key
+            name = key
+            if named:
+                name = mask_secrets(key)
+            elif isinstance(key, str):
+                name = self.key(key)
             changed = changed or name != key or (kept is not item and kept != item)
             result[_free(name, result)] = kept
         return result if changed else items

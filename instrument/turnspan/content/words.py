@@ -30,8 +30,8 @@ cohere deepseek groq mistral_ai perplexity x_ai
 
 _KEYS: Final = """
 type role content parts name id call_id arguments response result input output value text
-tool_use_id tool_call_id tool_calls function description parameters properties items required enum default
-additionalProperties anyOf oneOf allOf format title strict schema input_schema json_schema
+tool_use_id tool_call_id tool_calls function description parameters properties items required enum
+default additionalProperties anyOf oneOf allOf format title strict schema input_schema json_schema
 cache_control source data url uri mime_type media_type modality sha256 size detail file_id filename
 keys layout extra style arguments_text finish_reason signature redacted is_error refusal annotations
 status summary encrypted_content truncated original_bytes attributes time
