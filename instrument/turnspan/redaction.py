@@ -75,7 +75,7 @@ class RedactingExporter(SpanExporter):
             events = [(name, event_without_content(name, a), when) for name, a, when in events]
         return ReadableSpan(
             name=redactor.text(span.name, "span_name"),
-            context=_context(span.context, redactor),
+            context=None if span.context is None else _context(span.context, redactor),
             parent=span.parent,
             resource=self._resource(span.resource, redactor),
             attributes=redactor.attributes(attributes),

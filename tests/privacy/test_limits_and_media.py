@@ -280,12 +280,12 @@ def test_images_cost_the_calling_thread_nothing() -> None:
     """Freezing a 20 MB prompt copies no text and hashes nothing."""
     request = prompt(images(30, 500_000))
     history = FrozenHistory()
-    history.freeze(request["messages"])
+    frozen: Any = history.freeze(request["messages"])
     began = time.thread_time()
     for _ in range(100):
         frozen = history.freeze(request["messages"])
     assert (time.thread_time() - began) / 100 < 0.001
-    first = frozen[0]["content"][1]["image_url"]["url"]
+    first: Any = frozen[0]["content"][1]["image_url"]["url"]
     assert first is request["messages"][0]["content"][1]["image_url"]["url"]
 
 

@@ -129,7 +129,7 @@ class Cleaner:
         name_of = self.redactor.key
         texts: dict[str, str] = {}
         for key, value in attributes.items():
-            kind = type(value)
+            kind = cast("Any", type(value))
             if kind is str:
                 if key in CONTENT:
                     continue
@@ -148,7 +148,7 @@ class Cleaner:
         """
         changed: dict[str, Any] = {}
         for key, value in attributes.items():
-            kind = type(value)
+            kind = cast("Any", type(value))
             if kind is int or kind is float or kind is bool or key in CONTENT:
                 continue
             if kind is str:

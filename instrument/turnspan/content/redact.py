@@ -165,7 +165,7 @@ class Redactor:
         if value is None or isinstance(value, (bool, int, float)):
             return value
         if isinstance(value, Mapping):
-            return self._dict(dict(cast("Mapping[Any, Any]", value)), where, depth)
+            return self._dict({**value}, where, depth)
         if isinstance(value, (tuple, set, frozenset)):
             return self._list(list(cast("tuple[Any, ...]", value)), where, depth)
         return self.text(repr(value), where)  # as it would be written: nothing passes unseen
