@@ -11,12 +11,13 @@ MAKEFLAGS += --no-print-directory --no-builtin-rules
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+FOREIGN := .venv-foreign
 ARGS ?=
 
 PYTHONS := python3.13 python3.12 python3.11 python3.10 python3 python3.14 python
 CAN_MAKE_VENV := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))
 
-.PHONY: help setup demo test check format format-check lint types contracts wheel bench jaeger clean
+.PHONY: help setup demo test test-foreign check format format-check lint types contracts wheel bench jaeger clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,6 +27,9 @@ demo: setup ## Run recorded agents through the real SDKs and ask the store about
 
 test: setup ## Run the tests (the first time installs a ClickHouse server into .tools)
 	@$(BIN)/pytest $(ARGS)
+
+test-foreign: $(FOREIGN)/.ready ## Compare our rows with those of other packages' instrumentations
+	@$(FOREIGN)/bin/pytest -c tests/foreign/pytest.ini tests/foreign $(ARGS)
 
 check: ## Everything CI holds: format, lint, types, import contracts, wheel, tests
 	@$(MAKE) format-check
@@ -66,7 +70,7 @@ jaeger: ## Build a real Jaeger into .tools/bin with the Go toolchain (some minut
 	@deploy/jaeger/build .tools
 
 clean: ## Remove everything the other targets made
-	@rm -rf $(VENV) .tools .demo dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	@rm -rf $(VENV) $(FOREIGN) .tools .demo dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 setup: $(READY) ## Make .venv with Turnspan and all its extras, editable
@@ -87,4 +91,14 @@ $(READY): pyproject.toml
 	echo "Setting up $(VENV) with $$("$$python" --version) (a minute or two, once) ..."; \
 	"$$python" -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+# Without its dependencies: a release pins its siblings exactly and is often behind them.
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
+	  'opentelemetry-instrumentation-threading>=0.60b0'
+	@touch $@
+
+$(FOREIGN)/.ready: $(READY) pyproject.toml tests/foreign/requirements.txt
+	@echo "Setting up $(FOREIGN) (a minute or two, once) ..."
+	@$(BIN)/python -m venv $(FOREIGN)
+	@$(FOREIGN)/bin/python -m pip install --quiet --disable-pip-version-check \
+	  -e . -r tests/foreign/requirements.txt
 	@touch $@

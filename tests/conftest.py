@@ -1,6 +1,7 @@
 """Fixtures shared by every area; they live in ``tests/support``."""
 
 pytest_plugins = (
+    "support.cassette_table",
     "support.deployment",
     "support.internal_errors",
     "support.stores",

@@ -49,8 +49,14 @@ class Migration:
 
     @property
     def checksum(self) -> str:
-        """SHA-256 of the file's text."""
-        return hashlib.sha256(self.template.encode()).hexdigest()
+        """SHA-256 of the file's text; a view's covers the tables too, since it fixes their columns
+        when it is made and has to be made again after them."""
+        digest = hashlib.sha256(self.template.encode())
+        if self.view:
+            for table in migrations():
+                if not table.view:
+                    digest.update(table.template.encode())
+        return digest.hexdigest()
 
     @property
     def view(self) -> bool:
@@ -69,16 +75,16 @@ class Applied:
 
 @cache
 def migrations() -> tuple[Migration, ...]:
-    """Every schema file, in the order of their numbers."""
+    """Every schema file in the order it is applied: tables, then views, each by their numbers."""
     found: list[Migration] = []
     for file in resources.files("turnspan_clickhouse.schema").iterdir():
         match = _FILE.fullmatch(file.name)
         if match:
             found.append(Migration(int(match[1]), match[2], file.read_text(encoding="utf-8")))
-    return tuple(sorted(found, key=lambda migration: migration.version))
+    return tuple(sorted(found, key=lambda migration: (migration.view, migration.version)))
 
 
-SCHEMA_VERSION: int = migrations()[-1].version
+SCHEMA_VERSION: int = max(migration.version for migration in migrations())
 """The version this code writes and reads: the highest file number."""
 
 

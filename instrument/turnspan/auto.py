@@ -8,7 +8,7 @@ instead, the SDK loads the exporter by its entry point's name and everything lan
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, cast
 
 from opentelemetry.instrumentation.distro import BaseDistro  # type: ignore[attr-defined]
 from opentelemetry.sdk._configuration import (  # the official distro's base too
@@ -16,12 +16,34 @@ from opentelemetry.sdk._configuration import (  # the official distro's base too
 )
 
 from turnspan.config import logger
+from turnspan.patching.installed import disabled, distribution_of
 
 _EXPORTERS = "OTEL_TRACES_EXPORTER"
 
 
 class TurnspanDistro(BaseDistro):  # type: ignore[misc]
-    """Only defaults: records where no exporter was named, ids from the system's random source."""
+    """Only defaults: records where no exporter was named, ids from the system's random source.
+
+    Of several instrumentations of one GenAI library it loads one, as ``turnspan.instrument()``.
+    """
+
+    _left_off: dict[str, str] | None = None
+
+    def load_instrumentor(self, entry_point: Any, **kwargs: Any) -> None:
+        """Load an instrumentation, unless another one records the same calls."""
+        name = distribution_of(entry_point)
+        if self._left_off is None:
+            from turnspan.instrumentation import plan
+
+            self._left_off = {
+                one.by: one.detail for one in plan(disabled()) if one.detail.endswith("already")
+            }
+        reason = self._left_off.get(name)
+        if reason is None:
+            load = cast("Any", super()).load_instrumentor
+            load(entry_point, **kwargs)
+        else:
+            logger.info("%s stays off: %s.", name, reason)
 
     def _configure(self, **kwargs: Any) -> None:
         os.environ.setdefault(_EXPORTERS, "turnspan")

@@ -12,6 +12,7 @@ from turnspan.turn import Session, Turn
 
 TURN_KEY = otel_context.create_key("turnspan-turn")
 SESSION_KEY = otel_context.create_key("turnspan-session")
+TOOL_KEY = otel_context.create_key("turnspan-tool")
 
 
 def active_turn(context: Context | None = None) -> Turn | None:

@@ -18,7 +18,9 @@ from turnspan.agents import TurnRecording
 from turnspan.arguments import Parameters, first_line, name_of
 from turnspan.blocks import OpenBlocks
 from turnspan.guard import guard
-from turnspan.recording import SpanRecording, ToolRecording
+from turnspan.joined import join
+from turnspan.recording import SpanRecording
+from turnspan.tools import ToolRecording, begin_tool
 from turnspan.turn import NO_TURN, Turn
 from turnspan.wrapping import NO_RECORDING, Begin, Recording, wrap
 
@@ -170,6 +172,9 @@ class ToolScope(Scope[ToolHandle]):
         def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Recording:
             with guard("tool.begin"):
                 if config.active().enabled:
+                    joined = join(func, self._attributes)
+                    if joined is not None:
+                        return joined
                     return self._start(name, description, parameters.bind(args, kwargs))
             return NO_RECORDING
 
@@ -184,7 +189,7 @@ class ToolScope(Scope[ToolHandle]):
         return NO_RECORDING, ToolHandle(None)
 
     def _start(self, name: str, description: str, arguments: Any) -> ToolRecording:
-        return recording.begin_tool(
+        return begin_tool(
             name,
             call_id=self._call_id,
             description=description,

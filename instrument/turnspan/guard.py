@@ -25,7 +25,9 @@ class InternalErrors:
     """What was swallowed, by place. Tests assert that it stays empty."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        # Reentrant: letting go of an error may collect what its traceback held, such as a stream,
+        # whose end may fail in turn.
+        self._lock = threading.RLock()
         self._counts: Counter[str] = Counter()
         self.last: BaseException | None = None
 

@@ -17,9 +17,9 @@ from turnspan.patching.call import (
     COMPLETE,
     Accumulator,
     Call,
-    Facts,
+    Reply,
     begin,
-    usage_attributes,
+    write_usage,
 )
 from turnspan.patching.parameters import describe
 from turnspan.turn import ToolRequest, Usage
@@ -113,20 +113,20 @@ class Inference:
         ``cached``: the answer came from a cache of the application's own, so that it cost nothing.
         """
         with _GUARD:
-            reply = self._manual.reply
+            told = self._manual.told
             usage = Usage(
                 input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens
             )
-            reply.usage.add(usage)
-            reply.text = text if text is not None else reply.text
-            reply.finish_reason = finish_reason or reply.finish_reason
-            reply.thoughts = thoughts if thoughts is not None else reply.thoughts
-            reply.model = model or reply.model
-            reply.id = id or reply.id
-            reply.service_tier = service_tier or reply.service_tier
-            reply.cached = reply.cached if cached is None else cached
+            told.usage.add(usage)
+            told.text = text if text is not None else told.text
+            told.finish_reason = finish_reason or told.finish_reason
+            told.thoughts = thoughts if thoughts is not None else told.thoughts
+            told.model = model or told.model
+            told.id = id or told.id
+            told.service_tier = service_tier or told.service_tier
+            told.cached = told.cached if cached is None else cached
             if tool_calls is not None:
-                reply.tool_calls.extend(_tool_request(freeze(c)) for c in tool_calls)
+                told.tool_calls.extend(_tool_request(freeze(c)) for c in tool_calls)
 
     def chunk(self, text: str = "") -> None:
         """A piece of a streamed reply has arrived; the pieces make up the text."""
@@ -177,23 +177,23 @@ class Inference:
         response: Any = None
         outcome = ""
         try:
-            reply = self._manual.reply
+            told = self._manual.told
             streamed = self._parts is not None
-            if self._parts and reply.text is None:
-                reply.text = "".join(self._parts)
+            if self._parts and told.text is None:
+                told.text = "".join(self._parts)
             if streamed:
                 call.stream = True
                 call.span.set_attribute(semconv.REQUEST_STREAM, True)
                 outcome = "" if error is not None else COMPLETE
             if isinstance(error, GeneratorExit):
                 outcome, error = ABANDONED, None
-            if reply.given or error is None:
-                response = reply.plain(self._manual.dialect)
+            if told.given or error is None:
+                response = told.plain(self._manual.dialect)
         finally:
-            call.close(response, error=error, outcome=outcome, first_chunk=self._first)
+            call.close(response, response, error=error, outcome=outcome, first_chunk=self._first)
 
 
-class _Reply:
+class _Told:
     """What came back, as far as it was told."""
 
     __slots__ = (
@@ -260,7 +260,7 @@ class _Manual:
     def __init__(self, operation: str) -> None:
         self.operation = operation
         self.dialect = _OPENAI
-        self.reply = _Reply()
+        self.told = _Told()
 
     def choose_dialect(self, body: dict[str, Any]) -> None:
         """The dialect of the messages given: GenAI's where one has parts."""
@@ -284,24 +284,26 @@ class _Manual:
         """A copy of the request that no later change reaches."""
         return {key: _FREEZERS.get(key, freeze)(value) for key, value in body.items()}
 
-    def facts(self, response: Mapping[str, Any]) -> Facts:
-        """What was told of the reply."""
-        reply = self.reply
-        facts = Facts(model=reply.model, text=reply.text or "", usage=reply.usage)
-        facts.tool_requests = reply.tool_calls
-        if reply.id:
-            facts.attributes[semconv.RESPONSE_ID] = reply.id
-        if reply.model:
-            facts.attributes[semconv.RESPONSE_MODEL] = reply.model
-        if reply.finish_reason:
-            facts.finish_reasons = [reply.finish_reason]
-            facts.attributes[semconv.RESPONSE_FINISH_REASONS] = facts.finish_reasons
-        if reply.service_tier:
-            facts.attributes[semconv.RESPONSE_SERVICE_TIER] = reply.service_tier
-        if reply.cached:
-            facts.attributes[semconv.RESPONSE_CACHED] = True
-        usage_attributes(reply.usage, facts.attributes)
-        return facts
+    def describe_response(self, response: Any, attributes: dict[str, Any]) -> None:
+        """Write the attributes of what was told."""
+        told = self.told
+        if told.id:
+            attributes[semconv.RESPONSE_ID] = told.id
+        if told.model:
+            attributes[semconv.RESPONSE_MODEL] = told.model
+        if told.finish_reason:
+            attributes[semconv.RESPONSE_FINISH_REASONS] = [told.finish_reason]
+        if told.service_tier:
+            attributes[semconv.RESPONSE_SERVICE_TIER] = told.service_tier
+        if told.cached:
+            attributes[semconv.RESPONSE_CACHED] = True
+        write_usage(told.usage, attributes)
+
+    def reply(self, response: Any) -> Reply:
+        """What was told, for the turn."""
+        told = self.told
+        reasons = [told.finish_reason] if told.finish_reason else []
+        return Reply(told.model, reasons, told.text or "", told.tool_calls, told.usage)
 
     def accumulator(self) -> Accumulator:
         """Chunks are given to ``Inference.chunk`` instead."""

@@ -1,20 +1,21 @@
-"""``turnspan.instrument()``: record the calls of every supported SDK that is installed, and carry
-turns into threads.
+"""``turnspan.instrument()``: record the calls of every supported SDK that is installed, carry turns
+into threads, and enable the installed instrumentations of other packages for everything else.
 
 Cheap, and safe to call early and often: no SDK is imported here. An SDK that the application
-imports later is instrumented at that moment.
+imports later is instrumented at that moment. docs/instrumentation.md has the whole picture.
 """
 
 from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from turnspan.guard import guard
+from turnspan.patching.installed import OURS, Choice, Enabled, Wanted, choose, disabled, packages
 
 if TYPE_CHECKING:
     from opentelemetry.trace import TracerProvider
@@ -22,11 +23,17 @@ if TYPE_CHECKING:
 _INSTRUMENTORS: Final = (
     ("openai", "turnspan.providers.openai", "OpenAIInstrumentor"),
     ("anthropic", "turnspan.providers.anthropic", "AnthropicInstrumentor"),
+    ("mcp", "turnspan.providers.mcp", "McpInstrumentor"),
     ("threads", "turnspan.patching.threads", "ThreadingInstrumentor"),
 )
 
 _lock = threading.Lock()
 _provider: TracerProvider | None = None
+_refused: dict[str, str] = {}
+"""Why those of ours that were not wanted are off, by name."""
+_choices: list[Choice] = []
+_enabled: dict[str, Enabled] = {}
+"""The other packages that are on, by distribution."""
 
 
 class Instrumentor(Protocol):
@@ -52,32 +59,77 @@ class Instrumentor(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Instrumented:
-    """What became of one SDK, or of threads."""
+    """What became of one library (or of threads) with one instrumentation of it."""
 
     name: str
     enabled: bool
     detail: str = ""
     """Why it is not enabled, or what is to be known about it."""
     version: str = ""
-    """The installed version; empty where it is not installed."""
+    """The installed version (of another package: the package's); empty where not installed."""
     missing: tuple[str, ...] = ()
     """Private parts of the SDK that were not found, so that something degrades."""
+    by: str = OURS
+    """The distribution that records it."""
 
 
-def instrument(*, tracer_provider: TracerProvider | None = None) -> list[Instrumented]:
-    """Record the calls of every supported SDK that is installed; says what it did.
+def instrument(
+    *,
+    tracer_provider: TracerProvider | None = None,
+    only: Iterable[str] | None = None,
+    exclude: Iterable[str] = (),
+) -> list[Instrumented]:
+    """Record the calls of every GenAI library that is installed; says what it did.
 
-    Work that a turn starts in a thread then belongs to the turn as well (docs/context.md). What is
-    instrumented already stays as it is. Never raises. ``tracer_provider`` is where the spans go;
-    unless given, the one given to ``configure``, or else OpenTelemetry's global one.
+    Ours record the SDKs of OpenAI and Anthropic and the tools of MCP servers; every other library
+    is recorded by the installed OpenTelemetry instrumentation of it, one a library (official ones
+    first, then OpenInference, then OpenLLMetry). Work that a turn starts in a thread then belongs
+    to the turn as well (docs/context.md). What is instrumented already stays as it is. Never
+    raises.
+
+    Args:
+        tracer_provider: where the spans go; unless given, the one given to ``configure``, or else
+            OpenTelemetry's global one.
+        only: nothing but these: libraries (``langchain``), distributions
+            (``openinference-instrumentation-langchain``) or, of ours, entry points
+            (``turnspan_openai``).
+        exclude: not these, named likewise. OTEL_PYTHON_DISABLED_INSTRUMENTATIONS counts as well.
     """
-    with _lock:
-        for instrumentor in _installed():
-            with guard(f"instrument {instrumentor.package}"):
-                if not instrumentor.is_instrumented_by_opentelemetry:
-                    instrumentor.instrument(tracer_provider=tracer_provider)
-                    instrumentor.use_default_provider(_provider)
+    with _lock, guard("instrument"):
+        wanted = Wanted.of(only, exclude, disabled())
+        for name, _, _ in _INSTRUMENTORS:
+            with guard(f"instrument {name}"):
+                _start(name, wanted, tracer_provider)
+        _choices[:] = choose(packages(), _taken(), wanted)
+        for choice in _choices:
+            distribution = choice.package.distribution
+            if not choice.reason and distribution not in _enabled:
+                with guard(f"instrument {distribution}"):
+                    _enabled[distribution] = Enabled(choice.package, tracer_provider or _provider)
+                    _enabled[distribution].start()
     return report()
+
+
+def _start(name: str, wanted: Wanted, provider: TracerProvider | None) -> None:
+    instrumentor = _instrumentor(name)
+    if not instrumentor.version or instrumentor.is_instrumented_by_opentelemetry:
+        return
+    reason = wanted.refused(name, OURS, f"{OURS}_{name}")
+    _refused[name] = reason
+    if not reason:
+        instrumentor.instrument(tracer_provider=provider)
+        instrumentor.use_default_provider(_provider)
+
+
+def _taken() -> list[str]:
+    """The libraries that ours record."""
+    taken: list[str] = []
+    for name, _, _ in _INSTRUMENTORS:
+        with guard(f"instrument {name}"):
+            instrumentor = _instrumentor(name)
+            if instrumentor.is_instrumented_by_opentelemetry and not instrumentor.refusal:
+                taken.append(name)
+    return taken
 
 
 def use_tracer_provider(provider: TracerProvider | None) -> None:
@@ -92,27 +144,63 @@ def use_tracer_provider(provider: TracerProvider | None) -> None:
 
 
 def uninstrument() -> None:
-    """Give the SDKs and threads their own functions back. Never raises."""
+    """Give the libraries and threads their own functions back. Never raises."""
     with _lock:
-        for instrumentor in _installed():
-            with guard(f"uninstrument {instrumentor.package}"):
+        for name, _, _ in _INSTRUMENTORS:
+            with guard(f"uninstrument {name}"):
+                instrumentor = _instrumentor(name)
                 if instrumentor.is_instrumented_by_opentelemetry:
                     instrumentor.uninstrument()
+        for distribution, enabled in _enabled.items():
+            with guard(f"uninstrument {distribution}"):
+                enabled.stop()
+        _enabled.clear()
+        _choices.clear()
+        _refused.clear()
 
 
 def report() -> list[Instrumented]:
-    """What is instrumented now, and what is not and why."""
-    return [_state(name) for name, _, _ in _INSTRUMENTORS]
-
-
-def _installed() -> Sequence[Instrumentor]:
-    found: list[Instrumentor] = []
-    for name, _, _ in _INSTRUMENTORS:
-        with guard(f"instrument {name}"):
-            instrumentor = _instrumentor(name)
-            if instrumentor.version:
-                found.append(instrumentor)
+    """What is instrumented now and by whom, and what is not and why."""
+    found = [_state(name) for name, _, _ in _INSTRUMENTORS]
+    with guard("report"):
+        choices = _choices or [Choice(package, "not instrumented") for package in packages()]
+        found += [_state_of(choice) for choice in choices]
     return found
+
+
+def plan(disabled_entries: Iterable[str] = ()) -> list[Instrumented]:
+    """What ``instrument()`` would do here with nothing imported yet; changes nothing."""
+    wanted = Wanted.of(None, (), frozenset(disabled_entries))
+    found: list[Instrumented] = []
+    for name, _, _ in _INSTRUMENTORS:
+        instrumentor = _instrumentor(name)
+        version = instrumentor.version
+        reason = "" if version else "not installed"
+        reason = reason or wanted.refused(name, OURS, f"{OURS}_{name}")
+        reason = reason or _unsupported(instrumentor)
+        found.append(Instrumented(name, not reason, reason, version))
+    taken = [one.name for one in found if one.enabled]
+    for choice in choose(packages(), taken, wanted):
+        package = choice.package
+        found.append(
+            Instrumented(
+                package.library,
+                not choice.reason,
+                choice.reason,
+                package.version,
+                by=package.distribution,
+            )
+        )
+    return found
+
+
+def _unsupported(instrumentor: Instrumentor) -> str:
+    from opentelemetry.instrumentation.dependencies import get_dependency_conflicts
+
+    conflict = get_dependency_conflicts(instrumentor.instrumentation_dependencies())
+    if conflict is None:
+        return ""
+    return f"made for {conflict.required or conflict.required_any}"
 
 
 def _instrumentor(name: str) -> Instrumentor:
@@ -130,9 +218,24 @@ def _state(name: str) -> Instrumented:
         if not instrumentor.is_instrumented_by_opentelemetry:
             wanted = ", ".join(instrumentor.instrumentation_dependencies())
             detail = f"not instrumented (made for {wanted})" if wanted else "not instrumented"
-            return Instrumented(name, False, detail, version)
+            return Instrumented(name, False, _refused.get(name) or detail, version)
         if instrumentor.refusal:
             return Instrumented(name, False, instrumentor.refusal, version)
         detail = "" if instrumentor.imported else "waits for the application to import it"
         return Instrumented(name, True, detail, version, tuple(instrumentor.missing))
     return Instrumented(name, False, "its state cannot be read")
+
+
+def _state_of(choice: Choice) -> Instrumented:
+    package = choice.package
+    enabled = _enabled.get(package.distribution)
+    reason = choice.reason
+    if enabled is None or enabled.refusal:
+        reason = reason or (enabled.refusal if enabled is not None else "not instrumented")
+        return Instrumented(
+            package.library, False, reason, package.version, by=package.distribution
+        )
+    detail = "" if enabled.instrumentor is not None else "waits for the application to import it"
+    if enabled.was_on:
+        detail = "enabled by the application"
+    return Instrumented(package.library, True, detail, package.version, by=package.distribution)

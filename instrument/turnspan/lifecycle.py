@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from opentelemetry import trace
 
 from turnspan import config, metrics
+from turnspan.children import ChildExit
 from turnspan.config import RedactHook, Settings, logger
 from turnspan.content.ledger import ledger
 from turnspan.guard import errors
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from turnspan.pipeline import RecordProcessor
 
+_CHILD_EXIT_MILLIS = 2_000
 RECORDS_EXPORTER = "turnspan"
 """The entry point's name of the exporter that lands records."""
 
@@ -55,6 +57,7 @@ class Recorder:
         self.owns_provider = False
         self.processor: RecordProcessor | None = None
         self.others: list[Any] = []
+        self.children: ChildExit | None = None
 
 
 _recorder = Recorder()
@@ -153,6 +156,9 @@ def configure(
 
             events.use_logger_provider(logger_provider)
         atexit.register(_at_exit)
+        if _recorder.children is None:
+            _recorder.children = ChildExit(_at_child_exit)
+        _recorder.children.watch_this_process()
 
 
 def use_tracer_provider(provider: trace.TracerProvider | None) -> None:
@@ -325,6 +331,15 @@ def _at_exit() -> None:
             processor.shutdown()
         except Exception as error:  # noqa: BLE001  the interpreter is leaving
             errors.record("exit", error)
+
+
+def _at_child_exit() -> None:
+    for other in _recorder.others:
+        try:
+            other.force_flush(_CHILD_EXIT_MILLIS)
+        except Exception as error:  # noqa: BLE001  the process is leaving
+            errors.record("exit", error)
+    _at_exit()
 
 
 def processor() -> RecordProcessor | None:

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
     from turnspan.instruments import Instruments
     from turnspan.measurements import Measurement, Pricer
-    from turnspan.patching.call import Call, Facts
+    from turnspan.patching.call import Call
+    from turnspan.turn import Usage
 
 GATHER: Final = 256
 """Measurements that wake the thread; fewer wait for the next collection."""
@@ -190,16 +191,18 @@ def put(measurement: Measurement) -> None:
     _metrics.put(measurement)
 
 
-def call_ended(call: Call, facts: Facts, first_chunk: float | None) -> None:
-    """A call to a provider ended; ``facts`` hold the attributes of its end. Never raises."""
+def call_ended(
+    call: Call, attributes: dict[str, Any], usage: Usage | None, first_chunk: float | None
+) -> None:
+    """A call to a provider ended with these attributes and this usage. Never raises."""
     with _CALL:
         if live():
             span = call.span.get_span_context()
             put(
                 CallEnded(
                     call.attributes,
-                    facts.attributes,
-                    facts.usage,
+                    attributes,
+                    usage,
                     call.started,
                     first_chunk,
                     call.chunks,

@@ -1,4 +1,4 @@
-"""Recordings: the life of one tool, workflow or step span, from begin to end (agents: ``agents``).
+"""Recordings: the life of one workflow or step span (agents: ``agents``, tools: ``tools``).
 
 Everything here runs beside the user's code, on the user's thread, under a guard: it never raises.
 """
@@ -6,8 +6,7 @@ Everything here runs beside the user's code, on the user's thread, under a guard
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from opentelemetry import context as otel_context
 from opentelemetry import trace
@@ -16,19 +15,15 @@ from opentelemetry.trace import Span, SpanKind, Status, StatusCode
 
 from turnspan import config, metrics, semconv
 from turnspan.aborts import is_abort
-from turnspan.content.ledger import Content, ToolContent, ledger
+from turnspan.content.ledger import Content, ledger
 from turnspan.content.shapes import is_dict
 from turnspan.content.snapshot import freeze
 from turnspan.context import active_session, active_turn, scope_attributes
 from turnspan.guard import guard
-from turnspan.loops import ToolFact
-from turnspan.measurements import ToolEnded, WorkflowEnded
-from turnspan.outcomes import tool_failed
-from turnspan.turn import Turn
+from turnspan.measurements import WorkflowEnded
 
 _MAX_ITEMS = 10_000
-_MAX_DESCRIPTION = 500
-_TOOL_ERROR: Final = "tool_error"
+MAX_DESCRIPTION = 500
 
 _tracer = trace.get_tracer(semconv.SCOPE_DECORATORS)
 
@@ -142,11 +137,14 @@ class SpanRecording:
             if error is not None and is_abort(error):
                 error = None
             if error is not None:
-                mark_error(span, error)
+                mark_error(span, error, self._error_type(error))
             if metrics.live():
-                self._measure("" if error is None else type(error).__qualname__)
+                self._measure("" if error is None else self._error_type(error))
         finally:
             span.end()
+
+    def _error_type(self, error: BaseException) -> str:
+        return type(error).__qualname__
 
     def _record(self, result: Any, error: BaseException | None) -> None:
         """What a kind of recording adds before its span ends."""
@@ -160,60 +158,6 @@ class SpanRecording:
     def _keep(self, content: Content) -> None:
         identity = self._span.get_span_context()
         ledger.put(identity.trace_id, identity.span_id, content)
-
-
-class ToolRecording(SpanRecording):
-    """An executed tool: an ``execute_tool`` span."""
-
-    __slots__ = ("_arguments", "_fact", "_kind", "_turn", "failure", "outcome")
-
-    def __init__(
-        self,
-        span: Span,
-        context: Context,
-        turn: Turn | None,
-        kind: tuple[str, str],
-        arguments: Any,
-    ) -> None:
-        super().__init__(span, context)
-        self._turn = turn
-        self._kind = kind
-        self._arguments = arguments
-        self._fact: ToolFact | None = None
-        self.outcome: Any = None
-        self.failure = ""
-        if turn is not None:
-            self._fact = turn.begin_tool(kind[0], arguments)
-
-    def _record(self, result: Any, error: BaseException | None) -> None:
-        if result is None:
-            result = self.outcome
-        given = frozen(result)
-        failed = error is not None or bool(self.failure) or tool_failed(given)
-        if self._turn is not None and self._fact is not None:
-            self._turn.end_tool(self._fact, given, failed)
-        span = self._span
-        if not span.is_recording():
-            return
-        if failed:
-            span.set_attribute(semconv.TOOL_FAILED, True)
-        if self.failure and error is None:
-            span.set_attribute(semconv.ERROR_TYPE, _TOOL_ERROR)
-            span.set_status(Status(StatusCode.ERROR, _told(self.failure)))
-        if config.active().capture_content:
-            content = ToolContent(self._arguments, given, self._turn)
-            self._keep(content)
-            if config.active().content_on_spans:
-                from turnspan.content.on_span import tool_attributes
-
-                span.set_attributes(tool_attributes(content))
-
-    def _measure(self, error_type: str) -> None:
-        name, kind = self._kind
-        agent = "" if self._turn is None else self._turn.agent_name
-        error_type = error_type or (_TOOL_ERROR if self.failure else "")
-        span = self._span.get_span_context()
-        metrics.put(ToolEnded(name, kind, agent, error_type, self._seconds(), span))
 
 
 class WorkflowRecording(SpanRecording):
@@ -230,25 +174,25 @@ class WorkflowRecording(SpanRecording):
         metrics.put(WorkflowEnded(self._name, error_type, self._seconds(), span))
 
 
-def mark_error(span: Span, error: BaseException) -> None:
-    """Say on a span that it ended with an exception."""
-    text = name = type(error).__qualname__
+def mark_error(span: Span, error: BaseException, error_type: str = "") -> None:
+    """Say on a span that it ended with an exception, of this type or by its class."""
+    text = name = error_type or type(error).__qualname__
     span.set_attribute(semconv.ERROR_TYPE, name)
     with guard("recording.error"):
         from turnspan.content.redact import error_text
 
-        text = error_text(error, _MAX_DESCRIPTION)
+        text = error_text(error, MAX_DESCRIPTION, name)
     span.set_status(Status(StatusCode.ERROR, text))
 
 
-def _told(message: str) -> str:
+def told(message: str) -> str:
     """What an application said of a failure, as a status may say it: redacted, then cut."""
     settings = config.active()
     if not settings.capture_content:
         return ""
     from turnspan.content.redact import Redactor
 
-    return Redactor(settings).text(message, "error")[:_MAX_DESCRIPTION]
+    return Redactor(settings).text(message, "error")[:MAX_DESCRIPTION]
 
 
 def frozen(value: Any) -> Any:
@@ -264,40 +208,6 @@ def _readable(value: Any) -> Any:
     with guard("recording.freeze"):
         return freeze(value)
     return f"<unreadable {type(value).__name__}>"
-
-
-def begin_tool(
-    name: str,
-    *,
-    call_id: str,
-    description: str,
-    tool_type: str,
-    arguments: Any,
-    attributes: Mapping[str, Any],
-) -> ToolRecording:
-    """Start a tool's span; ``arguments`` are frozen here, before the tool can change them."""
-    context = otel_context.get_current()
-    turn = active_turn(context)
-    given: dict[str, Any] = {
-        semconv.OPERATION_NAME: semconv.OP_EXECUTE_TOOL,
-        semconv.TOOL_NAME: name,
-        semconv.TOOL_TYPE: tool_type,
-    }
-    given.update(scope_attributes(turn, active_session(context)))
-    called = frozen(arguments)
-    if not call_id and turn is not None:
-        call_id = turn.requested_call_id(name, called)
-    if call_id:
-        given[semconv.TOOL_CALL_ID] = call_id
-    if description:
-        given[semconv.TOOL_DESCRIPTION] = description
-    if turn is not None:
-        given[semconv.ROUND] = turn.rounds
-    if attributes:
-        given.update(attributes)
-    span = _tracer.start_span(f"execute_tool {name}", context, SpanKind.INTERNAL, attributes=given)
-    inside = trace.set_span_in_context(span, context)
-    return ToolRecording(span, inside, turn, (name, tool_type), called)
 
 
 def begin_span(span_name: str, attributes: dict[str, Any]) -> SpanRecording:

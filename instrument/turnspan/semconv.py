@@ -83,6 +83,13 @@ TOOL_TYPE: Final = "gen_ai.tool.type"
 TOOL_CALL_ID: Final = "gen_ai.tool.call.id"
 TOOL_DESCRIPTION: Final = "gen_ai.tool.description"
 
+# -- MCP: a tool executed by a server
+MCP_METHOD_NAME: Final = "mcp.method.name"
+MCP_PROTOCOL_VERSION: Final = "mcp.protocol.version"
+MCP_SESSION_ID: Final = "mcp.session.id"
+JSONRPC_REQUEST_ID: Final = "jsonrpc.request.id"
+RPC_RESPONSE_STATUS_CODE: Final = "rpc.response.status_code"
+
 # -- provider refinements
 OPENAI_API_TYPE: Final = "openai.api.type"
 OPENAI_REQUEST_SERVICE_TIER: Final = "openai.request.service_tier"
@@ -175,4 +182,5 @@ SCOPE_PREFIX: Final = "turnspan"
 SCOPE_DECORATORS: Final = "turnspan"
 SCOPE_OPENAI: Final = "turnspan.openai"
 SCOPE_ANTHROPIC: Final = "turnspan.anthropic"
+SCOPE_MCP: Final = "turnspan.mcp"
 SCOPE_MANUAL: Final = "turnspan.inference"

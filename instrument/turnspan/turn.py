@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -280,6 +281,15 @@ class Turn:
         with self._lock:
             self._fold()
             return self._judge(None)
+
+    def judged_with(self, tools: Sequence[ToolFact]) -> tuple[Turn, Ending]:
+        """A copy that had these tools as well, each in its round, and why it would have stopped."""
+        with self._lock:
+            told = copy(self)
+            told._tools = sorted([*self._tools, *tools], key=lambda fact: fact.round)
+        told._folded = told._tool_errors = 0
+        told._detector = LoopDetector()
+        return told, told.judge()
 
     @property
     def asked_for_tools(self) -> bool:

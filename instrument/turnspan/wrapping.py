@@ -144,7 +144,11 @@ def _wrap_plain(func: Callable[..., Any], begin: Begin) -> Callable[..., Any]:
             recording.failed(error)
             raise
         recording.leave(token)
-        if type(result) in _RUNS_LATER and recording is not NO_RECORDING:
+        if (
+            type(result) in _RUNS_LATER
+            and recording is not NO_RECORDING
+            and sys.getrefcount(result) <= 2  # nobody but this frame holds it
+        ):
             return _follow(result, recording)
         recording.done(result)
         return result
@@ -279,7 +283,8 @@ def _first_step(generator: Any) -> Any:
 
 _RUNS_LATER: Final = frozenset({types.CoroutineType, types.GeneratorType, types.AsyncGeneratorType})
 """A function that is none of these kinds may return one (a partial of a method, a dispatcher, a
-lambda): what it does happens then, and so does what is to be recorded."""
+lambda): what it does happens then, and so does what is to be recorded. One that the application
+keeps a reference to is returned as it is: dropping our wrapper would close it."""
 
 
 class _Unstarted:

@@ -162,7 +162,9 @@ def test_the_doctor_finds_nothing_wrong_with_a_good_store(
     assert {level for level, _ in found.values()} == {"ok"}, found
     names = {"reachable", "schema", "select", "insert", "clock", "writable", "waiting", "refused"}
     assert names <= set(found)
-    assert "version" in found["schema"][1] and "supported" in found["openai SDK"][1]
+    assert "version" in found["schema"][1]
+    for sdk in ("openai SDK", "anthropic SDK", "mcp SDK"):
+        assert "recorded by Turnspan" in found[sdk][1]
 
 
 def test_the_doctor_says_what_a_broken_setting_does(
@@ -197,6 +199,9 @@ def test_the_doctor_knows_who_else_would_trace_the_same_sdk(
         "[opentelemetry_instrumentor]\nopenai = opentelemetry.instrumentation.openai_v2:X\n"
     )
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    level, told = examine("--store", filled)["one tracer a call"]
+    assert level == "ok" and "opentelemetry-instrumentation-openai-v2 stay off" in told
+    monkeypatch.setenv("OTEL_PYTHON_DISTRO", "vendor")
     level, told = examine("--store", filled)["one tracer a call"]
     assert level == "warn" and "opentelemetry-instrumentation-openai-v2" in told
     assert "OTEL_PYTHON_DISABLED_INSTRUMENTATIONS=openai" in told

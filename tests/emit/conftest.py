@@ -9,6 +9,7 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
+import turnspan
 from turnspan import config, recording
 from turnspan.content.ledger import Content, ledger
 from turnspan.ids import SecureIdGenerator
@@ -55,6 +56,14 @@ def spans() -> Iterator[Spans]:
     ledger.detach()
     _record_under(None)
     provider.shutdown()
+
+
+@pytest.fixture
+def threads() -> Iterator[None]:
+    """Threads carry turns, as after ``turnspan.instrument()`` in an application."""
+    turnspan.instrument()
+    yield
+    turnspan.uninstrument()
 
 
 def _record_under(provider: TracerProvider | None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
+import os
 import random
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.context import ForkContext, SpawnContext
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,16 +30,10 @@ from turnspan_clickhouse.migrate import migrate
 from turnspan_clickhouse.ship import ship
 from turnspan_clickhouse.stores import open_store
 
+pytestmark = pytest.mark.usefixtures("threads")
+
 WAYS = 9 if sys.version_info >= (3, 11) else 8
 """How many ways ``fan_out`` takes."""
-
-
-@pytest.fixture(autouse=True)
-def threads() -> Iterator[None]:
-    """Threads carry turns, as after ``turnspan.instrument()`` in an application."""
-    turnspan.instrument()
-    yield
-    turnspan.uninstrument()
 
 
 def attribute(span: ReadableSpan, key: str) -> Any:
@@ -233,16 +229,6 @@ def test_concurrent_turns_do_not_mix(spans: Spans) -> None:
         assert attribute(span, semconv.CONVERSATION_ID) == attribute(root, semconv.CONVERSATION_ID)
 
 
-def test_pool_started_in_a_turn_serves_others_outside_it(spans: Spans) -> None:
-    """A pool's worker thread lives on: what is submitted later is not in the turn it began in."""
-    with ThreadPoolExecutor(1) as pool:
-        with turnspan.agent("first") as turn:
-            assert pool.submit(place).result()[0] == turn.id
-        assert pool.submit(place).result() == ("", 0)
-        with turnspan.agent("second") as turn:
-            assert pool.submit(place).result()[0] == turn.id
-
-
 def test_session_without_a_turn_crosses_threads(spans: Spans) -> None:
     """A turn that begins in a pool belongs to the session around the submit."""
     with turnspan.session("s-9"), ThreadPoolExecutor(1) as pool:
@@ -313,3 +299,44 @@ def test_ids_are_unique_after_seeding(provider: str) -> None:
     assert [process.returncode for process in started] == [0, 0]
     assert [len(ids) for ids in printed] == [10_000, 10_000]
     assert len({*printed[0], *printed[1]}) == 20_000
+
+
+CHILDREN = """
+import multiprocessing, sys
+import turnspan
+
+def child(configure):
+    if configure:
+        turnspan.configure(service_name="child")
+    with turnspan.tool("last words"):
+        pass
+
+if __name__ == "__main__":
+    method = sys.argv[1]
+    turnspan.configure(service_name="parent")
+    process = multiprocessing.get_context(method).Process(target=child, args=(method != "fork",))
+    process.start()
+    process.join()
+    print(process.exitcode)
+"""
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_child_process_leaves_nothing_behind(
+    embedded_dsn: Dsn, tmp_path: Path, method: str
+) -> None:
+    """A child of multiprocessing ends without the interpreter's exit: its last span lands."""
+    script = tmp_path / "script.py"
+    script.write_text(CHILDREN, encoding="utf-8")
+    ran = subprocess.run(
+        [sys.executable, str(script), method],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"TURNSPAN_STORE": str(embedded_dsn)},
+    )
+    assert (ran.stdout, ran.stderr) == ("0\n", "")
+    ship(embedded_dsn, deadline=time.monotonic() + 30)
+    with open_store(embedded_dsn) as store:
+        rows = store.query("SELECT name FROM tool_call FINAL").dicts()
+    assert [row["name"] for row in rows] == ["last words"]

@@ -1,11 +1,21 @@
-"""The documentation of the configuration says what the code does."""
+"""The documentation says what the code does."""
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
 
 from support.shared import REPOSITORY
 from turnspan import config
+from turnspan_clickhouse.dsn import Dsn
+from turnspan_clickhouse.ship import ship
+from turnspan_clickhouse.stores import open_store
 
 
 def test_every_variable_is_documented_with_its_default() -> None:
@@ -20,3 +30,49 @@ def test_every_variable_is_documented_with_its_default() -> None:
         written = rows[option.variable].strip().strip("`")
         if option.field not in ("project", "content_on_spans", "content_on_events"):
             assert written == str(default).lower(), option.variable
+
+
+EXPECTED = [
+    ("12 degrees in Oslo, 12 degrees in Bern\n", [("answer", "", "", 2)]),
+    ("page 1 page 2\n", [("summarise", "", "conversation-7", 2)]),
+    ("", [("editor", "", "conversation-8", 0), ("writer", "editor", "conversation-8", 0)]),
+]
+"""What each example prints, and of its turns: agent, parent's agent, session, tools called."""
+
+
+@pytest.mark.parametrize("number", range(len(EXPECTED)))
+def test_examples_of_the_context_page(number: int, embedded_dsn: Dsn, tmp_path: Path) -> None:
+    """Each example runs as it stands, and its turns land as the page says: one row each, with the
+    tools that ran elsewhere."""
+    text = (REPOSITORY / "docs" / "context.md").read_text(encoding="utf-8")
+    examples = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    assert len(examples) == len(EXPECTED)
+    script = tmp_path / "example.py"
+    script.write_text(examples[number], encoding="utf-8")
+    ran = subprocess.run(
+        [sys.executable, "-W", "error", str(script)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"TURNSPAN_STORE": str(embedded_dsn)},
+    )
+    printed, turns = EXPECTED[number]
+    assert (ran.stdout, ran.stderr, ran.returncode) == (printed, "", 0)
+
+    ship(embedded_dsn, deadline=time.monotonic() + 30)
+    with open_store(embedded_dsn) as store:
+        summaries = store.query(
+            "SELECT turn_id, parent_turn_id, agent_name, session_id FROM turn_summary FINAL"
+            " ORDER BY agent_name"
+        ).dicts()
+        tools = [r["turn_id"] for r in store.query("SELECT turn_id FROM tool_call FINAL").dicts()]
+    agents = {row["turn_id"]: row["agent_name"] for row in summaries}
+    assert [
+        (
+            row["agent_name"],
+            agents.get(row["parent_turn_id"], ""),
+            row["session_id"],
+            tools.count(row["turn_id"]),
+        )
+        for row in summaries
+    ] == turns

@@ -199,6 +199,23 @@ def test_returned_generator_that_is_never_started(spans: Spans) -> None:
     assert span.status.status_code is StatusCode.UNSET
 
 
+def test_generator_that_the_application_keeps_is_its_own(spans: Spans) -> None:
+    """A function that hands out one generator again and again: each loop goes on where the last
+    broke off, as without us."""
+    kept = items(4)
+
+    @turnspan.step("x")
+    def stream() -> Iterator[int]:
+        return kept
+
+    assert stream() is kept
+    for _ in stream():
+        break
+    gc.collect()
+    assert list(stream()) == [1, 2, 3]
+    assert spans.names().count("x") == 3
+
+
 def test_generator_function_that_is_never_started_has_no_span(spans: Spans) -> None:
     """Nothing ran, so there is nothing to tell."""
     turnspan.agent("x")(items)(2)

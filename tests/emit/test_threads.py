@@ -11,17 +11,15 @@ import inspect
 import multiprocessing
 import multiprocessing.pool
 import multiprocessing.process
-import socket
-import socketserver
+import pickle
 import threading
 import weakref
-from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from opentelemetry import context as otel_context
-from opentelemetry import trace
 
 import turnspan
 from emit.conftest import Spans
@@ -31,16 +29,10 @@ from turnspan.instrumentation import Instrumented
 from turnspan.patching import threads as patched_threads
 from turnspan.patching.threads import ThreadingInstrumentor
 
+pytestmark = pytest.mark.usefixtures("threads")
+
 SUBMIT, START = ThreadPoolExecutor.submit, threading.Thread.start
 RUN = multiprocessing.process.BaseProcess.run
-
-
-@pytest.fixture(autouse=True)
-def threads() -> Iterator[None]:
-    """Threads carry turns."""
-    turnspan.instrument()
-    yield
-    turnspan.uninstrument()
 
 
 def in_thread(work: Callable[[], Any], kind: type[threading.Thread] = threading.Thread) -> Any:
@@ -110,6 +102,14 @@ def test_keyword_arguments_pass_through(spans: Spans) -> None:
             (1,),
             {"self": 2, "fn": 3, "func": 4},
         )
+
+
+def test_work_can_be_copied(spans: Spans) -> None:
+    """An executor that pickles what it is given gets the function, as ever."""
+    with turnspan.agent("a"):
+        work = patched_threads.carried(divmod)
+    assert work is not divmod
+    assert pickle.loads(pickle.dumps(work))(7, 2) == (3, 1)
 
 
 class Failure(Exception):
@@ -251,75 +251,11 @@ def test_memory_is_let_go(spans: Spans) -> None:
     assert len(kept) == 3
 
 
-def test_long_lived_threads_are_outside(spans: Spans) -> None:
-    """Threads that serve whoever comes do not belong to the turn that happened to start them."""
-    seen: list[tuple[str, int]] = []
-
-    class Handler(socketserver.BaseRequestHandler):
-        def handle(self) -> None:
-            seen.append(place())
-
-    with socketserver.TCPServer(("127.0.0.1", 0), Handler) as server:
-        with turnspan.agent("a"):
-            threading.Thread(target=server.serve_forever, args=(0.01,)).start()
-            with socket.create_connection(("127.0.0.1", server.server_address[1])) as client:
-                client.recv(1)
-        server.shutdown()
-    assert seen == [("", 0)]
-
-
-def place_for(item: int) -> tuple[str, int]:
-    """The place of the work for one of many items."""
-    return place()
-
-
-def test_thread_pools_of_multiprocessing(spans: Spans) -> None:
-    """ThreadPool carries each job's own turn, in all its ways to take one."""
-    with multiprocessing.pool.ThreadPool(1) as pool:
-        with turnspan.agent("a") as turn:
-            expected = (turn.id, trace.get_current_span().get_span_context().span_id)
-            assert pool.apply(place) == expected
-            assert pool.apply_async(place).get() == expected
-            assert pool.apply_async(func=place).get() == expected
-            assert pool.map(place_for, range(2)) == [expected] * 2
-            assert pool.starmap(place_for, [(1,)]) == [expected]
-            assert list(pool.imap(place_for, range(2))) == [expected] * 2
-            assert list(pool.imap_unordered(place_for, range(2), 2)) == [expected] * 2
-        assert pool.apply(place) == ("", 0)
-
-
-@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
-def test_process_pool_forked_in_a_turn_is_outside_it(spans: Spans) -> None:
-    """Its workers serve later turns too: none takes the fork's turn for its own. A plain forked
-    process belongs to the turn that forked it."""
-    fork = multiprocessing.get_context("fork")
-    with ProcessPoolExecutor(1, mp_context=fork) as executor:
-        with turnspan.agent("a") as turn:
-            assert executor.submit(place).result() == ("", 0)
-            with fork.Pool(1) as pool:
-                assert pool.apply(place) == ("", 0)
-                assert pool.apply(place_of, (turnspan.inject(),))[0] == turn.id
-            receiver, sender = fork.Pipe(duplex=False)
-            process = fork.Process(target=lambda: sender.send(place()))
-            process.start()
-            assert receiver.recv()[0] == turn.id
-            process.join()
-        assert executor.submit(place).result() == ("", 0)
-    receiver.close()
-    sender.close()
-
-
-def place_of(carrier: dict[str, str]) -> tuple[str, int]:
-    """The place of work that goes on from a carrier."""
-    with turnspan.extract(carrier):
-        return place()
-
-
 def test_other_instrumentation_of_threads_is_left_to_it(spans: Spans) -> None:
     """opentelemetry-instrumentation-threading does the same: ours steps back, in either order.
 
-    It pins a release of the SDK that the newest OTLP exporters refuse, so it is not among the test
-    requirements; the test runs where it is installed.
+    It pins a release of the SDK that the newest OTLP exporters refuse, so it is not among the
+    requirements: ``make setup`` installs it without its own.
     """
     package = pytest.importorskip("opentelemetry.instrumentation.threading")
     official: Any = package.ThreadingInstrumentor()

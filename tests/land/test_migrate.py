@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import threading
 from collections.abc import Mapping
 from typing import Any
@@ -157,6 +158,17 @@ def test_a_changed_view_is_applied_again(store: Store) -> None:
     described = [row[0] for row in store.query("DESCRIBE llm_call_full").rows]
     assert "chat_history" in described
     assert pending(store) == []
+
+
+def test_views_are_made_after_the_tables_and_again_when_tables_change(store: Store) -> None:
+    """A view fixes its columns when it is made: a new table file, whatever its number, makes every
+    view pending, and a migration that died in between still knows."""
+    order = [migration.view for migration in migrations()]
+    assert order == sorted(order)
+    view = next(migration for migration in migrations() if migration.view)
+    assert view.checksum != hashlib.sha256(view.template.encode()).hexdigest()
+    _record(store, view.version, hashlib.sha256(view.template.encode()).hexdigest())
+    assert [migration.version for migration in pending(store)] == [view.version]
 
 
 def test_a_database_s_name_may_need_quoting(server_dsn: Dsn) -> None:

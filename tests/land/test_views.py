@@ -233,11 +233,14 @@ def test_llm_call_full_rebuilds_every_message_in_order(store: Store) -> None:
 
 
 def test_llm_call_full_has_every_column_of_the_record(store: Store) -> None:
-    """All columns of llm_call, whose three hashes moved to ``*_hash``, and the rebuilt ones."""
+    """All columns of llm_call, whose three hashes moved to ``*_hash``, the rebuilt ones, and what
+    the turn and its tools say about the call."""
     found = [row["name"] for row in plain(store, "DESCRIBE llm_call_full")]
     hashed = {"system_prompt", "tool_definitions", "context_assembled"}
     expected = {name for name, _ in columns(LlmCall)}
     expected |= {f"{name}_hash" for name in hashed} | {"chat_history", "output"}
+    expected |= {"turn_known", "turn_user_message", "turn_intent", "chat_mode", "task_type"}
+    expected |= {"target", "tool_results", "tool_error_count"}
     assert sorted(found) == sorted(expected)
 
 

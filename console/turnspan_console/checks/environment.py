@@ -1,85 +1,22 @@
-"""Checks of the process's surroundings: provider SDKs, other instrumentations, variables."""
+"""Checks of the process's surroundings: the variables that change what is recorded."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from importlib import metadata
 
 from turnspan_console.checks.check import FAIL, OK, WARN, Check
 
-SDKS = ("openai", "anthropic")
-"""The provider SDKs that Turnspan patches."""
-
-_GROUP = "opentelemetry_instrumentor"
 _AREA = "application"
 
 
 def environment_checks(environ: Mapping[str, str] | None = None) -> Iterator[Check]:
     """What the surroundings do to the recording."""
     environ = os.environ if environ is None else environ
-    for sdk in SDKS:
-        yield _sdk(sdk)
-    yield from _twice(environ)
     yield from _sdk_variables(environ)
     yield from _exporters(environ)
     yield from _own_variables(environ)
     yield _content(environ)
-
-
-def _sdk(name: str) -> Check:
-    try:
-        version = metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return Check(_AREA, f"{name} SDK", OK, "not installed")
-    entries = [e for e in metadata.entry_points(group=_GROUP) if e.name == f"turnspan_{name}"]
-    if not entries:
-        return Check(
-            _AREA,
-            f"{name} SDK",
-            FAIL,
-            f"{version} is installed, but Turnspan's entry point for it is not",
-            "Install Turnspan into this environment again: pip install --force-reinstall turnspan.",
-        )
-    from opentelemetry.instrumentation.dependencies import get_dependency_conflicts
-
-    instrumentor = entries[0].load()()
-    conflict = get_dependency_conflicts(instrumentor.instrumentation_dependencies())
-    if conflict is not None:
-        return Check(
-            _AREA,
-            f"{name} SDK",
-            WARN,
-            f"{version} is not a supported version ({conflict}), so its calls are not recorded",
-            f"Install a version of {name} that is: {conflict.required or conflict.required_any}.",
-        )
-    return Check(_AREA, f"{name} SDK", OK, f"{version}, supported")
-
-
-def _twice(environ: Mapping[str, str]) -> Iterator[Check]:
-    """Other instrumentations of the SDKs that Turnspan patches: a call would have two spans."""
-    disabled = _list(environ.get("OTEL_PYTHON_DISABLED_INSTRUMENTATIONS", ""))
-    others = [
-        entry
-        for entry in metadata.entry_points(group=_GROUP)
-        if not entry.name.startswith("turnspan_")
-        and any(sdk in f"{entry.name} {entry.value}".lower() for sdk in SDKS)
-        and entry.name not in disabled
-        and "*" not in disabled
-    ]
-    if not others:
-        yield Check(_AREA, "one tracer a call", OK, "no other instrumentation of these SDKs")
-        return
-    names = sorted({entry.name for entry in others})
-    owners = sorted({entry.dist.name if entry.dist is not None else "?" for entry in others})
-    yield Check(
-        _AREA,
-        "one tracer a call",
-        WARN,
-        f"{', '.join(owners)} would trace the same SDKs: every call would have two spans",
-        f"Set OTEL_PYTHON_DISABLED_INSTRUMENTATIONS={','.join(sorted(disabled | set(names)))}, "
-        "or uninstall it.",
-    )
 
 
 def _sdk_variables(environ: Mapping[str, str]) -> Iterator[Check]:

@@ -45,6 +45,7 @@ def _checks() -> Iterator[Check]:
     from turnspan_clickhouse.errors import StoreError
     from turnspan_console.checks.check import FAIL, Check, guarded
     from turnspan_console.checks.environment import environment_checks
+    from turnspan_console.checks.instrumentation import instrumentation_checks
     from turnspan_console.checks.spool import spool_checks
     from turnspan_console.checks.store import store_checks
 
@@ -55,4 +56,5 @@ def _checks() -> Iterator[Check]:
     else:
         yield from guarded("store", "checks", lambda: store_checks(dsn))
         yield from guarded("spool", "checks", lambda: spool_checks(dsn))
+    yield from guarded("application", "instrumentation", instrumentation_checks)
     yield from guarded("application", "checks", environment_checks)

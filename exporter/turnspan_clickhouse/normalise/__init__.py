@@ -6,6 +6,7 @@ from collections import OrderedDict
 from decimal import Decimal
 
 from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.trace import SpanKind
 
 from turnspan import config, semconv
 from turnspan.content.convert import split_request
@@ -20,10 +21,13 @@ from turnspan.content.model import Conversation, RequestParts
 from turnspan.content.redact import Redactor
 from turnspan_clickhouse.batch import Batch
 from turnspan_clickhouse.normalise import inference, others
-from turnspan_clickhouse.normalise.derived import DerivedTurns
+from turnspan_clickhouse.normalise.derived import DerivedTurns, again
 from turnspan_clickhouse.normalise.foreign import adopt
 from turnspan_clickhouse.normalise.landing import Lander
+from turnspan_clickhouse.normalise.nesting import Held, Nesting, enrich, same_call, same_tool
+from turnspan_clickhouse.normalise.requested import DecoratedTurns
 from turnspan_clickhouse.normalise.source import Cleaner, Origins, SpanFacts, read, settle, text
+from turnspan_clickhouse.records import LlmCall
 
 MAX_OPEN_TURNS = 50_000
 
@@ -37,6 +41,8 @@ class Normaliser:
         self._lander = Lander()
         self._costs: OrderedDict[str, Decimal] = OrderedDict()
         self._derived = DerivedTurns()
+        self._decorated = DecoratedTurns()
+        self._nesting = Nesting()
         self._settings: config.Settings = config.active()
         self._use(self._settings)
 
@@ -50,16 +56,18 @@ class Normaliser:
         if content is None:
             content = adopt(facts, self._settings.capture_content)
         settle(facts, self._cleaner)
+        held = self._nesting.ended_inside(facts)
         operation = text(facts.raw.get(semconv.OPERATION_NAME))
         if operation in semconv.INFERENCE_OPERATIONS:
-            held = content if isinstance(content, InferenceContent) else None
-            self._inference(facts, held, redactor, batch)
+            said = content if isinstance(content, InferenceContent) else None
+            self._inference(facts, said, held, redactor, batch)
         elif operation == semconv.OP_EXECUTE_TOOL:
             tool = content if isinstance(content, ToolContent) else None
-            batch.add(others.tool_call(facts, tool, redactor, batch))
+            self._tool(facts, tool, held, redactor, batch)
         elif operation == semconv.OP_INVOKE_AGENT:
             turn = content if isinstance(content, TurnContent) else None
-            self._turn(facts, turn, redactor, batch)
+            held = self._turn(facts, turn, held, redactor, batch)
+        self._nesting.hold(facts, held)
         batch.add(others.span_row(facts, redactor, batch))
 
     def running(self, started: StartedTurn, batch: Batch) -> None:
@@ -79,37 +87,108 @@ class Normaliser:
         """In a forked child: nothing of the parent's conversations and open turns is ours."""
         self._lander.forget()
         self._derived.forget()
+        self._decorated.forget()
+        self._nesting.forget()
         self._costs.clear()
 
     def _inference(
-        self, facts: SpanFacts, content: InferenceContent | None, redactor: Redactor, batch: Batch
+        self,
+        facts: SpanFacts,
+        content: InferenceContent | None,
+        held: Held,
+        redactor: Redactor,
+        batch: Batch,
     ) -> None:
         row = inference.llm_call(facts, redactor, batch)
-        derived = not row.turn_id and row.operation != semconv.OP_EMBEDDINGS
         request = split_request(content.dialect, content.request) if content else RequestParts()
+        inner = next((c for c in reversed(held.calls) if same_call(c, row.operation)), None)
+        if inner is not None or self._nesting.is_inside_counted(facts):
+            if inner is not None:  # the same call seen from outside: what it knows more is kept
+                row.session_id, row.turn_id = inner.session_id, inner.turn_id
+                self._land(facts, row, content, request, redactor, batch)
+                if enrich(inner, row):
+                    again(inner, batch)
+            elif row.turn_id and not facts.foreign:
+                self._decorated.same(row)
+            return
+        dialect = content.dialect if content is not None else ""
+        messages = request.messages_raw
+        derived = not row.turn_id and row.operation != semconv.OP_EMBEDDINGS
         if derived:
-            dialect = content.dialect if content is not None else ""
-            self._derived.join(facts, row, dialect, request.messages_raw, redactor, batch)
-        reply = Conversation()
-        if content is not None:
-            reply = inference.add_content(
-                row, content, request, facts, self._lander, redactor, batch
-            )
+            self._derived.join(facts, row, dialect, messages, redactor, batch)
+        elif row.turn_id:
+            self._decorated.call(facts, row, dialect, messages, redactor, batch)
+        reply = self._land(facts, row, content, request, redactor, batch)
         batch.add(row)
+        held.calls.append(row)
+        if facts.parent_span_id:
+            self._nesting.counted(facts)
         if derived:
             self._derived.reply(facts, row, reply.tool_calls)
-        elif row.cost_usd is not None:
+            return
+        if row.turn_id and row.operation != semconv.OP_EMBEDDINGS:
+            self._decorated.reply(facts, row, reply.tool_calls)
+        if row.cost_usd is not None:
             self._add_cost(row.turn_id, row.cost_usd)
 
-    def _turn(
-        self, facts: SpanFacts, content: TurnContent | None, redactor: Redactor, batch: Batch
+    def _land(
+        self,
+        facts: SpanFacts,
+        row: LlmCall,
+        content: InferenceContent | None,
+        request: RequestParts,
+        redactor: Redactor,
+        batch: Batch,
+    ) -> Conversation:
+        if content is None:
+            return Conversation()
+        return inference.add_content(row, content, request, facts, self._lander, redactor, batch)
+
+    def _tool(
+        self,
+        facts: SpanFacts,
+        content: ToolContent | None,
+        held: Held,
+        redactor: Redactor,
+        batch: Batch,
     ) -> None:
+        if facts.span.kind is SpanKind.SERVER and facts.parent_span_id:
+            return  # an MCP server's side of a call that its client has made
+        row = others.tool_call(facts, content, redactor, batch)
+        if any(same_tool(inner, row) for inner in held.tools):
+            return  # a framework's span over the tool's own
+        if facts.turn_id:
+            self._decorated.tool(facts, row)
+        else:
+            self._derived.tool(facts, row)
+        batch.add(row)
+        held.tools.append(row)
+
+    def _turn(
+        self,
+        facts: SpanFacts,
+        content: TurnContent | None,
+        held: Held,
+        redactor: Redactor,
+        batch: Batch,
+    ) -> Held:
+        """Add a turn's row; returns what the span around it is to know."""
+        if facts.foreign and facts.turn_id:
+            return Held()  # part of the decorated turn around it
         turn_id = facts.turn_id or facts.span_id
         cost = self._costs.pop(turn_id, None)
         row = others.turn_summary(facts, content, cost, redactor, batch)
+        if facts.foreign:
+            self._derived.take_over(facts, row, held, batch)
+        else:
+            self._decorated.finish(row, content.turn if content is not None else None)
+        # Both may have judged the turn anew, by the raw names of its tools.
+        row.stop_reason = redactor.text(row.stop_reason, "error")
+        row.stop_detail = redactor.text(row.stop_detail, "error")
         batch.add(row)
         if cost is not None and row.parent_turn_id:
             self._add_cost(row.parent_turn_id, cost)
+        return Held(turns=[row]) if facts.foreign else Held()
 
     def _add_cost(self, turn_id: str, cost: Decimal) -> None:
         self._costs[turn_id] = self._costs.get(turn_id, Decimal(0)) + cost

@@ -3,38 +3,88 @@
 An undecorated loop is seen as model calls only, often each a trace of its own. An agent resends its
 history, so a call whose messages begin with those of an earlier call continues that conversation;
 a new message of the user begins a new turn, everything else is another round of the same one. Tool
-calls are read from the messages: what the model asked for, and the results the next request brings.
+calls are read from spans, and from the messages where there is no span: what the model asked for,
+and the results the next request brings.
 
 Calls under one parent span (a web request, a framework's workflow) are one turn by their trace.
-The row of a derived turn is written again whenever a call joins it; the newest write wins.
+The row of a derived turn is written again whenever a call joins it; the newest write wins. When it
+turns out that another package's agent span is around the calls, that agent takes the turn over: its
+row is the turn's final one. Where the trace has calls of others too (nested agents), it takes its
+own with it into a turn of its own.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from hashlib import blake2b
+from itertools import islice
 from typing import Any
 
-from turnspan import semconv
 from turnspan.content.convert import convert_message
 from turnspan.content.model import Message, last_user_text
 from turnspan.content.redact import Redactor
-from turnspan.outcomes import tool_failed
-from turnspan.turn import Turn, Usage
+from turnspan.turn import ToolRequest, Turn, Usage
 from turnspan_clickhouse.batch import Batch
+from turnspan_clickhouse.normalise.nesting import Held
+from turnspan_clickhouse.normalise.requested import (
+    SCOPE,
+    Asked,
+    Execution,
+    asked_for,
+    forget_executed,
+    results,
+    set_usage,
+    usage_of_row,
+)
 from turnspan_clickhouse.normalise.source import SpanFacts
 from turnspan_clickhouse.normalise.written import write_content
 from turnspan_clickhouse.records import LlmCall, ToolCall, TurnSummary
-
-SCOPE = "turnspan.derived"
-"""The scope_name of derived rows."""
 
 SESSION_PREFIX = "auto-"
 """A derived session's id: this and the trace id of its first call."""
 
 MAX_CONVERSATIONS = 2_000
+MAX_EVENTS = 2_000
+"""Calls and tools of one turn that an agent around them can still claim."""
+_RECENT = 64
+
+
+@dataclass(slots=True)
+class Event:
+    """One thing that happened in a turn, as its rows tell it."""
+
+    row: LlmCall | ToolCall
+    owner: str
+    """The span that tells of it: the call itself, the tool's, or the call that brought a result."""
+    requests: list[ToolRequest] = field(default_factory=list[ToolRequest])
+
+    def tell(self, turn: Turn) -> None:
+        """Tell a turn of it; the row gets its turn and round."""
+        row = self.row
+        row.turn_id = turn.id
+        if isinstance(row, LlmCall):
+            row.round = turn.begin_call()
+            turn.end_call(
+                model=row.response_model or row.request_model,
+                finish_reasons=row.finish_reasons,
+                text=row.response_text,
+                tool_requests=self.requests,
+                usage=usage_of_row(row),
+            )
+        else:
+            fact = turn.begin_tool(row.name, row.arguments)
+            row.round = fact.round
+            turn.end_tool(fact, row.result, row.failed)
+
+
+def replayed(turn_id: str, agent_name: str, events: Sequence[Event]) -> Turn:
+    """The turn in which just these things happened."""
+    turn = Turn(turn_id, agent_name=agent_name)
+    for event in events:
+        event.tell(turn)
+    return turn
 
 
 @dataclass(slots=True)
@@ -47,10 +97,19 @@ class Conversation:
     messages: list[Any] = field(default_factory=list[Any])
     turn: Turn | None = None
     row: TurnSummary | None = None
-    pending: dict[str, dict[str, Any]] = field(default_factory=dict[str, "dict[str, Any]"])
+    pending: dict[str, Asked] = field(default_factory=dict[str, Asked])
     """Tool calls the last reply asked for, by call id (or name and place)."""
-    replied: int = 0
-    """When the last reply ended, ns."""
+    events: list[Event] = field(default_factory=list[Event])
+    taken_over: bool = False
+    """Whether an agent's span has made the turn its own: what comes is another one."""
+
+    def add(self, event: Event) -> None:
+        """Something happened in the turn; where an agent may claim it, it is remembered."""
+        assert self.turn is not None
+        event.tell(self.turn)
+        if self.by_trace:
+            self.events.append(event)
+            del self.events[:-MAX_EVENTS]
 
 
 class DerivedTurns:
@@ -73,60 +132,111 @@ class DerivedTurns:
         found = self._find(facts, dialect, messages)
         known = len(found.messages) if found.dialect == dialect else 0
         new = [convert_message(dialect, raw) for raw in messages[known:]]
-        if found.turn is None or (not found.by_trace and _has_user_text(new)):
-            self._begin(found, facts, row, new, redactor)
-        elif found.pending:
-            self._results(found, facts, row, new, redactor, batch)
-        assert found.turn is not None
-        found.dialect, found.messages = dialect, messages
         if not row.session_id:
             row.session_id = found.session_id
+        starts = found.turn is None or found.taken_over
+        if starts or (not found.by_trace and bool(last_user_text(new))):
+            self._begin(found, facts, row, new, redactor)
+        assert found.turn is not None
         row.turn_id = found.turn.id
-        row.round = found.turn.begin_call()
+        if found.pending:
+            self._results(found, facts, row, results(dialect, messages), redactor, batch)
+        found.dialect, found.messages = dialect, messages
+        row.round = found.turn.rounds + 1
 
     def _results(
         self,
         found: Conversation,
         facts: SpanFacts,
         row: LlmCall,
-        messages: list[Message],
+        parts: Iterable[dict[str, Any]],
         redactor: Redactor,
         batch: Batch,
     ) -> None:
         """Add the tool calls whose results this call's messages bring."""
-        for message in messages:
-            for part in message.get("parts", ()):
-                if part.get("type") == "tool_call_response":
-                    self._executed(found, facts, row, part, redactor, batch)
+        assert found.turn is not None
+        for part in parts:
+            execution = Execution.of(part, found.pending)
+            if execution is not None:
+                tool = execution.row(facts, row, redactor, batch)
+                found.add(Event(tool, facts.span_id))
+                batch.add(tool)
 
     def reply(self, facts: SpanFacts, row: LlmCall, calls: list[dict[str, Any]]) -> None:
         """Fold the call's reply into its turn."""
-        found = self._by_turn(row)
+        found = self._by_turn(row.turn_id)
         if found is None or found.turn is None or found.row is None:
             return
         turn, summary = found.turn, found.row
-        usage = Usage(
-            row.input_tokens,
-            row.output_tokens,
-            row.cache_read_tokens,
-            row.cache_write_tokens,
-            row.reasoning_tokens,
-        )
         requests = [(str(c.get("id") or ""), str(c.get("name")), c.get("arguments")) for c in calls]
-        turn.end_call(
-            model=row.response_model or row.request_model,
-            finish_reasons=row.finish_reasons,
-            text=row.response_text,
-            tool_requests=requests,
-            usage=usage,
-        )
-        found.pending = {r[0] or f"{r[1]}#{i}": calls[i] for i, r in enumerate(requests)}
-        found.replied = facts.end_time
+        found.add(Event(row, facts.span_id, requests))
+        found.pending = asked_for(calls, row.round, facts.end_time)
         if row.cost_usd is not None:
             summary.cost_usd = (summary.cost_usd or Decimal(0)) + row.cost_usd
         summary.duration = max(summary.duration, (facts.end_time - summary.start_time) / 1e9)
         summary.error_type, summary.error_message = row.error_type, row.error_message
         self._changed[turn.id] = (turn, summary)
+
+    def tool(self, facts: SpanFacts, row: ToolCall) -> None:
+        """A span of an executed tool that is in no decorated turn: give it its turn, if known."""
+        found = self._conversations.get((facts.project, facts.trace_id))
+        if found is None and row.call_id:
+            recent = islice(reversed(self._conversations.values()), _RECENT)
+            found = next((c for c in recent if row.call_id in c.pending), None)
+        if found is None or found.turn is None or found.row is None or found.taken_over:
+            return
+        forget_executed(found.pending, row)
+        row.session_id = row.session_id or found.session_id
+        found.add(Event(row, facts.span_id))
+        self._changed[found.turn.id] = (found.turn, found.row)
+
+    def take_over(self, facts: SpanFacts, row: TurnSummary, held: Held, batch: Batch) -> None:
+        """An agent's span ended around these calls and tools: make its row that of their turn."""
+        mine = {call.span_id for call in held.calls} | {tool.span_id for tool in held.tools}
+        found = next((self._by_turn(call.turn_id) for call in held.calls), None)
+        if found is not None and found.turn is not None and found.row is not None:
+            if all(event.owner in mine for event in found.events):
+                turn, start = found.turn, found.row
+                found.taken_over = True
+                found.pending.clear()
+                self._changed.pop(turn.id, None)
+                _adopt(facts, row, start)
+            else:
+                turn = self._split(found, facts, row, mine, batch)
+            _fill(row, turn, held)
+        elif held.tools and (facts.project, facts.trace_id) not in self._conversations:
+            events = [Event(tool, tool.span_id) for tool in held.tools]
+            _fill(row, replayed(row.turn_id, row.agent_name, events), held)
+            for tool in held.tools:
+                again(tool, batch)
+        for nested in held.turns:
+            nested.parent_turn_id = row.turn_id
+            again(nested, batch)
+
+    def _split(
+        self, found: Conversation, facts: SpanFacts, row: TurnSummary, mine: set[str], batch: Batch
+    ) -> Turn:
+        """Move an agent's calls and tools into a turn of their own."""
+        assert found.turn is not None
+        assert found.row is not None
+        own = [event for event in found.events if event.owner in mine]
+        found.events = [event for event in found.events if event.owner not in mine]
+        turn = replayed(facts.span_id, row.agent_name, own)
+        row.session_id = row.session_id or found.session_id
+        for event in own:
+            again(event.row, batch)
+        last = own[-1].row if own else None
+        if isinstance(last, LlmCall):
+            found.pending.clear()
+        rest = replayed(found.turn.id, found.turn.agent_name, found.events)
+        costs = [e.row.cost_usd for e in found.events if isinstance(e.row, LlmCall)]
+        known = [cost for cost in costs if cost is not None]
+        found.row.cost_usd = sum(known, Decimal(0)) if known else None
+        for event in found.events:
+            again(event.row, batch)
+        found.turn = rest
+        self._changed[rest.id] = (rest, found.row)
+        return turn
 
     def write(self, redactor: Redactor, batch: Batch) -> None:
         """Add the rows of the turns that changed since the last write."""
@@ -176,9 +286,9 @@ class DerivedTurns:
                 return key, found
         return (project, ""), None
 
-    def _by_turn(self, row: LlmCall) -> Conversation | None:
+    def _by_turn(self, turn_id: str) -> Conversation | None:
         for found in reversed(self._conversations.values()):
-            if found.turn is not None and found.turn.id == row.turn_id:
+            if found.turn is not None and found.turn.id == turn_id:
                 return found
         return None
 
@@ -192,7 +302,7 @@ class DerivedTurns:
     ) -> None:
         turn_id = facts.trace_id if found.turn is None else facts.span_id
         found.turn = Turn(turn_id, agent_name=row.agent_name)
-        found.pending = {}
+        found.pending, found.events, found.taken_over = {}, [], False
         found.row = TurnSummary(
             project=facts.project,
             service=facts.origin.service,
@@ -209,57 +319,44 @@ class DerivedTurns:
         )
         write_content(found.row, "user_message", last_user_text(new), "user_message", redactor)
 
-    def _executed(
-        self,
-        found: Conversation,
-        facts: SpanFacts,
-        row: LlmCall,
-        part: dict[str, Any],
-        redactor: Redactor,
-        batch: Batch,
-    ) -> None:
-        call_id = str(part.get("id") or "")
-        asked = found.pending.pop(call_id, None)
-        if asked is None and not call_id and found.pending:
-            asked = found.pending.pop(next(iter(found.pending)))
-        if asked is None or found.turn is None:
-            return
-        turn = found.turn
-        arguments, result = asked.get("arguments"), part.get("response")
-        failed = tool_failed(result) or part.get("is_error") is True
-        name = str(asked.get("name") or "")
-        fact = turn.begin_tool(name, arguments)
-        turn.end_tool(fact, result, failed)
-        start = found.replied or facts.start_time
-        identity = f"{facts.trace_id}\0{turn.id}\0{call_id or len(found.pending)}\0{fact.round}"
-        executed = ToolCall(
-            project=facts.project,
-            service=facts.origin.service,
-            environment=facts.origin.environment,
-            session_id=row.session_id or found.session_id,
-            turn_id=turn.id,
-            trace_id=facts.trace_id,
-            span_id=blake2b(identity.encode(), digest_size=8).hexdigest(),
-            parent_span_id=row.parent_span_id,
-            start_time=start,
-            duration=max(0, facts.start_time - start) / 1e9,
-            round=fact.round,
-            name=redactor.text(name, f"attribute:{semconv.TOOL_NAME}"),
-            type="function",
-            call_id=redactor.text(call_id, f"attribute:{semconv.TOOL_CALL_ID}"),
-            failed=failed,
-            agent_name=row.agent_name,
-            scope_name=SCOPE,
-            writer=batch.writer,
-            written_at=batch.written_at,
-        )
-        write_content(executed, "arguments", arguments, "tool_arguments", redactor)
-        write_content(executed, "result", result, "tool_result", redactor)
-        batch.add(executed)
+
+def _adopt(facts: SpanFacts, row: TurnSummary, start: TurnSummary) -> None:
+    """The agent's row replaces the derived one: their identity (with the start) is the same."""
+    end = row.start_time + round(row.duration * 1e9)
+    row.turn_id, row.session_id, row.start_time = start.turn_id, start.session_id, start.start_time
+    row.duration = max(0, end - row.start_time) / 1e9
+    row.user_message = row.user_message or start.user_message
 
 
-def _has_user_text(messages: list[Message]) -> bool:
-    return bool(last_user_text(messages))
+def _fill(row: TurnSummary, turn: Turn, held: Held) -> None:
+    """Put what happened in the turn into the agent's row, nested agents' usage included."""
+    ending = turn.judge()
+    if not row.error_type or ending.reason not in ("completed", "empty_no_tools"):
+        row.stop_reason, row.stop_detail = ending.reason, ending.detail
+    row.response_text = row.response_text or turn.last_text
+    row.rounds, row.llm_call_count = turn.rounds, turn.llm_calls
+    row.tool_call_count, row.tool_error_count = turn.tool_calls, turn.tool_errors
+    row.silent_rounds = turn.silent_rounds
+    row.max_identical_tool_streak = turn.max_identical_tool_streak
+    row.no_progress_rounds = turn.no_progress_rounds
+    usage, models = replace(turn.usage), list(turn.models)
+    costs = [call.cost_usd for call in held.calls]
+    for nested in held.turns:
+        usage.add(usage_of_row(nested))
+        models += [model for model in nested.models if model not in models]
+        costs.append(nested.cost_usd)
+    if usage != Usage():
+        set_usage(row, usage)
+    row.models = models
+    known = [cost for cost in costs if cost is not None]
+    row.cost_usd = sum(known, Decimal(0)) if known else None
+
+
+def again(row: LlmCall | ToolCall | TurnSummary, batch: Batch) -> None:
+    """Write a row that has changed; one that is in this batch changes there."""
+    if row.written_at != batch.written_at:
+        row.writer, row.written_at = batch.writer, batch.written_at
+        batch.add(row)
 
 
 def _summary(turn: Turn, row: TurnSummary, redactor: Redactor, batch: Batch) -> TurnSummary:

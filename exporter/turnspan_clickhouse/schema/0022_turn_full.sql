@@ -1,6 +1,7 @@
 -- One row per turn with what its own model calls and tools say about it together: the last call's
 -- provider, model, prompt and thoughts, and every tool call and tool result in order.
--- The turns are on the right of the joins for the reason given in llm_call_full.
+-- The turns are on the right of the joins for the reasons given in llm_call_full; the newest row of
+-- each call and tool is found by argMax, because FINAL would read all texts before the filter.
 CREATE OR REPLACE VIEW {database}.turn_full {on_cluster} AS
 SELECT
     * EXCEPT (
@@ -24,7 +25,7 @@ FROM
         GROUP BY project, hash
         SETTINGS final = 0, optimize_aggregation_in_order = 1
     ) AS p
-    RIGHT JOIN
+    ANY RIGHT JOIN
     (
         SELECT *
         FROM
@@ -34,51 +35,69 @@ FROM
             GROUP BY project, hash
             SETTINGS final = 0, optimize_aggregation_in_order = 1
         ) AS a
-        RIGHT JOIN
+        ANY RIGHT JOIN
         (
             SELECT *
             FROM
             (
-                SELECT
-                    project AS r_project,
-                    session_id AS r_session_id,
-                    turn_id AS r_turn_id,
-                    groupArray((start_time, span_id, concat(
-                        '{"call_id":', toJSONString(call_id), ',"name":', toJSONString(name),
-                        ',"result":', toJSONString(result),
-                        ',"failed":', if(failed, 'true', 'false'), '}'))) AS results
-                FROM {database}.tool_call FINAL
-                GROUP BY project, session_id, turn_id
-                SETTINGS do_not_merge_across_partitions_select_final = 1
+                SELECT r_project, r_session_id, r_turn_id,
+                    groupArray((start_time, span_id, newest)) AS results
+                FROM
+                (
+                    SELECT
+                        project AS r_project,
+                        session_id AS r_session_id,
+                        turn_id AS r_turn_id,
+                        start_time,
+                        span_id,
+                        argMax(concat(
+                            '{"call_id":', toJSONString(call_id), ',"name":', toJSONString(name),
+                            ',"result":', toJSONString(result),
+                            ',"failed":', if(failed, 'true', 'false'), '}'), written_at) AS newest
+                    FROM {database}.tool_call
+                    GROUP BY project, session_id, turn_id, start_time, span_id
+                    SETTINGS final = 0
+                )
+                GROUP BY r_project, r_session_id, r_turn_id
             ) AS r
-            RIGHT JOIN
+            ANY RIGHT JOIN
             (
                 SELECT *
                 FROM
                 (
                     SELECT
-                        project AS c_project,
-                        session_id AS c_session_id,
-                        turn_id AS c_turn_id,
-                        argMax(llm_call.provider, (start_time, span_id)) AS provider,
-                        argMax(
-                            if(response_model = '', request_model, response_model),
-                            (start_time, span_id)) AS model,
-                        argMax(llm_call.system_prompt, (start_time, span_id))
-                            AS system_prompt_hash,
-                        argMaxIf(
-                            llm_call.context_assembled, (start_time, span_id),
-                            llm_call.context_assembled != toFixedString('', 16))
-                            AS context_assembled_hash,
-                        argMax(llm_call.response_thoughts, (start_time, span_id))
-                            AS response_thoughts,
-                        groupArrayIf((start_time, span_id, llm_call.tool_calls),
-                            llm_call.tool_calls != '') AS asked
-                    FROM {database}.llm_call FINAL
-                    GROUP BY project, session_id, turn_id
-                    SETTINGS do_not_merge_across_partitions_select_final = 1
+                        c_project,
+                        c_session_id,
+                        c_turn_id,
+                        argMax(newest.1, (start_time, span_id)) AS provider,
+                        argMax(newest.2, (start_time, span_id)) AS model,
+                        argMax(newest.3, (start_time, span_id)) AS system_prompt_hash,
+                        argMaxIf(newest.4, (start_time, span_id),
+                            newest.4 != toFixedString('', 16)) AS context_assembled_hash,
+                        argMax(newest.5, (start_time, span_id)) AS response_thoughts,
+                        groupArrayIf((start_time, span_id, newest.6), newest.6 != '') AS asked
+                    FROM
+                    (
+                        SELECT
+                            project AS c_project,
+                            session_id AS c_session_id,
+                            turn_id AS c_turn_id,
+                            start_time,
+                            span_id,
+                            argMax((
+                                provider,
+                                if(response_model = '', request_model, response_model),
+                                system_prompt,
+                                context_assembled,
+                                response_thoughts,
+                                tool_calls), written_at) AS newest
+                        FROM {database}.llm_call
+                        GROUP BY project, session_id, turn_id, start_time, span_id
+                        SETTINGS final = 0
+                    )
+                    GROUP BY c_project, c_session_id, c_turn_id
                 ) AS c
-                RIGHT JOIN
+                ANY RIGHT JOIN
                 (
                     SELECT *
                     FROM {database}.turn_summary FINAL

@@ -43,7 +43,7 @@ FROM
     ) AS annotation
     GROUP BY project, subject, subject_id
 ) AS j
-RIGHT JOIN
+ANY RIGHT JOIN
 (
     SELECT
         toString(project) AS project,
@@ -96,17 +96,6 @@ RIGHT JOIN
         round(duration * 1000, 3) AS duration_ms,
         if(error_message = '', toString(error_type), error_message) AS error,
         turn_id
-    FROM
-    (
-        SELECT *
-        FROM
-        (
-            SELECT project AS t_project, session_id AS t_session_id, turn_id AS t_turn_id
-            FROM {database}.turn_summary FINAL
-            SETTINGS do_not_merge_across_partitions_select_final = 1
-        ) AS t
-        RIGHT JOIN {database}.llm_call_full AS c
-            ON t_project = project AND t_session_id = session_id AND t_turn_id = turn_id
-    )
-    WHERE t_turn_id = ''
+    FROM {database}.llm_call_full
+    WHERE turn_id NOT IN (SELECT turn_id FROM {database}.turn_summary)
 ) AS r ON j_project = r.project AND j_subject = r.subject AND j_subject_id = r.subject_id

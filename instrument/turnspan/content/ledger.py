@@ -22,18 +22,45 @@ MAX_ENTRIES = 100_000
 MAX_AGE_SECONDS = 900.0
 
 
-@dataclass(slots=True)
 class InferenceContent:
     """One model call's content, frozen: nothing the application mutates later shows here.
 
     ``dialect`` names the shape of ``request`` and ``response``: ``openai.chat``,
-    ``anthropic.messages`` or ``genai`` (the GenAI message schema itself).
+    ``anthropic.messages`` or ``genai`` (the GenAI message schema itself). A message of ``request``
+    that is equal to the one at its place in the conversation's call before is the same object, and
+    tool definitions likewise: nobody may change them.
     """
 
-    dialect: str
-    request: Mapping[str, Any]
-    response: Any = None
-    turn: Turn | None = None
+    __slots__ = ("_response", "dialect", "request", "turn")
+
+    def __init__(
+        self,
+        dialect: str,
+        request: Mapping[str, Any],
+        response: Any = None,
+        turn: Turn | None = None,
+    ) -> None:
+        self.dialect = dialect
+        self.request = request
+        self._response = response
+        self.turn = turn
+
+    @property
+    def response(self) -> Any:
+        """What came back, plain. The body's JSON bytes may be given; they are parsed once here."""
+        response = self._response
+        if type(response) is bytes:
+            import orjson
+
+            try:
+                response = orjson.loads(response)
+            except orjson.JSONDecodeError:
+                response = response.decode("utf-8", "replace")
+            self._response = response
+        return response
+
+    def __repr__(self) -> str:
+        return f"InferenceContent({self.dialect!r}, {self.request!r}, {self._response!r})"
 
 
 @dataclass(slots=True)

@@ -226,12 +226,12 @@ def _is_media(part: Mapping[Any, Any], key: Any, item: Any) -> bool:
     return True
 
 
-def error_text(error: BaseException, limit: int) -> str:
+def error_text(error: BaseException, limit: int, error_type: str = "") -> str:
     """An exception as a span's status may say it: redacted, then cut to ``limit`` characters.
 
     Its type alone where content is not recorded (a message may quote what it failed on).
     """
-    name = type(error).__qualname__
+    name = error_type or type(error).__qualname__
     settings = config.active()
     if not settings.capture_content:
         return name

@@ -11,9 +11,10 @@ from __future__ import annotations
 import re
 import time
 from array import array
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final, Protocol, cast
 
 from opentelemetry import context as otel_context
 from opentelemetry.context import Context
@@ -29,7 +30,6 @@ from opentelemetry.trace import (
 
 from turnspan import config, metrics, semconv
 from turnspan.content.ledger import InferenceContent, ledger
-from turnspan.content.shapes import is_dict
 from turnspan.content.snapshot import freeze
 from turnspan.context import SESSION_KEY, TURN_KEY, scope_attributes
 from turnspan.guard import guard
@@ -54,16 +54,15 @@ _CODE = re.compile(r"[A-Za-z_][A-Za-z0-9_.\-]{0,63}")
 
 
 @dataclass(slots=True)
-class Facts:
-    """What a response says about itself; ``attributes`` are ready for the span."""
+class Reply:
+    """What a response means for the turn."""
 
-    attributes: dict[str, Any] = field(default_factory=dict[str, Any])
     model: str = ""
-    finish_reasons: list[str] = field(default_factory=list[str])
+    finish_reasons: Sequence[str] = ()
     text: str = ""
     """What the model wrote for the user to read."""
-    tool_requests: list[ToolRequest] = field(default_factory=list[ToolRequest])
-    """The tools that the model asked the application to run."""
+    tool_requests: Sequence[ToolRequest] = ()
+    """The tool calls that the model asked the application for."""
     usage: Usage | None = None
 
 
@@ -72,6 +71,8 @@ class Accumulator(Protocol):
 
     done: bool
     """Whether everything that matters has arrived (a reader may stop before the last byte)."""
+    first: float | None
+    """When the first chunk arrived, by ``time.perf_counter``."""
 
     def fold(self, chunk: Any) -> bool:
         """Take a chunk in; true for a chunk that carries nothing but token usage."""
@@ -96,8 +97,12 @@ class Endpoint(Protocol):
         """A copy of the request that no later change reaches."""
         ...
 
-    def facts(self, response: Mapping[str, Any]) -> Facts:
-        """What a frozen response says."""
+    def describe_response(self, response: Any, attributes: dict[str, Any]) -> None:
+        """Write the attributes of a response, an SDK's model or frozen."""
+        ...
+
+    def reply(self, response: Any) -> Reply:
+        """What a response, an SDK's model or frozen, means for the turn."""
         ...
 
     def accumulator(self) -> Accumulator:
@@ -112,43 +117,33 @@ class Endpoint(Protocol):
 class Call:
     """One model call. Its span ends exactly once, whoever ends it first."""
 
-    __slots__ = (
-        "_inner",
-        "_open",
-        "_outer",
-        "attributes",
-        "chunks",
-        "endpoint",
-        "hide_usage",
-        "model",
-        "recording",
-        "request",
-        "span",
-        "started",
-        "stream",
-        "tries",
-        "turn",
-    )
+    attributes: Mapping[str, Any]
+    """The span's attributes at its start."""
+    chunks: array[float] | None = None
+    """When each chunk after the first came, where anybody wants to know."""
+    followed = False
+    """Whether a stream's or raw response's record ends it; collected with it in any order."""
+    hide_usage = False
+    """Whether we asked for the stream's usage: the caller must not see the extra chunk."""
+    http: Any = None
+    """The HTTP response, once it is there."""
+    model = ""
+    ended_with: Mapping[str, Any] = MappingProxyType({})
+    """The attributes of its end, where an event is to tell them."""
+    recording = False
+    request: dict[str, Any] | None = None
+    span: Span
+    tries = 1
 
-    def __init__(self, endpoint: Endpoint, turn: Turn | None, stream: bool) -> None:
-        self._open = False
+    _inner: Context | None = None
+    _open = False
+
+    def __init__(self, endpoint: Endpoint, outer: Context, turn: Turn | None, stream: bool) -> None:
         self.endpoint = endpoint
         self.turn = turn
         self.stream = stream
-        self.model = ""
-        self.attributes: Mapping[str, Any] = {}
-        """The span's attributes at its start."""
-        self.chunks: array[float] | None = None
-        """When each chunk after the first came, where anybody wants to know."""
-        self.request: dict[str, Any] | None = None
-        self.tries = 1
-        self.hide_usage = False
-        """Whether we asked for the stream's usage: the caller must not see the extra chunk."""
-        self.span: Span
-        self.recording = False
         self.started = time.perf_counter()
-        self._outer: Context | None = None
-        self._inner: Context | None = None
+        self._outer = outer
 
     def begun(self, span: Span) -> None:
         """The span has started; from here on it is the call's to end."""
@@ -160,13 +155,11 @@ class Call:
 
     def enter(self) -> None:
         """Make the span current while the SDK works, so that HTTP spans become its children."""
-        outer = otel_context.get_current()
         if _SPAN_KEY is not None:  # both keys in one copy of the context
-            inner = Context({**outer, ACTIVE_CALL: self, _SPAN_KEY: self.span})
+            inner = Context({**self._outer, ACTIVE_CALL: self, _SPAN_KEY: self.span})
         else:
-            within = otel_context.set_value(ACTIVE_CALL, self, outer)
+            within = otel_context.set_value(ACTIVE_CALL, self, self._outer)
             inner = set_span_in_context(self.span, within)
-        self._outer = outer
         otel_context.attach(inner)
         self._inner = inner
 
@@ -177,7 +170,7 @@ class Call:
         """
         inner, self._inner = self._inner, None
         if inner is not None and otel_context.get_current() is inner:
-            otel_context.attach(self._outer or Context())
+            otel_context.attach(self._outer)
 
     @property
     def under_way(self) -> bool:
@@ -199,28 +192,35 @@ class Call:
             if refused is not None:
                 response = freeze(refused)
         finally:
-            self.close(response, error=error)
+            self.close(response, response, error=error)
 
     def answered(self, response: Any) -> None:
-        """The user's function returned this response, whole."""
-        frozen: Any = None
-        try:
-            if self.listened_to:
-                frozen = freeze(response)
-        finally:
-            self.close(frozen)
+        """The user's function returned this response, whole.
 
-    # -- the end ----------------------------------------------------------------------------------
+        Of its content the bytes that came are kept, where we have them: they need no copy.
+        """
+        content: Any = None
+        try:
+            if self.request is not None:
+                content = self.http.content if self.http is not None else freeze(response)
+        finally:
+            self.close(response, content)
+
+    # -- the end
 
     def close(
         self,
         response: Any,
+        content: Any = None,
         *,
         error: BaseException | None = None,
         outcome: str = "",
         first_chunk: float | None = None,
     ) -> None:
-        """Record the frozen response (and error) and end the span, once."""
+        """Record the response (or error) and end the span, once.
+
+        ``content`` is the response to keep: frozen, or the bytes of its JSON.
+        """
         if not self._open:
             return
         self._open = False
@@ -228,69 +228,85 @@ class Call:
             self._record(response, error, outcome, first_chunk)
         finally:
             try:
-                self._keep(response)
+                if self.request is not None:
+                    self._keep(self.request, content)
+                if config.active().emit_events:
+                    with _EVENT:
+                        self._emit(content, error)
             finally:
                 self.span.end()
 
     def __del__(self) -> None:
-        if self._open:  # whoever was to end it failed
+        if self._open and not self.followed:  # whoever was to end it failed
             with _LOST:
                 self.close(None)
 
     def _record(
         self, response: Any, error: BaseException | None, outcome: str, first_chunk: float | None
     ) -> None:
-        facts = self.endpoint.facts(response) if is_dict(response) else Facts()
-        attributes = facts.attributes
-        if first_chunk is not None:
-            attributes[semconv.RESPONSE_TIME_TO_FIRST_CHUNK] = first_chunk - self.started
-        if self.tries > 1:
-            attributes[semconv.TRIES] = self.tries
-        if error is not None and not isinstance(error, Exception):
-            outcome = CANCELLED
-            attributes[semconv.RESPONSE_FINISH_REASONS] = ["error"]
-        elif error is not None:
-            outcome = outcome or (ERROR if self.stream else "")
+        attributes: dict[str, Any] = {}
+        try:
+            if response is not None and self.listened_to:
+                self.endpoint.describe_response(response, attributes)
+            if first_chunk is not None:
+                attributes[semconv.RESPONSE_TIME_TO_FIRST_CHUNK] = first_chunk - self.started
+            if self.tries > 1:
+                attributes[semconv.TRIES] = self.tries
+            if error is not None:
+                outcome = self._describe_error(error, outcome, attributes)
+            if outcome:
+                attributes[semconv.STREAM_OUTCOME] = outcome
+            measured = metrics.live()
+            reply: Reply | None = None
+            if response is not None and (measured or self.turn is not None):
+                reply = self.endpoint.reply(response)
+            if measured:
+                usage = None if reply is None else reply.usage
+                metrics.call_ended(self, attributes, usage, first_chunk)
+            if self.turn is not None:
+                self._tell(self.turn, reply, error)
+            if config.active().emit_events:
+                self.ended_with = attributes
+        finally:
+            if self.recording:
+                self.span.set_attributes(attributes)
+                if error is not None and isinstance(error, Exception):
+                    self.span.set_status(Status(StatusCode.ERROR, error_message(error)))
+
+    def _describe_error(
+        self, error: BaseException, outcome: str, attributes: dict[str, Any]
+    ) -> str:
+        """Write an error's attributes; returns the outcome that it makes."""
+        if isinstance(error, Exception):
             attributes[semconv.ERROR_TYPE] = self._error_type(error)
-        if outcome:
-            attributes[semconv.STREAM_OUTCOME] = outcome
-        metrics.call_ended(self, facts, first_chunk)
-        if config.active().emit_events:
-            with _EVENT:
-                self._emit(facts, response, error)
-        self._tell_turn(facts, response, error)
-        if self.recording:
-            self.span.set_attributes(attributes)
-            if isinstance(error, Exception):
-                self.span.set_status(Status(StatusCode.ERROR, error_message(error)))
+            return outcome or (ERROR if self.stream else "")
+        attributes[semconv.RESPONSE_FINISH_REASONS] = ["error"]
+        return CANCELLED
 
-    def _emit(self, facts: Facts, response: Any, error: BaseException | None) -> None:
-        from turnspan import events
-
-        content: InferenceContent | None = None
-        if self.request is not None and config.active().content_on_events:
-            content = InferenceContent(self.endpoint.dialect, self.request, response)
-        events.call_ended(self.span, {**self.attributes, **facts.attributes}, content, error)
-
-    def _tell_turn(self, facts: Facts, response: Any, error: BaseException | None) -> None:
-        turn = self.turn
-        if turn is None:
-            return
-        if response is not None:
+    def _tell(self, turn: Turn, reply: Reply | None, error: BaseException | None) -> None:
+        if reply is not None:
             turn.end_call(
-                model=facts.model or self.model,
-                finish_reasons=facts.finish_reasons,
-                text=facts.text,
-                tool_requests=facts.tool_requests,
-                usage=facts.usage,
+                model=reply.model or self.model,
+                finish_reasons=reply.finish_reasons,
+                text=reply.text,
+                tool_requests=reply.tool_requests,
+                usage=reply.usage,
             )
         if error is not None:
             turn.fail_call()
 
-    def _keep(self, response: Any) -> None:
-        if self.request is None or not self.recording:
+    def _emit(self, content: Any, error: BaseException | None) -> None:
+        from turnspan import events
+
+        kept: InferenceContent | None = None
+        if self.request is not None and config.active().content_on_events:
+            kept = InferenceContent(self.endpoint.dialect, self.request, content)
+        events.call_ended(self.span, {**self.attributes, **self.ended_with}, kept, error)
+
+    def _keep(self, request: dict[str, Any], response: Any) -> None:
+        if not self.recording:
             return
-        content = InferenceContent(self.endpoint.dialect, self.request, response, self.turn)
+        content = InferenceContent(self.endpoint.dialect, request, response, self.turn)
         identity = self.span.get_span_context()
         ledger.put(identity.trace_id, identity.span_id, content)
         if config.active().content_on_spans:
@@ -332,7 +348,7 @@ def begin(
     ):
         return None  # a wrapper over this SDK records the same call already
     turn: Any = outer.get(TURN_KEY)
-    call = Call(endpoint, turn, stream)
+    call = Call(endpoint, outer, turn, stream)
     attributes = dict(target)
     endpoint.describe(body, attributes)
     session: Any = outer.get(SESSION_KEY)
@@ -376,7 +392,7 @@ def error_message(error: BaseException) -> str:
     return type(error).__qualname__
 
 
-def usage_attributes(usage: Usage, attributes: dict[str, Any]) -> None:
+def write_usage(usage: Usage, attributes: dict[str, Any]) -> None:
     """Write the known token counts."""
     if usage.input_tokens is not None:
         attributes[semconv.USAGE_INPUT_TOKENS] = usage.input_tokens
@@ -388,3 +404,23 @@ def usage_attributes(usage: Usage, attributes: dict[str, Any]) -> None:
         attributes[semconv.USAGE_CACHE_WRITE_INPUT_TOKENS] = usage.cache_write_tokens
     if usage.reasoning_tokens is not None:
         attributes[semconv.USAGE_REASONING_OUTPUT_TOKENS] = usage.reasoning_tokens
+
+
+def write_counts(
+    counts: Mapping[str, Any], names: tuple[tuple[str, str], ...], attributes: dict[str, Any]
+) -> None:
+    """Write those of a provider's counts that are known."""
+    for key, name in names:
+        count = counts.get(key)
+        if count is not None:
+            attributes[name] = count
+
+
+def fields_of(value: Any) -> dict[str, Any]:
+    """The fields of an SDK's model (without a copy), or of what was frozen of one.
+
+    None of anything else, such as the plain text of an answer that was no JSON.
+    """
+    if type(value) is dict:
+        return cast("dict[str, Any]", value)
+    return cast("dict[str, Any]", getattr(value, "__dict__", {}))

@@ -1,4 +1,4 @@
-"""What the instrumentors of both SDKs share: patch when the SDK is imported, restore, report."""
+"""What the instrumentors of the SDKs share: patch when the SDK is imported, restore, report."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import logging
 import sys
 from collections.abc import Collection
 from importlib import metadata
-from typing import Any
+from typing import Any, Protocol
 
 from opentelemetry import trace
 from opentelemetry.instrumentation.instrumentor import (  # type: ignore[attr-defined]  # it opts out of type checks
@@ -16,9 +16,16 @@ from opentelemetry.trace import Tracer
 
 from turnspan.guard import guard
 from turnspan.patching.patches import Patches
-from turnspan.patching.sdk import Sdk
 
 logger = logging.getLogger("turnspan")
+
+
+class Wrappers(Protocol):
+    """What an instrumentor puts on its SDK's functions."""
+
+    tracer: Tracer
+    enabled: bool
+    """False once uninstrumented: a wrapper that could not be removed passes through."""
 
 
 class SdkInstrumentor(BaseInstrumentor):  # type: ignore[misc]
@@ -27,7 +34,7 @@ class SdkInstrumentor(BaseInstrumentor):  # type: ignore[misc]
     package: str
     scope: str
 
-    _sdk: Sdk | None = None
+    _sdk: Wrappers | None = None
     _patches: Patches | None = None
     _refusal: str = ""
     _waiting: bool = False
@@ -37,11 +44,11 @@ class SdkInstrumentor(BaseInstrumentor):  # type: ignore[misc]
         """The versions this is made for, as requirements."""
         raise NotImplementedError
 
-    def make_sdk(self, tracer: Tracer) -> Sdk:
+    def make_sdk(self, tracer: Tracer) -> Wrappers:
         """The wrappers of one instrumentation."""
         raise NotImplementedError
 
-    def patch(self, sdk: Sdk, patches: Patches) -> str:
+    def patch(self, sdk: Any, patches: Patches) -> str:
         """Put the wrappers on; returns why the SDK cannot be instrumented, or nothing."""
         raise NotImplementedError
 

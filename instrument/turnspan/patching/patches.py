@@ -28,16 +28,11 @@ class Patches:
         """Wrap ``module``'s ``Class.method`` or function; false (and noted) where it is missing."""
         import wrapt
 
-        parent: Any
-        try:
-            parent = import_module(module)
-            *owners, name = path.split(".")
-            for owner in owners:
-                parent = getattr(parent, owner)
-            original = _own(parent)[name]
-        except (ImportError, AttributeError, KeyError):
+        found = _find(module, path)
+        if found is None:
             self.missing.append(f"{module}:{path}")
             return False
+        parent, name, original = found
         wrapt.wrap_function_wrapper(parent, name, wrapper)
         self._applied.append((parent, name, original, _own(parent)[name]))
         return True
@@ -52,6 +47,10 @@ class Patches:
         self.missing = [*before, f"{module}:{paths[0]}"]
         return False
 
+    def has(self, module: str, *paths: str) -> bool:
+        """Whether a module has all of these; nothing is noted, for what only some versions have."""
+        return all(_find(module, path) is not None for path in paths)
+
     def restore(self) -> None:
         """Put the originals back. A wrapper that somebody wrapped again since stays, inert."""
         for parent, name, original, ours in reversed(self._applied):
@@ -64,6 +63,19 @@ class Patches:
                     name,
                 )
         self._applied.clear()
+
+
+def _find(module: str, path: str) -> tuple[Any, str, Any] | None:
+    """The owner, name and value of ``module``'s ``Class.method`` or function."""
+    *owners, name = path.split(".")
+    parent: Any
+    try:
+        parent = import_module(module)
+        for owner in owners:
+            parent = getattr(parent, owner)
+        return parent, name, _own(parent)[name]
+    except (ImportError, AttributeError, KeyError):
+        return None
 
 
 def _own(parent: Any) -> dict[str, Any]:

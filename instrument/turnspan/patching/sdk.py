@@ -25,11 +25,14 @@ from turnspan.patching.stream import (
     record_of,
 )
 
+_POST = frozenset({"post", "POST"})
+
 _BEFORE = guard("sdk.before_call")
 _ADJUST = guard("sdk.adjust_request")
 _FAILED = guard("sdk.call_failed")
 _ANSWERED = guard("sdk.call_answered")
 _UNSETTLED = guard("sdk.unsettled")
+_PROCESS = guard("sdk.process_response")
 _RETRY = guard("sdk.retry")
 _PARSED = guard("sdk.parsed")
 _CLOSED = guard("sdk.closed")
@@ -63,8 +66,13 @@ class Sdk:
         """The attributes of provider and server for calls of this client to this base URL."""
         raise NotImplementedError
 
-    def adjust(self, call: Call, client: Any, options: Any, body: Mapping[str, Any]) -> None:
-        """Change the SDK's own request options before the call, where something is asked for."""
+    def adjust(
+        self, call: Call, client: Any, options: Any, body: Mapping[str, Any], kind: Any
+    ) -> None:
+        """Change the SDK's own request options where something is to be asked of a stream.
+
+        ``kind`` is the class of the stream that the caller will get.
+        """
 
     def refused(self, call: Call, client: Any, error: BaseException) -> None:
         """Learn from an error."""
@@ -128,17 +136,23 @@ class Sdk:
 
     def _begin(self, client: Any, args: _Arguments, kwargs: _Keywords) -> Call | None:
         options = args[1] if len(args) > 1 else kwargs["options"]
-        endpoint = self._endpoints.get(options.url)
-        if endpoint is None or not self.enabled or options.method.lower() != "post":
+        # Through its dictionary: each attribute of a pydantic model costs several look-ups.
+        given = options.__dict__
+        endpoint = self._endpoints.get(given["url"])
+        if endpoint is None or not self.enabled or given["method"] not in _POST:
             return None
-        body = _body(options)
-        if body is None:
+        body = given["json_data"]
+        if not is_dict(body):
             return None
+        extra = given.get("extra_json")
+        if extra:
+            body = {**body, **extra}
         stream = bool(kwargs.get("stream"))
         call = begin(self.tracer, endpoint, self._target(client), body, stream=stream)
         if call is not None and stream:
             with _ADJUST:
-                self.adjust(call, client, options, body)
+                kind = kwargs.get("stream_cls")
+                self.adjust(call, client, options, body, getattr(kind, "__origin__", kind))
         return call
 
     def _target(self, client: Any) -> Mapping[str, Any]:
@@ -169,6 +183,16 @@ class Sdk:
                 call.answered(result)
 
     # -- beside the call
+
+    def process(
+        self, wrapped: Callable[..., Any], client: Any, args: _Arguments, kwargs: _Keywords
+    ) -> Any:
+        """Around ``_process_response``, which makes the result: the HTTP response is there."""
+        with _PROCESS:
+            call = current_call()
+            if call is not None and not call.stream:
+                call.http = kwargs.get("response")
+        return wrapped(*args, **kwargs)
 
     def retry(
         self, wrapped: Callable[..., Any], client: Any, args: _Arguments, kwargs: _Keywords
@@ -229,20 +253,11 @@ class Sdk:
         return result
 
 
-def _body(options: Any) -> dict[str, Any] | None:
-    """The JSON object about to be sent; ``None`` where the body is none."""
-    body = options.json_data
-    if not is_dict(body):
-        return None
-    extra = options.extra_json
-    return {**body, **extra} if extra else body
-
-
 def unsettled(call: Call, result: Any) -> None:
     """Following the result failed: the call ends here, and what was asked for stays hidden."""
     with _UNSETTLED:
         call.close(None)
-    if call.hide_usage and not is_raw(result):
+    if call.hide_usage:  # harmless where it is none of the streams that it is for
         with _UNSETTLED:
             hide_usage_chunks(result)
 

@@ -26,19 +26,13 @@ _FINISH = guard("stream.finish")
 class StreamRecord:
     """One stream's call and what has arrived so far."""
 
-    __slots__ = ("_call", "_first", "accumulator", "chunks", "hide")
+    _call: Call | None = None
 
     def __init__(self, call: Call) -> None:
-        self._call: Call | None = None
-        self._first: float | None = None
         self.accumulator = call.endpoint.accumulator()
         self.hide = call.hide_usage
         self.chunks = call.chunks = metrics.clock()
         self._call = call
-
-    def first_chunk(self) -> None:
-        """The first chunk has arrived."""
-        self._first = time.perf_counter()
 
     def broken(self, error: Exception, chunk: Any) -> bool:
         """Folding a chunk failed; true if the chunk must stay hidden all the same."""
@@ -56,7 +50,8 @@ class StreamRecord:
                 outcome = COMPLETE
             response = self.accumulator.response()
         finally:
-            call.close(response, error=error, outcome=outcome, first_chunk=self._first)
+            first = self.accumulator.first
+            call.close(response, response, error=error, outcome=outcome, first_chunk=first)
 
     def __del__(self) -> None:
         if self._call is not None:
@@ -74,22 +69,19 @@ def folded(inner: Iterator[Any], record: StreamRecord) -> Iterator[Any]:
     fold = record.accumulator.fold
     hide = record.hide
     chunks = record.chunks
-    waiting = True
     try:
         for chunk in inner:
-            hidden = False
             try:
-                if waiting:
-                    waiting = False
-                    record.first_chunk()
-                elif chunks is not None:
+                if chunks is not None and record.accumulator.first is not None:
                     chunks.append(time.perf_counter())
-                hidden = fold(chunk) and hide
+                only_usage = fold(chunk)
             except Exception as error:  # noqa: BLE001  ours, never the caller's
+                only_usage = False
                 with _FOLD:
-                    hidden = record.broken(error, chunk)
-            if not hidden:
-                yield chunk
+                    only_usage = record.broken(error, chunk)
+            if only_usage and hide:
+                continue
+            yield chunk
     except GeneratorExit:
         with _FINISH:
             record.finish(ABANDONED)
@@ -110,22 +102,19 @@ async def afolded(inner: AsyncIterator[Any], record: StreamRecord) -> AsyncItera
     fold = record.accumulator.fold
     hide = record.hide
     chunks = record.chunks
-    waiting = True
     try:
         async for chunk in inner:
-            hidden = False
             try:
-                if waiting:
-                    waiting = False
-                    record.first_chunk()
-                elif chunks is not None:
+                if chunks is not None and record.accumulator.first is not None:
                     chunks.append(time.perf_counter())
-                hidden = fold(chunk) and hide
+                only_usage = fold(chunk)
             except Exception as error:  # noqa: BLE001  ours, never the caller's
+                only_usage = False
                 with _FOLD:
-                    hidden = record.broken(error, chunk)
-            if not hidden:
-                yield chunk
+                    only_usage = record.broken(error, chunk)
+            if only_usage and hide:
+                continue
+            yield chunk
     except GeneratorExit:
         with _FINISH:
             record.finish(ABANDONED)
@@ -149,9 +138,11 @@ def attach(stream: Any, call: Call) -> None:
     inner = stream._iterator
     own = stream.__dict__
     record = StreamRecord(call)
-    replacement: Any = afolded(inner, record) if _is_async(inner) else folded(inner, record)
+    asynchronous = hasattr(inner, "__anext__")
+    replacement: Any = afolded(inner, record) if asynchronous else folded(inner, record)
     own[RECORD] = record
     stream._iterator = replacement
+    call.followed = True
 
 
 def hide_usage_chunks(stream: Any) -> None:
@@ -168,21 +159,17 @@ def hide_usage_chunks(stream: Any) -> None:
             if not usage_only(chunk):
                 yield chunk
 
-    stream._iterator = ashown() if _is_async(inner) else shown()
-
-
-def _is_async(iterator: Any) -> bool:
-    return hasattr(iterator, "__anext__")
+    stream._iterator = ashown() if hasattr(inner, "__anext__") else shown()
 
 
 class RawRecord:
     """A raw response that the caller reads on its own: its call waits for the body."""
 
-    __slots__ = ("_call", "_response")
+    _call: Call | None = None
 
     def __init__(self, call: Call, response: Any) -> None:
-        self._call: Call | None = call
         self._response = response
+        self._call = call
 
     def parsed(self, result: Any) -> None:
         """The caller had the body parsed: a stream to follow, or the whole response."""
@@ -206,7 +193,7 @@ class RawRecord:
                 if not call.stream:
                     response = _json(self._response)
         finally:
-            call.close(response, outcome=outcome)
+            call.close(response, response, outcome=outcome)
 
     def __del__(self) -> None:
         if self._call is not None:
@@ -223,9 +210,12 @@ def attach_raw(raw: Any, call: Call) -> None:
     """Follow a raw response, which the caller gets untouched."""
     response = raw.http_response
     if not call.stream and response.is_stream_consumed:
-        call.close(_json(response) if call.listened_to else None)
+        useful = call.recording or call.turn is not None
+        body = _json(response) if useful else None
+        call.close(body, body)
         return
     raw.__dict__[RECORD] = RawRecord(call, response)
+    call.followed = True
 
 
 def _json(response: Any) -> Any:

@@ -78,6 +78,10 @@ class Carried:
             with _LEAVE:
                 detach(token)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Executors that copy the work (into another interpreter) get it without the context.
+        return functools.partial, (self._func,)
+
 
 def _enter(context: Context) -> object | None:
     with _ENTER:

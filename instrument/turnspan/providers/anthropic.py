@@ -15,6 +15,7 @@ from turnspan.patching.instrumentor import SdkInstrumentor
 from turnspan.patching.patches import Patches
 from turnspan.patching.sdk import ASYNC_RETRIES, SYNC_RETRIES, Sdk
 from turnspan.providers.anthropic_messages import Messages
+from turnspan.providers.anthropic_tools import ToolRunners
 
 _OWN_SPAN = guard("anthropic.own_span")
 _CLIENT = "anthropic._base_client"
@@ -96,6 +97,8 @@ class AnthropicInstrumentor(SdkInstrumentor):
         if not patches.wrap(_CLIENT, "SyncAPIClient.request", sdk.request):
             return "this version of anthropic has no SyncAPIClient.request"
         patches.wrap(_CLIENT, "AsyncAPIClient.request", sdk.arequest)
+        patches.wrap(_CLIENT, "SyncAPIClient._process_response", sdk.process)
+        patches.wrap(_CLIENT, "AsyncAPIClient._process_response", sdk.process)
         patches.wrap_any(_CLIENT, SYNC_RETRIES, sdk.retry)
         patches.wrap_any(_CLIENT, ASYNC_RETRIES, sdk.retry)
         patches.wrap("anthropic._streaming", "Stream.close", sdk.close)
@@ -106,4 +109,5 @@ class AnthropicInstrumentor(SdkInstrumentor):
         patches.wrap("anthropic._response", "APIResponse.close", sdk.close)
         patches.wrap("anthropic._response", "AsyncAPIResponse.parse", sdk.aparse)
         patches.wrap("anthropic._response", "AsyncAPIResponse.close", sdk.aclose)
+        ToolRunners(sdk).patch(patches)
         return ""

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from typing import Any, Final
 
 from turnspan import semconv
 from turnspan.content.shapes import is_dict
 from turnspan.content.snapshot import FrozenHistory, FrozenOnce, freeze
-from turnspan.patching.call import Facts, usage_attributes
+from turnspan.patching.call import Reply, fields_of, write_usage
 from turnspan.patching.parameters import describe
-from turnspan.turn import Usage
+from turnspan.turn import ToolRequest, Usage
 
 DIALECT: Final = "anthropic.messages"
 
 _ABSENT: Final = frozenset({"Omit", "NotGiven"})
 """The SDK's types for an argument that was not given; it takes them out later than we look."""
 
-_NOTHING: Final[Mapping[str, Any]] = {}
+_ABOUT_RESPONSE: Final = (("id", semconv.RESPONSE_ID), ("model", semconv.RESPONSE_MODEL))
+_NOTHING: Final[dict[str, Any]] = {}
 
 _FREEZERS: Final = {"messages": FrozenHistory().freeze, "tools": FrozenOnce().freeze}
 
@@ -49,36 +51,43 @@ class Messages:
             if type(value).__name__ not in _ABSENT
         }
 
-    def facts(self, response: Mapping[str, Any]) -> Facts:
-        """What a frozen message says."""
-        facts = Facts()
-        attributes = facts.attributes
-        if response.get("id"):
-            attributes[semconv.RESPONSE_ID] = response["id"]
-        model = response.get("model")
-        if model:
-            facts.model = attributes[semconv.RESPONSE_MODEL] = model
-        reason = response.get("stop_reason")
+    def describe_response(self, response: Any, attributes: dict[str, Any]) -> None:
+        """Write the attributes of a message."""
+        fields = fields_of(response)
+        for key, name in _ABOUT_RESPONSE:
+            value = fields.get(key)
+            if value:
+                attributes[name] = value
+        reason = fields.get("stop_reason")
         if reason:
-            facts.finish_reasons.append(reason)
-            attributes[semconv.RESPONSE_FINISH_REASONS] = facts.finish_reasons
+            attributes[semconv.RESPONSE_FINISH_REASONS] = [reason]
+        usage = fields.get("usage")
+        if usage is not None:
+            write_usage(read_usage(usage), attributes)
+            _read_billing(fields_of(usage), attributes)
+
+    def reply(self, response: Any) -> Reply:
+        """What a message means for the turn."""
+        fields = fields_of(response)
         texts: list[str] = []
-        block: Any
-        for block in response.get("content") or ():
+        requests: list[ToolRequest] = []
+        for content in fields.get("content") or ():
+            block = fields_of(content)
             kind = block.get("type")
             if kind == "text":
                 texts.append(block.get("text") or "")
             elif kind == "tool_use":
-                facts.tool_requests.append(
-                    (block.get("id") or "", block.get("name") or "", block.get("input"))
-                )
-        facts.text = texts[0] if len(texts) == 1 else "".join(texts)
-        usage = response.get("usage")
-        if usage:
-            facts.usage = read_usage(usage)
-            usage_attributes(facts.usage, attributes)
-            _read_billing(usage, attributes)
-        return facts
+                asked = (block.get("id") or "", block.get("name") or "", block.get("input"))
+                requests.append(asked)
+        reason = fields.get("stop_reason")
+        usage = fields.get("usage")
+        return Reply(
+            fields.get("model") or "",
+            [reason] if reason else [],
+            "".join(texts),
+            requests,
+            None if usage is None else read_usage(usage),
+        )
 
     def accumulator(self) -> MessageAccumulator:
         """A fresh accumulator."""
@@ -91,15 +100,16 @@ class Messages:
         return inner.get("type") if is_dict(inner) else None
 
 
-def read_usage(usage: Mapping[str, Any]) -> Usage:
+def read_usage(usage: Any) -> Usage:
     """Token counts; Anthropic reports cached tokens beside the input tokens, here they are in."""
-    plain = usage.get("input_tokens")
-    read = usage.get("cache_read_input_tokens")
-    written = usage.get("cache_creation_input_tokens")
-    details: Any = usage.get("output_tokens_details") or _NOTHING
+    counts = fields_of(usage)
+    plain = counts.get("input_tokens")
+    read = counts.get("cache_read_input_tokens")
+    written = counts.get("cache_creation_input_tokens")
+    details = fields_of(counts.get("output_tokens_details") or _NOTHING)
     return Usage(
         None if plain is None else plain + (read or 0) + (written or 0),
-        usage.get("output_tokens"),
+        counts.get("output_tokens"),
         read,
         written,
         details.get("thinking_tokens"),
@@ -112,8 +122,8 @@ def _read_billing(usage: Mapping[str, Any], attributes: dict[str, Any]) -> None:
         ("cache_creation", "ephemeral_1h_input_tokens", semconv.USAGE_CACHE_WRITE_1H_INPUT_TOKENS),
         ("server_tool_use", "web_search_requests", semconv.USAGE_WEB_SEARCHES),
     ):
-        within: Any = usage.get(group)
-        count: Any = within.get(name) if is_dict(within) else None
+        within = usage.get(group)
+        count = fields_of(within).get(name) if within is not None else None
         if isinstance(count, int) and count:
             attributes[key] = count
     for name, key in (
@@ -128,12 +138,14 @@ def _read_billing(usage: Mapping[str, Any], attributes: dict[str, Any]) -> None:
 class MessageAccumulator:
     """Folds ``RawMessageStreamEvent`` objects."""
 
-    done: bool
+    __slots__ = ("_blocks", "_index", "_message", "_parts", "done", "first")
 
-    __slots__ = ("_blocks", "_index", "_message", "_parts", "done")
+    done: bool
+    first: float | None
 
     def __init__(self) -> None:
         self.done = False
+        self.first = None
         self._message: dict[str, Any] | None = None
         self._blocks: dict[int, _Block] = {}
         self._index = -1
@@ -142,14 +154,22 @@ class MessageAccumulator:
 
     def fold(self, chunk: Any) -> bool:
         """Take an event in; never one that carries only what the caller did not ask for."""
-        event = chunk
+        # The short way, for a piece of text; see ChatAccumulator.fold.
+        fields = chunk.__dict__
+        if fields.get("index") == self._index and fields["type"] == "content_block_delta":
+            text = fields["delta"].__dict__.get("text")
+            if text is not None:
+                self._parts.append(text)
+                return False
+        self._fold_fully(chunk)
+        return False
+
+    def _fold_fully(self, event: Any) -> None:
+        if self.first is None:
+            self.first = time.perf_counter()
         kind = event.type
         if kind == "content_block_delta":
-            delta = event.delta
-            if delta.type == "text_delta" and event.index == self._index:
-                self._parts.append(delta.text)
-            else:
-                self._fold_delta(event.index, delta)
+            self._fold_delta(event.index, event.delta)
         elif kind == "content_block_start":
             block = self._blocks[event.index] = _Block(freeze(event.content_block))
             self._index = event.index
@@ -160,7 +180,6 @@ class MessageAccumulator:
             self._fold_end(event)
         elif kind == "message_stop":
             self.done = True
-        return False
 
     def _fold_delta(self, index: int, delta: Any) -> None:
         block = self._blocks.get(index)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Collection, Mapping
+from importlib import import_module
 from typing import Any, Final
 
 from opentelemetry.trace import Tracer
@@ -63,6 +64,8 @@ class OpenAISdk(Sdk):
 
     def __init__(self, tracer: Tracer) -> None:
         super().__init__(tracer, {"/chat/completions": Chat()})
+        self.known_streams: set[Any] = set()
+        """The SDK's stream classes, as far as they are what we know."""
         self._refusing: set[str] = set()
 
     def target_of(self, client: Any, url: Any) -> Mapping[str, Any]:
@@ -82,9 +85,14 @@ class OpenAISdk(Sdk):
             semconv.SERVER_PORT: url.port or (80 if url.scheme == "http" else 443),
         }
 
-    def adjust(self, call: Call, client: Any, options: Any, body: Mapping[str, Any]) -> None:
-        """Ask for the stream's token usage where the caller did not and the server knows how."""
-        if not config.active().request_stream_usage:
+    def adjust(
+        self, call: Call, client: Any, options: Any, body: Mapping[str, Any], kind: Any
+    ) -> None:
+        """Ask for the stream's token usage where the caller did not and the server knows how.
+
+        Only on streams from which the extra chunk can be hidden.
+        """
+        if not config.active().request_stream_usage or kind not in self.known_streams:
             return
         asked = body.get("stream_options")
         if asked is None:
@@ -149,7 +157,11 @@ class OpenAIInstrumentor(SdkInstrumentor):
         client = "openai._base_client"
         if not patches.wrap(client, "SyncAPIClient.request", sdk.request):
             return "this version of openai has no SyncAPIClient.request"
+        assert isinstance(sdk, OpenAISdk)
+        sdk.known_streams = known_streams(patches)
         patches.wrap(client, "AsyncAPIClient.request", sdk.arequest)
+        patches.wrap(client, "SyncAPIClient._process_response", sdk.process)
+        patches.wrap(client, "AsyncAPIClient._process_response", sdk.process)
         patches.wrap_any(client, SYNC_RETRIES, sdk.retry)
         patches.wrap_any(client, ASYNC_RETRIES, sdk.retry)
         patches.wrap("openai._streaming", "Stream.close", sdk.close)
@@ -163,6 +175,19 @@ class OpenAIInstrumentor(SdkInstrumentor):
         patches.wrap(helper, "ChatCompletionStream.close", helper_close(sdk.close))
         patches.wrap(helper, "AsyncChatCompletionStream.close", helper_close(sdk.aclose))
         return ""
+
+
+def known_streams(patches: Patches) -> set[Any]:
+    """The stream classes that read from an ``_iterator`` of theirs, which is what we replace."""
+    known: set[Any] = set()
+    for name, step in (("Stream", "__next__"), ("AsyncStream", "__anext__")):
+        kind: Any = getattr(import_module("openai"), name, None)
+        code = getattr(getattr(kind, step, None), "__code__", None)
+        if code is not None and "_iterator" in code.co_names:
+            known.add(kind)
+        else:
+            patches.missing.append(f"openai:{name}._iterator")
+    return known
 
 
 def helper_close(close: Any) -> Any:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from typing import Any, Final
 
 from turnspan import semconv
 from turnspan.content.shapes import is_dict, is_list
 from turnspan.content.snapshot import FrozenHistory, FrozenOnce, freeze
-from turnspan.patching.call import Facts, usage_attributes
+from turnspan.patching.call import Reply, fields_of, write_counts
 from turnspan.patching.parameters import describe
-from turnspan.turn import Usage
+from turnspan.turn import ToolRequest, Usage
 
 DIALECT: Final = "openai.chat"
 
@@ -22,7 +23,16 @@ _ABOUT_RESPONSE: Final = (
     ("service_tier", semconv.OPENAI_RESPONSE_SERVICE_TIER),
     ("system_fingerprint", semconv.OPENAI_RESPONSE_SYSTEM_FINGERPRINT),
 )
-_NOTHING: Final[Mapping[str, Any]] = {}
+_COUNTS: Final = (
+    ("prompt_tokens", semconv.USAGE_INPUT_TOKENS),  # the cached ones included
+    ("completion_tokens", semconv.USAGE_OUTPUT_TOKENS),
+)
+_PROMPT_COUNTS: Final = (
+    ("cached_tokens", semconv.USAGE_CACHE_READ_INPUT_TOKENS),
+    ("cache_write_tokens", semconv.USAGE_CACHE_WRITE_INPUT_TOKENS),
+)
+_COMPLETION_COUNTS: Final = (("reasoning_tokens", semconv.USAGE_REASONING_OUTPUT_TOKENS),)
+_NOTHING: Final[dict[str, Any]] = {}
 
 _FREEZERS: Final = {"messages": FrozenHistory().freeze, "tools": FrozenOnce().freeze}
 
@@ -51,40 +61,49 @@ class Chat:
         """A copy of the request that no later change reaches."""
         return {key: _FREEZERS.get(key, freeze)(value) for key, value in body.items()}
 
-    def facts(self, response: Mapping[str, Any]) -> Facts:
-        """What a frozen chat completion says."""
-        facts = Facts()
-        attributes = facts.attributes
+    def describe_response(self, response: Any, attributes: dict[str, Any]) -> None:
+        """Write the attributes of a chat completion."""
+        fields = fields_of(response)
         for key, name in _ABOUT_RESPONSE:
-            value = response.get(key)
+            value = fields.get(key)
             if value:
                 attributes[name] = value
-        facts.model = response.get("model") or ""
-        for choice in response.get("choices") or ():
-            self._read_choice(choice, facts)
-        if facts.finish_reasons:
-            attributes[semconv.RESPONSE_FINISH_REASONS] = facts.finish_reasons
-        usage = response.get("usage")
-        if usage:
-            facts.usage = read_usage(usage)
-            usage_attributes(facts.usage, attributes)
-        return facts
+        reasons = finish_reasons(fields)
+        if reasons:
+            attributes[semconv.RESPONSE_FINISH_REASONS] = reasons
+        usage = fields.get("usage")
+        if usage is not None:
+            counts = fields_of(usage)
+            write_counts(counts, _COUNTS, attributes)
+            details = counts.get("prompt_tokens_details")
+            if details is not None:
+                write_counts(fields_of(details), _PROMPT_COUNTS, attributes)
+            details = counts.get("completion_tokens_details")
+            if details is not None:
+                write_counts(fields_of(details), _COMPLETION_COUNTS, attributes)
 
-    def _read_choice(self, choice: Any, facts: Facts) -> None:
-        reason = choice.get("finish_reason")
-        if reason:
-            facts.finish_reasons.append(reason)
-        message = choice.get("message") or _NOTHING
-        text = message.get("content")
-        if text and not facts.text and isinstance(text, str):
-            facts.text = text
-        for tool in message.get("tool_calls") or ():
-            asked: Any = tool.get("function") or tool.get("custom") or _NOTHING
-            arguments: Any = asked.get("arguments", asked.get("input"))
-            facts.tool_requests.append((tool.get("id") or "", asked.get("name") or "", arguments))
-        legacy = message.get("function_call")
-        if legacy:
-            facts.tool_requests.append(("", legacy.get("name") or "", legacy.get("arguments")))
+    def reply(self, response: Any) -> Reply:
+        """What a chat completion means for the turn."""
+        fields = fields_of(response)
+        usage = fields.get("usage")
+        reply = Reply(
+            fields.get("model") or "",
+            finish_reasons(fields),
+            usage=None if usage is None else read_usage(usage),
+        )
+        requests: list[ToolRequest] = []
+        for choice in fields.get("choices") or ():
+            message = fields_of(fields_of(choice).get("message") or _NOTHING)
+            text = message.get("content")
+            if text and not reply.text and isinstance(text, str):
+                reply.text = text
+            requests.extend(_requested(fields_of(t)) for t in message.get("tool_calls") or ())
+            legacy = message.get("function_call")
+            if legacy:
+                asked = fields_of(legacy)
+                requests.append(("", asked.get("name") or "", asked.get("arguments")))
+        reply.tool_requests = requests
+        return reply
 
     def accumulator(self) -> ChatAccumulator:
         """A fresh accumulator."""
@@ -95,13 +114,26 @@ class Chat:
         return getattr(error, "code", None)
 
 
-def read_usage(usage: Mapping[str, Any]) -> Usage:
+def finish_reasons(fields: Mapping[str, Any]) -> list[str]:
+    """Why each choice ended."""
+    reasons = [fields_of(choice).get("finish_reason") for choice in fields.get("choices") or ()]
+    return [reason for reason in reasons if reason]
+
+
+def _requested(tool: Mapping[str, Any]) -> ToolRequest:
+    asked = fields_of(tool.get("function") or tool.get("custom") or _NOTHING)
+    arguments = asked.get("arguments", asked.get("input"))
+    return (tool.get("id") or "", asked.get("name") or "", arguments)
+
+
+def read_usage(usage: Any) -> Usage:
     """Token counts; OpenAI's prompt tokens include the cached ones already."""
-    prompt: Any = usage.get("prompt_tokens_details") or _NOTHING
-    completion: Any = usage.get("completion_tokens_details") or _NOTHING
+    counts = fields_of(usage)
+    prompt = fields_of(counts.get("prompt_tokens_details") or _NOTHING)
+    completion = fields_of(counts.get("completion_tokens_details") or _NOTHING)
     return Usage(
-        usage.get("prompt_tokens"),
-        usage.get("completion_tokens"),
+        counts.get("prompt_tokens"),
+        counts.get("completion_tokens"),
         prompt.get("cached_tokens"),
         prompt.get("cache_write_tokens"),
         completion.get("reasoning_tokens"),
@@ -111,12 +143,14 @@ def read_usage(usage: Mapping[str, Any]) -> Usage:
 class ChatAccumulator:
     """Folds ``ChatCompletionChunk`` objects."""
 
-    done: bool
+    __slots__ = ("_choices", "_head", "_texts", "_usage", "done", "first")
 
-    __slots__ = ("_choices", "_head", "_texts", "_usage", "done")
+    done: bool
+    first: float | None
 
     def __init__(self) -> None:
         self.done = False
+        self.first = None
         self._head: dict[str, Any] = {}
         self._choices: dict[int, _Choice] = {}
         self._usage: Any = None
@@ -125,19 +159,32 @@ class ChatAccumulator:
 
     def fold(self, chunk: Any) -> bool:
         """Take a chunk in; true for the chunk that carries only usage."""
-        choices = chunk.choices
-        if len(choices) == 1:
-            choice = choices[0]
-            delta = choice.delta
-            # One field set: a chunk of text and nothing else, as nearly all of them are.
-            if len(delta.__pydantic_fields_set__) == 1 and choice.index == 0 and self._choices:
-                text = delta.content
-                if text and choice.finish_reason is None:
-                    self._texts.append(text)
-                    return False
+        # The short way, for text and nothing else, as nearly all chunks are. Dictionaries, because
+        # each attribute of a pydantic model costs as much as all of these look-ups.
+        try:
+            (choice,) = chunk.choices
+            choice = choice.__dict__
+            delta = choice["delta"]
+            fields = delta.__dict__
+            text = fields["content"]
+            if (
+                text
+                and choice["finish_reason"] is None
+                and fields["tool_calls"] is None
+                and fields["refusal"] is None
+                and not choice["index"]
+                and not delta.__pydantic_extra__
+                and self._choices
+            ):
+                self._texts.append(text)
+                return False
+        except (ValueError, KeyError, AttributeError):  # none or several choices, other fields
+            pass
         return self._fold_fully(chunk)
 
     def _fold_fully(self, chunk: Any) -> bool:
+        if self.first is None:
+            self.first = time.perf_counter()
         head = self._head
         for name in ("id", "model", "created", "service_tier", "system_fingerprint"):
             value = getattr(chunk, name, None)

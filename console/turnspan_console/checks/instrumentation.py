@@ -1,0 +1,129 @@
+"""Checks of what records the application's calls: ours, other packages, and what degraded."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from importlib import import_module, metadata
+from typing import Any
+
+from turnspan.instrumentation import Instrumented, plan
+from turnspan.patching.installed import DISABLED, GROUP, OURS, disabled, distribution_of
+from turnspan_console.checks.check import FAIL, OK, WARN, Check
+
+_AREA = "application"
+_THREADS = "threads"
+
+
+def instrumentation_checks(environ: Mapping[str, str] | None = None) -> Iterator[Check]:
+    """Who would record which library here, and what would not be recorded in full."""
+    environ = os.environ if environ is None else environ
+    off = disabled((environ.get(DISABLED, ""),))
+    planned = plan(off)
+    for one in planned:
+        if one.by == OURS and one.name != _THREADS:
+            yield _ours(one)
+        elif one.by != OURS:
+            yield _other(one)
+    yield _twice(planned, off, environ)
+
+
+def _ours(one: Instrumented) -> Check:
+    name = f"{one.name} SDK"
+    if not one.version:
+        return Check(_AREA, name, OK, "not installed")
+    entry = f"{OURS}_{one.name}"
+    entries = [e for e in metadata.entry_points(group=GROUP) if e.name == entry]
+    if not entries:
+        return Check(
+            _AREA,
+            name,
+            FAIL,
+            f"{one.version} is installed, but Turnspan's entry point for it is not",
+            "Install Turnspan into this environment again: pip install --force-reinstall turnspan.",
+        )
+    if not one.enabled and one.detail.startswith("switched off"):
+        return Check(_AREA, name, OK, f"{one.version}, {one.detail}")
+    if not one.enabled:
+        return Check(
+            _AREA,
+            name,
+            WARN,
+            f"{one.version} is not a supported version ({one.detail}), so its calls are not "
+            "recorded",
+            f"Install a version of {one.name} that is: {one.detail.removeprefix('made for ')}.",
+        )
+    return _tried(one, entries[0].load()())
+
+
+def _tried(one: Instrumented, instrumentor: Any) -> Check:
+    """Instrument the SDK here, to see what of it is not as expected."""
+    name = f"{one.name} SDK"
+    ours = not instrumentor.is_instrumented_by_opentelemetry
+    try:
+        if ours:
+            instrumentor.instrument()
+        import_module(one.name)
+        refusal, missing = instrumentor.refusal, list(instrumentor.missing)
+    finally:
+        if ours:
+            instrumentor.uninstrument()
+    if refusal:
+        return Check(
+            _AREA,
+            name,
+            WARN,
+            f"{one.version} cannot be instrumented: {refusal}",
+            f"Install another version of {one.name}, and tell Turnspan's authors of this one.",
+        )
+    if missing:
+        return Check(
+            _AREA,
+            name,
+            WARN,
+            f"{one.version}, recorded by Turnspan, but it lacks {', '.join(missing)}: what goes "
+            "through these is recorded in part",
+            f"Install another version of {one.name}, and tell Turnspan's authors of this one.",
+        )
+    return Check(_AREA, name, OK, f"{one.version}, supported: recorded by Turnspan")
+
+
+def _other(one: Instrumented) -> Check:
+    name = f"{one.by} {one.version}"
+    if one.enabled:
+        return Check(_AREA, name, OK, f"turnspan.instrument() records {one.name} with it")
+    if one.detail.startswith("made for "):
+        return Check(
+            _AREA,
+            name,
+            WARN,
+            f"cannot record {one.name}: {one.detail}",
+            f"Install what it is {one.detail.partition(', found')[0]}, or uninstall it.",
+        )
+    return Check(_AREA, name, OK, f"left off: {one.detail}")
+
+
+def _twice(planned: list[Instrumented], off: frozenset[str], environ: Mapping[str, str]) -> Check:
+    """Under ``opentelemetry-instrument`` with a distribution that is not ours, all are enabled."""
+    name = "one tracer a call"
+    doubled = [one for one in planned if one.by != OURS and one.detail.endswith("already")]
+    if not doubled:
+        return Check(_AREA, name, OK, "no library is traced by two packages")
+    owners = sorted({one.by for one in doubled})
+    distro = environ.get("OTEL_PYTHON_DISTRO", "").strip()
+    found = [entry.name for entry in metadata.entry_points(group="opentelemetry_distro")]
+    if distro == OURS or (not distro and found == [OURS]):
+        return Check(_AREA, name, OK, f"{', '.join(owners)} stay off, theirs is recorded already")
+    entries = {
+        entry.name
+        for entry in metadata.entry_points(group=GROUP)
+        if distribution_of(entry) in owners
+    }
+    return Check(
+        _AREA,
+        name,
+        WARN,
+        f"{', '.join(owners)} would trace the same SDKs under opentelemetry-instrument: every "
+        "call would have two spans",
+        f"Set OTEL_PYTHON_DISTRO={OURS}, or {DISABLED}={','.join(sorted(off | entries))}.",
+    )

@@ -1,0 +1,140 @@
+"""What ended inside what: the same call or tool seen by several instrumentations counts once.
+
+Children end before their parents. The rows of what ended wait here under the span around it; when
+that ends, it is found to be the same call (a framework's over the provider's), to be the agent that
+made them, or to be neither, and then they wait under the span around that one.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+
+from turnspan_clickhouse.normalise.source import SpanFacts
+from turnspan_clickhouse.records import LlmCall, ToolCall, TurnSummary
+
+MAX_TRACES = 4_096
+MAX_HELD = 1_024
+"""Rows held under one span; of more, the oldest are no longer claimed."""
+
+
+@dataclass(slots=True)
+class Held:
+    """The rows of what ended inside a span."""
+
+    calls: list[LlmCall] = field(default_factory=list[LlmCall])
+    tools: list[ToolCall] = field(default_factory=list[ToolCall])
+    turns: list[TurnSummary] = field(default_factory=list[TurnSummary])
+
+    def add(self, other: Held) -> None:
+        """Take over the rows of another."""
+        for mine, more in (
+            (self.calls, other.calls),
+            (self.tools, other.tools),
+            (self.turns, other.turns),
+        ):
+            if more:
+                mine.extend(more)  # type: ignore[arg-type]  # pairs of one type each
+                del mine[:-MAX_HELD]
+
+
+class Nesting:
+    """The rows of the traces under way, by the span around them."""
+
+    def __init__(self) -> None:
+        self._traces: OrderedDict[str, dict[str, Held]] = OrderedDict()
+        self._ended: OrderedDict[str, None] = OrderedDict()
+
+    def ended_inside(self, facts: SpanFacts) -> Held:
+        """The rows of what ended inside this span, which has now ended itself."""
+        trace = self._traces.get(facts.trace_id)
+        held = trace.pop(facts.span_id, None) if trace is not None else None
+        return Held() if held is None else held
+
+    def hold(self, facts: SpanFacts, held: Held) -> None:
+        """Keep rows for the span around this one; a root's are nobody's any more."""
+        trace = self._traces.get(facts.trace_id)
+        if not facts.parent_span_id:
+            if trace is not None:
+                del self._traces[facts.trace_id]
+            return
+        if not (held.calls or held.tools or held.turns):
+            return
+        if trace is None:
+            trace = self._traces[facts.trace_id] = {}
+            if len(self._traces) > MAX_TRACES:
+                self._traces.popitem(last=False)
+        else:
+            self._traces.move_to_end(facts.trace_id)
+        around = trace.get(facts.parent_span_id)
+        if around is None:
+            trace[facts.parent_span_id] = held
+        else:
+            around.add(held)
+
+    def counted(self, facts: SpanFacts) -> None:
+        """Remember that a call counts: what ends inside it later (a stream) is the same one."""
+        self._ended[facts.span_id] = None
+        if len(self._ended) > MAX_TRACES:
+            self._ended.popitem(last=False)
+
+    def is_inside_counted(self, facts: SpanFacts) -> bool:
+        """Whether the span directly around this one is a call that counts already."""
+        return facts.parent_span_id in self._ended
+
+    def forget(self) -> None:
+        """In a forked child: the traces are the parent's."""
+        self._traces.clear()
+        self._ended.clear()
+
+
+def same_call(inner: LlmCall, operation: str) -> bool:
+    """Whether a call inside one of this operation can be the same: embeddings are not replies."""
+    return (inner.operation == "embeddings") == (operation == "embeddings")
+
+
+def same_tool(inner: ToolCall, outer: ToolCall) -> bool:
+    """Whether two tool spans, one in the other, are of one execution."""
+    if inner.call_id and outer.call_id:
+        return inner.call_id == outer.call_id
+    if inner.name != outer.name:
+        return False
+    return not inner.arguments or not outer.arguments or inner.arguments == outer.arguments
+
+
+_FILLED = (
+    "request_model",
+    "response_model",
+    "response_id",
+    "finish_reasons",
+    "response_text",
+    "response_thoughts",
+    "tool_calls",
+    "input_messages",
+    "output_messages",
+    "request_parameters",
+    "agent_name",
+    "agent_version",
+    "input_tokens",
+    "output_tokens",
+    "cache_read_tokens",
+    "cache_write_tokens",
+    "reasoning_tokens",
+    "time_to_first_chunk",
+)
+
+
+def enrich(inner: LlmCall, outer: LlmCall) -> bool:
+    """Fill what the inner call's row does not know from the outer's; whether anything was."""
+    changed = False
+    for name in _FILLED:
+        known = getattr(inner, name)
+        more = getattr(outer, name)
+        if (known is None or known in ("", [])) and more not in (None, "", []):
+            setattr(inner, name, more)
+            changed = True
+    if not any(inner.system_prompt) and any(outer.system_prompt):
+        inner.system_prompt, changed = outer.system_prompt, True
+    if not any(inner.tool_definitions) and any(outer.tool_definitions):
+        inner.tool_definitions, changed = outer.tool_definitions, True
+    return changed

@@ -1,0 +1,270 @@
+"""Tool calls as the messages tell them: what a reply asked for and what the next request brings.
+
+They become rows where no ``execute_tool`` span of the turn is about the same call.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any
+
+from turnspan import semconv
+from turnspan.content.convert import convert_message
+from turnspan.content.redact import Redactor
+from turnspan.loops import ToolFact
+from turnspan.outcomes import tool_failed
+from turnspan.turn import Ending, Turn, Usage
+from turnspan_clickhouse.batch import Batch
+from turnspan_clickhouse.normalise.source import SpanFacts
+from turnspan_clickhouse.normalise.written import write_content
+from turnspan_clickhouse.records import LlmCall, ToolCall, TurnSummary
+
+SCOPE = "turnspan.derived"
+"""The scope_name of derived rows."""
+
+MAX_TURNS = 10_000
+_MAX_RESULTS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A tool call that a reply asked for."""
+
+    name: str
+    arguments: Any
+    round: int
+    replied: int
+    """When the reply had ended, ns."""
+
+
+def asked_for(calls: list[dict[str, Any]], number: int, replied: int) -> dict[str, Asked]:
+    """A reply's tool calls by call id (or name and place)."""
+    return {
+        str(c.get("id") or f"{c.get('name')}#{i}"): Asked(
+            str(c.get("name") or ""), c.get("arguments"), number, replied
+        )
+        for i, c in enumerate(calls)
+    }
+
+
+def forget_executed(pending: dict[str, Asked], tool: ToolCall) -> None:
+    """A span is about this execution: its call id, else its name, waits for no result."""
+    if tool.call_id:
+        pending.pop(tool.call_id, None)
+        return
+    found = next((key for key, asked in pending.items() if asked.name == tool.name), None)
+    if found is not None:
+        del pending[found]
+
+
+def results(dialect: str, messages: list[Any]) -> Iterator[dict[str, Any]]:
+    """The tool results at the end of a request: what came after the last reply."""
+    found: list[dict[str, Any]] = []
+    for raw in reversed(messages[-_MAX_RESULTS:]):
+        message = convert_message(dialect, raw)
+        if message["role"] == "assistant":
+            break
+        found.extend(
+            part
+            for part in reversed(message.get("parts", []))
+            if part.get("type") == "tool_call_response"
+        )
+    yield from reversed(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """A tool call that only the messages tell of."""
+
+    call_id: str
+    asked: Asked
+    result: Any
+    failed: bool
+
+    @classmethod
+    def of(cls, part: dict[str, Any], pending: dict[str, Asked]) -> Execution | None:
+        """The execution whose result this is; ``None`` for one that nobody waits for."""
+        call_id = str(part.get("id") or "")
+        asked = pending.pop(call_id, None)
+        if asked is None and not call_id and pending:
+            asked = pending.pop(next(iter(pending)))
+        if asked is None:
+            return None
+        result = part.get("response")
+        return cls(call_id, asked, result, tool_failed(result) or part.get("is_error") is True)
+
+    def row(self, facts: SpanFacts, call: LlmCall, redactor: Redactor, batch: Batch) -> ToolCall:
+        """Its row, in the turn of the call whose request brought the result."""
+        asked = self.asked
+        start = asked.replied or facts.start_time
+        identity = f"{facts.trace_id}\0{call.turn_id}\0{self.call_id or start}\0{asked.round}"
+        row = ToolCall(
+            project=facts.project,
+            service=facts.origin.service,
+            environment=facts.origin.environment,
+            session_id=call.session_id,
+            turn_id=call.turn_id,
+            trace_id=facts.trace_id,
+            span_id=blake2b(identity.encode(), digest_size=8).hexdigest(),
+            parent_span_id=call.parent_span_id,
+            start_time=start,
+            duration=max(0, facts.start_time - start) / 1e9,
+            round=asked.round,
+            name=redactor.text(asked.name, f"attribute:{semconv.TOOL_NAME}"),
+            type="function",
+            call_id=redactor.text(self.call_id, f"attribute:{semconv.TOOL_CALL_ID}"),
+            failed=self.failed,
+            agent_name=call.agent_name,
+            scope_name=SCOPE,
+            writer=batch.writer,
+            written_at=batch.written_at,
+        )
+        write_content(row, "arguments", asked.arguments, "tool_arguments", redactor)
+        write_content(row, "result", self.result, "tool_result", redactor)
+        return row
+
+    def fact(self) -> ToolFact:
+        """As a turn remembers it."""
+        asked = self.asked
+        return ToolFact(asked.name, asked.arguments, asked.round, self.result, self.failed, True)
+
+
+@dataclass(slots=True)
+class Unseen:
+    """What a decorated turn did that it was not told of itself."""
+
+    pending: dict[str, Asked] = field(default_factory=dict[str, Asked])
+    tools: list[ToolFact] = field(default_factory=list[ToolFact])
+    calls: int = 0
+    usage: Usage = field(default_factory=Usage)
+    models: list[str] = field(default_factory=list[str])
+
+
+class DecoratedTurns:
+    """Follows the decorated turns under way: their undecorated tools, and what other packages
+    recorded in them."""
+
+    def __init__(self) -> None:
+        self._turns: OrderedDict[str, Unseen] = OrderedDict()
+
+    def call(
+        self,
+        facts: SpanFacts,
+        row: LlmCall,
+        dialect: str,
+        messages: list[Any],
+        redactor: Redactor,
+        batch: Batch,
+    ) -> None:
+        """A model call of a turn: add the tools whose results its request brings."""
+        unseen = self._turns.get(row.turn_id)
+        if unseen is not None and unseen.pending:
+            for part in results(dialect, messages):
+                execution = Execution.of(part, unseen.pending)
+                if execution is not None:
+                    unseen.tools.append(execution.fact())
+                    batch.add(execution.row(facts, row, redactor, batch))
+
+    def reply(self, facts: SpanFacts, row: LlmCall, calls: list[dict[str, Any]]) -> None:
+        """What the call's reply asked for; a call of another package's counts as well."""
+        if not calls and not facts.foreign:
+            return
+        unseen = self._of(row.turn_id)
+        if facts.foreign:
+            unseen.calls += 1
+            row.round = row.round or unseen.calls
+            unseen.usage.add(usage_of_row(row))
+            model = row.response_model or row.request_model
+            if model and model not in unseen.models:
+                unseen.models.append(model)
+        unseen.pending.update(asked_for(calls, row.round, facts.end_time))
+
+    def same(self, row: LlmCall) -> None:
+        """A call the turn was told of turned out to be one that another package's span counted."""
+        unseen = self._turns.get(row.turn_id)
+        if unseen is not None and unseen.calls:
+            unseen.calls -= 1
+            said = usage_of_row(row)
+            for name in Usage.__slots__:
+                known, more = getattr(unseen.usage, name), getattr(said, name)
+                if known is not None and more is not None:
+                    setattr(unseen.usage, name, max(0, known - more))
+
+    def tool(self, facts: SpanFacts, row: ToolCall) -> None:
+        """An executed tool of a turn; one of another package's counts as well."""
+        unseen = self._turns.get(row.turn_id)
+        if unseen is not None:
+            forget_executed(unseen.pending, row)
+        if facts.foreign:
+            unseen = self._of(row.turn_id)
+            row.round = row.round or unseen.calls
+            fact = ToolFact(row.name, row.arguments, row.round, row.result, row.failed, True)
+            unseen.tools.append(fact)
+
+    def finish(self, row: TurnSummary, turn: Turn | None) -> None:
+        """Add what the turn was not told of to its row."""
+        unseen = self._turns.pop(row.turn_id, None)
+        if unseen is None:
+            return
+        row.rounds += unseen.calls
+        row.llm_call_count += unseen.calls
+        usage = usage_of_row(row)
+        usage.add(unseen.usage)
+        set_usage(row, usage)
+        row.models = [*row.models, *(m for m in unseen.models if m not in row.models)]
+        if not unseen.tools:
+            return
+        row.tool_call_count += len(unseen.tools)
+        row.tool_error_count += sum(fact.error for fact in unseen.tools)
+        if turn is not None:
+            told, ending = turn.judged_with(unseen.tools)
+            row.tool_error_count = told.tool_errors
+            row.max_identical_tool_streak = told.max_identical_tool_streak
+            row.no_progress_rounds = told.no_progress_rounds
+            _judge(row, ending)
+
+    def forget(self) -> None:
+        """In a forked child: the turns are the parent's."""
+        self._turns.clear()
+
+    def _of(self, turn_id: str) -> Unseen:
+        unseen = self._turns.get(turn_id)
+        if unseen is None:
+            unseen = self._turns[turn_id] = Unseen()
+            if len(self._turns) > MAX_TURNS:
+                self._turns.popitem(last=False)
+        return unseen
+
+
+def _judge(row: TurnSummary, ending: Ending) -> None:
+    """Put the reason in that holds with the tools known; one that ranks higher stays."""
+    found = ending.reason
+    beats = found.startswith("loop_detected:") or (
+        found == "tool_failure" and row.stop_reason != "round_cap"
+    )
+    was_wrong = row.stop_reason in ("empty_no_tools", "tool_failure") and not row.error_type
+    if row.stop_reason != "user_aborted" and (beats or was_wrong):
+        row.stop_reason, row.stop_detail = found, ending.detail
+
+
+def usage_of_row(row: LlmCall | TurnSummary) -> Usage:
+    """The token counts of a row."""
+    return Usage(
+        row.input_tokens,
+        row.output_tokens,
+        row.cache_read_tokens,
+        row.cache_write_tokens,
+        row.reasoning_tokens,
+    )
+
+
+def set_usage(row: TurnSummary, usage: Usage) -> None:
+    """Write token counts into a row."""
+    row.input_tokens = usage.input_tokens
+    row.output_tokens = usage.output_tokens
+    row.cache_read_tokens = usage.cache_read_tokens
+    row.cache_write_tokens = usage.cache_write_tokens
+    row.reasoning_tokens = usage.reasoning_tokens

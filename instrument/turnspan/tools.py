@@ -1,0 +1,167 @@
+"""Executed tools: their spans, and what runs inside them may know of them.
+
+Everything here runs beside the user's code, under a guard of the caller's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from opentelemetry import context as otel_context
+from opentelemetry import trace
+from opentelemetry.context import Context
+from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer, propagation
+
+from turnspan import config, metrics, semconv
+from turnspan.content.ledger import ToolContent
+from turnspan.context import TOOL_KEY, active_session, active_turn, scope_attributes
+from turnspan.loops import ToolFact
+from turnspan.measurements import ToolEnded
+from turnspan.outcomes import tool_failed
+from turnspan.recording import SpanRecording, frozen, told, tracer
+from turnspan.turn import Turn
+
+_TOOL_ERROR: Final = "tool_error"
+_SPAN_KEY: Final[str | None] = getattr(propagation, "_SPAN_KEY", None)
+
+
+class OpenTool:
+    """A tool being executed, for what runs inside it (an MCP call) to know and to enrich."""
+
+    __slots__ = ("arguments", "fact", "failure", "kind", "name", "span", "turn")
+
+    def __init__(self, span: Span, turn: Turn | None, name: str, kind: str, arguments: Any) -> None:
+        self.kind = kind
+        self.span = span
+        self.turn = turn
+        self.name = name
+        self.arguments = arguments
+        self.failure = ""
+        """How it failed, where it did not raise."""
+        self.fact: ToolFact | None = None
+        if turn is not None:
+            self.fact = turn.begin_tool(name, arguments)
+
+    def is_called(self, name: str, arguments: Any) -> None:
+        """What it executes has another name (it is a dispatcher of tools), or these arguments."""
+        self.name, self.arguments = name, arguments
+        if self.fact is not None:
+            self.fact.name, self.fact.arguments = name, arguments
+
+
+class ToolRecording(SpanRecording):
+    """An executed tool: an ``execute_tool`` span."""
+
+    __slots__ = ("outcome", "tool")
+
+    def __init__(self, context: Context, tool: OpenTool) -> None:
+        super().__init__(tool.span, context)
+        self.tool = tool
+        self.outcome: Any = None
+
+    @property
+    def failure(self) -> str:
+        """How the tool failed without raising; empty while it did not."""
+        return self.tool.failure
+
+    @failure.setter
+    def failure(self, message: str) -> None:
+        self.tool.failure = message
+
+    def _record(self, result: Any, error: BaseException | None) -> None:
+        if result is None:
+            result = self.outcome
+        tool, outcome = self.tool, frozen(result)
+        failed = error is not None or bool(tool.failure) or tool_failed(outcome)
+        if tool.turn is not None and tool.fact is not None:
+            tool.turn.end_tool(tool.fact, outcome, failed)
+        span = self._span
+        if not span.is_recording():
+            return
+        if failed:
+            span.set_attribute(semconv.TOOL_FAILED, True)
+        if tool.failure and error is None:
+            span.set_attribute(semconv.ERROR_TYPE, _TOOL_ERROR)
+            span.set_status(Status(StatusCode.ERROR, told(tool.failure)))
+        if config.active().capture_content:
+            content = ToolContent(tool.arguments, outcome, tool.turn)
+            self._keep(content)
+            if config.active().content_on_spans:
+                from turnspan.content.on_span import tool_attributes
+
+                span.set_attributes(tool_attributes(content))
+
+    def _measure(self, error_type: str) -> None:
+        tool = self.tool
+        agent = "" if tool.turn is None else tool.turn.agent_name
+        error_type = error_type or (_TOOL_ERROR if tool.failure else "")
+        span = self._span.get_span_context()
+        metrics.put(ToolEnded(tool.name, tool.kind, agent, error_type, self._seconds(), span))
+
+
+def begin_tool(
+    name: str,
+    *,
+    call_id: str,
+    description: str,
+    tool_type: str,
+    arguments: Any,
+    attributes: Mapping[str, Any],
+) -> ToolRecording:
+    """Start a tool's span; ``arguments`` are frozen here, before the tool can change them."""
+    context = otel_context.get_current()
+    given = dict(attributes)
+    if description:
+        given[semconv.TOOL_DESCRIPTION] = description
+    tool = open_tool(
+        tracer(),
+        f"execute_tool {name}",
+        SpanKind.INTERNAL,
+        context,
+        name,
+        arguments=frozen(arguments),
+        call_id=call_id,
+        tool_type=tool_type,
+        attributes=given,
+    )
+    return ToolRecording(inside_tool(tool, context), tool)
+
+
+def open_tool(
+    using: Tracer,
+    span_name: str,
+    kind: SpanKind,
+    context: Context,
+    name: str,
+    *,
+    arguments: Any,
+    call_id: str = "",
+    tool_type: str = "function",
+    attributes: Mapping[str, Any],
+) -> OpenTool:
+    """Start a tool's span and count it in its turn. ``arguments`` are frozen already."""
+    turn = active_turn(context)
+    given: dict[str, Any] = {
+        semconv.OPERATION_NAME: semconv.OP_EXECUTE_TOOL,
+        semconv.TOOL_NAME: name,
+        semconv.TOOL_TYPE: tool_type,
+    }
+    given.update(scope_attributes(turn, active_session(context)))
+    if not call_id and turn is not None:
+        call_id = turn.requested_call_id(name, arguments)
+    if call_id:
+        given[semconv.TOOL_CALL_ID] = call_id
+    if turn is not None:
+        given[semconv.ROUND] = turn.rounds
+    given.update(attributes)
+    span = using.start_span(span_name, context, kind, attributes=given)
+    return OpenTool(span, turn, name, tool_type, arguments)
+
+
+def inside_tool(tool: OpenTool, context: Context) -> Context:
+    """The context within a tool: its span is current, and it can be found."""
+    if _SPAN_KEY is not None:  # both keys in one copy of the context
+        return Context({**context, TOOL_KEY: tool, _SPAN_KEY: tool.span})
+    within = otel_context.set_value(TOOL_KEY, tool, context)
+    return trace.set_span_in_context(tool.span, within)

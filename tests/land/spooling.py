@@ -1,0 +1,36 @@
+"""Put records into a spool, and ask a store what landed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from land import agent_run as run
+from turnspan_clickhouse.dsn import Dsn
+from turnspan_clickhouse.encode import encode_block
+from turnspan_clickhouse.migrate import SCHEMA_VERSION
+from turnspan_clickhouse.records import LlmCall, Record
+from turnspan_clickhouse.spool import Spool, SpoolWriter
+from turnspan_clickhouse.stores import open_store
+
+
+def spooled(spool: Spool, *rows: Record) -> SpoolWriter:
+    """A writer that has written the rows, a segment for each table."""
+    writer = SpoolWriter(spool)
+    for record in dict.fromkeys(type(row) for row in rows):
+        block = encode_block(record, [row for row in rows if type(row) is record])
+        writer.write(record.table, SCHEMA_VERSION, block)
+    return writer
+
+
+def calls(first: int, count: int) -> list[Record]:
+    """Model calls with numbers of their own."""
+    return [
+        LlmCall(project="p", session_id="s", span_id=str(n), start_time=run.T0 + n, input_tokens=1)
+        for n in range(first, first + count)
+    ]
+
+
+def ask(dsn: Dsn, sql: str) -> list[tuple[Any, ...]]:
+    """The rows of a query without ``final``: duplicates would show."""
+    with open_store(dsn) as store:
+        return [tuple(row) for row in store.query(sql, settings={"final": 0}).rows]

@@ -1,0 +1,284 @@
+"""A fault in any function of ours costs telemetry; the caller gets what an untraced call gives.
+
+Every function and method of the modules between a patched SDK and the span is made to raise, one at
+a time, under a plain call, a failing call, a stream and a raw response, synchronous and not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any
+
+import anthropic
+import openai
+import pytest
+from opentelemetry.sdk.trace import Span, Tracer, TracerProvider
+
+import turnspan
+from support.model_replies import chat, chat_stream, message, message_stream
+from support.model_server import ModelServer
+from turnspan import config, context
+from turnspan.content import ledger, shapes, snapshot
+from turnspan.guard import errors
+from turnspan.patching import call, parameters, sdk, stream
+from turnspan.providers import anthropic as anthropic_provider
+from turnspan.providers import anthropic_messages, openai_chat
+from turnspan.providers import openai as openai_provider
+from turnspan.turn import Turn, Usage
+
+pytestmark = pytest.mark.tests_internal_errors
+
+HELLO: list[Any] = [{"role": "user", "content": "hi"}]
+
+_MODULES: tuple[ModuleType, ...] = (
+    call,
+    stream,
+    parameters,
+    sdk,
+    openai_provider,
+    openai_chat,
+    anthropic_provider,
+    anthropic_messages,
+    snapshot,
+    shapes,
+)
+_OTHERS: tuple[tuple[Any, str], ...] = (
+    (config, "active"),
+    (context, "scope_attributes"),
+    (ledger.Ledger, "put"),
+    (ledger.InferenceContent, "__init__"),
+    (Turn, "begin_call"),
+    (Turn, "end_call"),
+    (Turn, "fail_call"),
+    (Usage, "__init__"),
+    (Tracer, "start_span"),
+    (Span, "set_attributes"),
+    (Span, "set_status"),
+    (Span, "end"),
+    (Span, "get_span_context"),
+)
+_OUTERMOST = {
+    # The wrappers themselves: what calls the user's function, outside every guard.
+    *(
+        f"Sdk.{name}"
+        for name in (
+            *("request", "arequest", "_arequest", "close", "aclose", "_aclose"),
+            *("parse", "aparse", "_aparse", "retry", "process"),
+        )
+    ),
+    "AnthropicSdk.own_span",
+    "unsettled",
+    # Runs when patching, not on the way of a call.
+    "helper_close",
+    "known_streams",
+}
+
+
+class Boom(Exception):
+    """The fault."""
+
+
+def _seams() -> Iterator[tuple[str, Any, str]]:
+    for module in _MODULES:
+        for name, value in vars(module).items():
+            if getattr(value, "__module__", None) != module.__name__:
+                continue
+            if inspect.isfunction(value) and name not in _OUTERMOST:
+                yield f"{module.__name__}.{name}", module, name
+            elif inspect.isclass(value) and _on_the_way(value):
+                for method, function in vars(value).items():
+                    spelled = f"{name}.{method}"
+                    dunder = method.startswith("__") and method != "__init__"
+                    if inspect.isfunction(function) and not dunder and spelled not in _OUTERMOST:
+                        yield f"{module.__name__}.{spelled}", value, method
+    for owner, name in _OTHERS:
+        yield f"{getattr(owner, '__name__', owner)}.{name}", owner, name
+
+
+def _on_the_way(kind: Any) -> bool:
+    """Not protocols, which have no code, nor instrumentors, which are done when a call is made."""
+    return not kind.__name__.endswith("Instrumentor") and not getattr(kind, "_is_protocol", False)
+
+
+SEAMS = {name: (owner, attribute) for name, owner, attribute in _seams()}
+
+
+@pytest.fixture
+def broken(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Has one seam raise; returns where it was reached."""
+    owner, name = SEAMS[request.param]
+    original = getattr(owner, name)
+    reached: list[str] = []
+
+    def boom(*args: Any, **kwargs: Any) -> Any:
+        reached.append(request.param)
+        raise Boom(request.param)
+
+    holders = {id(owner): owner}
+    if isinstance(owner, ModuleType):  # and wherever it was imported by name
+        for module in _MODULES:
+            if vars(module).get(name) is original:
+                holders[id(module)] = module
+    for holder in holders.values():
+        monkeypatch.setattr(holder, name, boom)
+    return reached
+
+
+def plain(gpt: openai.OpenAI, server: ModelServer) -> Any:
+    """A completion."""
+    server.answer(chat())
+    return gpt.chat.completions.create(model="m", messages=HELLO, stop=["x"]).model_dump()
+
+
+def failing(gpt: openai.OpenAI, server: ModelServer) -> Any:
+    """An error of the API, after a retry."""
+    server.answer({"error": {}}, status=500, retry_after_ms="1")
+    server.answer({"error": {"message": "no", "code": "nope"}}, status=400)
+    with pytest.raises(openai.BadRequestError) as caught:
+        gpt.with_options(max_retries=1).chat.completions.create(model="m", messages=HELLO)
+    return (caught.value.code, str(caught.value), caught.value.__cause__)
+
+
+def streamed(gpt: openai.OpenAI, server: ModelServer) -> Any:
+    """A stream read, one left, the helper."""
+    result: list[Any] = []
+    server.stream(chat_stream("Hel", "lo"))
+    opened = gpt.chat.completions.create(model="m", messages=HELLO, stream=True)
+    result += [type(opened).__name__, *(part.model_dump() for part in opened)]
+    server.stream(chat_stream("Hel", "lo"))
+    with gpt.chat.completions.create(model="m", messages=HELLO, stream=True) as left:
+        result.append(next(iter(left)).model_dump())
+    server.stream(chat_stream("Hel", "lo"))
+    with gpt.chat.completions.stream(model="m", messages=HELLO) as helper:
+        result.append(helper.get_final_completion().choices[0].message.content)
+    return result
+
+
+def breaking(gpt: openai.OpenAI, server: ModelServer) -> Any:
+    """A stream that breaks, after two chunks."""
+    server.stream(chat_stream("Hel", "lo"), stop_after=2)
+    opened = gpt.chat.completions.create(model="m", messages=HELLO, stream=True)
+    seen = [next(opened).model_dump(), next(opened).model_dump()]
+    with pytest.raises(openai.APIConnectionError) as caught:
+        next(opened)
+    return seen, str(caught.value)
+
+
+def raw(gpt: openai.OpenAI, server: ModelServer) -> Any:
+    """Raw responses, read and unread."""
+    server.answer(chat())
+    one = gpt.chat.completions.with_raw_response.create(model="m", messages=HELLO)
+    server.answer(chat())
+    with gpt.chat.completions.with_streaming_response.create(model="m", messages=HELLO) as two:
+        body = two.parse().model_dump()
+    return one.parse().model_dump(), one.status_code, body
+
+
+def asynchronous(gpt: openai.OpenAI, server: ModelServer) -> Any:
+    """A completion and a stream, asynchronously."""
+    server.answer(chat())
+    server.stream(chat_stream("Hel", "lo"))
+
+    async def run() -> Any:
+        http = openai.DefaultAsyncHttpxClient(verify=False)  # setting TLS up takes the most time
+        async with openai.AsyncOpenAI(
+            base_url=f"{server.url}/v1", api_key="k", http_client=http
+        ) as client:
+            create = client.chat.completions.create
+            reply = await create(model="m", messages=HELLO)
+            stream = await create(model="m", messages=HELLO, stream=True)
+            return reply.model_dump(), [part.model_dump() async for part in stream]
+
+    return asyncio.run(run())
+
+
+def claude(gpt: openai.OpenAI, server: ModelServer) -> Any:
+    """A message, a stream and an error, by Anthropic's SDK."""
+    http = anthropic.DefaultHttpxClient(verify=False)
+    with anthropic.Anthropic(
+        base_url=server.url, api_key="k", max_retries=0, http_client=http
+    ) as client:
+        server.answer(message())
+        one = client.messages.create(model="m", max_tokens=1, messages=HELLO).model_dump()
+        server.stream(message_stream("It ", "may."))
+        with client.messages.stream(model="m", max_tokens=1, messages=HELLO) as stream:
+            two = stream.get_final_message().model_dump()
+        server.answer({"error": {"type": "overloaded_error"}}, status=400)
+        with pytest.raises(anthropic.BadRequestError) as caught:
+            client.messages.create(model="m", max_tokens=1, messages=HELLO)
+    return one, two, str(caught.value)
+
+
+SCENES = (plain, failing, streamed, breaking, raw, asynchronous, claude)
+
+
+@pytest.fixture(scope="module")
+def untraced() -> dict[Callable[..., Any], Any]:
+    """What each scene gives without us."""
+    results: dict[Callable[..., Any], Any] = {}
+    for scene in SCENES:
+        server = ModelServer()
+        server.start()
+        with openai.OpenAI(base_url=f"{server.url}/v1", api_key="k", max_retries=0) as gpt:
+            results[scene] = scene(gpt, server)
+        server.stop()
+    return results
+
+
+@pytest.fixture(scope="module")
+def one_server() -> Iterator[ModelServer]:
+    """One server and client for all faults: there are many."""
+    server = ModelServer()
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="module")
+def one_gpt(one_server: ModelServer) -> Iterator[openai.OpenAI]:
+    """One client for all faults."""
+    with openai.OpenAI(base_url=f"{one_server.url}/v1", api_key="k", max_retries=0) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def instrumented() -> Iterator[None]:
+    """Both SDKs instrumented, content on."""
+    provider = TracerProvider()
+    ledger.ledger.attach()
+    turnspan.instrument(tracer_provider=provider)
+    yield
+    turnspan.uninstrument()
+    ledger.ledger.detach()
+    provider.shutdown()
+
+
+@pytest.mark.usefixtures("instrumented")
+@pytest.mark.parametrize("broken", SEAMS, indirect=True)
+def test_a_fault_costs_telemetry_only(
+    broken: list[str],
+    untraced: dict[Callable[..., Any], Any],
+    one_server: ModelServer,
+    one_gpt: openai.OpenAI,
+) -> None:
+    """Values, errors and chunks are those of the untraced SDK; the fault is counted, not raised."""
+
+    @turnspan.agent
+    def everything() -> dict[Callable[..., Any], Any]:
+        return {scene: scene(one_gpt, one_server) for scene in SCENES}
+
+    results = everything()
+
+    for scene, expected in untraced.items():
+        assert results[scene] == expected, scene.__name__
+    if broken:
+        assert errors.counts()
+
+
+def test_the_seams_are_those_of_the_code() -> None:
+    """The list is made from the modules; should it shrink, something is no longer covered."""
+    assert len(SEAMS) > 80
+    assert {"turnspan.patching.call.begin", "turnspan.content.snapshot.freeze"} <= set(SEAMS)

@@ -1,0 +1,206 @@
+"""The real anthropic SDK answered with a recorded reply, and what an application sees of it."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import warnings
+from collections.abc import AsyncIterator, Callable, Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import anthropic
+import httpx2
+
+from support.exchanges import Exchange
+
+
+class Recorded(httpx2.BaseTransport, httpx2.AsyncBaseTransport):
+    """Answers every request with one exchange's reply, streams piece by piece."""
+
+    def __init__(self, exchange: Exchange) -> None:
+        self._exchange = exchange
+        self.sent: list[Any] = []
+        """The bodies of the requests."""
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Answer a synchronous client."""
+        self.sent.append(json.loads(request.read()))
+        return self._response(request)
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Answer an asynchronous client."""
+        self.sent.append(json.loads(await request.aread()))
+        return self._response(request)
+
+    def _response(self, request: httpx2.Request) -> httpx2.Response:
+        exchange = self._exchange
+        headers = {"content-type": "application/json", "request-id": "req_recorded"}
+        if not exchange.body.lstrip().startswith(b"{"):
+            headers["content-type"] = "text/event-stream; charset=utf-8"
+        return httpx2.Response(
+            exchange.status, headers=headers, stream=_Pieces(exchange.body), request=request
+        )
+
+
+class _Pieces(httpx2.SyncByteStream, httpx2.AsyncByteStream):
+    def __init__(self, body: bytes) -> None:
+        self._pieces = [body[start : start + 512] for start in range(0, len(body), 512)]
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield from self._pieces
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        for piece in self._pieces:
+            yield piece
+
+
+@dataclass
+class View:
+    """What the application sees: the objects' types and dumps in order, or the error."""
+
+    seen: list[Any] = field(default_factory=list[Any])
+    sent: list[Any] = field(default_factory=list[Any])
+
+    def show(self, value: Any) -> None:
+        """One more object of the SDK's."""
+        self.seen.append((type(value), dumped(value)))
+
+    def failed(self, error: Exception) -> None:
+        """The call raised."""
+        status = getattr(error, "status_code", None)
+        self.seen.append((type(error), str(error), status, getattr(error, "body", None)))
+
+
+def dumped(value: Any) -> Any:
+    """A model's dump; what is no model as it is."""
+    dump = getattr(value, "model_dump", None)
+    return dump(warnings=False) if callable(dump) else value
+
+
+@contextmanager
+def _quiet() -> Generator[None, None, None]:
+    """Recorded calls use models that the SDK has since deprecated."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        warnings.simplefilter("ignore", UserWarning)
+        yield
+
+
+def is_beta(exchange: Exchange) -> bool:
+    """Whether the call went through the beta namespace."""
+    return "beta=true" in exchange.url
+
+
+def _method(client: Any, exchange: Exchange, name: str) -> tuple[Callable[..., Any], Any]:
+    """The SDK's method for this call, and its arguments; what it does not know goes beside."""
+    api = client.beta.messages if is_beta(exchange) else client.messages
+    method = getattr(api, name)
+    known = inspect.signature(method).parameters
+    given = {"max_tokens": anthropic.omit, **exchange.request}
+    given.pop("stream", None)
+    if name == "create" and exchange.request.get("stream"):
+        given["stream"] = True
+    # A format is a class in the helpers' signatures; recorded is the schema that was made of it.
+    beside = {k: given.pop(k) for k in list(given) if k not in known or k == "output_format"}
+    if name == "create" and exchange.request.get("stream") is False:
+        beside["stream"] = False
+    betas = exchange.request_headers.get("anthropic-beta")
+    if betas and is_beta(exchange):
+        given["betas"] = betas.split(",")
+    return method, {**given, "extra_body": beside or None}
+
+
+def call(exchange: Exchange) -> View:
+    """``create``, as it was recorded: whole or streamed."""
+    transport, view = Recorded(exchange), View()
+    with (
+        _quiet(),
+        anthropic.Anthropic(
+            api_key="k",
+            max_retries=0,
+            timeout=60,
+            http_client=httpx2.Client(transport=transport),
+        ) as client,
+    ):
+        try:
+            method, arguments = _method(client, exchange, "create")
+            result = method(**arguments)
+            if exchange.request.get("stream"):
+                view.seen.append(type(result))
+                for event in result:
+                    view.show(event)
+            else:
+                view.show(result)
+        except anthropic.APIError as error:
+            view.failed(error)
+    view.sent = transport.sent
+    return view
+
+
+async def acall(exchange: Exchange) -> View:
+    """``create`` of the asynchronous client."""
+    transport, view = Recorded(exchange), View()
+    with _quiet():
+        async with anthropic.AsyncAnthropic(
+            api_key="k",
+            max_retries=0,
+            timeout=60,
+            http_client=httpx2.AsyncClient(transport=transport),
+        ) as client:
+            try:
+                method, arguments = _method(client, exchange, "create")
+                result = await method(**arguments)
+                if exchange.request.get("stream"):
+                    view.seen.append(type(result))
+                    async for event in result:
+                        view.show(event)
+                else:
+                    view.show(result)
+            except anthropic.APIError as error:
+                view.failed(error)
+    view.sent = transport.sent
+    return view
+
+
+def helped(exchange: Exchange) -> View:
+    """The ``stream`` helper: its events, its text and its final message."""
+    transport, view = Recorded(exchange), View()
+    with (
+        _quiet(),
+        anthropic.Anthropic(
+            api_key="k", max_retries=0, http_client=httpx2.Client(transport=transport)
+        ) as client,
+    ):
+        try:
+            method, arguments = _method(client, exchange, "stream")
+            with method(**arguments) as stream:
+                view.seen.append(type(stream))
+                for event in stream:
+                    view.show(event)
+                view.show(stream.get_final_message())
+        except anthropic.APIError as error:
+            view.failed(error)
+    view.sent = transport.sent
+    return view
+
+
+async def ahelped(exchange: Exchange) -> View:
+    """The asynchronous ``stream`` helper."""
+    transport, view = Recorded(exchange), View()
+    with _quiet():
+        async with anthropic.AsyncAnthropic(
+            api_key="k", max_retries=0, http_client=httpx2.AsyncClient(transport=transport)
+        ) as client:
+            try:
+                method, arguments = _method(client, exchange, "stream")
+                async with method(**arguments) as stream:
+                    view.seen.append(type(stream))
+                    async for event in stream:
+                        view.show(event)
+                    view.show(await stream.get_final_message())
+            except anthropic.APIError as error:
+                view.failed(error)
+    view.sent = transport.sent
+    return view
