@@ -10,7 +10,8 @@ from __future__ import annotations
 import os
 import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from opentelemetry import context as otel_context
 from opentelemetry.sdk.trace import ReadableSpan
@@ -26,9 +27,12 @@ from turnspan_clickhouse.errors import SpoolError
 from turnspan_clickhouse.migrate import SCHEMA_VERSION
 from turnspan_clickhouse.normalise import Normaliser
 from turnspan_clickhouse.pricing import cost_of_call
-from turnspan_clickhouse.records import RECORDS
+from turnspan_clickhouse.records import RECORDS, Record
 from turnspan_clickhouse.ship import BackgroundShipper
 from turnspan_clickhouse.spool import Spool, SpoolWriter
+
+MAX_BLOCK = 64 * 2**20
+"""A segment's, and so an insert's, size at most, where it is of several rows."""
 
 _TICK_SECONDS = 0.5
 _SUPPRESS = "suppress_instrumentation"
@@ -146,22 +150,32 @@ class ClickHouseSpanExporter(SpanExporter):
             rows = batch.rows.get(kind)
             if not rows:
                 continue
-            block, rejected = encode_rows(kind, rows)
-            for _, error in rejected:
-                errors.record("encode", error)
-                self._dropped["encode_failed"] += 1
-            if not block:
-                continue
-            try:
-                self._writer.write(kind.table, SCHEMA_VERSION, block)
-            except SpoolError as error:
-                self._lost(kind.table, len(rows), error)
-                result = SpanExportResult.FAILURE
-            else:
-                self._failing = False
+            for count, block in self._blocks(kind, rows):
+                try:
+                    self._writer.write(kind.table, SCHEMA_VERSION, block)
+                except SpoolError as error:
+                    self._lost(kind.table, count, error)
+                    result = SpanExportResult.FAILURE
+                else:
+                    self._failing = False
         if self._shipper is not None and len(batch):
             self._shipper.wake()
         return result
+
+    def _blocks(self, kind: type[Record], rows: list[Any]) -> Iterator[tuple[int, bytes]]:
+        """The rows in blocks of at most ``MAX_BLOCK`` bytes (a larger row is its own block)."""
+        block, rejected = encode_rows(kind, rows)
+        if len(block) > MAX_BLOCK and len(rows) > 1:
+            del block
+            middle = len(rows) // 2
+            yield from self._blocks(kind, rows[:middle])
+            yield from self._blocks(kind, rows[middle:])
+            return
+        for _, error in rejected:
+            errors.record("encode", error)
+            self._dropped["encode_failed"] += 1
+        if block:
+            yield len(rows), block
 
     def _lost(self, table: str, rows: int, error: SpoolError) -> None:
         self._dropped[f"spool_failed:{table}"] += rows

@@ -32,6 +32,10 @@ class Settings:
     """The project that records belong to; the service's name where empty."""
     capture_content: bool = True
     """Whether what the model saw and said is recorded at all."""
+    capture_media: bool = False
+    """Whether the bytes of images and files are recorded, not only hash, size and type."""
+    content_limit_bytes: int = 0
+    """What a message part, a tool's arguments or result keep at most, in bytes; 0: everything."""
     content_on_spans: bool = False
     """Whether content is also put on the spans (for OTLP backends)."""
     content_on_events: bool = False
@@ -81,6 +85,13 @@ def _positive_int(text: str) -> int:
     return value
 
 
+def _limit(text: str) -> int:
+    value = int(text)
+    if value < 0:
+        raise ValueError("write a number of bytes, or 0 for no limit")
+    return value
+
+
 def _positive_float(text: str) -> float:
     value = float(text)
     if not 0 < value < 86_400:
@@ -104,6 +115,8 @@ def _event_mode(text: str) -> bool:
 OPTIONS: Final[tuple[Option, ...]] = (
     Option("project", "TURNSPAN_PROJECT", str, "the project that records belong to"),
     Option("capture_content", "TURNSPAN_CAPTURE_CONTENT", _boolean, "record content at all"),
+    Option("capture_media", "TURNSPAN_CAPTURE_MEDIA", _boolean, "record images' and files' bytes"),
+    Option("content_limit_bytes", "TURNSPAN_CONTENT_LIMIT", _limit, "bytes a message part keeps"),
     Option("content_on_spans", CAPTURE_ON_SPANS, _content_mode, "also put content on the spans"),
     Option("content_on_events", CAPTURE_ON_SPANS, _event_mode, "also put content on events"),
     Option("emit_events", EMIT_EVENT, _boolean, "emit model calls as log events as well"),
@@ -162,6 +175,8 @@ def _checked(name: str, value: Any, default: Any) -> Any:
         if not isinstance(value, bool):
             raise ValueError(f"{name} must be True or False, not {value!r}")
         return value
+    if name == "content_limit_bytes" and type(value) is int and not value:
+        return 0
     if isinstance(default, (int, float)):
         if isinstance(value, bool) or not isinstance(value, (int, float)) or value <= 0:
             raise ValueError(f"{name} must be a number above 0, not {value!r}")

@@ -109,23 +109,20 @@ def _content(content: InferenceContent | None, redactor: Redactor) -> dict[str, 
     if content is None:
         return {}
     from turnspan.content.convert import convert
+    from turnspan.content.on_span import allowed
 
-    conversation = convert(content)
-    named = (
-        (semconv.SYSTEM_INSTRUCTIONS, "system", conversation.system),
-        (semconv.INPUT_MESSAGES, "input", conversation.input),
-        (semconv.OUTPUT_MESSAGES, "output", conversation.output),
-        (semconv.TOOL_DEFINITIONS, "tool_definitions", conversation.tools),
-    )
-    return {key: redactor.value(value, where) for key, where, value in named if value}
+    return allowed(convert(content), redactor)
 
 
 def _exception(error: Exception, redactor: Redactor) -> dict[str, str]:
     kind = type(error)
     module = "" if kind.__module__ == "builtins" else f"{kind.__module__}."
     stack = "".join(traceback.format_exception(kind, error, error.__traceback__))
+    name = f"{module}{kind.__qualname__}"
+    if not config.active().capture_content:  # what an exception says may quote content
+        return {semconv.EXCEPTION_TYPE: name}
     return {
-        semconv.EXCEPTION_TYPE: f"{module}{kind.__qualname__}",
+        semconv.EXCEPTION_TYPE: name,
         semconv.EXCEPTION_MESSAGE: redactor.text(str(error), "error")[:_MESSAGE_LENGTH],
         semconv.EXCEPTION_STACKTRACE: redactor.text(stack, "error")[-_STACK_LENGTH:],
     }

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import traceback
 from collections import Counter
 from types import TracebackType
 
@@ -16,7 +17,7 @@ logger = logging.getLogger("turnspan")
 
 _MESSAGE = (
     "Turnspan failed in %s; your code is unaffected, this piece of telemetry is lost. "
-    "Further failures there are only counted (`turnspan doctor`)."
+    "Further failures there are only counted (`turnspan doctor`).\n%s"
 )
 
 
@@ -38,7 +39,7 @@ class InternalErrors:
             self.last = error
         if first:
             try:
-                logger.warning(_MESSAGE, place, exc_info=(type(error), error, error.__traceback__))
+                logger.warning(_MESSAGE, place, _told(place, error))
             except Exception:  # noqa: BLE001  a logging handler of the application may raise
                 return
 
@@ -52,6 +53,22 @@ class InternalErrors:
         with self._lock:
             self._counts.clear()
             self.last = None
+
+
+def _told(place: str, error: BaseException) -> str:
+    """A traceback for the log. What the exception says may quote content: it is redacted, and left
+    out where that failed or content is not recorded."""
+    from turnspan import config
+    from turnspan.content.redact import FAILED, Redactor
+
+    frames = "".join(traceback.format_tb(error.__traceback__))
+    settings = config.active()
+    said = FAILED
+    if not settings.capture_content:
+        said = "(its message may quote content and is left out)"
+    elif not place.startswith("redact"):
+        said = Redactor(settings).text(str(error), "log")
+    return f"{frames}{type(error).__qualname__}: {said}"
 
 
 errors = InternalErrors()

@@ -71,6 +71,8 @@ def configure(
     store: str | None = None,
     exporters: Sequence[str | SpanExporter] | None = None,
     capture_content: bool | None = None,
+    capture_media: bool | None = None,
+    content_limit_bytes: int | None = None,
     redact: RedactHook | None = None,
     mask_secrets: bool | None = None,
     classify_intent: bool | None = None,
@@ -100,6 +102,8 @@ def configure(
             exporter objects; else OTEL_TRACES_EXPORTER, else ``turnspan`` and, where an OTLP
             endpoint is set, ``otlp``.
         capture_content: False records no content, only tokens, cost, latency and stop reasons.
+        capture_media: record the bytes of images and files, not only hash, size and type.
+        content_limit_bytes: cut what is longer, by message part, argument and result; 0: never.
         redact: ``redact(text, where) -> text``; sees every text before it is written anywhere.
         mask_secrets: mask secrets of well-known shapes (default True).
         classify_intent: give a turn without an intent one by keywords.
@@ -119,6 +123,8 @@ def configure(
         {
             "project": project,
             "capture_content": capture_content,
+            "capture_media": capture_media,
+            "content_limit_bytes": content_limit_bytes,
             "redact": redact,
             "mask_secrets": mask_secrets,
             "classify_intent": classify_intent,

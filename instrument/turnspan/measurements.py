@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from opentelemetry.context import Context
 from opentelemetry.trace import NonRecordingSpan, SpanContext, set_span_in_context
 
-from turnspan import semconv
+from turnspan import config, semconv
 
 if TYPE_CHECKING:
     from decimal import Decimal
 
     from turnspan.instruments import Instruments
     from turnspan.turn import Usage
+
+_MAX_LABELS: Final = 10_000
 
 Pricer = Callable[[Mapping[str, Any], "Usage", int], "Decimal | None"]
 """``pricer(attributes, usage, when)``: the cost of a call in USD, ``None`` where it is not known.
@@ -57,6 +59,32 @@ def _context(span: SpanContext) -> Context:
     return _NO_SPAN
 
 
+class _Labels:
+    """Values of metric attributes, redacted; they are few and repeat, so they are remembered."""
+
+    def __init__(self) -> None:
+        self._settings: config.Settings | None = None
+        self._known: dict[tuple[str, str], str] = {}
+
+    def of(self, name: str, value: Any) -> Any:
+        """The value as a metric may carry it."""
+        if type(value) is not str or not value:
+            return value
+        settings = config.active()
+        if settings is not self._settings or len(self._known) > _MAX_LABELS:
+            self._settings, self._known = settings, {}
+        found = self._known.get((name, value))
+        if found is None:
+            from turnspan.content.redact import Redactor
+
+            found = Redactor(settings).text(value, f"attribute:{name}")
+            self._known[name, value] = found
+        return found
+
+
+_labels = _Labels()
+
+
 @dataclass(slots=True)
 class CallEnded:
     """A model call or another call to a provider. Moments are ``time.perf_counter()``'s."""
@@ -78,11 +106,13 @@ class CallEnded:
     def into(self, instruments: Instruments, pricer: Pricer | None) -> None:
         """Record the call's duration and, for a model call, its chunks, tokens and cost."""
         started, ended = self.started, self.ended
-        attributes = {name: started[name] for name in _CALL_ATTRIBUTES if name in started}
+        attributes = {
+            name: _labels.of(name, started[name]) for name in _CALL_ATTRIBUTES if name in started
+        }
         model = ended.get(semconv.RESPONSE_MODEL)
         if model:
-            attributes[semconv.RESPONSE_MODEL] = model
-        error = ended.get(semconv.ERROR_TYPE)
+            attributes[semconv.RESPONSE_MODEL] = _labels.of(semconv.RESPONSE_MODEL, model)
+        error = _labels.of(semconv.ERROR_TYPE, ended.get(semconv.ERROR_TYPE))
         timed = {**attributes, semconv.ERROR_TYPE: error} if error else attributes
         context = _context(self.span)
         duration = self.until - self.began
@@ -151,7 +181,8 @@ class AgentEnded:
 
     def into(self, instruments: Instruments, pricer: Pricer | None) -> None:
         """Record the turn's duration and its calls."""
-        attributes = {semconv.AGENT_NAME: self.agent} if self.agent else {}
+        name = _labels.of(semconv.AGENT_NAME, self.agent)
+        attributes = {semconv.AGENT_NAME: name} if name else {}
         timed = {**attributes, semconv.ERROR_TYPE: self.error} if self.error else attributes
         context = _context(self.span)
         instruments.record(semconv.METRIC_AGENT_DURATION, self.duration, timed, context)
@@ -180,7 +211,7 @@ class ToolEnded:
             semconv.AGENT_NAME: self.agent,
             semconv.ERROR_TYPE: self.error,
         }
-        known = {name: value for name, value in attributes.items() if value}
+        known = {name: _labels.of(name, value) for name, value in attributes.items() if value}
         instruments.record(semconv.METRIC_TOOL_DURATION, self.duration, known, _context(self.span))
 
 
@@ -196,7 +227,7 @@ class WorkflowEnded:
     def into(self, instruments: Instruments, pricer: Pricer | None) -> None:
         """Record the workflow's duration."""
         attributes = {semconv.WORKFLOW_NAME: self.name, semconv.ERROR_TYPE: self.error}
-        known = {name: value for name, value in attributes.items() if value}
+        known = {name: _labels.of(name, value) for name, value in attributes.items() if value}
         instruments.record(
             semconv.METRIC_WORKFLOW_DURATION, self.duration, known, _context(self.span)
         )

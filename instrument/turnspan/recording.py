@@ -13,7 +13,7 @@ from opentelemetry import trace
 from opentelemetry.context import Context
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode
 
-from turnspan import metrics, semconv
+from turnspan import config, metrics, semconv
 from turnspan.aborts import is_abort
 from turnspan.content.ledger import Content, ledger
 from turnspan.content.shapes import is_dict
@@ -179,8 +179,20 @@ def mark_error(span: Span, error: BaseException, error_type: str = "") -> None:
     text = name = error_type or type(error).__qualname__
     span.set_attribute(semconv.ERROR_TYPE, name)
     with guard("recording.error"):
-        text = f"{name}: {error}"
-    span.set_status(Status(StatusCode.ERROR, text[:MAX_DESCRIPTION]))
+        from turnspan.content.redact import error_text
+
+        text = error_text(error, MAX_DESCRIPTION, name)
+    span.set_status(Status(StatusCode.ERROR, text))
+
+
+def told(message: str) -> str:
+    """What an application said of a failure, as a status may say it: redacted, then cut."""
+    settings = config.active()
+    if not settings.capture_content:
+        return ""
+    from turnspan.content.redact import Redactor
+
+    return Redactor(settings).text(message, "error")[:MAX_DESCRIPTION]
 
 
 def frozen(value: Any) -> Any:

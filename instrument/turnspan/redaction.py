@@ -7,14 +7,17 @@ reach an OTLP backend either. Runs on the exporter's thread.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import Event, ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
-from opentelemetry.trace import Link, Status
+from opentelemetry.sdk.util.instrumentation import InstrumentationScope
+from opentelemetry.trace import Link, SpanContext, Status, TraceState
 
 from turnspan import config
+from turnspan.config import Settings
+from turnspan.content.keys import event_without_content, without_content
 from turnspan.content.redact import Redactor
 from turnspan.guard import errors
 
@@ -28,20 +31,24 @@ class RedactingExporter(SpanExporter):
     def __init__(self, exporter: SpanExporter) -> None:
         self._exporter = exporter
         self._resources: dict[int, tuple[Resource, Resource]] = {}
+        self._settings: Settings | None = None
+        self._redactor = Redactor(config.active())
         self.last_ok = True
         """Whether the newest export succeeded."""
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         """Redact, then export."""
         settings = config.active()
-        if settings.redact is None and not settings.mask_secrets:
+        if settings is not self._settings:
+            self._settings, self._redactor = settings, Redactor(settings)
+            self._resources.clear()
+        if settings.capture_content and not self._redactor.active:
             result = self._exporter.export(spans)
         else:
-            redactor = Redactor(settings)
             cleaned: list[ReadableSpan] = []
             for span in spans:
                 try:
-                    cleaned.append(self._redacted(span, redactor))
+                    cleaned.append(self._redacted(span, self._redactor, settings.capture_content))
                 except Exception as error:  # noqa: BLE001  a hostile value costs its span only
                     errors.record("redaction", error)
             result = self._exporter.export(cleaned) if cleaned else SpanExportResult.SUCCESS
@@ -56,48 +63,58 @@ class RedactingExporter(SpanExporter):
         """Shut the wrapped exporter down."""
         self._exporter.shutdown()
 
-    def _redacted(self, span: ReadableSpan, redactor: Redactor) -> ReadableSpan:
+    def _redacted(self, span: ReadableSpan, redactor: Redactor, content: bool) -> ReadableSpan:
         status = span.status
         if status.description:
-            status = Status(status.status_code, redactor.text(status.description, "error"))
+            said = redactor.text(status.description, "error") if content else None
+            status = Status(status.status_code, said)
+        attributes: Mapping[str, Any] = span.attributes or {}
+        events = [(e.name, e.attributes or {}, e.timestamp) for e in span.events]
+        if not content:
+            attributes = without_content(attributes)
+            events = [(name, event_without_content(name, a), when) for name, a, when in events]
         return ReadableSpan(
             name=redactor.text(span.name, "span_name"),
-            context=span.context,
+            context=None if span.context is None else _context(span.context, redactor),
             parent=span.parent,
             resource=self._resource(span.resource, redactor),
-            attributes=redact_attributes(span.attributes, redactor),
+            attributes=redactor.attributes(attributes),
             events=[
-                Event(e.name, redact_attributes(e.attributes, redactor), e.timestamp)
-                for e in span.events
+                Event(redactor.text(name, "event"), redactor.attributes(a), when)
+                for name, a, when in events
             ],
-            links=[Link(k.context, redact_attributes(k.attributes, redactor)) for k in span.links],
+            links=[
+                Link(_context(k.context, redactor), redactor.attributes(k.attributes))
+                for k in span.links
+            ],
             kind=span.kind,
             status=status,
             start_time=span.start_time,
             end_time=span.end_time,
-            instrumentation_scope=span.instrumentation_scope,
+            instrumentation_scope=_scope(span.instrumentation_scope, redactor),
         )
 
     def _resource(self, resource: Resource, redactor: Redactor) -> Resource:
         # A process has one resource or a few; the original is kept beside so its id stays its own.
         known = self._resources.get(id(resource))
         if known is None:
-            cleaned = Resource(redact_attributes(resource.attributes, redactor))
+            cleaned = Resource(redactor.attributes(resource.attributes))
             known = self._resources[id(resource)] = (resource, cleaned)
         return known[1]
 
 
-def redact_attributes(attributes: Mapping[str, Any] | None, redactor: Redactor) -> dict[str, Any]:
-    """A copy of attributes in which every text has been through the redactor."""
-    if not attributes:
-        return {}
-    return {key: _redact(key, value, redactor) for key, value in attributes.items()}
+def _context(context: SpanContext, redactor: Redactor) -> SpanContext:
+    if not context.trace_state:
+        return context
+    state = redactor.text(context.trace_state.to_header(), "trace_state")
+    kept = TraceState.from_header([state])
+    return SpanContext(
+        context.trace_id, context.span_id, context.is_remote, context.trace_flags, kept
+    )
 
 
-def _redact(key: str, value: Any, redactor: Redactor) -> Any:
-    if isinstance(value, str):
-        return redactor.text(value, f"attribute:{key}")
-    if isinstance(value, (list, tuple)):
-        items = cast("Sequence[Any]", value)
-        return tuple(_redact(key, item, redactor) for item in items)
-    return value
+def _scope(scope: InstrumentationScope | None, redactor: Redactor) -> InstrumentationScope | None:
+    if scope is None or not scope.attributes:
+        return scope
+    attributes = redactor.attributes(scope.attributes)
+    return InstrumentationScope(scope.name, scope.version, scope.schema_url, attributes)

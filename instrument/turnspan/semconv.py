@@ -164,6 +164,7 @@ USAGE_WEB_SEARCHES: Final = "turnspan.usage.web_searches"
 RESPONSE_SERVICE_TIER: Final = "turnspan.response.service_tier"  # where it is not OpenAI's
 RESPONSE_SPEED: Final = "turnspan.response.speed"
 RESPONSE_CACHED: Final = "turnspan.response.cached"
+TRUNCATED_PREFIX: Final = "turnspan.truncated."  # and a column's name: its bytes before the cut
 STEP_NAME: Final = "turnspan.step.name"
 TOOL_FAILED: Final = "turnspan.tool.failed"
 LINEAGE_ID: Final = "turnspan.lineage.id"

@@ -19,7 +19,7 @@ from turnspan.context import TOOL_KEY, active_session, active_turn, scope_attrib
 from turnspan.loops import ToolFact
 from turnspan.measurements import ToolEnded
 from turnspan.outcomes import tool_failed
-from turnspan.recording import MAX_DESCRIPTION, SpanRecording, frozen, tracer
+from turnspan.recording import SpanRecording, frozen, told, tracer
 from turnspan.turn import Turn
 
 _TOOL_ERROR: Final = "tool_error"
@@ -83,7 +83,7 @@ class ToolRecording(SpanRecording):
             span.set_attribute(semconv.TOOL_FAILED, True)
         if tool.failure and error is None:
             span.set_attribute(semconv.ERROR_TYPE, _TOOL_ERROR)
-            span.set_status(Status(StatusCode.ERROR, tool.failure[:MAX_DESCRIPTION]))
+            span.set_status(Status(StatusCode.ERROR, told(tool.failure)))
         if config.active().capture_content:
             content = ToolContent(tool.arguments, outcome, tool.turn)
             self._keep(content)

@@ -147,13 +147,13 @@ class Turn:
         """
         if not self.ended:
             if reason.startswith(LOOP_DETECTED):
-                reason = LOOP_DETECTED + reason[len(LOOP_DETECTED) :][:160]
-            self._explicit = Ending(reason, str(detail)[:_DETAIL_LENGTH])
+                reason = LOOP_DETECTED + _cut(reason[len(LOOP_DETECTED) :], 160)
+            self._explicit = Ending(reason, _cut(str(detail), _DETAIL_LENGTH))
 
     def abort(self, detail: str = "") -> None:
         """The user cancelled the turn; its partial reply is kept and it is not an error."""
         if not self.ended:
-            self._aborted = Ending(USER_ABORTED, str(detail)[:_DETAIL_LENGTH])
+            self._aborted = Ending(USER_ABORTED, _cut(str(detail), _DETAIL_LENGTH))
 
     def set(
         self,
@@ -348,7 +348,9 @@ class Turn:
         if failed:
             return Ending(TOOL_FAILURE, failed)
         if error is not None:
-            return Ending(ERROR, f"{type(error).__qualname__}: {error}"[:_DETAIL_LENGTH])
+            from turnspan.content.redact import error_text
+
+            return Ending(ERROR, error_text(error, _DETAIL_LENGTH))
         finish = _FINISH.get(self._finish_reason)
         if finish is not None:
             return Ending(finish)
@@ -373,6 +375,14 @@ class Turn:
     def _reply(self) -> str:
         text = self.response_text
         return text if isinstance(text, str) else self.last_text
+
+
+def _cut(text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return text
+    from turnspan.content.redact import cut_text
+
+    return cut_text(text, "error", limit)
 
 
 def _same_arguments(requested: Any, arguments: Any) -> bool:

@@ -7,6 +7,7 @@ that is the dialect's own, then by the GenAI operation.
 from __future__ import annotations
 
 from turnspan import semconv
+from turnspan.content.keys import is_content
 from turnspan.guard import errors
 from turnspan_clickhouse.dialects import genai, openinference, openllmetry, pydantic_ai, vercel
 from turnspan_clickhouse.dialects.base import (
@@ -57,59 +58,6 @@ def detect(scope: str, attributes: Attributes) -> Dialect | None:
     if semconv.OPERATION_NAME in attributes or "gen_ai.system" in attributes:
         return genai.DIALECT
     return None
-
-
-_CONTENT = (
-    "ai.prompt",
-    "ai.response.object",
-    "ai.response.reasoning",
-    "ai.response.text",
-    "ai.response.toolCalls",
-    "ai.result.",
-    "ai.toolCall.args",
-    "ai.toolCall.input",
-    "ai.toolCall.output",
-    "ai.toolCall.result",
-    "ai.value",
-    "all_messages_events",
-    "embedding.embeddings",
-    "events",
-    "final_result",
-    "gen_ai.completion",
-    "gen_ai.input.messages",
-    "gen_ai.output.messages",
-    "gen_ai.prompt",
-    "gen_ai.retrieval.documents",
-    "gen_ai.retrieval.query.text",
-    "gen_ai.system_instructions",
-    "gen_ai.tool.call.arguments",
-    "gen_ai.tool.call.result",
-    "gen_ai.tool.definitions",
-    "input.value",
-    "llm.choices",
-    "llm.input_messages",
-    "llm.output_messages",
-    "llm.prompt",
-    "llm.request.functions",
-    "llm.tools",
-    "model_request_parameters",
-    "output.value",
-    "pydantic_ai.all_messages",
-    "request_data",
-    "response_data",
-    "retrieval.documents",
-    "tool.parameters",
-    "tool_arguments",
-    "tool_response",
-    "traceloop.entity.input",
-    "traceloop.entity.output",
-    "traceloop.prompt.",
-)
-
-
-def is_content(key: str) -> bool:
-    """Whether an attribute of any dialect holds what was said or done, not how."""
-    return key.startswith(_CONTENT) and key != "gen_ai.prompt.name"
 
 
 def _is_openllmetry(scope: str, attributes: Attributes) -> bool:

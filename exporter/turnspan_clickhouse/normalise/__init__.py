@@ -26,7 +26,7 @@ from turnspan_clickhouse.normalise.foreign import adopt
 from turnspan_clickhouse.normalise.landing import Lander
 from turnspan_clickhouse.normalise.nesting import Held, Nesting, enrich, same_call, same_tool
 from turnspan_clickhouse.normalise.requested import DecoratedTurns
-from turnspan_clickhouse.normalise.source import Cleaner, Origins, SpanFacts, read, text
+from turnspan_clickhouse.normalise.source import Cleaner, Origins, SpanFacts, read, settle, text
 from turnspan_clickhouse.records import LlmCall
 
 MAX_OPEN_TURNS = 50_000
@@ -55,8 +55,9 @@ class Normaliser:
         content = self._ledger.take(context.trace_id, context.span_id)
         if content is None:
             content = adopt(facts, self._settings.capture_content)
+        settle(facts, self._cleaner)
         held = self._nesting.ended_inside(facts)
-        operation = text(facts.attributes.get(semconv.OPERATION_NAME))
+        operation = text(facts.raw.get(semconv.OPERATION_NAME))
         if operation in semconv.INFERENCE_OPERATIONS:
             said = content if isinstance(content, InferenceContent) else None
             self._inference(facts, said, held, redactor, batch)
@@ -71,12 +72,12 @@ class Normaliser:
 
     def running(self, started: StartedTurn, batch: Batch) -> None:
         """Add the row of a turn that has begun."""
-        redactor = self._current_redactor()
-        batch.add(others.running_turn(started, self._origins, redactor, batch))
+        self._current_redactor()
+        batch.add(others.running_turn(started, self._origins, self._cleaner, batch))
 
     def finish(self, batch: Batch) -> None:
         """Add the rows of derived turns that the batch's spans changed."""
-        self._derived.write(batch)
+        self._derived.write(self._current_redactor(), batch)
 
     def forget(self) -> None:
         """Land every message again: a batch was lost."""
@@ -181,6 +182,9 @@ class Normaliser:
             self._derived.take_over(facts, row, held, batch)
         else:
             self._decorated.finish(row, content.turn if content is not None else None)
+        # Both may have judged the turn anew, by the raw names of its tools.
+        row.stop_reason = redactor.text(row.stop_reason, "error")
+        row.stop_detail = redactor.text(row.stop_detail, "error")
         batch.add(row)
         if cost is not None and row.parent_turn_id:
             self._add_cost(row.parent_turn_id, cost)

@@ -39,6 +39,7 @@ from turnspan_clickhouse.normalise.requested import (
     usage_of_row,
 )
 from turnspan_clickhouse.normalise.source import SpanFacts
+from turnspan_clickhouse.normalise.written import write_content
 from turnspan_clickhouse.records import LlmCall, ToolCall, TurnSummary
 
 SESSION_PREFIX = "auto-"
@@ -237,10 +238,10 @@ class DerivedTurns:
         self._changed[rest.id] = (rest, found.row)
         return turn
 
-    def write(self, batch: Batch) -> None:
+    def write(self, redactor: Redactor, batch: Batch) -> None:
         """Add the rows of the turns that changed since the last write."""
         for turn, row in self._changed.values():
-            batch.add(_summary(turn, row, batch))
+            batch.add(_summary(turn, row, redactor, batch))
         self._changed.clear()
 
     def forget(self) -> None:
@@ -301,7 +302,6 @@ class DerivedTurns:
     ) -> None:
         turn_id = facts.trace_id if found.turn is None else facts.span_id
         found.turn = Turn(turn_id, agent_name=row.agent_name)
-        message = redactor.text(last_user_text(new), "user_message")
         found.pending, found.events, found.taken_over = {}, [], False
         found.row = TurnSummary(
             project=facts.project,
@@ -315,9 +315,9 @@ class DerivedTurns:
             start_time=facts.start_time,
             agent_name=row.agent_name,
             agent_version=row.agent_version,
-            user_message=message,
             scope_name=SCOPE,
         )
+        write_content(found.row, "user_message", last_user_text(new), "user_message", redactor)
 
 
 def _adopt(facts: SpanFacts, row: TurnSummary, start: TurnSummary) -> None:
@@ -359,7 +359,7 @@ def again(row: LlmCall | ToolCall | TurnSummary, batch: Batch) -> None:
         batch.add(row)
 
 
-def _summary(turn: Turn, row: TurnSummary, batch: Batch) -> TurnSummary:
+def _summary(turn: Turn, row: TurnSummary, redactor: Redactor, batch: Batch) -> TurnSummary:
     ending = turn.judge()
     waiting = turn.asked_for_tools and not row.error_type
     if row.error_type and ending.reason == "completed":
@@ -367,8 +367,8 @@ def _summary(turn: Turn, row: TurnSummary, batch: Batch) -> TurnSummary:
     return replace(
         row,
         status="running" if waiting else "final",
-        stop_reason="running" if waiting else ending.reason,
-        stop_detail=ending.detail,
+        stop_reason="running" if waiting else redactor.text(ending.reason, "error"),
+        stop_detail=redactor.text(ending.detail, "error"),
         response_text=turn.last_text,
         rounds=turn.rounds,
         llm_call_count=turn.llm_calls,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from turnspan import semconv
 from turnspan.content.convert import describe_reply
+from turnspan.content.keys import without_content
 from turnspan.content.ledger import Content, TurnContent
 from turnspan.content.model import Conversation, last_user_text
 from turnspan.turn import Turn
@@ -21,19 +22,25 @@ def adopt(facts: SpanFacts, capture_content: bool) -> Content | None:
     """
     if facts.scope_name.startswith(semconv.SCOPE_PREFIX):
         return None
-    events = [(event.name, event.attributes or {}) for event in facts.span.events]
+    events = [(event.name, dict(event.attributes or {})) for event in facts.span.events]
     span = ForeignSpan(facts.span.name, facts.scope_name, facts.attributes, events)
     call = dialects.read(span)
     if call is None:
+        if not capture_content:
+            _forget_content(facts)
         return None
     facts.foreign = True
     facts.attributes = {**facts.attributes, **call.canonical()}
     facts.session_id = facts.session_id or call.conversation_id
     if not capture_content:
-        facts.attributes = {k: v for k, v in facts.attributes.items() if not dialects.is_content(k)}
-        facts.texts = {k: v for k, v in facts.texts.items() if not dialects.is_content(k)}
+        _forget_content(facts)
         return None
     return _turn_content(call) if call.kind == dialects.AGENT else call.content()
+
+
+def _forget_content(facts: SpanFacts) -> None:
+    facts.attributes = without_content(facts.attributes)
+    facts.texts = without_content(facts.texts)
 
 
 def _turn_content(call: ForeignCall) -> TurnContent:

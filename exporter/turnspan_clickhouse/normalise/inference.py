@@ -6,15 +6,18 @@ from typing import Any, cast
 
 from turnspan import semconv
 from turnspan.content.convert import convert
+from turnspan.content.keys import is_content
 from turnspan.content.ledger import InferenceContent
+from turnspan.content.limit import limit_parts
 from turnspan.content.model import Conversation, RequestParts, dumps_text
 from turnspan.content.rebuild import source_if_needed
 from turnspan.content.redact import Redactor
+from turnspan.content.reduce import reduce_bytes
 from turnspan.turn import Usage
 from turnspan_clickhouse.batch import Batch
-from turnspan_clickhouse.dialects import is_content
 from turnspan_clickhouse.normalise.landing import Lander, system_text
 from turnspan_clickhouse.normalise.source import SpanFacts, agent_version, integer, text
+from turnspan_clickhouse.normalise.written import write_content
 from turnspan_clickhouse.pricing import price_of_call
 from turnspan_clickhouse.records import NO_HASH, LlmCall
 
@@ -60,7 +63,7 @@ def llm_call(facts: SpanFacts, redactor: Redactor, batch: Batch) -> LlmCall:
     provider = text(a.get(semconv.PROVIDER_NAME))
     request_model = text(a.get(semconv.REQUEST_MODEL))
     response_model = text(a.get(semconv.RESPONSE_MODEL))
-    cost, version = price_of_call(a, usage, facts.start_time)
+    cost, version = price_of_call(facts.raw, usage, facts.start_time)
     ttfc = a.get(semconv.RESPONSE_TIME_TO_FIRST_CHUNK)
     reasons: Any = a.get(semconv.RESPONSE_FINISH_REASONS) or ()
     return LlmCall(
@@ -94,7 +97,7 @@ def llm_call(facts: SpanFacts, redactor: Redactor, batch: Batch) -> LlmCall:
         cost_usd=cost,
         price_version=version,
         error_type=facts.error_type,
-        error_message=redactor.text(facts.error_message, "error") if facts.error_message else "",
+        error_message=facts.error_message,
         agent_name=text(a.get(semconv.AGENT_NAME)),
         agent_version=agent_version(a),
         consortium_id=text(a.get(semconv.CONSORTIUM_ID)),
@@ -141,7 +144,8 @@ def add_content(
     """Land a call's content, put its hashes and its reply into the row; returns the reply."""
     dialect = content.dialect
     scope = row.session_id or row.trace_id
-    reply = convert(InferenceContent(dialect, {}, content.response))
+    media = redactor.settings.capture_media
+    reply = convert(InferenceContent(dialect, {}, content.response), keep_bytes=media)
     row.input_messages = lander.messages(
         request.messages_raw,
         dialect=dialect,
@@ -152,7 +156,8 @@ def add_content(
         batch=batch,
     )
     add_reply(row, reply, dialect, facts, lander, redactor, batch)
-    row.request_parameters = dumps_text(redactor.value(request.parameters, "parameters"))
+    parameters = reduce_bytes(request.parameters)
+    row.request_parameters = dumps_text(redactor.value(parameters, "parameters"))
     row.system_prompt = _system_prompt(dialect, request, facts, lander, redactor, batch)
     row.tool_definitions = _tool_definitions(dialect, request, facts, lander, redactor, batch)
     return reply
@@ -176,21 +181,21 @@ def _system_prompt(
         return known
     source = ""
     if isinstance(raw, str):
-        body = raw
+        body = redactor.text(raw, "system")
     else:
         request_of_it: dict[str, Any] = {"system": raw, "messages": []}
         if request.system_raw is None:
             request_of_it = {"messages": raw}
         else:
-            source = dumps_text(raw)
-        body = system_text(convert(InferenceContent(dialect, request_of_it)).system)
+            source = dumps_text(redactor.value(raw, "system"))
+        system = convert(InferenceContent(dialect, request_of_it)).system
+        body = system_text(redactor.parts(system, "system"))
     digest = lander.definition(
         "system_prompt",
         body,
         source=source,
         project=facts.project,
         when=facts.start_time,
-        redactor=redactor,
         batch=batch,
     )
     lander.remember(raw, digest)
@@ -228,14 +233,14 @@ def _tool_definitions(
     if known is not None:
         return known
     tools = convert(InferenceContent(dialect, {"messages": [], "tools": raw})).tools
-    body, source = dumps_text(tools), dumps_text(raw)
+    where = "tool_definitions"
+    body, source = dumps_text(redactor.value(tools, where)), dumps_text(redactor.value(raw, where))
     digest = lander.definition(
         "tool_definitions",
         body,
         source="" if source == body else source,
         project=facts.project,
         when=facts.start_time,
-        redactor=redactor,
         batch=batch,
     )
     lander.remember(raw, digest)
@@ -252,10 +257,11 @@ def add_reply(
     batch: Batch,
 ) -> None:
     """Land what the model said."""
+    media = redactor.settings.capture_media
     row.output_messages = [
         lander.message(
             message,
-            source=source_if_needed(dialect, raw, message),
+            source=source_if_needed(dialect, raw, message, keep_bytes=media),
             dialect=dialect,
             project=facts.project,
             scope=row.session_id or row.trace_id,
@@ -265,7 +271,9 @@ def add_reply(
         )
         for raw, message in zip(reply.raw_output, reply.output, strict=True)
     ]
-    row.response_text = redactor.text(reply.response_text, "output")
-    row.response_thoughts = redactor.text(reply.response_thoughts, "output")
+    write_content(row, "response_text", reply.response_text, "output", redactor)
+    write_content(row, "response_thoughts", reply.response_thoughts, "output", redactor)
     if reply.tool_calls:
-        row.tool_calls = dumps_text(redactor.value(reply.tool_calls, "output"))
+        calls: list[Any] = redactor.value(reply.tool_calls, "output")
+        limit = redactor.settings.content_limit_bytes
+        row.tool_calls = dumps_text(limit_parts(calls, limit) if type(calls) is list else calls)

@@ -13,6 +13,7 @@ from hashlib import blake2b
 from typing import Any
 
 from turnspan.content.convert import convert_message
+from turnspan.content.limit import limit_parts
 from turnspan.content.model import Message as GenAiMessage
 from turnspan.content.model import dumps
 from turnspan.content.rebuild import source_if_needed
@@ -56,11 +57,12 @@ class Lander:
         batch: Batch,
     ) -> list[bytes]:
         """The hashes of a request's messages, in order."""
+        media = redactor.settings.capture_media
         state = self._scope(project, scope)
         known, hashes = _longest_prefix(state.histories, dialect, raw)
         for message in raw[known:]:
-            converted = convert_message(dialect, message)
-            source = source_if_needed(dialect, message, converted)
+            converted = convert_message(dialect, message, keep_bytes=media)
+            source = source_if_needed(dialect, message, converted, keep_bytes=media)
             hashes.append(
                 self.message(
                     converted,
@@ -91,9 +93,14 @@ class Lander:
     ) -> bytes:
         """The hash of one message in the GenAI schema."""
         where = "output" if message.get("role") == "assistant" else "input"
-        parts = dumps(redactor.parts(message["parts"], where)).decode()
+        redacted = redactor.parts(message["parts"], where)
+        kept = limit_parts(redacted, redactor.settings.content_limit_bytes)
+        parts = dumps(kept).decode()
         role, name = str(message.get("role") or ""), str(message.get("name") or "")
-        if source:
+        role, name = redactor.text(role, where), redactor.text(name, where)
+        if kept != redacted:
+            source = ""  # the provider's own form would hold what was cut
+        elif source:
             source = redactor.json(source, where)
         digest = blake2b(
             f"{role}\0{name}\0{parts}\0{source}".encode("utf-8", "replace"), digest_size=16
@@ -123,14 +130,11 @@ class Lander:
         source: str = "",
         project: str,
         when: int,
-        redactor: Redactor,
         batch: Batch,
     ) -> bytes:
-        """The hash of a system prompt, tool catalogue or assembled context; zero for none."""
+        """The hash of a (redacted) system prompt, tool catalogue or context; zero for none."""
         if not body:
             return NO_HASH
-        body = redactor.text(body, kind)
-        source = redactor.text(source, kind) if source else ""
         digest = blake2b(
             f"{kind}\0{body}\0{source}".encode("utf-8", "replace"), digest_size=16
         ).digest()

@@ -10,13 +10,22 @@ from opentelemetry.sdk.trace import ReadableSpan
 
 from turnspan import semconv
 from turnspan.content.convert import convert_message, split_request
+from turnspan.content.keys import event_without_content
 from turnspan.content.ledger import StartedTurn, ToolContent, TurnContent
 from turnspan.content.model import dumps_text, last_user_text
 from turnspan.content.redact import Redactor
 from turnspan.outcomes import tool_failed
 from turnspan_clickhouse.batch import Batch
 from turnspan_clickhouse.normalise.inference import other_attributes, usage_of
-from turnspan_clickhouse.normalise.source import Origins, SpanFacts, agent_version, integer, text
+from turnspan_clickhouse.normalise.source import (
+    Cleaner,
+    Origins,
+    SpanFacts,
+    agent_version,
+    integer,
+    text,
+)
+from turnspan_clickhouse.normalise.written import write_content
 from turnspan_clickhouse.records import SpanRow, ToolCall, TurnSummary
 
 RUNNING, FINAL, INTERRUPTED = "running", "final", "interrupted"
@@ -85,7 +94,7 @@ def tool_call(
     arguments = content.arguments if content is not None else a.get(semconv.TOOL_CALL_ARGUMENTS)
     result = content.result if content is not None else a.get(semconv.TOOL_CALL_RESULT)
     failed = a.get(semconv.TOOL_FAILED) is True or bool(facts.error_type) or tool_failed(result)
-    return ToolCall(
+    row = ToolCall(
         project=facts.project,
         service=facts.origin.service,
         environment=facts.origin.environment,
@@ -100,17 +109,18 @@ def tool_call(
         name=text(a.get(semconv.TOOL_NAME)),
         type=text(a.get(semconv.TOOL_TYPE)),
         call_id=text(a.get(semconv.TOOL_CALL_ID)),
-        arguments=_written(arguments, "tool_arguments", redactor),
-        result=_written(result, "tool_result", redactor),
         failed=failed,
         error_type=facts.error_type,
-        error_message=redactor.text(facts.error_message, "error") if facts.error_message else "",
+        error_message=facts.error_message,
         agent_name=text(a.get(semconv.AGENT_NAME)),
         scope_name=facts.scope_name,
         attributes=other_attributes(facts, _TOOL_COLUMNS),
         writer=batch.writer,
         written_at=batch.written_at,
     )
+    write_content(row, "arguments", arguments, "tool_arguments", redactor)
+    write_content(row, "result", result, "tool_result", redactor)
+    return row
 
 
 def turn_summary(
@@ -124,7 +134,7 @@ def turn_summary(
     a = facts.attributes
     turn = content.turn if content is not None else None
     usage = turn.usage if turn is not None else usage_of(facts)
-    return TurnSummary(
+    row = TurnSummary(
         project=facts.project,
         service=facts.origin.service,
         environment=facts.origin.environment,
@@ -140,10 +150,8 @@ def turn_summary(
         status=FINAL,
         agent_name=text(a.get(semconv.AGENT_NAME)),
         agent_version=agent_version(a),
-        user_message=_user_message(content, redactor),
-        response_text=_response(content, redactor),
-        stop_reason=redactor.text(_stop_reason(facts), "stop_reason"),
-        stop_detail=redactor.text(text(a.get(semconv.TURN_STOP_DETAIL)), "error"),
+        stop_reason=_stop_reason(facts),
+        stop_detail=text(a.get(semconv.TURN_STOP_DETAIL)),
         rounds=integer(a.get(semconv.TURN_ROUNDS)) or 0,
         max_rounds=integer(a.get(semconv.TURN_MAX_ROUNDS)),
         llm_call_count=integer(a.get(semconv.TURN_LLM_CALLS)) or 0,
@@ -155,7 +163,7 @@ def turn_summary(
         turn_intent=text(a.get(semconv.TURN_INTENT)),
         chat_mode=text(a.get(semconv.TURN_CHAT_MODE)) or "unknown",
         task_type=text(a.get(semconv.TURN_TASK_TYPE)),
-        target=redactor.text(text(a.get(semconv.TURN_TARGET)), "target"),
+        target=text(a.get(semconv.TURN_TARGET)),
         input_tokens=usage.input_tokens,
         output_tokens=usage.output_tokens,
         cache_read_tokens=usage.cache_read_tokens,
@@ -164,7 +172,7 @@ def turn_summary(
         cost_usd=cost,
         models=_models(a),
         error_type=facts.error_type,
-        error_message=redactor.text(facts.error_message, "error") if facts.error_message else "",
+        error_message=facts.error_message,
         lineage_id=text(a.get(semconv.LINEAGE_ID)),
         rollout_id=text(a.get(semconv.ROLLOUT_ID)),
         attempt_id=text(a.get(semconv.ATTEMPT_ID)),
@@ -173,6 +181,10 @@ def turn_summary(
         writer=batch.writer,
         written_at=batch.written_at,
     )
+    if content is not None and content.captured:
+        write_content(row, "user_message", _user_message(content), "user_message", redactor)
+        write_content(row, "response_text", _response(content), "response_text", redactor)
+    return row
 
 
 def _models(attributes: Mapping[str, Any]) -> list[str]:
@@ -184,19 +196,19 @@ def _models(attributes: Mapping[str, Any]) -> list[str]:
 
 
 def running_turn(
-    started: StartedTurn, origins: Origins, redactor: Redactor, batch: Batch
+    started: StartedTurn, origins: Origins, cleaner: Cleaner, batch: Batch
 ) -> TurnSummary:
     """The row of a turn that has begun and not ended."""
+    column = cleaner.column
     turn = started.turn
     origin = origins.read(started.resource)
     session = turn.session
-    message = started.user_message
-    return TurnSummary(
+    row = TurnSummary(
         project=origin.project,
         service=origin.service,
         environment=origin.environment,
-        session_id=session.id if session is not None else "",
-        user_id=session.user_id if session is not None else "",
+        session_id=column(semconv.CONVERSATION_ID, session.id) if session is not None else "",
+        user_id=column(semconv.USER_ID, session.user_id) if session is not None else "",
         turn_id=turn.id,
         parent_turn_id=turn.parent.id if turn.parent is not None else "",
         trace_id=f"{started.trace_id:032x}",
@@ -204,18 +216,20 @@ def running_turn(
         parent_span_id=f"{started.parent_span_id:016x}" if started.parent_span_id else "",
         start_time=started.start_time,
         status=RUNNING,
-        agent_name=turn.agent_name,
-        agent_version=turn.agent_version,
-        user_message=_written(message, "user_message", redactor),
+        agent_name=column(semconv.AGENT_NAME, turn.agent_name),
+        agent_version=column(semconv.TURN_AGENT_VERSION, turn.agent_version),
         stop_reason=RUNNING,
         max_rounds=turn.max_rounds,
-        turn_intent=turn.intent,
-        chat_mode=turn.chat_mode or "unknown",
-        task_type=turn.task_type,
-        target=redactor.text(turn.target, "target"),
+        turn_intent=column(semconv.TURN_INTENT, turn.intent),
+        chat_mode=column(semconv.TURN_CHAT_MODE, turn.chat_mode) or "unknown",
+        task_type=column(semconv.TURN_TASK_TYPE, turn.task_type),
+        target=column(semconv.TURN_TARGET, turn.target),
         writer=batch.writer,
         written_at=batch.written_at,
     )
+    message = started.user_message
+    write_content(row, "user_message", message, "user_message", cleaner.redactor)
+    return row
 
 
 def span_row(facts: SpanFacts, redactor: Redactor, batch: Batch) -> SpanRow:
@@ -223,6 +237,11 @@ def span_row(facts: SpanFacts, redactor: Redactor, batch: Batch) -> SpanRow:
     span = facts.span
     scope = span.instrumentation_scope
     context = span.context
+    state = context.trace_state.to_header() if context and context.trace_state else ""
+    if redactor.settings.capture_content:
+        status = redactor.text(span.status.description or "", "error")
+    else:  # what an exception says may quote the content
+        status = facts.error_type
     return SpanRow(
         project=facts.project,
         service=facts.origin.service,
@@ -232,13 +251,13 @@ def span_row(facts: SpanFacts, redactor: Redactor, batch: Batch) -> SpanRow:
         trace_id=facts.trace_id,
         span_id=facts.span_id,
         parent_span_id=facts.parent_span_id,
-        trace_state=context.trace_state.to_header() if context and context.trace_state else "",
+        trace_state=redactor.text(state, "trace_state"),
         name=redactor.text(span.name, "span_name"),
         kind=span.kind.name,
         start_time=facts.start_time,
         duration=facts.duration,
         status_code=span.status.status_code.name,
-        status_message=redactor.text(span.status.description or "", "error"),
+        status_message=status,
         scope_name=facts.scope_name,
         scope_version=(scope.version or "") if scope is not None else "",
         attributes=facts.texts,
@@ -253,10 +272,16 @@ def span_row(facts: SpanFacts, redactor: Redactor, batch: Batch) -> SpanRow:
 def _events(span: ReadableSpan, redactor: Redactor) -> str:
     if not span.events:
         return ""
-    events = [
-        {"name": e.name, "time": e.timestamp, "attributes": dict(e.attributes or {})}
-        for e in span.events
-    ]
+    captured = redactor.settings.capture_content
+    events: list[dict[str, Any]] = []
+    for e in span.events:
+        said = dict(e.attributes or {})
+        kept = said if captured else event_without_content(e.name, said)
+        attributes = {
+            key: list(cast("Iterable[Any]", value)) if isinstance(value, tuple) else value
+            for key, value in kept.items()
+        }
+        events.append({"name": e.name, "time": e.timestamp, "attributes": attributes})
     return dumps_text(redactor.value(events, "event"))
 
 
@@ -278,31 +303,17 @@ def _stop_reason(facts: SpanFacts) -> str:
     return "error" if facts.error_type else "completed"
 
 
-def _user_message(content: TurnContent | None, redactor: Redactor) -> str:
-    if content is None or not content.captured:
-        return ""
+def _user_message(content: TurnContent) -> Any:
     turn, message = content.turn, content.user_message
     if message is None and turn.first_request is not None:
         dialect, request = turn.first_request
         raw = split_request(dialect, dict(request)).messages_raw
-        message = last_user_text([convert_message(dialect, m) for m in raw[-8:]])
-    return _written(message, "user_message", redactor)
+        return last_user_text([convert_message(dialect, m) for m in raw[-8:]])
+    return message
 
 
-def _response(content: TurnContent | None, redactor: Redactor) -> str:
-    if content is None or not content.captured:
-        return ""
+def _response(content: TurnContent) -> Any:
     turn = content.turn
     if isinstance(turn.response_text, str):
-        return redactor.text(turn.response_text, "response_text")
-    if turn.last_text:
-        return redactor.text(turn.last_text, "response_text")
-    return _written(content.response, "response_text", redactor)
-
-
-def _written(value: Any, where: str, redactor: Redactor) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return redactor.text(value, where)
-    return dumps_text(redactor.value(value, where))
+        return turn.response_text
+    return turn.last_text or content.response

@@ -11,14 +11,15 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
 
+from turnspan import semconv
 from turnspan.content.convert import convert_message
-from turnspan.content.model import dumps_text
 from turnspan.content.redact import Redactor
 from turnspan.loops import ToolFact
 from turnspan.outcomes import tool_failed
 from turnspan.turn import Ending, Turn, Usage
 from turnspan_clickhouse.batch import Batch
 from turnspan_clickhouse.normalise.source import SpanFacts
+from turnspan_clickhouse.normalise.written import write_content
 from turnspan_clickhouse.records import LlmCall, ToolCall, TurnSummary
 
 SCOPE = "turnspan.derived"
@@ -100,7 +101,7 @@ class Execution:
         asked = self.asked
         start = asked.replied or facts.start_time
         identity = f"{facts.trace_id}\0{call.turn_id}\0{self.call_id or start}\0{asked.round}"
-        return ToolCall(
+        row = ToolCall(
             project=facts.project,
             service=facts.origin.service,
             environment=facts.origin.environment,
@@ -112,28 +113,23 @@ class Execution:
             start_time=start,
             duration=max(0, facts.start_time - start) / 1e9,
             round=asked.round,
-            name=asked.name,
+            name=redactor.text(asked.name, f"attribute:{semconv.TOOL_NAME}"),
             type="function",
-            call_id=self.call_id,
-            arguments=_text(redactor.value(asked.arguments, "tool_arguments")),
-            result=_text(redactor.value(self.result, "tool_result")),
+            call_id=redactor.text(self.call_id, f"attribute:{semconv.TOOL_CALL_ID}"),
             failed=self.failed,
             agent_name=call.agent_name,
             scope_name=SCOPE,
             writer=batch.writer,
             written_at=batch.written_at,
         )
+        write_content(row, "arguments", asked.arguments, "tool_arguments", redactor)
+        write_content(row, "result", self.result, "tool_result", redactor)
+        return row
 
     def fact(self) -> ToolFact:
         """As a turn remembers it."""
         asked = self.asked
         return ToolFact(asked.name, asked.arguments, asked.round, self.result, self.failed, True)
-
-
-def _text(value: Any) -> str:
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else dumps_text(value)
 
 
 @dataclass(slots=True)

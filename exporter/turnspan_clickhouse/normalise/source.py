@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
@@ -31,6 +32,11 @@ CONTENT = frozenset(
 """Attributes that hold content: they land as messages, definitions and columns of their own."""
 
 
+_OWN_IDS = frozenset({semconv.TURN_ID, semconv.TURN_PARENT_ID})
+_ID = re.compile(r"[0-9a-f]{16}(?:[0-9a-f]{16})?")
+"""Ids of ours: random, so there is nothing in them to hide, and records are joined by them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Origin:
     """The resource's share of a record; one a resource, its texts redacted."""
@@ -45,7 +51,7 @@ class Origins:
     """Origins by resource, made once each."""
 
     def __init__(self, project: str, redactor: Redactor) -> None:
-        self._project = project
+        self._project = redactor.text(project, f"resource:{semconv.PROJECT}")
         self._redactor = redactor
         self._known: dict[int, tuple[Resource, Origin]] = {}
 
@@ -60,8 +66,9 @@ class Origins:
 
     def read(self, attributes: Mapping[str, Any]) -> Origin:
         """The origin that a resource's attributes say."""
+        redactor = self._redactor
         resource = {
-            key: self._redactor.text(text(value), f"resource:{key}")
+            redactor.key(key): redactor.text(text(value), f"resource:{key}")
             for key, value in attributes.items()
         }
         service = resource.get(semconv.SERVICE_NAME, "")
@@ -94,6 +101,9 @@ class SpanFacts:
     scope_name: str
     error_type: str
     error_message: str
+    """Redacted; empty where content is not recorded."""
+    raw: Mapping[str, Any]
+    """The attributes before redaction: for decisions and prices, never for a column."""
     foreign: bool = False
     """Whether another instrumentation made the span: its attributes may hold content."""
 
@@ -104,10 +114,11 @@ class SpanFacts:
 
 
 class Cleaner:
-    """Attributes as texts, redacted. Their values repeat from span to span and are remembered."""
+    """Attributes, redacted. Their values repeat from span to span and are remembered."""
 
     def __init__(self, redactor: Redactor) -> None:
         self.redactor = redactor
+        self.capture_content = redactor.settings.capture_content
         self._known: dict[tuple[str, str], str] = {}
 
     def texts(self, attributes: Mapping[str, Any]) -> dict[str, str]:
@@ -115,19 +126,59 @@ class Cleaner:
         known = self._known
         if len(known) > _MAX_KNOWN:
             known.clear()
+        name_of = self.redactor.key
         texts: dict[str, str] = {}
         for key, value in attributes.items():
-            if type(value) is int:
-                texts[key] = str(value)
+            kind = cast("Any", type(value))
+            if kind is str:
+                if key in CONTENT:
+                    continue
+                found = known.get((key, value))
+                texts[name_of(key)] = self._text(key, value) if found is None else found
+            elif kind is int or kind is float or kind is bool:
+                texts[name_of(key)] = text(value)
             elif key not in CONTENT:
-                written = value if type(value) is str else text(value)
-                found = known.get((key, written))
-                if found is None:
-                    found = self.redactor.text(written, f"attribute:{key}")
-                    if len(written) <= _MAX_KNOWN_LENGTH:
-                        known[key, written] = found
-                texts[key] = found
+                texts[name_of(key)] = text(self._value(key, value))
         return texts
+
+    def clean(self, attributes: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The attributes for the columns: all redacted but content; the same object if nothing is.
+
+        Content keeps its place: the columns it goes to redact it. So do the ids that we made.
+        """
+        changed: dict[str, Any] = {}
+        for key, value in attributes.items():
+            kind = cast("Any", type(value))
+            if kind is int or kind is float or kind is bool or key in CONTENT:
+                continue
+            if kind is str:
+                if key in _OWN_IDS and _ID.fullmatch(value):
+                    continue
+                found = self._text(key, value)
+            else:
+                found = self._value(key, value)
+            if found != value:
+                changed[key] = found
+        return {**attributes, **changed} if changed else attributes
+
+    def column(self, key: str, value: str) -> str:
+        """One text as a column may say it; ``key`` is the attribute it stands for."""
+        return self._text(key, value) if value else ""
+
+    def _text(self, key: str, value: str) -> str:
+        found = self._known.get((key, value))
+        if found is None:
+            found = self.redactor.text(value, f"attribute:{key}")
+            if len(value) <= _MAX_KNOWN_LENGTH:
+                self._known[key, value] = found
+        return found
+
+    def _value(self, key: str, value: Any) -> Any:
+        if not isinstance(value, (list, tuple)):
+            return value
+        items: list[Any] = list(cast("tuple[Any, ...]", value))
+        kept = self.redactor.value(items, f"attribute:{key}")
+        return cast("Any", value) if kept is items else kept
 
 
 def _attributes(span: ReadableSpan) -> Mapping[str, Any]:
@@ -152,7 +203,11 @@ def read(span: ReadableSpan, origins: Origins, cleaner: Cleaner) -> SpanFacts:
     session = attributes.get(semconv.CONVERSATION_ID) or attributes.get(semconv.SESSION_ID)
     scope = span.instrumentation_scope
     error_type = text(attributes.get(semconv.ERROR_TYPE)) or ("_OTHER" if failed else "")
-    error_message = (span.status.description or "")[:MAX_STATUS] if failed else ""
+    described = (span.status.description or "") if failed else ""
+    if not cleaner.capture_content:  # what an exception says may quote the content
+        described = ""
+    # Redacted, then cut: half a secret is one that no mask knows.
+    error_message = cleaner.redactor.text(described, "error")[:MAX_STATUS]
     return SpanFacts(
         span=span,
         origin=origin,
@@ -169,7 +224,19 @@ def read(span: ReadableSpan, origins: Origins, cleaner: Cleaner) -> SpanFacts:
         scope_name=scope.name if scope is not None else "",
         error_type=error_type,
         error_message=error_message.removeprefix(f"{error_type}: "),
+        raw=attributes,
     )
+
+
+def settle(facts: SpanFacts, cleaner: Cleaner) -> None:
+    """Redact what the columns say, once everything that reads raw attributes has read them."""
+    facts.raw = facts.attributes
+    facts.attributes = cleaner.clean(facts.attributes)
+    facts.session_id = cleaner.column(semconv.CONVERSATION_ID, facts.session_id)
+    facts.scope_name = cleaner.column("otel.scope.name", facts.scope_name)
+    facts.error_type = cleaner.column(semconv.ERROR_TYPE, facts.error_type)
+    if not _ID.fullmatch(facts.turn_id):
+        facts.turn_id = cleaner.column(semconv.TURN_ID, facts.turn_id)
 
 
 def text(value: Any) -> str:

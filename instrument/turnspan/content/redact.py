@@ -6,14 +6,18 @@ stands instead of the text, and the failure is counted.
 
 from __future__ import annotations
 
-from typing import Any, Final
+import binascii
+from collections.abc import Mapping
+from typing import Any, Final, cast
 
 import orjson
 
+from turnspan import config
 from turnspan.config import Settings
 from turnspan.content.blocks import WRITING, WRITTEN
-from turnspan.content.model import TEXT, Part, as_dict, as_list, dumps_text
+from turnspan.content.model import BLOB, TEXT, Message, Part, as_dict, as_list, dumps_text
 from turnspan.content.secrets import mask_secrets, names_secret
+from turnspan.content.words import KEYS, WORDS
 from turnspan.guard import errors
 
 FAILED: Final = "[redaction failed]"
@@ -24,47 +28,23 @@ DROPPED: Final = "[REDACTED]"
 
 _NAMED: Final = "[REDACTED:{}]"
 _MAX_DEPTH: Final = 100
-
-_STRUCTURE: Final = frozenset(
-    {
-        "",
-        "assistant",
-        "auto",
-        "content",
-        "developer",
-        "function",
-        "image_url",
-        "input_text",
-        "message",
-        "object",
-        "output_text",
-        "role",
-        "string",
-        "system",
-        "text",
-        "tool",
-        "tool_call",
-        "tool_call_response",
-        "tool_result",
-        "tool_use",
-        "type",
-        "user",
-    }
-)
-"""Words of the messages' own grammar, which the hook is not asked about."""
+_MAX_KEYS: Final = 10_000
 
 
 class Redactor:
     """Applies the masks and the hook of some settings. Never raises, never returns raw text then.
 
     ``where`` says what the text is: ``input``, ``output``, ``system``, ``tool_definitions``,
-    ``tool_arguments``, ``tool_result``, ``error``, ``user_message``, ``response_text`` or
-    ``attribute:<key>``.
+    ``tool_arguments``, ``tool_result``, ``parameters``, ``error``, ``user_message``,
+    ``response_text``, ``repr``, ``trace_state``, ``span_name``, ``event``, ``attribute:<key>``,
+    ``resource:<key>``, ``key`` (a key of a dictionary or an attribute's name) or ``log``.
     """
 
     def __init__(self, settings: Settings) -> None:
+        self.settings = settings
         self._masks = settings.mask_secrets
         self._hook = settings.redact
+        self._keys: dict[str, str] = {}
         self.active = self._masks or self._hook is not None
         """Whether anything is ever changed."""
 
@@ -75,6 +55,17 @@ class Redactor:
         except Exception as error:  # noqa: BLE001  fail closed: the raw text must not pass
             errors.record(f"redact ({where.partition(':')[0]})", error)
             return FAILED
+
+    def key(self, key: str) -> str:
+        """A dictionary's key or an attribute's name as it may be written; they are remembered."""
+        if key in KEYS:
+            return key
+        known = self._keys.get(key)
+        if known is None:
+            if len(self._keys) >= _MAX_KEYS:
+                self._keys.clear()
+            known = self._keys[key] = self.text(key, "key")
+        return known
 
     def value(self, value: Any, where: str) -> Any:
         """A structure of dictionaries, lists and scalars as it may be written.
@@ -115,6 +106,27 @@ class Redactor:
             kept.append(part)
         return kept
 
+    def messages(self, messages: list[Message], where: str) -> list[Message]:
+        """Messages as they may be written, each as its ``parts``."""
+        return [
+            {**self.value({k: v for k, v in m.items() if k != "parts"}, where)}
+            | {"parts": self.parts(m["parts"], where)}
+            for m in messages
+        ]
+
+    def attributes(self, attributes: Mapping[str, Any] | None) -> dict[str, Any]:
+        """A span's or event's attributes as they may be written, names included."""
+        found: dict[str, Any] = {}
+        for key, value in (attributes or {}).items():
+            where = f"attribute:{key}"
+            if isinstance(value, str):
+                value = self.text(value, where)
+            elif isinstance(value, (list, tuple)):
+                kept = self.value(list(value), where)  # pyright: ignore[reportUnknownArgumentType]
+                value = tuple(kept) if isinstance(kept, list) else kept  # pyright: ignore[reportUnknownArgumentType,reportUnknownVariableType]
+            found[self.key(key)] = value
+        return found
+
     def json(self, text: str, where: str) -> str:
         """JSON text as it may be written: JSON again, redacted value by value."""
         if not self.active:
@@ -130,7 +142,7 @@ class Redactor:
         if self._masks:
             text = mask_secrets(text)
         hook = self._hook
-        if hook is None or text in _STRUCTURE:
+        if hook is None or text in WORDS:
             return text
         redacted = hook(text, where)
         if redacted is None:
@@ -150,7 +162,13 @@ class Redactor:
             return self._list(items, where, depth)
         if isinstance(value, (bytes, bytearray)):
             return self.text(bytes(value).decode("utf-8", "replace"), where)
-        return value
+        if value is None or isinstance(value, (bool, int, float)):
+            return value
+        if isinstance(value, Mapping):
+            return self._dict({**value}, where, depth)
+        if isinstance(value, (tuple, set, frozenset)):
+            return self._list(list(cast("tuple[Any, ...]", value)), where, depth)
+        return self.text(repr(value), where)  # as it would be written: nothing passes unseen
 
     def _list(self, items: list[Any], where: str, depth: int) -> Any:
         if depth > _MAX_DEPTH:
@@ -173,9 +191,60 @@ class Redactor:
             named = names_secret(key) if self._masks and isinstance(key, str) else ""
             if named and isinstance(item, str) and item:
                 kept = item if item.startswith("[REDACTED") else _NAMED.format(named)
+            elif _is_media(items, key, item):
+                kept = item
             else:
                 kept = self._value(item, where, depth + 1)
-            name = mask_secrets(key) if self._masks and isinstance(key, str) else key
-            result[name] = kept
-            changed = changed or name is not key or (kept is not item and kept != item)
+            name = key
+            if named:
+                name = mask_secrets(key)
+            elif isinstance(key, str):
+                name = self.key(key)
+            changed = changed or name != key or (kept is not item and kept != item)
+            result[_free(name, result)] = kept
         return result if changed else items
+
+
+def _free(name: Any, taken: dict[Any, Any]) -> Any:
+    """The key, numbered where masking has made two keys one."""
+    if name not in taken:
+        return name
+    number = 2
+    while f"{name}#{number}" in taken:
+        number += 1
+    return f"{name}#{number}"
+
+
+def _is_media(part: Mapping[Any, Any], key: Any, item: Any) -> bool:
+    """Whether this is a kept file's base64: no text, so neither masks nor hook look into it."""
+    if key != "content" or part.get("type") != BLOB or not isinstance(item, str):
+        return False
+    try:
+        binascii.a2b_base64(item, strict_mode=True)
+    except (binascii.Error, ValueError):
+        return False
+    return True
+
+
+def error_text(error: BaseException, limit: int, error_type: str = "") -> str:
+    """An exception as a span's status may say it: redacted, then cut to ``limit`` characters.
+
+    Its type alone where content is not recorded (a message may quote what it failed on).
+    """
+    name = error_type or type(error).__qualname__
+    settings = config.active()
+    if not settings.capture_content:
+        return name
+    try:
+        text = f"{name}: {error}"
+    except Exception as failure:  # noqa: BLE001  an exception's own __str__ may raise
+        errors.record("redact (error)", failure)
+        return name
+    return Redactor(settings).text(text, "error")[:limit]
+
+
+def cut_text(text: str, where: str, limit: int) -> str:
+    """At most ``limit`` characters; a longer text is redacted first, so no secret is cut in two."""
+    if len(text) <= limit:
+        return text
+    return Redactor(config.active()).text(text, where)[:limit]

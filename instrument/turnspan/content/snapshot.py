@@ -108,7 +108,11 @@ def _freeze_unusual(value: Any, depth: int) -> Any:
     if isinstance(value, (bytearray, memoryview)):
         return bytes(cast("bytearray", value))
     text = repr(value)
-    return text if len(text) <= _MAX_REPR else text[:_MAX_REPR] + "..."
+    if len(text) <= _MAX_REPR:
+        return text
+    from turnspan.content.redact import cut_text
+
+    return cut_text(text, "repr", _MAX_REPR) + "..."
 
 
 class FrozenOnce:

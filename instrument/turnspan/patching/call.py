@@ -385,13 +385,11 @@ def current_call() -> Call | None:
 
 def error_message(error: BaseException) -> str:
     """An error's text for the span's status, redacted; its type alone where that fails."""
-    name = type(error).__qualname__
     with _MESSAGE:
-        from turnspan.content.redact import Redactor
+        from turnspan.content.redact import error_text
 
-        text = Redactor(config.active()).text(f"{name}: {error}", "error")
-        return text[:_MESSAGE_LENGTH]
-    return name
+        return error_text(error, _MESSAGE_LENGTH)
+    return type(error).__qualname__
 
 
 def write_usage(usage: Usage, attributes: dict[str, Any]) -> None:

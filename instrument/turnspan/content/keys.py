@@ -1,0 +1,74 @@
+"""Which attributes and events hold content: what was said or done, in any dialect of spans."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+_CONTENT: Final = (
+    "ai.prompt",
+    "ai.response.object",
+    "ai.response.reasoning",
+    "ai.response.text",
+    "ai.response.toolCalls",
+    "ai.result.",
+    "ai.toolCall.args",
+    "ai.toolCall.input",
+    "ai.toolCall.output",
+    "ai.toolCall.result",
+    "ai.value",
+    "all_messages_events",
+    "embedding.embeddings",
+    "events",
+    "final_result",
+    "gen_ai.completion",
+    "gen_ai.input.messages",
+    "gen_ai.output.messages",
+    "gen_ai.prompt",
+    "gen_ai.retrieval.documents",
+    "gen_ai.retrieval.query.text",
+    "gen_ai.system_instructions",
+    "gen_ai.tool.call.arguments",
+    "gen_ai.tool.call.result",
+    "gen_ai.tool.definitions",
+    "input.value",
+    "llm.choices",
+    "llm.input_messages",
+    "llm.output_messages",
+    "llm.prompt",
+    "llm.request.functions",
+    "llm.tools",
+    "model_request_parameters",
+    "output.value",
+    "pydantic_ai.all_messages",
+    "request_data",
+    "response_data",
+    "retrieval.documents",
+    "tool.parameters",
+    "tool_arguments",
+    "tool_response",
+    "traceloop.entity.input",
+    "traceloop.entity.output",
+    "traceloop.prompt.",
+)
+
+_ERROR_TEXT: Final = frozenset({"error.message", "exception.message", "exception.stacktrace"})
+"""What an exception says may quote the content that it failed on."""
+
+_CONTENT_EVENT: Final = "gen_ai."
+"""Events of the older conventions (``gen_ai.user.message``, ...) hold nothing but content."""
+
+
+def is_content(key: str) -> bool:
+    """Whether an attribute of any dialect holds what was said or done, not how."""
+    return key.startswith(_CONTENT) and key != "gen_ai.prompt.name"
+
+
+def without_content(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """The attributes that may stay where content is not recorded."""
+    return {k: v for k, v in attributes.items() if k not in _ERROR_TEXT and not is_content(k)}
+
+
+def event_without_content(name: str, attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """The attributes of a span's event that may stay where content is not recorded."""
+    return {} if name.startswith(_CONTENT_EVENT) else without_content(attributes)
