@@ -33,6 +33,9 @@ INFERENCE_OPERATIONS: Final = frozenset(
     {OP_CHAT, OP_TEXT_COMPLETION, OP_GENERATE_CONTENT, OP_EMBEDDINGS}
 )
 
+OUTSIDE_ROUNDS: Final = frozenset({OP_EMBEDDINGS, OP_FETCH_RESPONSE})
+"""Operations that are no round of a turn: the model decides nothing in them."""
+
 # -- request
 REQUEST_MODEL: Final = "gen_ai.request.model"
 REQUEST_MAX_TOKENS: Final = "gen_ai.request.max_tokens"
@@ -47,6 +50,7 @@ REQUEST_CHOICE_COUNT: Final = "gen_ai.request.choice.count"
 REQUEST_STREAM: Final = "gen_ai.request.stream"
 REQUEST_REASONING_LEVEL: Final = "gen_ai.request.reasoning.level"
 REQUEST_PREVIOUS_RESPONSE_ID: Final = "gen_ai.request.previous_response.id"
+REQUEST_STREAM_CURSOR: Final = "gen_ai.request.stream_cursor"
 REQUEST_ENCODING_FORMATS: Final = "gen_ai.request.encoding_formats"
 EMBEDDINGS_DIMENSION_COUNT: Final = "gen_ai.embeddings.dimension.count"
 

@@ -61,6 +61,8 @@ class Normaliser:
         if operation in semconv.INFERENCE_OPERATIONS:
             said = content if isinstance(content, InferenceContent) else None
             self._inference(facts, said, held, redactor, batch)
+        elif operation == semconv.OP_FETCH_RESPONSE and isinstance(content, InferenceContent):
+            self._fetched(facts, content, redactor, batch)
         elif operation == semconv.OP_EXECUTE_TOOL:
             tool = content if isinstance(content, ToolContent) else None
             self._tool(facts, tool, held, redactor, batch)
@@ -128,8 +130,18 @@ class Normaliser:
             return
         if row.turn_id and row.operation != semconv.OP_EMBEDDINGS:
             self._decorated.reply(facts, row, reply.tool_calls)
-        if row.cost_usd is not None:
+        if row.turn_id and row.cost_usd is not None:
             self._add_cost(row.turn_id, row.cost_usd)
+
+    def _fetched(
+        self, facts: SpanFacts, content: InferenceContent, redactor: Redactor, batch: Batch
+    ) -> None:
+        """What a model said in the background: no call of its own, so nothing counts it."""
+        row = inference.llm_call(facts, redactor, batch)
+        reply = self._land(facts, row, content, RequestParts(), redactor, batch)
+        batch.add(row)
+        if row.turn_id and not facts.foreign:
+            self._decorated.reply(facts, row, reply.tool_calls)
 
     def _land(
         self,

@@ -11,7 +11,14 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Final, cast
 
-from turnspan.content import anthropic_messages, genai, openai_chat, openai_responses
+from turnspan.content import (
+    anthropic_messages,
+    genai,
+    openai_chat,
+    openai_completions,
+    openai_embeddings,
+    openai_responses,
+)
 from turnspan.content.blocks import BARE, LAYOUT
 from turnspan.content.ledger import InferenceContent
 from turnspan.content.model import (
@@ -73,7 +80,14 @@ def _dialect(module: ModuleType) -> Dialect:
 
 _DIALECTS: Final[Mapping[str, Dialect]] = {
     module.NAME: _dialect(module)
-    for module in (openai_chat, openai_responses, anthropic_messages, genai)
+    for module in (
+        openai_chat,
+        openai_responses,
+        openai_completions,
+        openai_embeddings,
+        anthropic_messages,
+        genai,
+    )
 }
 
 

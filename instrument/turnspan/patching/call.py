@@ -101,8 +101,8 @@ class Endpoint(Protocol):
         """Write the attributes of a response, an SDK's model or frozen."""
         ...
 
-    def reply(self, response: Any) -> Reply:
-        """What a response, an SDK's model or frozen, means for the turn."""
+    def reply(self, response: Any) -> Reply | None:
+        """What a response, an SDK's model or frozen, means for the turn; ``None``: nothing."""
         ...
 
     def accumulator(self) -> Accumulator:
@@ -224,6 +224,8 @@ class Call:
         if not self._open:
             return
         self._open = False
+        if self.endpoint.operation == semconv.OP_EMBEDDINGS:
+            content = None  # nothing but vectors
         try:
             self._record(response, error, outcome, first_chunk)
         finally:
@@ -245,6 +247,7 @@ class Call:
         self, response: Any, error: BaseException | None, outcome: str, first_chunk: float | None
     ) -> None:
         attributes: dict[str, Any] = {}
+        failed = ""
         try:
             if response is not None and self.listened_to:
                 self.endpoint.describe_response(response, attributes)
@@ -254,6 +257,9 @@ class Call:
                 attributes[semconv.TRIES] = self.tries
             if error is not None:
                 outcome = self._describe_error(error, outcome, attributes)
+            elif semconv.ERROR_TYPE in attributes:  # the provider said so in its response
+                failed = failure_message(response)
+                outcome = outcome and ERROR
             if outcome:
                 attributes[semconv.STREAM_OUTCOME] = outcome
             measured = metrics.live()
@@ -271,7 +277,9 @@ class Call:
             if self.recording:
                 self.span.set_attributes(attributes)
                 if error is not None and isinstance(error, Exception):
-                    self.span.set_status(Status(StatusCode.ERROR, error_message(error)))
+                    failed = error_message(error)
+                if failed:
+                    self.span.set_status(Status(StatusCode.ERROR, failed))
 
     def _describe_error(
         self, error: BaseException, outcome: str, attributes: dict[str, Any]
@@ -292,7 +300,7 @@ class Call:
                 tool_requests=reply.tool_requests,
                 usage=reply.usage,
             )
-        if error is not None:
+        if error is not None and self.endpoint.operation not in semconv.OUTSIDE_ROUNDS:
             turn.fail_call()
 
     def _emit(self, content: Any, error: BaseException | None) -> None:
@@ -348,14 +356,16 @@ def begin(
     ):
         return None  # a wrapper over this SDK records the same call already
     turn: Any = outer.get(TURN_KEY)
-    call = Call(endpoint, outer, turn, stream)
+    rounds = endpoint.operation not in semconv.OUTSIDE_ROUNDS
+    concerned = turn if rounds or endpoint.operation == semconv.OP_FETCH_RESPONSE else None
+    call = Call(endpoint, outer, concerned, stream)
     attributes = dict(target)
     endpoint.describe(body, attributes)
     session: Any = outer.get(SESSION_KEY)
     if turn is not None or session is not None:
         attributes.update(scope_attributes(turn, session))
     if turn is not None:
-        attributes[semconv.ROUND] = turn.begin_call()
+        attributes[semconv.ROUND] = turn.begin_call() if rounds else turn.rounds
     model = attributes.get(semconv.REQUEST_MODEL, "")
     call.model = model
     name = f"{endpoint.operation} {model}" if model else endpoint.operation
@@ -373,7 +383,9 @@ def _freeze_request(call: Call, body: Mapping[str, Any]) -> None:
     request = call.endpoint.freeze(body)
     call.request = request
     turn = call.turn
-    if turn is not None and turn.first_request is None:
+    if turn is None or call.endpoint.operation in semconv.OUTSIDE_ROUNDS:
+        return
+    if turn.first_request is None:
         turn.first_request = (call.endpoint.dialect, request)
 
 
@@ -383,13 +395,28 @@ def current_call() -> Call | None:
     return call if isinstance(call, Call) and call.under_way else None
 
 
-def error_message(error: BaseException) -> str:
+def error_message(error: BaseException, name: str = "") -> str:
     """An error's text for the span's status, redacted; its type alone where that fails."""
     with _MESSAGE:
         from turnspan.content.redact import error_text
 
-        return error_text(error, _MESSAGE_LENGTH)
-    return type(error).__qualname__
+        return error_text(error, _MESSAGE_LENGTH, name)
+    return name or type(error).__qualname__
+
+
+def refusal_of(response: Any) -> dict[str, Any]:
+    """The ``error`` in a response that came as a success; empty where there is none."""
+    error = fields_of(response).get("error")
+    if error is None:  # a field that the SDK's model does not know
+        error = (getattr(response, "__pydantic_extra__", None) or {}).get("error")
+    return fields_of(error)
+
+
+def failure_message(response: Any) -> str:
+    """What a response that came as a success says failed, redacted."""
+    problem = refusal_of(response)
+    code, text = problem.get("code"), problem.get("message")
+    return error_message(RuntimeError(text or code or "failed"), str(code or "failed"))
 
 
 def write_usage(usage: Usage, attributes: dict[str, Any]) -> None:

@@ -32,7 +32,7 @@ def describe(body: Mapping[str, Any], attributes: dict[str, Any]) -> None:
         kind = cast("type[object]", type(value))
         if kind is str:
             if key in _TEXTS:
-                attributes[_TEXTS[key]] = value
+                attributes.setdefault(_TEXTS[key], value)  # Azure's deployment is the model
             elif key in _STOPS:
                 attributes[semconv.REQUEST_STOP_SEQUENCES] = [value]
         elif kind is int or kind is float:

@@ -66,6 +66,10 @@ class Sdk:
         """The attributes of provider and server for calls of this client to this base URL."""
         raise NotImplementedError
 
+    def other_endpoint(self, options: Mapping[str, Any]) -> tuple[Endpoint, dict[str, Any]] | None:
+        """The endpoint of a request that is not a ``POST`` to a fixed path, and what it asks."""
+        return None
+
     def adjust(
         self, call: Call, client: Any, options: Any, body: Mapping[str, Any], kind: Any
     ) -> None:
@@ -138,10 +142,15 @@ class Sdk:
         options = args[1] if len(args) > 1 else kwargs["options"]
         # Through its dictionary: each attribute of a pydantic model costs several look-ups.
         given = options.__dict__
-        endpoint = self._endpoints.get(given["url"])
-        if endpoint is None or not self.enabled or given["method"] not in _POST:
+        if not self.enabled:
             return None
         body = given["json_data"]
+        endpoint = self._endpoints.get(given["url"]) if given["method"] in _POST else None
+        if endpoint is None:
+            other = self.other_endpoint(given)
+            if other is None:
+                return None
+            endpoint, body = other
         if not is_dict(body):
             return None
         extra = given.get("extra_json")

@@ -222,7 +222,7 @@ def _json(response: Any) -> Any:
 
     try:
         return orjson.loads(response.content)
-    except ValueError:
+    except (ValueError, RuntimeError):  # not JSON; or read piece by piece, and not kept
         return None
 
 

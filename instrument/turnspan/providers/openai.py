@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Collection, Mapping
 from functools import lru_cache
 from importlib import import_module
 from typing import Any, Final
+from urllib.parse import unquote
 
 from opentelemetry.trace import Tracer
 
 from turnspan import config, semconv
 from turnspan.content.shapes import is_dict
-from turnspan.patching.call import Call
+from turnspan.patching.call import Call, Endpoint
 from turnspan.patching.instrumentor import SdkInstrumentor
 from turnspan.patching.patches import Patches
 from turnspan.patching.sdk import ASYNC_RETRIES, SYNC_RETRIES, Sdk
+from turnspan.providers import openai_chat as chat
+from turnspan.providers import openai_completions as completions
 from turnspan.providers.openai_chat import Chat
+from turnspan.providers.openai_completions import Completions
+from turnspan.providers.openai_embeddings import Embeddings
+from turnspan.providers.openai_fetch import FetchResponse, fetched
+from turnspan.providers.openai_responses import Responses
 
 _PROVIDERS: Final[tuple[tuple[str, str], ...]] = (
     ("api.openai.com", "openai"),
@@ -56,6 +64,10 @@ _KNOWN_TO_STREAM_USAGE: Final = (
 """Hosts that answer ``stream_options`` with usage. Elsewhere on the internet it is not sent: some
 servers refuse the whole request for it, and then the tracing would have broken the call."""
 
+_STREAMS_USAGE: Final = frozenset({chat.DIALECT, completions.DIALECT})
+"""APIs whose streams carry token usage only where it is asked for."""
+
+_DEPLOYMENT: Final = re.compile(r"/deployments/([^/]+)")
 _NOTHING: Final[dict[str, Any]] = {}
 _AZURE_STREAMS_USAGE_SINCE: Final = "2024-09-01"
 
@@ -64,7 +76,18 @@ class OpenAISdk(Sdk):
     """The OpenAI SDK and servers that speak its language."""
 
     def __init__(self, tracer: Tracer) -> None:
-        super().__init__(tracer, {"/chat/completions": Chat()})
+        responses = Responses()
+        super().__init__(
+            tracer,
+            {
+                "/chat/completions": Chat(),
+                "/responses": responses,
+                "/responses?beta=true": responses,
+                "/embeddings": Embeddings(),
+                "/completions": Completions(),
+            },
+        )
+        self._fetch = FetchResponse(responses)
         self.known_streams: set[Any] = set()
         """The SDK's stream classes, as far as they are what we know."""
         self._refusing: set[str] = set()
@@ -80,11 +103,20 @@ class OpenAISdk(Sdk):
                 if host == known or host.endswith(known if known[0] == "." else "." + known):
                     provider = name
                     break
-        return {
+        target = {
             semconv.PROVIDER_NAME: provider,
             semconv.SERVER_ADDRESS: host,
             semconv.SERVER_PORT: url.port or (80 if url.scheme == "http" else 443),
         }
+        deployment = _DEPLOYMENT.search(str(url.path))
+        if deployment is not None:  # it decides, whatever model the caller names
+            target[semconv.REQUEST_MODEL] = unquote(deployment.group(1))
+        return target
+
+    def other_endpoint(self, options: Mapping[str, Any]) -> tuple[Endpoint, dict[str, Any]] | None:
+        """A response that is fetched."""
+        asked = fetched(options)
+        return None if asked is None else (self._fetch, asked)
 
     def adjust(
         self, call: Call, client: Any, options: Any, body: Mapping[str, Any], kind: Any
@@ -93,6 +125,8 @@ class OpenAISdk(Sdk):
 
         Only on streams from which the extra chunk can be hidden.
         """
+        if call.endpoint.dialect not in _STREAMS_USAGE:
+            return
         if not config.active().request_stream_usage or kind not in self.known_streams:
             return
         asked = body.get("stream_options")
@@ -136,7 +170,8 @@ def streams_usage(host: str) -> bool:
 
 
 class OpenAIInstrumentor(SdkInstrumentor):
-    """Records every chat completion made through the ``openai`` package."""
+    """Records every model call made through the ``openai`` package: chat completions, responses
+    (and fetching them), embeddings and legacy completions."""
 
     package = "openai"
     scope = semconv.SCOPE_OPENAI
@@ -168,6 +203,9 @@ class OpenAIInstrumentor(SdkInstrumentor):
         patches.wrap("openai._response", "APIResponse.close", sdk.close)
         patches.wrap("openai._response", "AsyncAPIResponse.parse", sdk.aparse)
         patches.wrap("openai._response", "AsyncAPIResponse.close", sdk.aclose)
+        helper = "openai.lib.streaming.responses._responses"
+        patches.wrap(helper, "ResponseStream.close", helper_close(sdk.close))
+        patches.wrap(helper, "AsyncResponseStream.close", helper_close(sdk.aclose))
         helper = "openai.lib.streaming.chat"
         patches.wrap(helper, "ChatCompletionStream.close", helper_close(sdk.close))
         patches.wrap(helper, "AsyncChatCompletionStream.close", helper_close(sdk.aclose))

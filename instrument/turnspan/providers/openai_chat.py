@@ -9,8 +9,9 @@ from typing import Any, Final
 from turnspan import semconv
 from turnspan.content.shapes import is_dict, is_list
 from turnspan.content.snapshot import FrozenHistory, FrozenOnce, freeze
-from turnspan.patching.call import Reply, fields_of, write_counts
+from turnspan.patching.call import Reply, fields_of, refusal_of, write_counts
 from turnspan.patching.parameters import describe
+from turnspan.providers.openai_pieces import block_text, joined_content
 from turnspan.turn import ToolRequest, Usage
 
 DIALECT: Final = "openai.chat"
@@ -71,6 +72,10 @@ class Chat:
         reasons = finish_reasons(fields)
         if reasons:
             attributes[semconv.RESPONSE_FINISH_REASONS] = reasons
+        if not fields.get("choices"):
+            problem = refusal_of(response)
+            if problem:
+                attributes[semconv.ERROR_TYPE] = str(problem.get("code") or "failed")
         usage = fields.get("usage")
         if usage is not None:
             counts = fields_of(usage)
@@ -94,9 +99,7 @@ class Chat:
         requests: list[ToolRequest] = []
         for choice in fields.get("choices") or ():
             message = fields_of(fields_of(choice).get("message") or _NOTHING)
-            text = message.get("content")
-            if text and not reply.text and isinstance(text, str):
-                reply.text = text
+            reply.text = reply.text or block_text(message.get("content"))
             requests.extend(_requested(fields_of(t)) for t in message.get("tool_calls") or ())
             legacy = message.get("function_call")
             if legacy:
@@ -278,7 +281,7 @@ class _Choice:
                 self.extras[name] = freeze(value)
 
     def plain(self, index: int) -> dict[str, Any]:
-        message: dict[str, Any] = {"role": self.role, "content": "".join(self.texts) or None}
+        message: dict[str, Any] = {"role": self.role, "content": joined_content(self.texts) or None}
         if self.refusals:
             message["refusal"] = "".join(self.refusals)
         if self.tools:

@@ -1,0 +1,191 @@
+"""OpenAI's Responses API: how requests, responses and the events of a stream read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from turnspan import semconv
+from turnspan.content.shapes import is_dict
+from turnspan.content.snapshot import FrozenHistory, FrozenOnce, freeze
+from turnspan.patching.call import Reply, fields_of, write_counts
+from turnspan.patching.parameters import describe
+from turnspan.providers.openai_events import ResponsesAccumulator
+from turnspan.turn import ToolRequest, Usage
+
+DIALECT: Final = "openai.responses"
+
+PENDING: Final = frozenset({"queued", "in_progress"})
+"""What a response's status is while the model works on it in the background."""
+
+_FORMATS: Final = {"text": "text", "json_object": "json", "json_schema": "json"}
+_ABOUT_RESPONSE: Final = (
+    ("id", semconv.RESPONSE_ID),
+    ("model", semconv.RESPONSE_MODEL),
+    ("service_tier", semconv.OPENAI_RESPONSE_SERVICE_TIER),
+)
+_COUNTS: Final = (
+    ("input_tokens", semconv.USAGE_INPUT_TOKENS),  # the cached ones included
+    ("output_tokens", semconv.USAGE_OUTPUT_TOKENS),
+)
+_INPUT_COUNTS: Final = (
+    ("cached_tokens", semconv.USAGE_CACHE_READ_INPUT_TOKENS),
+    ("cache_write_tokens", semconv.USAGE_CACHE_WRITE_INPUT_TOKENS),
+)
+_OUTPUT_COUNTS: Final = (("reasoning_tokens", semconv.USAGE_REASONING_OUTPUT_TOKENS),)
+_ASKED: Final = {
+    "function_call": "arguments",
+    "custom_tool_call": "input",
+    "computer_call": "action",
+    "local_shell_call": "action",
+    "apply_patch_call": "operation",
+}
+"""Items by which the model asks the application to do something, and where they say what."""
+
+_FREEZERS: Final = {"input": FrozenHistory().freeze, "tools": FrozenOnce().freeze}
+_MAX_PENDING: Final = 10_000
+
+
+class Responses:
+    """``POST /responses``."""
+
+    operation: str = semconv.OP_CHAT
+    dialect: str = DIALECT
+
+    def __init__(self) -> None:
+        self.pending: dict[str, None] = {}
+        """Responses made in the background whose end no turn has been told of."""
+
+    def describe(self, body: Mapping[str, Any], attributes: dict[str, Any]) -> None:
+        """Write the request's attributes."""
+        attributes[semconv.OPERATION_NAME] = semconv.OP_CHAT
+        attributes[semconv.OPENAI_API_TYPE] = "responses"
+        describe(body, attributes)
+        model = body.get("model")
+        if type(model) is str:
+            attributes[semconv.REQUEST_MODEL] = model
+        limit = body.get("max_output_tokens")
+        if type(limit) is int:
+            attributes[semconv.REQUEST_MAX_TOKENS] = limit
+        tier = body.get("service_tier")
+        if type(tier) is str and tier != "auto":
+            attributes[semconv.OPENAI_REQUEST_SERVICE_TIER] = tier
+        before = body.get("previous_response_id")
+        if type(before) is str:
+            attributes[semconv.REQUEST_PREVIOUS_RESPONSE_ID] = before
+        _describe_options(body, attributes)
+
+    def freeze(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """A copy of the request that no later change reaches."""
+        return {key: _FREEZERS.get(key, freeze)(value) for key, value in body.items()}
+
+    def describe_response(self, response: Any, attributes: dict[str, Any]) -> None:
+        """Write the attributes of a response."""
+        fields = fields_of(response)
+        describe_identity(fields, attributes)
+        status = fields.get("status")
+        if status in PENDING:
+            attributes[semconv.RESPONSE_STATUS] = status
+        usage = fields.get("usage")
+        if usage is not None:
+            counts = fields_of(usage)
+            write_counts(counts, _COUNTS, attributes)
+            write_counts(fields_of(counts.get("input_tokens_details")), _INPUT_COUNTS, attributes)
+            write_counts(fields_of(counts.get("output_tokens_details")), _OUTPUT_COUNTS, attributes)
+
+    def reply(self, response: Any) -> Reply | None:
+        """What a response means for the turn."""
+        fields = fields_of(response)
+        if fields.get("status") in PENDING and type(fields.get("id")) is str:
+            self.pending[fields["id"]] = None
+            while len(self.pending) > _MAX_PENDING:
+                self.pending.pop(next(iter(self.pending)), None)
+        return read_reply(fields)
+
+    def accumulator(self) -> ResponsesAccumulator:
+        """A fresh accumulator."""
+        return ResponsesAccumulator()
+
+    def error_code(self, error: BaseException) -> Any:
+        """``error.code`` as the API gave it."""
+        return getattr(error, "code", None)
+
+
+def _describe_options(body: Mapping[str, Any], attributes: dict[str, Any]) -> None:
+    """Write what stands in objects of the request."""
+    reasoning = body.get("reasoning")
+    if is_dict(reasoning) and type(reasoning.get("effort")) is str:
+        attributes[semconv.REQUEST_REASONING_LEVEL] = reasoning["effort"]
+    text = body.get("text")
+    form = text.get("format") if is_dict(text) else None
+    if is_dict(form):
+        output = _FORMATS.get(form.get("type", ""))
+        if output is not None:
+            attributes[semconv.OUTPUT_TYPE] = output
+    conversation = body.get("conversation")
+    if is_dict(conversation):
+        conversation = conversation.get("id")
+    if type(conversation) is str:
+        attributes[semconv.CONVERSATION_ID] = conversation
+
+
+def describe_identity(fields: Mapping[str, Any], attributes: dict[str, Any]) -> None:
+    """Write which response it is and how it ended."""
+    for key, name in _ABOUT_RESPONSE:
+        value = fields.get(key)
+        if value:
+            attributes[name] = value
+    reason = finish_reason(fields)
+    if reason:
+        attributes[semconv.RESPONSE_FINISH_REASONS] = [reason]
+    if fields.get("status") == "failed":
+        problem = fields_of(fields.get("error"))
+        attributes[semconv.ERROR_TYPE] = problem.get("code") or "failed"
+
+
+def finish_reason(fields: Mapping[str, Any]) -> str:
+    """Why a response ended: its status, or the reason it is incomplete; empty while it has not."""
+    details = fields_of(fields.get("incomplete_details"))
+    status = fields.get("status")
+    if status in PENDING:
+        return ""
+    return str(details.get("reason") or status or "")
+
+
+def read_reply(fields: Mapping[str, Any]) -> Reply:
+    """What a response means for the turn."""
+    reason = finish_reason(fields)
+    usage = fields.get("usage")
+    texts: list[str] = []
+    requests: list[ToolRequest] = []
+    for raw in fields.get("output") or ():
+        item = fields_of(raw)
+        kind = item.get("type") or ""
+        if kind == "message":
+            blocks = [fields_of(block) for block in item.get("content") or ()]
+            texts += [block["text"] for block in blocks if type(block.get("text")) is str]
+        elif kind in _ASKED:
+            name = item.get("name") or kind.removesuffix("_call")
+            asked = item.get(_ASKED[kind])
+            requests.append((item.get("call_id") or "", name, asked))
+    return Reply(
+        fields.get("model") or "",
+        [reason] if reason else [],
+        "".join(texts),
+        requests,
+        None if usage is None else read_usage(usage),
+    )
+
+
+def read_usage(usage: Any) -> Usage:
+    """Token counts; the input tokens include the cached ones already."""
+    counts = fields_of(usage)
+    given = fields_of(counts.get("input_tokens_details"))
+    made = fields_of(counts.get("output_tokens_details"))
+    return Usage(
+        counts.get("input_tokens"),
+        counts.get("output_tokens"),
+        given.get("cached_tokens"),
+        given.get("cache_write_tokens"),
+        made.get("reasoning_tokens"),
+    )
