@@ -88,7 +88,8 @@ def test_a_failing_hook_costs_the_words_not_the_figures(
         with open_store(embedded_dsn) as store:
             rows = every_row(store)
             call = store.query(
-                "SELECT input_tokens, output_tokens, toFloat64(cost_usd) AS cost, duration > 0 AS took,"
+                "SELECT input_tokens, output_tokens, toFloat64(cost_usd) AS cost,"
+                " duration > 0 AS took,"
                 " operation, finish_reasons, response_text FROM llm_call"
             ).dicts()
             turns = store.query("SELECT stop_reason FROM turn_summary ORDER BY start_time").rows
@@ -120,7 +121,7 @@ def test_a_failing_hook_costs_the_words_not_the_figures(
 
 
 def _json(span: ReadableSpan) -> str:
-    return span.to_json()
+    return str(span.to_json())
 
 
 def test_ordinary_words_are_untouched() -> None:

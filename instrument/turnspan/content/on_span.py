@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from turnspan import config, semconv
+from turnspan.content import openai_embeddings
 from turnspan.content.convert import convert
 from turnspan.content.ledger import InferenceContent, ToolContent
 from turnspan.content.limit import limit_parts, limit_value
@@ -18,7 +19,12 @@ from turnspan.content.reduce import reduce_bytes
 
 
 def inference_attributes(content: InferenceContent) -> dict[str, str]:
-    """The messages, system instructions and tool definitions of a model call."""
+    """The messages, system instructions and tool definitions of a model call.
+
+    None for embeddings: the conventions give their spans no content.
+    """
+    if content.dialect == openai_embeddings.NAME:
+        return {}
     redactor = Redactor(config.active())
     conversation = convert(content)
     return {key: dumps_text(value) for key, value in allowed(conversation, redactor).items()}

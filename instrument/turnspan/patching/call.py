@@ -48,6 +48,8 @@ CANCELLED: Final = "cancelled"
 _FREEZE = guard("call.freeze_request")
 _LOST = guard("call.lost")
 _EVENT = guard("call.event")
+_TOLD: Final = semconv.INFERENCE_OPERATIONS - {semconv.OP_EMBEDDINGS}
+"""The operations whose details an event tells; the conventions have none for the others."""
 _MESSAGE = guard("call.error_message")
 _MESSAGE_LENGTH: Final = 2_000
 _CODE = re.compile(r"[A-Za-z_][A-Za-z0-9_.\-]{0,63}")
@@ -197,12 +199,13 @@ class Call:
     def answered(self, response: Any) -> None:
         """The user's function returned this response, whole.
 
-        Of its content the bytes that came are kept, where we have them: they need no copy.
+        Its content is frozen from the SDK's object, not from the bytes: people append that object
+        to their history, and only the same form of a message lands as one.
         """
         content: Any = None
         try:
             if self.request is not None:
-                content = self.http.content if self.http is not None else freeze(response)
+                content = freeze(response)
         finally:
             self.close(response, content)
 
@@ -232,7 +235,7 @@ class Call:
             try:
                 if self.request is not None:
                     self._keep(self.request, content)
-                if config.active().emit_events:
+                if config.active().emit_events and self.endpoint.operation in _TOLD:
                     with _EVENT:
                         self._emit(content, error)
             finally:
