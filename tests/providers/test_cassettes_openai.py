@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from opentelemetry.sdk.trace import ReadableSpan
@@ -129,7 +129,7 @@ def differing(exchange: Exchange, outcome: Outcome, spans: Any) -> Iterator[str]
 
 def read(row: LlmCall, span: ReadableSpan) -> Facts:
     """A row (and the few facts that only the span has) as facts."""
-    calls = json.loads(row.tool_calls) if row.tool_calls else []
+    calls: list[Any] = json.loads(row.tool_calls) if row.tool_calls else []
     attributes = dict(span.attributes or {})
     dimensions: Any = attributes.get("gen_ai.embeddings.dimension.count")
     return Facts(
@@ -153,7 +153,7 @@ def unsent(exchange: Exchange, sent: dict[str, Any], row: LlmCall, batch: Batch)
     known: dict[bytes, Message] = {message.hash: message for message in rows}
     messages = [rebuilt(known[digest]) for digest in row.input_messages]
     given: Any = reduce_bytes(sent.get(_FIELDS[kind_of(exchange)]))
-    expected: list[Any] = given if isinstance(given, list) else [given]
+    expected: list[Any] = list(given) if isinstance(given, list) else [given]
     if messages not in (expected, [given]):
         yield f"messages: {str(expected)[:300]} expected, {str(messages)[:300]} recorded"
     parameters = json.loads(row.request_parameters)

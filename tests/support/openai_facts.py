@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from support.recordings import Exchange, loaded
 
@@ -96,8 +96,7 @@ def events(body: bytes) -> Iterator[Any]:
 
 
 def _dict(value: Any) -> dict[str, Any]:
-    found: dict[str, Any] = value or {}
-    return found
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
 def _list(value: Any) -> list[Any]:
@@ -106,8 +105,8 @@ def _list(value: Any) -> list[Any]:
 
 
 def _error_type(status: int, body: Any) -> str:
-    inner = body.get("error", body) if isinstance(body, dict) else None
-    code: Any = inner.get("code") if isinstance(inner, dict) else None
+    outer: Any = _dict(body)
+    code: Any = _dict(outer.get("error", outer)).get("code")
     if isinstance(code, str) and re.fullmatch(r"[A-Za-z_][\w.-]{0,63}", code):
         return code
     return _STATUSES.get(status, "InternalServerError" if status >= 500 else "APIStatusError")
@@ -181,7 +180,7 @@ def _add_chunk(facts: Facts, chunk: Any) -> None:
         for piece in pieces:
             while len(facts.tool_calls) <= piece.get("index", 0):
                 facts.tool_calls.append(("", "", ""))
-            known = facts.tool_calls[piece.get("index", 0)]
+            known = cast("tuple[str, str, str]", facts.tool_calls[piece.get("index", 0)])
             function = _dict(piece.get("function"))
             facts.tool_calls[piece.get("index", 0)] = (
                 piece.get("id") or known[0],

@@ -411,7 +411,8 @@ def refusal_of(response: Any) -> dict[str, Any]:
     """The ``error`` in a response that came as a success; empty where there is none."""
     error = fields_of(response).get("error")
     if error is None:  # a field that the SDK's model does not know
-        error = (getattr(response, "__pydantic_extra__", None) or {}).get("error")
+        extra: Any = getattr(response, "__pydantic_extra__", None) or {}
+        error = extra.get("error")
     return fields_of(error)
 
 

@@ -58,11 +58,11 @@ class ResponsesAccumulator:
         """The item id of the last piece of output text, and where its pieces go."""
         self._pieces: list[str] = []
 
-    def fold(self, event: Any) -> bool:
+    def fold(self, chunk: Any) -> bool:
         """Take an event in; never one that carries only usage."""
-        fields = event.__dict__
+        fields = chunk.__dict__
         kind = fields.get("type")
-        # The short way: nearly every event is another piece of the same text.
+        # The short way: nearly every chunk is another piece of the same text.
         if kind == "response.output_text.delta" and fields.get("item_id") is self._last:
             self._pieces.append(fields["delta"])
             return False
