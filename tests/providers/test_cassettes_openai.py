@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from opentelemetry.sdk.trace import ReadableSpan
@@ -153,7 +153,8 @@ def unsent(exchange: Exchange, sent: dict[str, Any], row: LlmCall, batch: Batch)
     known: dict[bytes, Message] = {message.hash: message for message in rows}
     messages = [rebuilt(known[digest]) for digest in row.input_messages]
     given: Any = reduce_bytes(sent.get(_FIELDS[kind_of(exchange)]))
-    expected: list[Any] = list(given) if isinstance(given, list) else [given]
+    several = isinstance(given, list)
+    expected: list[Any] = given if several else [given]
     if messages not in (expected, [given]):
         yield f"messages: {str(expected)[:300]} expected, {str(messages)[:300]} recorded"
     parameters = json.loads(row.request_parameters)
