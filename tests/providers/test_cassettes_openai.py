@@ -153,8 +153,7 @@ def unsent(exchange: Exchange, sent: dict[str, Any], row: LlmCall, batch: Batch)
     known: dict[bytes, Message] = {message.hash: message for message in rows}
     messages = [rebuilt(known[digest]) for digest in row.input_messages]
     given: Any = reduce_bytes(sent.get(_FIELDS[kind_of(exchange)]))
-    several = isinstance(given, list)
-    expected: list[Any] = given if several else [given]
+    expected: list[Any] = given if type(given) is list else [given]  # pyright: ignore
     if messages not in (expected, [given]):
         yield f"messages: {str(expected)[:300]} expected, {str(messages)[:300]} recorded"
     parameters = json.loads(row.request_parameters)
