@@ -59,21 +59,23 @@ def recorded(spans: Any) -> tuple[ReadableSpan, Batch]:
 @pytest.mark.parametrize("kind", KINDS)
 def test_recorded_traffic(kind: str, way: str, spans: Any, request: pytest.FixtureRequest) -> None:
     """The application sees what it sees untraced; the records say what the bodies say."""
+    of_this_kind = of_kind(kind)
     replayer = Replayer()
     wrong: list[str] = []
     loop = asyncio.new_event_loop()
+    request.addfinalizer(loop.close)
 
     def call(exchange: Exchange) -> Outcome:
         if way == "sync":
             return replayer.call(exchange)
         return loop.run_until_complete(replayer.acall(exchange))
 
-    reasons = [why_not(replayer, exchange) for exchange in of_kind(kind)]
-    able = [e for e, reason in zip(of_kind(kind), reasons, strict=True) if not reason]
+    reasons = [why_not(replayer, exchange) for exchange in of_this_kind]
+    able = [e for e, reason in zip(of_this_kind, reasons, strict=True) if not reason]
     turnspan.uninstrument()
     untraced = {exchange.name: call(exchange) for exchange in able}
     turnspan.instrument(tracer_provider=spans.provider)
-    for exchange, reason in zip(of_kind(kind), reasons, strict=True):
+    for exchange, reason in zip(of_this_kind, reasons, strict=True):
         result = reason
         if not reason:
             traced = call(exchange)
@@ -87,7 +89,6 @@ def test_recorded_traffic(kind: str, way: str, spans: Any, request: pytest.Fixtu
         note(request.config, exchange.provider, label, result)
     replayer.close()
     loop.run_until_complete(replayer.aclose())
-    loop.close()
     assert not wrong, f"{len(wrong)} differences:\n" + "\n".join(wrong[:40])
 
 
