@@ -12,12 +12,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 FOREIGN := .venv-foreign
+OLDEST := .venv-oldest
 ARGS ?=
 
 PYTHONS := python3.13 python3.12 python3.11 python3.10 python3 python3.14 python
 CAN_MAKE_VENV := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))
 
-.PHONY: help setup demo test test-foreign check format format-check lint types contracts wheel bench jaeger clean
+.PHONY: help setup demo test test-foreign test-oldest check format format-check lint types contracts wheel bench jaeger clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,6 +31,10 @@ test: setup ## Run the tests (the first time installs a ClickHouse server into .
 
 test-foreign: $(FOREIGN)/.ready ## Compare our rows with those of other packages' instrumentations
 	@$(FOREIGN)/bin/pytest -c tests/foreign/pytest.ini tests/foreign $(ARGS)
+
+test-oldest: $(OLDEST)/.ready ## Test the instrumentors against the oldest SDKs they support
+	@$(OLDEST)/bin/pytest -o oldest_sdks=true -W default --ignore tests/providers/test_anthropic_tools.py \
+	  tests/providers tests/privacy tests/emit/test_conformance.py $(ARGS)
 
 check: ## Everything CI holds: format, lint, types, import contracts, wheel, tests
 	@$(MAKE) format-check
@@ -70,7 +75,7 @@ jaeger: ## Build a real Jaeger into .tools/bin with the Go toolchain (some minut
 	@deploy/jaeger/build .tools
 
 clean: ## Remove everything the other targets made
-	@rm -rf $(VENV) $(FOREIGN) .tools .demo dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	@rm -rf $(VENV) $(FOREIGN) $(OLDEST) .tools .demo dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 setup: $(READY) ## Make .venv with Turnspan and all its extras, editable
@@ -101,4 +106,11 @@ $(FOREIGN)/.ready: $(READY) pyproject.toml tests/foreign/requirements.txt
 	@$(BIN)/python -m venv $(FOREIGN)
 	@$(FOREIGN)/bin/python -m pip install --quiet --disable-pip-version-check \
 	  -e . -r tests/foreign/requirements.txt
+	@touch $@
+
+$(OLDEST)/.ready: $(READY) pyproject.toml tests/oldest.txt
+	@echo "Setting up $(OLDEST) (a minute or two, once) ..."
+	@$(BIN)/python -m venv $(OLDEST)
+	@$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check \
+	  -e '.[embedded,console]' -r tests/oldest.txt
 	@touch $@

@@ -4,6 +4,7 @@ pytest_plugins = (
     "support.cassette_table",
     "support.deployment",
     "support.internal_errors",
+    "support.needs",
     "support.replay_table",
     "support.stores",
     "support.traces",

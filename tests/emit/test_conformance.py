@@ -250,6 +250,7 @@ def run(url: str) -> None:
     asyncio.run(ask_both(url))
 
 
+@pytest.mark.needs("openai.resources.chat.completions:Completions.create(max_completion_tokens)")
 def test_everything_emitted_conforms(stub: ModelStub, emitted: Emitted) -> None:
     """Spans by their kind's table, metrics by theirs; every scenario left its spans."""
     run(stub.url)
@@ -277,6 +278,7 @@ def test_everything_emitted_conforms(stub: ModelStub, emitted: Emitted) -> None:
     assert emitted.events() == []
 
 
+@pytest.mark.needs("openai.resources.chat.completions:Completions.create(max_completion_tokens)")
 def test_content_and_events_conform(
     stub: ModelStub, emitted: Emitted, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -33,15 +33,18 @@ def _held(owner: Any, name: str) -> Any:
 
 def test_uninstrument_restores_the_originals() -> None:
     """Each function is the SDK's own again, by identity."""
-    before = [_held(owner, name) for owner, name in _FUNCTIONS]
+    functions = [(owner, name) for owner, name in _FUNCTIONS if hasattr(owner, name)]
+    before = [_held(owner, name) for owner, name in functions]
     turnspan.instrument()
-    during = [_held(owner, name) for owner, name in _FUNCTIONS]
+    during = [_held(owner, name) for owner, name in functions]
     turnspan.uninstrument()
 
-    assert [_held(owner, name) for owner, name in _FUNCTIONS] == before
+    assert len(functions) >= 5
+    assert [_held(owner, name) for owner, name in functions] == before
     assert all(ours is not original for ours, original in zip(during, before, strict=True))
 
 
+@pytest.mark.needs("openai.lib.streaming.responses")
 @pytest.mark.usefixtures("spans")
 def test_instrument_is_idempotent_and_tells(caplog: pytest.LogCaptureFixture) -> None:
     """Called again it changes nothing, logs nothing, and says what is on."""
@@ -66,6 +69,7 @@ def test_report_of_what_is_off() -> None:
     assert "openai >= 1.40" in instrumentation.report()[0].detail
 
 
+@pytest.mark.needs("anthropic:Anthropic.__init__(open_telemetry)")
 def test_an_sdk_without_what_is_wrapped_is_left_alone(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -85,11 +89,13 @@ def test_an_sdk_without_what_is_wrapped_is_left_alone(
 
 def test_a_missing_extra_only_degrades(monkeypatch: pytest.MonkeyPatch) -> None:
     """A part that is not essential is noted; the rest works."""
+    before = turnspan.instrument()[0].missing
+    turnspan.uninstrument()
     monkeypatch.delattr(openai.Stream, "close")
     try:
         report = turnspan.instrument()
         assert report[0].enabled
-        assert report[0].missing == ("openai._streaming:Stream.close",)
+        assert set(report[0].missing) - set(before) == {"openai._streaming:Stream.close"}
     finally:
         turnspan.uninstrument()
 

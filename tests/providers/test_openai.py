@@ -32,6 +32,7 @@ TOOL: Any = {
 }
 
 
+@pytest.mark.needs("openai.resources.chat.completions:Completions.create(max_completion_tokens)")
 def test_a_call_has_every_attribute(spans: Spans, server: ModelServer, gpt: openai.OpenAI) -> None:
     """One CLIENT span; what a sampler wants is there, and what the response said."""
     server.answer(chat())
@@ -101,6 +102,7 @@ def test_an_asynchronous_call_is_recorded_alike(spans: Spans, server: ModelServe
     assert spans.content().response == chat()
 
 
+@pytest.mark.needs("openai.resources.chat.completions:Completions.parse")
 def test_parsed_raw_and_streaming_responses(
     spans: Spans, server: ModelServer, gpt: openai.OpenAI
 ) -> None:
@@ -287,6 +289,7 @@ def test_an_unreachable_server_and_retries(spans: Spans, server: ModelServer) ->
     assert "turnspan.request.tries" not in (unreachable.attributes or {})
 
 
+@pytest.mark.needs("openai.resources.chat.completions:Completions.parse")
 def test_a_reply_that_a_parser_refuses_is_still_recorded(
     spans: Spans, server: ModelServer, gpt: openai.OpenAI
 ) -> None:

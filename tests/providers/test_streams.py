@@ -7,7 +7,6 @@ import gc
 from collections.abc import Iterator
 from typing import Any
 
-import httpx2
 import openai
 import pytest
 from openai.types.chat import ChatCompletionChunk
@@ -18,6 +17,7 @@ from opentelemetry.trace import StatusCode
 from providers.conftest import Spans
 from support.model_replies import USAGE, WEATHER_CALL, chat_stream, chunk
 from support.model_server import ModelServer
+from support.sdks import BROKEN
 from turnspan import config
 
 HELLO: list[Any] = [{"role": "user", "content": "hi"}]
@@ -43,7 +43,7 @@ def test_a_stream_read_to_its_end(spans: Spans, server: ModelServer, gpt: openai
     server.stream(chat_stream("Hel", "lo"))
 
     stream = start(gpt)
-    assert isinstance(stream.response, httpx2.Response)
+    assert type(stream.response).__name__ == "Response"
     assert spans.all() == []
     assert stream.__class__ is openai.Stream
     texts = [part.choices[0].delta.content for part in stream]
@@ -175,12 +175,12 @@ def test_a_stream_that_breaks(spans: Spans, server: ModelServer, gpt: openai.Ope
     """The caller gets the SDK's error; the span is an error with what had arrived."""
     server.stream(chat_stream("Hel", "lo"), stop_after=2)
 
-    with pytest.raises(openai.APIConnectionError):
+    with pytest.raises(BROKEN) as caught:
         list(start(gpt))
 
     assert outcome(spans.call()) == "error"
     assert spans.call().status.status_code is StatusCode.ERROR
-    assert spans.attributes()["error.type"] == "APIConnectionError"
+    assert spans.attributes()["error.type"] == caught.type.__name__
     assert text_of(spans) == "Hel"
 
 
@@ -234,6 +234,7 @@ def test_a_server_that_refuses_is_not_asked_again(
     assert "stream_options" not in server.requests[1].body
 
 
+@pytest.mark.needs("openai.resources.chat.completions:Completions.stream")
 def test_the_stream_helper(spans: Spans, server: ModelServer, gpt: openai.OpenAI) -> None:
     """chat.completions.stream() works unmodified, read to the end or left."""
     server.stream(chat_stream("Hel", "lo"))
@@ -363,6 +364,7 @@ def test_asynchronous_streams(
     assert spans.call().status.status_code is StatusCode.UNSET
 
 
+@pytest.mark.needs("openai.resources.chat.completions:Completions.stream")
 def test_the_asynchronous_helper(spans: Spans, server: ModelServer) -> None:
     """AsyncOpenAI's stream() helper works unmodified."""
     server.stream(chat_stream("Hel", "lo"))
