@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -263,6 +264,46 @@ def test_switched_off_content_is_off_for_foreign_spans_too(name: str) -> None:
     written = repr(landed)
     for word in ("Paris", "Rome", "sunny", "Sunny", "Be brief", "Let me look", "The weather."):
         assert word not in written
+
+
+def test_a_langfuse_generation_is_read() -> None:
+    """Its own buckets of tokens share none: ours include the cached and the reasoning ones."""
+    call = dialects.read(
+        ForeignSpan(
+            "answer",
+            "langfuse-sdk",
+            {
+                "langfuse.observation.type": "generation",
+                "langfuse.observation.model.name": "claude-sonnet-4-5",
+                "langfuse.observation.input": '[{"role": "user", "content": "hi"}]',
+                "langfuse.observation.output": "hello",
+                "langfuse.observation.usage_details": (
+                    '{"input": 10, "output": 2, "cache_read_input_tokens": 4,'
+                    ' "input_cache_creation": 3, "output_reasoning_tokens": 5}'
+                ),
+                "langfuse.observation.cost_details": '{"total": 0.25}',
+                "langfuse.observation.completion_start_time": '"2026-11-21T10:00:00.500000Z"',
+                "session.id": "s",
+                "user.id": "u",
+            },
+            start_time=1_795_255_200_000_000_000,
+        )
+    )
+
+    assert call is not None
+    assert (call.kind, call.operation, call.request_model) == (
+        "inference",
+        "chat",
+        "claude-sonnet-4-5",
+    )
+    assert call.usage == Usage(17, 7, 4, 3, 5)
+    assert call.cost_usd == Decimal("0.25")
+    assert (call.stream, call.time_to_first_chunk) == (True, 0.5)
+    assert (call.conversation_id, call.user_id) == ("s", "u")
+    assert [message["parts"][0] for message in (*call.input, *call.output)] == [
+        {"type": "text", "content": "hi"},
+        {"type": "text", "content": "hello"},
+    ]
 
 
 def test_a_vercel_call_is_read() -> None:

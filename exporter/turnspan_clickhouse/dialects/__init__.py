@@ -9,7 +9,14 @@ from __future__ import annotations
 from turnspan import semconv
 from turnspan.content.keys import is_content
 from turnspan.guard import errors
-from turnspan_clickhouse.dialects import genai, openinference, openllmetry, pydantic_ai, vercel
+from turnspan_clickhouse.dialects import (
+    genai,
+    langfuse,
+    openinference,
+    openllmetry,
+    pydantic_ai,
+    vercel,
+)
 from turnspan_clickhouse.dialects.base import (
     AGENT,
     INFERENCE,
@@ -51,6 +58,8 @@ def detect(scope: str, attributes: Attributes) -> Dialect | None:
         if semconv.OPERATION_NAME in attributes or scope == "pydantic-ai":
             return pydantic_ai.DIALECT
         return pydantic_ai.DIALECT if "request_data" in attributes else None
+    if langfuse.TYPE in attributes and semconv.OPERATION_NAME not in attributes:
+        return langfuse.DIALECT
     if "ai.operationId" in attributes:
         return vercel.DIALECT
     if _is_openllmetry(scope, attributes):

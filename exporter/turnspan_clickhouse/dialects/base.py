@@ -35,6 +35,8 @@ class ForeignSpan:
     scope: str
     attributes: Attributes
     events: Events = ()
+    start_time: int = 0
+    """Nanoseconds since the epoch."""
 
 
 @dataclass(slots=True)

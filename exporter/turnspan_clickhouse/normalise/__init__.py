@@ -11,6 +11,7 @@ from opentelemetry.trace import SpanKind
 from turnspan import config, semconv
 from turnspan.content.convert import split_request
 from turnspan.content.ledger import (
+    Content,
     InferenceContent,
     Ledger,
     StartedTurn,
@@ -57,7 +58,7 @@ class Normaliser:
             content = adopt(facts, self._settings.capture_content)
         settle(facts, self._cleaner)
         held = self._nesting.ended_inside(facts)
-        operation = text(facts.raw.get(semconv.OPERATION_NAME))
+        operation = _operation(facts, content)
         if operation in semconv.INFERENCE_OPERATIONS:
             said = content if isinstance(content, InferenceContent) else None
             self._inference(facts, said, held, redactor, batch)
@@ -219,3 +220,17 @@ class Normaliser:
         self._redactor = Redactor(settings)
         self._cleaner = Cleaner(self._redactor)
         self._origins = Origins(self._project or settings.project, self._redactor)
+
+
+def _operation(facts: SpanFacts, content: Content | None) -> str:
+    """What the span is of: as its content tells, else its attribute.
+
+    Others write on the spans of ours that are current when they record a call (LiteLLM does), and
+    the operation's name is among what they write.
+    """
+    if not facts.foreign:
+        if isinstance(content, TurnContent):
+            return semconv.OP_INVOKE_AGENT
+        if isinstance(content, ToolContent):
+            return semconv.OP_EXECUTE_TOOL
+    return text(facts.raw.get(semconv.OPERATION_NAME))

@@ -23,7 +23,9 @@ def adopt(facts: SpanFacts, capture_content: bool) -> Content | None:
     if facts.scope_name.startswith(semconv.SCOPE_PREFIX):
         return None
     events = [(event.name, dict(event.attributes or {})) for event in facts.span.events]
-    span = ForeignSpan(facts.span.name, facts.scope_name, facts.attributes, events)
+    span = ForeignSpan(
+        facts.span.name, facts.scope_name, facts.attributes, events, facts.span.start_time or 0
+    )
     call = dialects.read(span)
     if call is None:
         if not capture_content:
