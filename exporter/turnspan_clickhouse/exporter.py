@@ -74,7 +74,7 @@ class ClickHouseSpanExporter(SpanExporter):
             self.after_fork()
         with self._lock:
             batch = self._batch()
-            self._add_started(batch, {s.context.span_id for s in spans if s.context is not None})
+            self._add_announced(batch, {s.context.span_id for s in spans if s.context is not None})
             for span in spans:
                 try:
                     self._normaliser.span(span, batch)
@@ -86,10 +86,7 @@ class ClickHouseSpanExporter(SpanExporter):
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
         """Write what has begun, and for a server store ship what is spooled, within the time."""
-        with self._lock:
-            batch = self._batch()
-            self._add_started(batch, set())
-            fine = self._write(batch) is SpanExportResult.SUCCESS
+        fine = self._write_announced() is SpanExportResult.SUCCESS
         if self._shipper is not None:
             fine = self._shipper.flush(timeout_millis / 1000) and fine
         return fine
@@ -101,6 +98,7 @@ class ClickHouseSpanExporter(SpanExporter):
         self._closed.set()
         if self._ticker is not threading.current_thread():
             self._ticker.join(timeout=2)
+        self._write_announced()
         if self._shipper is not None:
             self._shipper.stop(timeout=5.0)
         self._writer.close()
@@ -135,7 +133,14 @@ class ClickHouseSpanExporter(SpanExporter):
     def _batch(self) -> Batch:
         return Batch(self._writer.token, self._clock.now())
 
-    def _add_started(self, batch: Batch, ended: set[int]) -> None:
+    def _write_announced(self) -> SpanExportResult:
+        with self._lock:
+            batch = self._batch()
+            self._add_announced(batch, set())
+            return self._write(batch)
+
+    def _add_announced(self, batch: Batch, ended: set[int]) -> None:
+        """Add what has been told beside spans: turns that have begun, judgments."""
         for started in self._ledger.take_started():
             if started.span_id in ended:
                 continue
@@ -143,6 +148,12 @@ class ClickHouseSpanExporter(SpanExporter):
                 self._normaliser.running(started, batch)
             except Exception as error:  # noqa: BLE001  a poison turn costs only its running row
                 errors.record("normalise.running", error)
+        for judgment in self._ledger.take_judgments():
+            try:
+                self._normaliser.judged(judgment, batch)
+            except Exception as error:  # noqa: BLE001  a poison judgment costs only itself
+                errors.record("normalise.judged", error)
+                self._dropped["normalise_failed"] += 1
 
     def _write(self, batch: Batch) -> SpanExportResult:
         result = SpanExportResult.SUCCESS
@@ -198,10 +209,7 @@ class ClickHouseSpanExporter(SpanExporter):
         closed = self._closed
         while not closed.wait(_TICK_SECONDS):
             try:
-                with self._lock:
-                    batch = self._batch()
-                    self._add_started(batch, set())
-                    self._write(batch)
+                self._write_announced()
                 self._ledger.sweep()
             except Exception as error:  # noqa: BLE001  the thread must live on
                 errors.record("exporter.tick", error)

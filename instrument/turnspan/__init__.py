@@ -16,6 +16,7 @@ from turnspan.decorators import agent, step, tool, workflow
 from turnspan.evaluations import evaluation
 from turnspan.inference import inference
 from turnspan.instrumentation import instrument, uninstrument
+from turnspan.judgments import annotate
 from turnspan.lifecycle import FlushResult, configure, flush, shutdown
 from turnspan.propagation import extract, inject
 from turnspan.sessions import session
@@ -27,6 +28,7 @@ __all__ = [
     "FlushResult",
     "Turn",
     "agent",
+    "annotate",
     "configure",
     "current_turn",
     "evaluation",

@@ -21,9 +21,10 @@ def evaluation(
     error_type: str | None = None,
     span: Span | SpanContext | None = None,
 ) -> None:
-    """Emit a ``gen_ai.evaluation.result`` event. Never raises.
+    """Emit a ``gen_ai.evaluation.result`` event, and record the judgment. Never raises.
 
-    It goes to the LoggerProvider given to ``configure``, or else the global one, and belongs to
+    The record is one of ``annotation``, of the kind ``evaluation:<name>``. The event goes to the
+    LoggerProvider given to ``configure``, or else the global one, and belongs to
     ``span`` (a span or its context, so that an answer can be judged long after), or else to the
     current span.
 
@@ -37,16 +38,20 @@ def evaluation(
         span: what was judged.
     """
     with guard("evaluation"):
-        from turnspan import events
+        from turnspan import events, judgments
         from turnspan.content.redact import Redactor
 
         settings = config.active()
-        if not settings.enabled or events.logger() is None:
+        if not settings.enabled:
+            return
+        number = None if score is None else float(score)
+        judgments.judge_evaluation(span, str(name), number, label, explanation)
+        if events.logger() is None:
             return
         redactor = Redactor(settings)
         attributes: dict[str, Any] = {semconv.EVALUATION_NAME: str(name)}
-        if score is not None:
-            attributes[semconv.EVALUATION_SCORE_VALUE] = float(score)
+        if number is not None:
+            attributes[semconv.EVALUATION_SCORE_VALUE] = number
         for key, text in (
             (semconv.EVALUATION_SCORE_LABEL, label),
             (semconv.EVALUATION_EXPLANATION, explanation),

@@ -12,6 +12,7 @@ def test_public_names() -> None:
         "FlushResult",
         "Turn",
         "agent",
+        "annotate",
         "configure",
         "current_turn",
         "evaluation",

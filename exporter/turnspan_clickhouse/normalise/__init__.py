@@ -13,6 +13,7 @@ from turnspan.content.convert import split_request
 from turnspan.content.ledger import (
     Content,
     InferenceContent,
+    Judgment,
     Ledger,
     StartedTurn,
     ToolContent,
@@ -77,6 +78,12 @@ class Normaliser:
         """Add the row of a turn that has begun."""
         self._current_redactor()
         batch.add(others.running_turn(started, self._origins, self._cleaner, batch))
+
+    def judged(self, judgment: Judgment, batch: Batch) -> None:
+        """Add the row of a judgment."""
+        redactor = self._current_redactor()
+        project = self._origins.read(judgment.resource).project
+        batch.add(others.annotation(judgment, project, redactor, batch.written_at))
 
     def finish(self, batch: Batch) -> None:
         """Add the rows of derived turns that the batch's spans changed."""

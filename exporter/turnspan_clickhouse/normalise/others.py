@@ -11,7 +11,7 @@ from opentelemetry.sdk.trace import ReadableSpan
 from turnspan import semconv
 from turnspan.content.convert import convert_message, split_request
 from turnspan.content.keys import event_without_content
-from turnspan.content.ledger import StartedTurn, ToolContent, TurnContent
+from turnspan.content.ledger import Judgment, StartedTurn, ToolContent, TurnContent
 from turnspan.content.model import dumps_text, last_user_text
 from turnspan.content.redact import Redactor
 from turnspan.outcomes import tool_failed
@@ -26,7 +26,7 @@ from turnspan_clickhouse.normalise.source import (
     text,
 )
 from turnspan_clickhouse.normalise.written import write_content
-from turnspan_clickhouse.records import SpanRow, ToolCall, TurnSummary
+from turnspan_clickhouse.records import Annotation, SpanRow, ToolCall, TurnSummary
 
 RUNNING, FINAL, INTERRUPTED = "running", "final", "interrupted"
 
@@ -230,6 +230,28 @@ def running_turn(
     message = started.user_message
     write_content(row, "user_message", message, "user_message", cleaner.redactor)
     return row
+
+
+def annotation(judgment: Judgment, project: str, redactor: Redactor, written_at: int) -> Annotation:
+    """The row of a judgment of something in this project."""
+    said = {
+        name: redactor.text(getattr(judgment, name), f"annotation:{name}")
+        for name in ("comment", "directive", "author", "outcome", "kind")
+    }
+    return Annotation(
+        project=project,
+        subject_kind=judgment.subject_kind,
+        subject_id=judgment.subject_id,
+        annotation_id=judgment.annotation_id,
+        training_flag=judgment.training_flag,
+        score=judgment.score,
+        chosen_id=judgment.chosen_id,
+        rejected_id=judgment.rejected_id,
+        source=judgment.source,
+        created_at=judgment.created_at,
+        written_at=written_at,
+        **said,
+    )
 
 
 def span_row(facts: SpanFacts, redactor: Redactor, batch: Batch) -> SpanRow:

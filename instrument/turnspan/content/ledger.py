@@ -98,14 +98,41 @@ class StartedTurn:
     resource: Mapping[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Judgment:
+    """What somebody said of a turn, a call, ...: one row of ``annotation``. Ns since the epoch."""
+
+    resource: Mapping[str, Any]
+    subject_kind: str
+    subject_id: str
+    kind: str = ""
+    annotation_id: str = ""
+    outcome: str = ""
+    training_flag: int | None = None
+    score: float | None = None
+    comment: str = ""
+    chosen_id: str = ""
+    rejected_id: str = ""
+    directive: str = ""
+    author: str = ""
+    source: str = ""
+    created_at: int = 0
+
+
+MAX_JUDGMENTS = 100_000
+"""Judgments that wait to be landed at most; further ones are dropped and counted."""
+
+
 class Ledger:
-    """A bounded, thread-safe map from span identity to content, plus the turns just begun."""
+    """A bounded, thread-safe map from span identity to content, plus the turns just begun and what
+    was said of some."""
 
     def __init__(self, max_entries: int = MAX_ENTRIES, max_age: float = MAX_AGE_SECONDS) -> None:
         self._max_entries = max_entries
         self._max_age = max_age
         self._entries: dict[tuple[int, int], tuple[float, Content]] = {}
         self._started: deque[StartedTurn] = deque(maxlen=10_000)
+        self._judgments: deque[Judgment] = deque()
         self._consumers = 0
         self._lock = threading.Lock()
         self.dropped: Counter[str] = Counter()
@@ -127,6 +154,7 @@ class Ledger:
             if not self._consumers:
                 self._entries.clear()
                 self._started.clear()
+                self._judgments.clear()
 
     def put(self, trace_id: int, span_id: int, content: Content) -> None:
         """Keep a span's content until it is taken."""
@@ -156,6 +184,22 @@ class Ledger:
             except IndexError:
                 return taken
 
+    def judge(self, judgment: Judgment) -> None:
+        """Tell consumers of a judgment."""
+        if len(self._judgments) >= MAX_JUDGMENTS:
+            self.dropped["judgments_full"] += 1
+        elif self._consumers:
+            self._judgments.append(judgment)
+
+    def take_judgments(self) -> list[Judgment]:
+        """Remove and return the judgments told since the last call."""
+        taken: list[Judgment] = []
+        while True:
+            try:
+                taken.append(self._judgments.popleft())
+            except IndexError:
+                return taken
+
     def sweep(self) -> int:
         """Drop entries older than the age limit (spans that never ended); returns how many."""
         limit = time.monotonic() - self._max_age
@@ -178,6 +222,7 @@ class Ledger:
         self._lock = threading.Lock()
         self._entries = {}
         self._started.clear()
+        self._judgments.clear()
 
     def __len__(self) -> int:
         return len(self._entries)

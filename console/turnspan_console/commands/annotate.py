@@ -1,0 +1,74 @@
+"""``turnspan annotate``: judge a record."""
+
+from __future__ import annotations
+
+import getpass
+
+import click
+
+from turnspan_console.failures import USAGE, Failure
+from turnspan_console.options import chosen_dsn, open_chosen, store_option
+
+OUTCOMES = ("pending", "used", "modified", "rejected")
+"""As ``turnspan.judgments`` has them; importing that would slow the command's start."""
+
+_KINDS = ("turn", "call", "tool", "session")
+
+
+@click.command("annotate", short_help="Judge a turn, model call, tool call or session.")
+@click.argument("id_", metavar="ID")
+@click.option("--outcome", type=click.Choice(OUTCOMES), help="What became of the answer.")
+@click.option(
+    "--flag",
+    type=click.Choice(["1", "0", "-1"]),
+    help="For training: 1 a good candidate, -1 leave out, 0 neither.",
+)
+@click.option("--score", type=float, metavar="NUMBER", help="1 to 10, where people judge.")
+@click.option("--comment", metavar="TEXT", help="Why.")
+@click.option("--directive", metavar="TEXT", help="What is to be done differently.")
+@click.option("--over", metavar="ID", help="The record that this one was chosen over.")
+@click.option("--author", metavar="NAME", help="Who judges.  [default: you]")
+@store_option
+def command(
+    id_: str,
+    outcome: str | None,
+    flag: str | None,
+    score: float | None,
+    comment: str | None,
+    directive: str | None,
+    over: str | None,
+    author: str | None,
+) -> None:
+    """Judge the turn, model call, tool call or session with this ID.
+
+    ID is whole or its beginning of at least six characters. Judgments are appended: the newest of
+    each kind holds (the view annotation_current), the ones before it stay. The same one given twice
+    is stored once.
+    """
+    from turnspan_clickhouse.ship import ship
+    from turnspan_clickhouse.spool import Spool
+    from turnspan_console.ids import one
+    from turnspan_records.annotating import annotate
+
+    spool = Spool(chosen_dsn().spool)
+    with open_chosen() as store:
+        subject = one(store, id_, prefer=_KINDS)
+        other = one(store, over, prefer=(subject.kind,)).id if over else None
+        try:
+            count = annotate(
+                spool,
+                subject,
+                outcome=outcome,
+                training_flag=None if flag is None else int(flag),
+                score=score,
+                comment=comment,
+                directive=directive,
+                preferred_over=other,
+                author=getpass.getuser() if author is None else author,
+            )
+        except ValueError as error:
+            raise Failure(f"{error}.", USAGE) from None
+        if not count:
+            raise Failure("Say what you think of it: --outcome, --flag, --score, ...", USAGE)
+        ship(store, spool=spool)
+    click.echo(f"{subject.kind} {subject.id}: {count} {'judgment' if count == 1 else 'judgments'}")

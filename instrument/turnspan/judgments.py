@@ -1,0 +1,206 @@
+"""``turnspan.annotate``: what became of an answer, and what somebody thought of it."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from hashlib import blake2b
+from typing import Any, Final
+
+from opentelemetry import trace
+from opentelemetry.trace import Span, SpanContext
+
+from turnspan import config, semconv
+from turnspan.content.ledger import Judgment, ledger
+from turnspan.context import active_turn
+from turnspan.guard import guard
+from turnspan.recording import tracer
+from turnspan.turn import Turn
+
+OUTCOMES: Final = ("pending", "used", "modified", "rejected")
+"""What became of an answer (SEMANTICS: outcomes)."""
+
+SUBJECTS: Final = ("turn", "call", "tool", "span", "session", "artifact", "attempt")
+"""What can be judged."""
+
+Subject = Turn | Span | SpanContext | str
+
+
+def annotate(
+    subject: Subject | None = None,
+    *,
+    kind: str | None = None,
+    outcome: str | None = None,
+    training_flag: int | None = None,
+    score: float | None = None,
+    comment: str | None = None,
+    directive: str | None = None,
+    preferred_over: str | None = None,
+    author: str = "",
+    id: str = "",
+) -> bool:
+    """Record judgments of a turn, a call or anything else with an id. Never raises.
+
+    They are records of their own, appended and joined by id: it makes no difference whether they
+    come while the turn is running, after it landed, from another process, or before anything of it
+    is known. The same judgment sent twice is stored once; the newest of each kind holds.
+
+    Args:
+        subject: the turn (or its id as text), a span or its context; else the current turn, or
+            outside of turns the current span.
+        kind: what the id is of: ``turn``, ``call``, ``tool``, ``span``, ``session``, ``artifact``
+            or ``attempt``. Of an id as text it is else a turn, of a span what its operation says.
+        outcome: ``pending``, ``used``, ``modified`` or ``rejected``.
+        training_flag: 1 a good candidate for training, -1 to be left out, 0 neither.
+        score: a number; 1 to 10 where people judge.
+        comment: anything.
+        directive: what is to be done differently.
+        preferred_over: the id of the same kind of thing that this one was chosen over.
+        author: who judged.
+        id: your own id of this judgment; sent again with it, a judgment replaces itself.
+
+    Returns:
+        Whether it was taken. ``False``: nobody lands records in this process (``configure`` was
+        not called, or Turnspan is off), nothing was said, there is no subject, or something given
+        is not what it must be, which is logged and counted as an internal error is.
+    """
+    with guard("annotate"):
+        if not config.active().enabled or not ledger.active:
+            return False
+        found = _subject(subject, kind)
+        if found is None:
+            return False
+        said = Judgment(
+            resource=_resource(subject),
+            subject_kind=found[0],
+            subject_id=found[1],
+            author=str(author),
+            source="annotate",
+            created_at=time.time_ns(),
+        )
+        each = judged(said, outcome, training_flag, score, comment, directive, preferred_over, id)
+        for one in each:
+            ledger.judge(one)
+        return bool(each)
+    return False
+
+
+def judge_evaluation(
+    span: Span | SpanContext | None,
+    name: str,
+    score: float | None,
+    label: str | None,
+    explanation: str | None,
+) -> None:
+    """Record an evaluation: of the kind ``evaluation:<name>``, the label as its outcome."""
+    if not ledger.active:
+        return
+    found = _subject(span, None)
+    if found is None:
+        return
+    said = Judgment(
+        resource=_resource(span),
+        subject_kind=found[0],
+        subject_id=found[1],
+        kind=f"evaluation:{name}",
+        score=None if score is None else float(score),
+        outcome=label or "",
+        comment=explanation or "",
+        source="evaluation",
+        created_at=time.time_ns(),
+    )
+    ledger.judge(replace(said, annotation_id=_digest(said)))
+
+
+def judged(
+    said: Judgment,
+    outcome: str | None = None,
+    training_flag: int | None = None,
+    score: float | None = None,
+    comment: str | None = None,
+    directive: str | None = None,
+    preferred_over: str | None = None,
+    id: str = "",
+) -> list[Judgment]:
+    """A judgment of each kind that is given (see ``annotate``).
+
+    Raises:
+        ValueError: one of them is not what it must be; the message says what.
+    """
+    if outcome is not None and outcome not in OUTCOMES:
+        raise ValueError(f"outcome is one of {', '.join(OUTCOMES)}: not {outcome!r}")
+    if training_flag is not None and training_flag not in (-1, 0, 1):
+        raise ValueError(f"training_flag is 1 (good), 0 or -1 (exclude): not {training_flag!r}")
+    if score is not None and not math.isfinite(float(score)):
+        raise ValueError(f"score is a finite number: not {score!r}")
+    each = _each(said, outcome, training_flag, score, comment, directive, preferred_over)
+    return [replace(one, annotation_id=id or _digest(one)) for one in each]
+
+
+def _each(
+    said: Judgment,
+    outcome: str | None,
+    training_flag: int | None,
+    score: float | None,
+    comment: str | None,
+    directive: str | None,
+    preferred_over: str | None,
+) -> Iterator[Judgment]:
+    if outcome is not None:
+        yield replace(said, kind="outcome", outcome=outcome)
+    if training_flag is not None:
+        yield replace(said, kind="training_flag", training_flag=int(training_flag))
+    if score is not None:
+        yield replace(said, kind="score", score=float(score))
+    if comment:
+        yield replace(said, kind="comment", comment=str(comment))
+    if directive:
+        yield replace(said, kind="directive", directive=str(directive))
+    if preferred_over:
+        pair = (said.subject_id, str(preferred_over))
+        yield replace(said, kind="preference", chosen_id=pair[0], rejected_id=pair[1])
+
+
+def _digest(said: Judgment) -> str:
+    values = (
+        *(said.kind, said.outcome, said.training_flag, said.score, said.comment),
+        *(said.chosen_id, said.rejected_id, said.directive, said.author),
+    )
+    return blake2b(repr(values).encode(errors="replace"), digest_size=16).hexdigest()
+
+
+def _subject(subject: Subject | None, kind: str | None) -> tuple[str, str] | None:
+    if kind is not None and kind not in SUBJECTS:
+        raise ValueError(f"kind is one of {', '.join(SUBJECTS)}: not {kind!r}")
+    if subject is None:
+        subject = active_turn() or trace.get_current_span()
+    if isinstance(subject, str):
+        return (kind or "turn", subject) if subject else None
+    if isinstance(subject, Turn):
+        return ("turn", subject.id) if subject.id else None
+    context = subject if isinstance(subject, SpanContext) else subject.get_span_context()
+    if not context.is_valid:
+        return None
+    return kind or _kind_of(subject), f"{context.span_id:016x}"
+
+
+_KINDS: Final = {semconv.OP_INVOKE_AGENT: "turn", semconv.OP_EXECUTE_TOOL: "tool"}
+
+
+def _kind_of(subject: Span | SpanContext) -> str:
+    attributes: Any = getattr(subject, "attributes", None) or {}
+    operation = attributes.get(semconv.OPERATION_NAME)
+    if operation in semconv.INFERENCE_OPERATIONS:
+        return "call"
+    return _KINDS.get(operation, "span")
+
+
+def _resource(subject: Subject | None) -> Any:
+    """The resource that says whose record it is: the span's, else that of this process."""
+    for holder in (subject, trace.get_current_span(), tracer()):
+        resource = getattr(holder, "resource", None)
+        if resource is not None:
+            return resource.attributes
+    return {}

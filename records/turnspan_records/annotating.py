@@ -1,0 +1,60 @@
+"""Judgments from outside the application: by a person at a terminal, by a job."""
+
+from __future__ import annotations
+
+import time
+
+from turnspan import config
+from turnspan.content.ledger import Judgment
+from turnspan.content.redact import Redactor
+from turnspan.judgments import judged
+from turnspan_clickhouse.encode import encode_rows
+from turnspan_clickhouse.migrate import SCHEMA_VERSION
+from turnspan_clickhouse.normalise.others import annotation
+from turnspan_clickhouse.records import Annotation
+from turnspan_clickhouse.spool import Spool, SpoolWriter
+from turnspan_records.lookup import Found
+
+
+def annotate(
+    spool: Spool,
+    subject: Found,
+    *,
+    outcome: str | None = None,
+    training_flag: int | None = None,
+    score: float | None = None,
+    comment: str | None = None,
+    directive: str | None = None,
+    preferred_over: str | None = None,
+    author: str = "",
+) -> int:
+    """Write judgments of a record to the spool; returns how many. They land when it is shipped.
+
+    Raises:
+        ValueError: one of them is not what it must be.
+        SpoolError: the spool cannot be written.
+    """
+    now = time.time_ns()
+    said = Judgment(
+        resource={},
+        subject_kind=subject.kind,
+        subject_id=subject.id,
+        author=author,
+        source="command",
+        created_at=now,
+    )
+    each = judged(said, outcome, training_flag, score, comment, directive, preferred_over)
+    if not each:
+        return 0
+    redactor = Redactor(config.active())
+    block, rejected = encode_rows(
+        Annotation, [annotation(one, subject.project, redactor, now) for one in each]
+    )
+    if rejected:
+        raise ValueError(str(rejected[0][1]))
+    writer = SpoolWriter(spool)
+    try:
+        writer.write(Annotation.table, SCHEMA_VERSION, block, sync=True)
+    finally:
+        writer.close()
+    return len(each)
