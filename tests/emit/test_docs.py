@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from support.shared import REPOSITORY
-from turnspan import config
+from turnspan import config, instruments
 from turnspan_clickhouse.dsn import Dsn
 from turnspan_clickhouse.ship import ship
 from turnspan_clickhouse.stores import open_store
@@ -30,6 +30,26 @@ def test_every_variable_is_documented_with_its_default() -> None:
         written = rows[option.variable].strip().strip("`")
         if option.field not in ("project", "content_on_spans", "content_on_events"):
             assert written == str(default).lower(), option.variable
+
+
+def test_every_metric_and_version_is_documented() -> None:
+    """docs/instrumentation.md names what is recorded, and the packages as they are tested."""
+    text = (REPOSITORY / "docs" / "instrumentation.md").read_text(encoding="utf-8")
+    written = re.findall(r"`(gen_ai[a-z_.]*|turnspan[a-z_.]*)`((?:, `\.[a-z_.]*`)*)", text)
+    names = {first for first, _ in written}
+    for first, rest in written:
+        for last in re.findall(r"`(\.[a-z_.]*)`", rest):
+            names |= {f"{prefix}{last}" for prefix in _prefixes(first)}
+    for metric in (*instruments.METRICS, *instruments.OBSERVED):
+        assert metric.name in names, metric.name
+    pinned = (REPOSITORY / "tests" / "foreign" / "requirements.txt").read_text(encoding="utf-8")
+    for version in re.findall(r"==(\S+)", pinned):
+        assert version in text or version in ("2.11.0", "2.54.0"), version
+
+
+def _prefixes(name: str) -> list[str]:
+    parts = name.split(".")
+    return [".".join(parts[:end]) for end in range(1, len(parts))]
 
 
 EXPECTED = [
