@@ -21,6 +21,7 @@ from turnspan import metrics
 from turnspan.content.ledger import Ledger, ledger
 from turnspan.guard import errors, logger
 from turnspan_clickhouse import dsn as dsns
+from turnspan_clickhouse.background import BackgroundShipper
 from turnspan_clickhouse.batch import Batch, Clock
 from turnspan_clickhouse.encode import encode_rows
 from turnspan_clickhouse.errors import SpoolError
@@ -28,7 +29,6 @@ from turnspan_clickhouse.migrate import SCHEMA_VERSION
 from turnspan_clickhouse.normalise import Normaliser
 from turnspan_clickhouse.pricing import cost_of_call
 from turnspan_clickhouse.records import RECORDS, Record
-from turnspan_clickhouse.ship import BackgroundShipper
 from turnspan_clickhouse.spool import Spool, SpoolWriter
 
 MAX_BLOCK = 64 * 2**20

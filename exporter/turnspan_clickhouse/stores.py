@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from turnspan_clickhouse.dsn import Dsn
 from turnspan_clickhouse.errors import (
+    InsertTooLargeError,
     QueryError,
     StoreBusyError,
     StoreError,
@@ -104,6 +105,9 @@ class Store:
             "insert_deduplication_token": token,
             "insert_deduplicate": 1,
             "async_insert": 0,
+            # Written only when it has been read to the end, so that a refusal refuses all of it.
+            "min_insert_block_size_rows": 0,
+            "min_insert_block_size_bytes": 256 * 2**20,
             # A column the store lacks means an older schema: refused, so that nothing is lost.
             "input_format_skip_unknown_fields": 0,
         }
@@ -305,6 +309,11 @@ def _translated(dsn: Dsn, error: DatabaseError) -> StoreError:
         return StoreError(
             f"The server at {dsn.host}:{dsn.port} refused user {dsn.user!r}: check the user "
             "and password in TURNSPAN_STORE or TURNSPAN_STORE_PASSWORD."
+        )
+    if not error.code and "HTTP status 413" in str(error):
+        return InsertTooLargeError(
+            f"A proxy before {dsn.host}:{dsn.port} refuses an insert of this size (HTTP 413): "
+            "raise its limit on a request's body, then run `turnspan ship --rejected`."
         )
     if error.code or dsn.embedded or isinstance(error, exceptions.ProgrammingError):
         return QueryError(_server_text(dsn, error), error.code or 0)

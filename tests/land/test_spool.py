@@ -153,7 +153,7 @@ def test_at_the_limit_the_oldest_plain_spans_go_first(tmp_path: Path) -> None:
     assert {s.table for s in spool.segments()} <= {"llm_call", "tool_call"}
     assert spool.dropped["spool_full:span"] == 15
     assert sum(s.size for s in spool.segments()) <= spool.limit_bytes
-    assert Spool(tmp_path).usage().dropped["span"] == 15  # another process sees it
+    assert Spool(tmp_path).usage().dropped["spool_full:span"] == 15  # another process sees it
 
 
 def test_calls_are_never_dropped_for_spans(tmp_path: Path) -> None:
