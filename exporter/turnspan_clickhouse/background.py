@@ -6,14 +6,12 @@ import os
 import random
 import threading
 import time
-from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 
 from opentelemetry import context as otel_context
 
 from turnspan.guard import errors, logger
 from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.segments import Segment
 from turnspan_clickhouse.ship import Shipper, ShipResult
 from turnspan_clickhouse.spool import Spool
 from turnspan_clickhouse.stores import Store, open_store
@@ -53,7 +51,7 @@ class BackgroundShipper:
         self._state = threading.Condition()
         self._asked = self._done = 0
         self._hurry = 0.0  # until when a flush waits for this pass
-        self._awaited: Sequence[Segment] = ()  # what it waits for
+        self._awaited: set[str] = set()  # what it waits for
         self._stopping = False
         self._store: Store | None = None
         self._failures = 0
@@ -81,7 +79,7 @@ class BackgroundShipper:
         """Ship now, whatever the back-off says; whether all had landed within the seconds."""
         if self._pid != os.getpid() or self._thread is None:
             self.start()
-        waiting = self._spool.segments()
+        waiting = self._spool.names()
         with self._state:
             self._asked += 1
             goal = self._asked
@@ -93,7 +91,7 @@ class BackgroundShipper:
 
     def stop(self, timeout: float) -> bool:
         """Ship what waits for at most ``timeout`` seconds and end; whether all had landed."""
-        thread, waiting = self._thread, self._spool.segments()
+        thread, waiting = self._thread, self._spool.names()
         if thread is None or self._pid != os.getpid():
             return not waiting
         self._deadline = time.monotonic() + timeout
@@ -103,14 +101,14 @@ class BackgroundShipper:
         thread.join(timeout)
         return not thread.is_alive() and self._landed(waiting)
 
-    def _landed(self, segments: Sequence[Segment]) -> bool:
+    def _landed(self, names: set[str]) -> bool:
         """Whether these left the spool for the store; others may write new ones all the time."""
         rejected = self._spool.rejected_folder
-        return not any(s.path.exists() or (rejected / s.name).exists() for s in segments)
+        return not names & self._spool.names() and not any((rejected / n).exists() for n in names)
 
     def _gone(self) -> bool:
         """Whether another process has shipped what a flush or the end waits for."""
-        return not any(segment.path.exists() for segment in self._awaited)
+        return not self._awaited & self._spool.names()
 
     # -- the thread ------------------
 

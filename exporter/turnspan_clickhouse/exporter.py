@@ -111,7 +111,7 @@ class ClickHouseSpanExporter(SpanExporter):
     def remaining(self) -> int:
         """Segments in the spool that have not landed (0 for the embedded store: a reader lands
         them when it opens the store)."""
-        return 0 if self._dsn.embedded else len(self._spool.segments())
+        return 0 if self._dsn.embedded else len(self._spool.names())
 
     def dropped(self) -> dict[str, int]:
         """Records lost, by reason."""

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
-_NAME = re.compile(r"(\d{8}T\d{6}\.\d{6}Z)-(\w+-\d+)-(\d+)\.(\d+)\.(\w+)\.native")
+_NAME = re.compile(r"\d{8}T\d{6}\.\d{6}Z-(\w+-\d+)-(\d+)\.(\d+)\.(\w+)\.native")
+SUFFIX = ".native"
 _TIME = "%Y%m%dT%H%M%S.%fZ"
 _ALONE = stat.S_IRUSR
 
@@ -31,13 +32,18 @@ class Segment:
     """
 
     path: Path
-    created: datetime
     writer: str
     number: int
     schema_version: int
     table: str
     size: int
     alone: bool = False
+
+    @property
+    def created(self) -> datetime:
+        """When it was written, by its writer's clock."""
+        time = self.name.partition("-")[0]
+        return datetime.strptime(time, _TIME).replace(tzinfo=timezone.utc)
 
     @property
     def name(self) -> str:
@@ -75,7 +81,7 @@ def host_and_pid(pid: int) -> str:
 def new_name(writer: str, schema_version: int, table: str) -> str:
     """A name for a segment that begins now."""
     now = datetime.now(timezone.utc).strftime(_TIME)
-    return f"{now}-{writer}-{next(sequence)}.{schema_version}.{table}.native"
+    return f"{now}-{writer}-{next(sequence)}.{schema_version}.{table}{SUFFIX}"
 
 
 def read_name(path: Path, found: os.stat_result) -> Segment | None:
@@ -83,14 +89,12 @@ def read_name(path: Path, found: os.stat_result) -> Segment | None:
     match = _NAME.fullmatch(path.name)
     if match is None:
         return None
-    created = datetime.strptime(match[1], _TIME).replace(tzinfo=timezone.utc)
     return Segment(
         path,
-        created,
-        match[2],
+        match[1],
+        int(match[2]),
         int(match[3]),
-        int(match[4]),
-        match[5],
+        match[4],
         found.st_size,
         stat.S_IMODE(found.st_mode) == _ALONE,
     )

@@ -43,6 +43,7 @@ class ShipResult:
     interrupted: int = 0
     rejected: int = 0
     remaining: int = 0
+    """Segments that waited when it began and wait still; living writers go on writing."""
     busy: bool = False
     """Another process ships this spool, or has just done so, and was not waited for."""
     errors: list[str] = field(default_factory=list[str])
@@ -87,6 +88,7 @@ class Shipper:
         what went wrong is in the result, what waits stays.
         """
         result = ShipResult()
+        before = self._spool.names()
         try:
             lock = self._take_lock(deadline, wait, until)
             if lock is not None:
@@ -99,7 +101,7 @@ class Shipper:
             lock = None
         else:
             result.busy = lock is None
-        result.remaining = len(self._spool.segments())
+        result.remaining = len(before & self._spool.names())
         result.busy = result.busy and result.remaining > 0
         return result
 
