@@ -54,8 +54,8 @@ class Group:
 
     @property
     def table(self) -> str:
-        """The table of all its segments."""
-        return self.segments[0].table
+        """The table of all its segments; none where they are gone."""
+        return self.segments[0].table if self.segments else ""
 
     @property
     def schema_version(self) -> int:

@@ -16,7 +16,12 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
 from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.errors import InsertTooLargeError, QueryError, StoreError
+from turnspan_clickhouse.errors import (
+    InsertTooLargeError,
+    QueryError,
+    StoreError,
+    StoreUnavailableError,
+)
 from turnspan_clickhouse.groups import Group, pending, planned
 from turnspan_clickhouse.interrupt import interrupt_turns
 from turnspan_clickhouse.locks import FileLock
@@ -158,13 +163,22 @@ class Shipper:
         begun = pending(self._spool.folder, segments)
         named = {segment.name for group in begun for segment in group.segments}
         fresh = [segment for segment in segments if segment.name not in named]
+        refusing: set[str] = set()
         for group in (*begun, *planned(fresh, self._spool.folder)):
             if deadline is not None and time.monotonic() >= deadline:
                 return
-            self._land(store, group, result)
+            if group.table in refusing:
+                continue
+            try:
+                self._land(store, group, result)
+            except StoreUnavailableError:
+                raise
+            except StoreError as error:
+                result.errors.append(str(error))
+                refusing.add(group.table)
 
     def _land(self, store: Store, group: Group, result: ShipResult) -> None:
-        """One group into the store; raises to end the pass."""
+        """One group into the store; raises when its table takes nothing now."""
         if group.landed:
             group.delete()
             return
@@ -231,8 +245,8 @@ class Shipper:
         error: QueryError | InsertTooLargeError,
         result: ShipResult,
     ) -> None:
-        """Find what is bad in a group and set it aside, keep what may land later; raises to end
-        the pass."""
+        """Find what is bad in a group and set it aside, keep what may land later; raises when the
+        table takes nothing now."""
         if isinstance(error, QueryError):
             if _lacks_schema(store, group, error):
                 raise StoreError(

@@ -17,6 +17,7 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from turnspan_clickhouse.compress import compressed
 from turnspan_clickhouse.dsn import Dsn
 from turnspan_clickhouse.errors import (
     InsertTooLargeError,
@@ -37,6 +38,9 @@ READ_SETTINGS: Mapping[str, Any] = {
     "optimize_move_to_prewhere_if_final": 1,
 }
 
+
+_CONNECT_SECONDS, _ANSWER_SECONDS = 5, 60
+"""How long a server may take to accept a connection, and to answer."""
 
 _thread = threading.local()
 
@@ -113,12 +117,14 @@ class Store:
         }
         if self.dsn.cluster:
             settings["distributed_foreground_insert"] = 1
+        content, encoding = (block, None) if self.dsn.embedded else compressed(block)
         with translated_errors(self.dsn):
             self._client.raw_insert(
                 f"{quoted(self.database)}.{quoted(table)}",
-                insert_block=block,
+                insert_block=content,
                 fmt="Native",
                 settings=settings,
+                compression=encoding,
             )
 
     def create_database(self) -> None:
@@ -275,8 +281,8 @@ def _open_server(dsn: Dsn) -> Store:
             username=dsn.user,
             password=dsn.password,
             secure=dsn.secure,
-            connect_timeout=5,
-            send_receive_timeout=60,
+            connect_timeout=_CONNECT_SECONDS,
+            send_receive_timeout=_ANSWER_SECONDS,
             autogenerate_session_id=False,
             client_name="turnspan",
         )
@@ -336,7 +342,8 @@ def _cause(error: BaseException) -> str:
     system = next(
         (e.strerror for e in reversed(chain) if isinstance(e, OSError) and e.strerror), ""
     )
-    return system or _short(chain[-1]).partition("(")[0].strip() or type(chain[-1]).__name__
+    said = _short(chain[-1]).partition("(")[0].strip()
+    return system or (said if said.isprintable() else "") or type(chain[-1]).__name__
 
 
 def _inner(error: BaseException) -> BaseException | None:

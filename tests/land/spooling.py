@@ -22,11 +22,11 @@ def spooled(spool: Spool, *rows: Record) -> SpoolWriter:
     return writer
 
 
-def calls(first: int, count: int) -> list[Record]:
+def calls(first: int, count: int, **values: Any) -> list[Record]:
     """Model calls with numbers of their own."""
+    known: dict[str, Any] = {"project": "p", "session_id": "s", "input_tokens": 1, **values}
     return [
-        LlmCall(project="p", session_id="s", span_id=str(n), start_time=run.T0 + n, input_tokens=1)
-        for n in range(first, first + count)
+        LlmCall(span_id=str(n), start_time=run.T0 + n, **known) for n in range(first, first + count)
     ]
 
 
