@@ -17,9 +17,11 @@ from opentelemetry import context as otel_context
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
-from turnspan import metrics
+from turnspan import accounts, metrics
+from turnspan.accounts import Accounts
 from turnspan.content.ledger import Ledger, ledger
 from turnspan.guard import errors, logger
+from turnspan.lifecycle import processor
 from turnspan_clickhouse import dsn as dsns
 from turnspan_clickhouse.background import BackgroundShipper
 from turnspan_clickhouse.batch import Batch, Clock
@@ -30,6 +32,7 @@ from turnspan_clickhouse.normalise import Normaliser
 from turnspan_clickhouse.pricing import cost_of_call
 from turnspan_clickhouse.records import RECORDS, Record
 from turnspan_clickhouse.spool import Spool, SpoolWriter
+from turnspan_clickhouse.totals import Account
 
 MAX_BLOCK = 64 * 2**20
 """A segment's, and so an insert's, size at most, where it is of several rows."""
@@ -53,7 +56,7 @@ class ClickHouseSpanExporter(SpanExporter):
         self._dsn = dsns.parse(store)
         self._ledger: Ledger = ledger
         self._spool = Spool(self._dsn.spool)
-        self._writer = SpoolWriter(self._spool)
+        self._writer = SpoolWriter(self._spool, self._account)
         self._normaliser = Normaliser(self._ledger, project)
         self._clock = Clock()
         self._dropped: Counter[str] = Counter()
@@ -92,6 +95,7 @@ class ClickHouseSpanExporter(SpanExporter):
             fine = self._write(batch) is SpanExportResult.SUCCESS
         if self._shipper is not None:
             fine = self._shipper.flush(timeout_millis / 1000) and fine
+        self._writer.tell()
         return fine
 
     def shutdown(self) -> None:
@@ -101,8 +105,9 @@ class ClickHouseSpanExporter(SpanExporter):
         self._closed.set()
         if self._ticker is not threading.current_thread():
             self._ticker.join(timeout=2)
-        if self._shipper is not None:
-            self._shipper.stop(timeout=5.0)
+        landed = self._shipper is None or self._shipper.stop(timeout=5.0)
+        if self.dropped() or not landed:
+            logger.warning("Turnspan has not landed everything: %s.", accounts.accounts())
         self._writer.close()
         self._ledger.detach()
 
@@ -118,6 +123,18 @@ class ClickHouseSpanExporter(SpanExporter):
         counts = Counter(self._dropped)
         counts.update(self._spool.dropped)
         return dict(counts)
+
+    def accounts(self) -> Accounts:
+        """What is spooled, has landed and was refused, of every process that writes this spool."""
+        usage = self._spool.usage()
+        return Accounts(0, usage.rows, sum(usage.shipped.values()), usage.rejected_rows)
+
+    def _account(self) -> Account:
+        """What this process says of itself, for others to read."""
+        running = processor()
+        if running is None or running.exporter is not self:
+            return Account(0, self.dropped())
+        return Account(running.queued(), accounts.dropped())
 
     def after_fork(self) -> None:
         """In a forked child: a writer of its own, nothing of the parent's."""
@@ -203,5 +220,6 @@ class ClickHouseSpanExporter(SpanExporter):
                     self._add_started(batch, set())
                     self._write(batch)
                 self._ledger.sweep()
+                self._writer.tell()
             except Exception as error:  # noqa: BLE001  the thread must live on
                 errors.record("exporter.tick", error)

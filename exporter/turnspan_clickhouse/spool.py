@@ -26,6 +26,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
+from turnspan.accounts import Accounts
 from turnspan_clickhouse.errors import SpoolError
 from turnspan_clickhouse.files import private_folder, write_whole
 from turnspan_clickhouse.groups import pending
@@ -63,6 +64,12 @@ class Usage:
     shipped: dict[str, int] = field(default_factory=dict[str, int])
     dropped: dict[str, int] = field(default_factory=dict[str, int])
 
+    @property
+    def accounts(self) -> Accounts:
+        """The same in the words that every other place uses."""
+        shipped = sum(self.shipped.values())
+        return Accounts(self.queued, self.rows, shipped, self.rejected_rows, self.dropped)
+
 
 class Spool:
     """A store's spool folder, created with the first write.
@@ -81,6 +88,7 @@ class Spool:
         self.folder = folder
         self.limit_bytes = limit_bytes
         self.totals = Totals(folder)
+        self._rows: dict[str, int] = {}
         self.dropped: Counter[str] = Counter()
         self._on_drop = on_drop
         self.after_fork()
@@ -90,7 +98,7 @@ class Spool:
         self.dropped.clear()
         self._lock = threading.Lock()
         self._used = 0
-        self._counted_at = float("-inf")
+        self._recount_at = float("-inf")
 
     @property
     def rejected_folder(self) -> Path:
@@ -132,14 +140,16 @@ class Spool:
         dropped = Counter(self.totals.dropped)
         for account in accounts:
             dropped.update(account.dropped)
+        known = self._rows
+        self._rows = {s.name: known.get(s.name) or s.rows() for s in (*waiting, *rejected)}
         return Usage(
             segments=len(waiting),
-            rows=sum(segment.rows() for segment in waiting),
+            rows=sum(self._rows[segment.name] for segment in waiting),
             bytes=sum(segment.size for segment in waiting),
             by_table=tables,
             oldest=waiting[0].created if waiting else None,
             rejected=len(rejected),
-            rejected_rows=sum(segment.rows() for segment in rejected),
+            rejected_rows=sum(self._rows[segment.name] for segment in rejected),
             rejected_bytes=sum(segment.size for segment in rejected),
             queued=sum(account.queued for account in accounts),
             shipped=self.totals.shipped,
@@ -162,7 +172,7 @@ class Spool:
         """
         with self._lock:
             now = time.monotonic()
-            if now - self._counted_at > _RECOUNT_SECONDS or self._used + size > self.limit_bytes:
+            if now > self._recount_at or self._used + size > self.limit_bytes:
                 self._recount(now)
             if self._used + size > self.limit_bytes:
                 self._delete_for(_rank(table), size)
@@ -175,7 +185,10 @@ class Spool:
 
     def _recount(self, now: float) -> None:
         found = [*_segments(self.folder), *_segments(self.rejected_folder)]
-        self._used, self._counted_at = sum(segment.size for segment in found), now
+        self._used = sum(segment.size for segment in found)
+        # A folder that nobody empties takes ever longer to count: a fiftieth of our time at most.
+        took = time.monotonic() - now
+        self._recount_at = now + max(_RECOUNT_SECONDS, 50 * took)
 
     def _delete_for(self, rank: float, size: int) -> None:
         rejected, waiting = self.rejected(), self.segments()

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
-import resource
 import shutil
 import signal
 import stat
 import time
-from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 
 from land.processes import run_python, writer_process
+from land.spooling import largest_file
 from turnspan_clickhouse.encode import encode_block
 from turnspan_clickhouse.errors import SpoolError
 from turnspan_clickhouse.locks import FileLock
@@ -92,17 +90,6 @@ def test_a_removed_folder_is_made_again(spool: Spool) -> None:
     assert len(spool.segments()) == 1
     assert dead(spool) == []
     assert (spool.folder / "writers" / f"{writer.token}.lock").exists()
-
-
-@contextlib.contextmanager
-def largest_file(size: int) -> Generator[None]:
-    """The kernel refuses to let this process write larger files, as it does on a full disk."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def test_a_write_that_fails_half_way_leaves_nothing(spool: Spool) -> None:
