@@ -15,6 +15,10 @@ class StoreUnavailableError(StoreError):
     """The server does not answer now; trying again later is right."""
 
 
+class InsertTooLargeError(StoreError):
+    """A proxy before the server does not let so large an insert through; none of it has landed."""
+
+
 class QueryError(StoreError):
     """The engine refused a statement. ``code`` is ClickHouse's error code, 0 where unknown."""
 

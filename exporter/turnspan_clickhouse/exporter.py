@@ -17,10 +17,13 @@ from opentelemetry import context as otel_context
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
-from turnspan import metrics
+from turnspan import accounts, metrics
+from turnspan.accounts import Accounts
 from turnspan.content.ledger import Ledger, ledger
 from turnspan.guard import errors, logger
+from turnspan.lifecycle import processor
 from turnspan_clickhouse import dsn as dsns
+from turnspan_clickhouse.background import BackgroundShipper
 from turnspan_clickhouse.batch import Batch, Clock
 from turnspan_clickhouse.encode import encode_rows
 from turnspan_clickhouse.errors import SpoolError
@@ -28,8 +31,8 @@ from turnspan_clickhouse.migrate import SCHEMA_VERSION
 from turnspan_clickhouse.normalise import Normaliser
 from turnspan_clickhouse.pricing import cost_of_call
 from turnspan_clickhouse.records import RECORDS, Record
-from turnspan_clickhouse.ship import BackgroundShipper
 from turnspan_clickhouse.spool import Spool, SpoolWriter
+from turnspan_clickhouse.totals import Account
 
 MAX_BLOCK = 64 * 2**20
 """A segment's, and so an insert's, size at most, where it is of several rows."""
@@ -53,7 +56,7 @@ class ClickHouseSpanExporter(SpanExporter):
         self._dsn = dsns.parse(store)
         self._ledger: Ledger = ledger
         self._spool = Spool(self._dsn.spool)
-        self._writer = SpoolWriter(self._spool)
+        self._writer = SpoolWriter(self._spool, self._account)
         self._normaliser = Normaliser(self._ledger, project)
         self._clock = Clock()
         self._dropped: Counter[str] = Counter()
@@ -89,6 +92,7 @@ class ClickHouseSpanExporter(SpanExporter):
         fine = self._write_announced() is SpanExportResult.SUCCESS
         if self._shipper is not None:
             fine = self._shipper.flush(timeout_millis / 1000) and fine
+        self._writer.tell()
         return fine
 
     def shutdown(self) -> None:
@@ -99,8 +103,9 @@ class ClickHouseSpanExporter(SpanExporter):
         if self._ticker is not threading.current_thread():
             self._ticker.join(timeout=2)
         self._write_announced()
-        if self._shipper is not None:
-            self._shipper.stop(timeout=5.0)
+        landed = self._shipper is None or self._shipper.stop(timeout=5.0)
+        if self.dropped() or not landed:
+            logger.warning("Turnspan has not landed everything: %s.", accounts.accounts())
         self._writer.close()
         self._ledger.detach()
 
@@ -109,13 +114,25 @@ class ClickHouseSpanExporter(SpanExporter):
     def remaining(self) -> int:
         """Segments in the spool that have not landed (0 for the embedded store: a reader lands
         them when it opens the store)."""
-        return 0 if self._dsn.embedded else len(self._spool.segments())
+        return 0 if self._dsn.embedded else len(self._spool.names())
 
     def dropped(self) -> dict[str, int]:
         """Records lost, by reason."""
         counts = Counter(self._dropped)
         counts.update(self._spool.dropped)
         return dict(counts)
+
+    def accounts(self) -> Accounts:
+        """What is spooled, has landed and was refused, of every process that writes this spool."""
+        usage = self._spool.usage()
+        return Accounts(0, usage.rows, sum(usage.shipped.values()), usage.rejected_rows)
+
+    def _account(self) -> Account:
+        """What this process says of itself, for others to read."""
+        running = processor()
+        if running is None or running.exporter is not self:
+            return Account(0, self.dropped())
+        return Account(running.queued(), accounts.dropped())
 
     def after_fork(self) -> None:
         """In a forked child: a writer of its own, nothing of the parent's."""
@@ -211,5 +228,6 @@ class ClickHouseSpanExporter(SpanExporter):
             try:
                 self._write_announced()
                 self._ledger.sweep()
+                self._writer.tell()
             except Exception as error:  # noqa: BLE001  the thread must live on
                 errors.record("exporter.tick", error)

@@ -7,6 +7,7 @@ unlock it), and a release unlocks before it closes.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 from pathlib import Path
@@ -39,6 +40,16 @@ class FileLock:
             os.close(fd)
             raise
         return cls(path, fd)
+
+    def write(self, content: bytes) -> None:
+        """Put this into the locked file, instead of what it said.
+
+        Raises:
+            OSError: it could not be written.
+        """
+        if os.pwrite(self._fd, content, 0) != len(content):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        os.ftruncate(self._fd, len(content))
 
     def move(self, path: Path) -> None:
         """Give the locked file another name; the lock goes with it."""

@@ -7,14 +7,18 @@ number, schema version, table. The name is the insert's deduplication token.
 from __future__ import annotations
 
 import itertools
+import os
 import re
 import socket
+import stat
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
-_NAME = re.compile(r"(\d{8}T\d{6}\.\d{6}Z)-(\w+-\d+)-(\d+)\.(\d+)\.(\w+)\.native")
+_NAME = re.compile(r"\d{8}T\d{6}\.\d{6}Z-(\w+-\d+)-(\d+)\.(\d+)\.(\w+)\.native")
+SUFFIX = ".native"
 _TIME = "%Y%m%dT%H%M%S.%fZ"
+_ALONE = stat.S_IRUSR
 
 sequence = itertools.count(1)
 """One for the process, so that two writers of one process never choose the same name."""
@@ -22,15 +26,24 @@ sequence = itertools.count(1)
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """One segment; ``writer`` is the ``host-pid`` of the process that wrote it."""
+    """One segment; ``writer`` is the ``host-pid`` of the process that wrote it.
+
+    ``alone`` says that an insert of it by itself has begun: it lands under its own name or never.
+    """
 
     path: Path
-    created: datetime
     writer: str
     number: int
     schema_version: int
     table: str
     size: int
+    alone: bool = False
+
+    @property
+    def created(self) -> datetime:
+        """When it was written, by its writer's clock."""
+        time = self.name.partition("-")[0]
+        return datetime.strptime(time, _TIME).replace(tzinfo=timezone.utc)
 
     @property
     def name(self) -> str:
@@ -41,10 +54,22 @@ class Segment:
         """How many rows it holds, from the block's head; 0 when that cannot be read."""
         try:
             with self.path.open("rb") as file:
-                head = file.read(20)
-            return _varints(head)[1]
-        except (OSError, IndexError):
+                return rows_in(file.read(20))
+        except OSError:
             return 0
+
+    def mark_alone(self) -> None:
+        """Write down that it is tried by itself. A mode takes no room, so a full disk will do."""
+        if not self.alone:
+            self.path.chmod(_ALONE)
+
+
+def rows_in(block: bytes) -> int:
+    """How many rows a block says it has; 0 when that cannot be read."""
+    try:
+        return _varints(block[:20])[1]
+    except IndexError:
+        return 0
 
 
 def host_and_pid(pid: int) -> str:
@@ -56,16 +81,23 @@ def host_and_pid(pid: int) -> str:
 def new_name(writer: str, schema_version: int, table: str) -> str:
     """A name for a segment that begins now."""
     now = datetime.now(timezone.utc).strftime(_TIME)
-    return f"{now}-{writer}-{next(sequence)}.{schema_version}.{table}.native"
+    return f"{now}-{writer}-{next(sequence)}.{schema_version}.{table}{SUFFIX}"
 
 
-def read_name(path: Path, size: int) -> Segment | None:
+def read_name(path: Path, found: os.stat_result) -> Segment | None:
     """The segment a file is, None when it is none."""
     match = _NAME.fullmatch(path.name)
     if match is None:
         return None
-    created = datetime.strptime(match[1], _TIME).replace(tzinfo=timezone.utc)
-    return Segment(path, created, match[2], int(match[3]), int(match[4]), match[5], size)
+    return Segment(
+        path,
+        match[1],
+        int(match[2]),
+        int(match[3]),
+        match[4],
+        found.st_size,
+        stat.S_IMODE(found.st_mode) == _ALONE,
+    )
 
 
 def _varints(head: bytes) -> list[int]:

@@ -3,9 +3,10 @@
 ::
 
     <name>.native            a segment; see segments.py          (.native.tmp while it is written)
-    writers/<token>.lock     held by a living writer; free: its process died or closed it
+    groups/<token>.group     an insert of several segments that has begun; see groups.py
+    writers/<token>.lock     held by a living writer, with its account; free: it died or closed
     rejected/<name>          refused by the store for good, the reason beside it in <name>.error
-    dropped/<token>.json     rows this process dropped because the spool was full
+    totals.json              what became of the rows; see totals.py
     ship.lock                held by the one process that ships
 
 Any number of processes write; everything here is for the owner's eyes only (0700, 0600).
@@ -15,7 +16,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import json
 import os
 import secrets
 import threading
@@ -26,10 +26,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
+from turnspan.accounts import Accounts
 from turnspan_clickhouse.errors import SpoolError
+from turnspan_clickhouse.files import private_folder, write_whole
+from turnspan_clickhouse.groups import pending
 from turnspan_clickhouse.locks import FileLock
 from turnspan_clickhouse.records import RECORDS
-from turnspan_clickhouse.segments import Segment, host_and_pid, new_name, read_name
+from turnspan_clickhouse.segments import SUFFIX, Segment, host_and_pid, new_name, read_name
+from turnspan_clickhouse.totals import Account, Totals, read_account
 
 DEFAULT_LIMIT_BYTES = 2 * 1024**3
 _RECOUNT_SECONDS = 5.0
@@ -42,15 +46,29 @@ _UNKNOWN_RANK = len(RECORDS) - 1.5
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a spool holds; ``dropped`` counts rows by table over all its writers."""
+    """What a spool holds and what became of the rest, over all its writers.
+
+    ``queued`` counts spans that living writers had not spooled when they last said so,
+    ``dropped`` what they and their predecessors lost, by reason.
+    """
 
     segments: int
+    rows: int
     bytes: int
     by_table: dict[str, tuple[int, int]]
     oldest: datetime | None
     rejected: int
+    rejected_rows: int
     rejected_bytes: int
+    queued: int = 0
+    shipped: dict[str, int] = field(default_factory=dict[str, int])
     dropped: dict[str, int] = field(default_factory=dict[str, int])
+
+    @property
+    def accounts(self) -> Accounts:
+        """The same in the words that every other place uses."""
+        shipped = sum(self.shipped.values())
+        return Accounts(self.queued, self.rows, shipped, self.rejected_rows, self.dropped)
 
 
 class Spool:
@@ -69,6 +87,8 @@ class Spool:
     ) -> None:
         self.folder = folder
         self.limit_bytes = limit_bytes
+        self.totals = Totals(folder)
+        self._rows: dict[str, int] = {}
         self.dropped: Counter[str] = Counter()
         self._on_drop = on_drop
         self.after_fork()
@@ -78,8 +98,7 @@ class Spool:
         self.dropped.clear()
         self._lock = threading.Lock()
         self._used = 0
-        self._counted_at = float("-inf")
-        self._account = f"{host_and_pid(os.getpid())}-{secrets.token_hex(4)}"
+        self._recount_at = float("-inf")
 
     @property
     def rejected_folder(self) -> Path:
@@ -92,12 +111,19 @@ class Spool:
         """What waits, oldest first."""
         return sorted(_segments(self.folder), key=lambda segment: segment.name)
 
+    def names(self) -> set[str]:
+        """The names of what waits: a look that costs little, for those who look often."""
+        try:
+            return {name for name in os.listdir(self.folder) if name.endswith(SUFFIX)}
+        except (FileNotFoundError, NotADirectoryError):
+            return set()
+
     def waiting(self) -> bool:
         """Whether a shipper has anything to do here: segments, or writers that died."""
         dead = self.dead_writers()
         for writer in dead:
             writer.release()
-        return bool(dead) or bool(self.segments())
+        return bool(dead) or bool(self.names())
 
     def rejected(self) -> list[Segment]:
         """What was refused for good, oldest first."""
@@ -110,15 +136,31 @@ class Spool:
         for segment in waiting:
             count, size = tables.get(segment.table, (0, 0))
             tables[segment.table] = (count + 1, size + segment.size)
+        accounts = self._accounts()
+        dropped = Counter(self.totals.dropped)
+        for account in accounts:
+            dropped.update(account.dropped)
+        known = self._rows
+        self._rows = {s.name: known.get(s.name) or s.rows() for s in (*waiting, *rejected)}
         return Usage(
             segments=len(waiting),
+            rows=sum(self._rows[segment.name] for segment in waiting),
             bytes=sum(segment.size for segment in waiting),
             by_table=tables,
             oldest=waiting[0].created if waiting else None,
             rejected=len(rejected),
+            rejected_rows=sum(self._rows[segment.name] for segment in rejected),
             rejected_bytes=sum(segment.size for segment in rejected),
-            dropped=self._dropped_by_all(),
+            queued=sum(account.queued for account in accounts),
+            shipped=self.totals.shipped,
+            dropped=dict(dropped),
         )
+
+    def _accounts(self) -> list[Account]:
+        """What the writers say that are not in the totals yet."""
+        buried = self.totals.buried
+        files = (self.folder / "writers").glob("*.lock")
+        return [read_account(path) for path in files if path.stem not in buried]
 
     # -- room ------------------
 
@@ -130,7 +172,7 @@ class Spool:
         """
         with self._lock:
             now = time.monotonic()
-            if now - self._counted_at > _RECOUNT_SECONDS or self._used + size > self.limit_bytes:
+            if now > self._recount_at or self._used + size > self.limit_bytes:
                 self._recount(now)
             if self._used + size > self.limit_bytes:
                 self._delete_for(_rank(table), size)
@@ -143,11 +185,17 @@ class Spool:
 
     def _recount(self, now: float) -> None:
         found = [*_segments(self.folder), *_segments(self.rejected_folder)]
-        self._used, self._counted_at = sum(segment.size for segment in found), now
+        self._used = sum(segment.size for segment in found)
+        # A folder that nobody empties takes ever longer to count: a fiftieth of our time at most.
+        took = time.monotonic() - now
+        self._recount_at = now + max(_RECOUNT_SECONDS, 50 * took)
 
     def _delete_for(self, rank: float, size: int) -> None:
-        rejected = self.rejected()
-        waiting = [s for s in self.segments() if _rank(s.table) >= rank]
+        rejected, waiting = self.rejected(), self.segments()
+        # What may have landed already is not dropped: it would be counted as lost.
+        begun = {s.name for group in pending(self.folder, waiting) for s in group.segments}
+        waiting = [s for s in waiting if _rank(s.table) >= rank and not s.alone]
+        waiting = [s for s in waiting if s.name not in begun]
         waiting.sort(key=lambda segment: (-_rank(segment.table), segment.name))
         gone: Counter[str] = Counter()
         for segment in [*rejected, *waiting]:
@@ -166,17 +214,6 @@ class Spool:
             self.dropped[f"spool_full:{table}"] += rows
             if self._on_drop is not None:
                 self._on_drop(table, rows)
-        if gone:
-            folder = _private(self.folder / "dropped")
-            totals = {key.partition(":")[2]: rows for key, rows in self.dropped.items()}
-            _write(folder / f"{self._account}.json", json.dumps(totals).encode())
-
-    def _dropped_by_all(self) -> dict[str, int]:
-        totals: Counter[str] = Counter()
-        for path in (self.folder / "dropped").glob("*.json"):
-            with contextlib.suppress(OSError, ValueError):  # being replaced, or cut by a crash
-                totals.update(json.loads(path.read_text()))
-        return dict(totals)
 
     # -- writers ------------------
 
@@ -193,7 +230,7 @@ class Spool:
     def clean(self) -> None:
         """Remove temporary files that no living process is writing."""
         oldest = time.time() - _STALE_SECONDS
-        for folder in (self.folder, self.folder / "writers", self.folder / "dropped"):
+        for folder in (self.folder, self.folder / "writers", self.folder / "groups"):
             for path in folder.glob("*.tmp"):
                 with contextlib.suppress(FileNotFoundError):
                     if path.stat().st_mtime < oldest:
@@ -201,8 +238,8 @@ class Spool:
 
     def reject(self, segment: Segment, reason: str) -> None:
         """Set a segment aside that the store will never take, with the reason beside it."""
-        target = _private(self.rejected_folder) / segment.name
-        _write(_reason_of(target), reason.encode("utf-8", "replace"))
+        target = private_folder(self.rejected_folder) / segment.name
+        write_whole(_reason_of(target), reason.encode("utf-8", "replace"))
         os.replace(segment.path, target)
 
 
@@ -210,17 +247,20 @@ class SpoolWriter:
     """A process's identity in a spool. Nothing is created before the first ``write``.
 
     ``token`` names it in the records it writes (``host-pid-8hex``); its lock file tells others
-    whether it lives. After ``close`` or the process's death, its unfinished turns are interrupted.
+    whether it lives and, by ``account``, what it has queued and lost. After ``close`` or the
+    process's death, its unfinished turns are interrupted.
     """
 
-    def __init__(self, spool: Spool) -> None:
+    def __init__(self, spool: Spool, account: Callable[[], Account] | None = None) -> None:
         self.spool = spool
+        self._account = account or (lambda: Account(0, dict(spool.dropped)))
         self._begin()
 
     def _begin(self) -> None:
         self._process = host_and_pid(os.getpid())
         self.token = f"{self._process}-{secrets.token_hex(4)}"
         self._held: FileLock | None = None
+        self._told = Account()
         self._mutex = threading.Lock()
 
     def after_fork(self) -> None:
@@ -239,7 +279,10 @@ class SpoolWriter:
         try:
             with self._mutex:
                 self._hold()
+            lost = self.spool.dropped.total()
             self.spool.make_room(table, len(block))
+            if self.spool.dropped.total() != lost:
+                self.tell()
             name = new_name(self._process, schema_version, table)
             return self._write(name, block, sync)
         except OSError as error:
@@ -248,11 +291,11 @@ class SpoolWriter:
     def _write(self, name: str, block: bytes, sync: bool) -> Path:
         path = self.spool.folder / name
         try:
-            _write(path, block, sync=sync)
+            write_whole(path, block, sync=sync)
         except FileNotFoundError:  # the folder was removed since a moment ago
             with self._mutex:
                 self._hold()
-            _write(path, block, sync=sync)
+            write_whole(path, block, sync=sync)
         return path
 
     def _hold(self) -> None:
@@ -261,17 +304,32 @@ class SpoolWriter:
             if self._held.on_disk():
                 return
             self._held.release()
-        _private(self.spool.folder)
-        path = _private(self.spool.folder / "writers") / f"{self.token}.lock"
+        private_folder(self.spool.folder)
+        path = private_folder(self.spool.folder / "writers") / f"{self.token}.lock"
         # Locked under another name first: a lock file that is seen free means a dead writer.
         lock = FileLock.take(path.with_suffix(".tmp"))
         if lock is None:
             raise BlockingIOError(errno.EAGAIN, "the writer's lock is held by another process")
         self._held = lock
+        self._told = Account()
         lock.move(path)
+
+    def tell(self) -> None:
+        """Write the process's account where ``Spool.usage`` finds it, if it has changed.
+
+        One that cannot be written (nothing was spooled yet, or the disk is full) is next time.
+        """
+        account = self._account()
+        with self._mutex:
+            if self._held is None or account == self._told:
+                return
+            with contextlib.suppress(OSError):
+                self._held.write(account.encoded())
+                self._told = account
 
     def close(self) -> None:
         """Give the identity up; turns still running under it count as interrupted."""
+        self.tell()
         if self._held is not None:
             self._held.release()
 
@@ -282,9 +340,9 @@ def _segments(folder: Path) -> Iterator[Segment]:
     except (FileNotFoundError, NotADirectoryError):
         return
     for entry in entries:
-        if entry.name.endswith(".native"):
+        if entry.name.endswith(SUFFIX):
             with contextlib.suppress(FileNotFoundError):
-                segment = read_name(Path(entry.path), entry.stat().st_size)
+                segment = read_name(Path(entry.path), entry.stat())
                 if segment is not None:
                     yield segment
 
@@ -295,44 +353,6 @@ def _rank(table: str) -> float:
 
 def _reason_of(path: Path) -> Path:
     return path.with_name(path.name + ".error")
-
-
-def _private(folder: Path) -> Path:
-    """The folder, made with its parents if need be, for the owner only."""
-    if not folder.is_dir():
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        folder.chmod(0o700)
-    return folder
-
-
-def _write(path: Path, content: bytes, *, sync: bool = False) -> None:
-    """Write a file whole or not at all."""
-    temporary = path.with_name(path.name + ".tmp")
-    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    try:
-        try:
-            view = memoryview(content)
-            while view:
-                view = view[os.write(fd, view) :]
-            if sync:
-                os.fsync(fd)
-        finally:
-            os.close(fd)
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise
-    if sync:
-        _sync_folder(path.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    fd = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
 
 
 def _explain(folder: Path, error: OSError) -> str:

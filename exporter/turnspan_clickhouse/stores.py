@@ -17,8 +17,10 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from turnspan_clickhouse.compress import compressed
 from turnspan_clickhouse.dsn import Dsn
 from turnspan_clickhouse.errors import (
+    InsertTooLargeError,
     QueryError,
     StoreBusyError,
     StoreError,
@@ -36,6 +38,9 @@ READ_SETTINGS: Mapping[str, Any] = {
     "optimize_move_to_prewhere_if_final": 1,
 }
 
+
+_CONNECT_SECONDS, _ANSWER_SECONDS = 5, 60
+"""How long a server may take to accept a connection, and to answer."""
 
 _thread = threading.local()
 
@@ -104,17 +109,22 @@ class Store:
             "insert_deduplication_token": token,
             "insert_deduplicate": 1,
             "async_insert": 0,
+            # Written only when it has been read to the end, so that a refusal refuses all of it.
+            "min_insert_block_size_rows": 0,
+            "min_insert_block_size_bytes": 256 * 2**20,
             # A column the store lacks means an older schema: refused, so that nothing is lost.
             "input_format_skip_unknown_fields": 0,
         }
         if self.dsn.cluster:
             settings["distributed_foreground_insert"] = 1
+        content, encoding = (block, None) if self.dsn.embedded else compressed(block)
         with translated_errors(self.dsn):
             self._client.raw_insert(
                 f"{quoted(self.database)}.{quoted(table)}",
-                insert_block=block,
+                insert_block=content,
                 fmt="Native",
                 settings=settings,
+                compression=encoding,
             )
 
     def create_database(self) -> None:
@@ -271,8 +281,8 @@ def _open_server(dsn: Dsn) -> Store:
             username=dsn.user,
             password=dsn.password,
             secure=dsn.secure,
-            connect_timeout=5,
-            send_receive_timeout=60,
+            connect_timeout=_CONNECT_SECONDS,
+            send_receive_timeout=_ANSWER_SECONDS,
             autogenerate_session_id=False,
             client_name="turnspan",
         )
@@ -306,6 +316,11 @@ def _translated(dsn: Dsn, error: DatabaseError) -> StoreError:
             f"The server at {dsn.host}:{dsn.port} refused user {dsn.user!r}: check the user "
             "and password in TURNSPAN_STORE or TURNSPAN_STORE_PASSWORD."
         )
+    if not error.code and "HTTP status 413" in str(error):
+        return InsertTooLargeError(
+            f"A proxy before {dsn.host}:{dsn.port} refuses an insert of this size (HTTP 413): "
+            "raise its limit on a request's body, then run `turnspan ship --rejected`."
+        )
     if error.code or dsn.embedded or isinstance(error, exceptions.ProgrammingError):
         return QueryError(_server_text(dsn, error), error.code or 0)
     # No ClickHouse code: the connection broke, or what answered is a proxy without its server.
@@ -327,7 +342,8 @@ def _cause(error: BaseException) -> str:
     system = next(
         (e.strerror for e in reversed(chain) if isinstance(e, OSError) and e.strerror), ""
     )
-    return system or _short(chain[-1]).partition("(")[0].strip() or type(chain[-1]).__name__
+    said = _short(chain[-1]).partition("(")[0].strip()
+    return system or (said if said.isprintable() else "") or type(chain[-1]).__name__
 
 
 def _inner(error: BaseException) -> BaseException | None:

@@ -89,11 +89,26 @@ PENDING: Final = Metric(
     semconv.METRIC_PENDING, "{segment}", "Spool segments waiting to be shipped to the store."
 )
 EXPORTED: Final = Metric(semconv.METRIC_EXPORTED, "{span}", "Spans whose records were accepted.")
+# A spool's figures are the same in every process that writes it: take their maximum, not the sum.
+SPOOLED: Final = Metric(semconv.METRIC_SPOOLED, "{row}", "Rows in the spool that have not landed.")
+SHIPPED: Final = Metric(semconv.METRIC_SHIPPED, "{row}", "Rows landed from the spool.")
+REJECTED: Final = Metric(
+    semconv.METRIC_REJECTED, "{row}", "Rows that the store refused, set aside in the spool."
+)
 DROPPED: Final = Metric(semconv.METRIC_DROPPED, "{item}", "Spans and records lost, by reason.")
 INTERNAL_ERRORS: Final = Metric(
     semconv.METRIC_INTERNAL_ERRORS, "{error}", "Errors of Turnspan's own that were swallowed."
 )
-OBSERVED: Final = (QUEUED, PENDING, EXPORTED, DROPPED, INTERNAL_ERRORS)
+OBSERVED: Final = (
+    QUEUED,
+    PENDING,
+    EXPORTED,
+    SPOOLED,
+    SHIPPED,
+    REJECTED,
+    DROPPED,
+    INTERNAL_ERRORS,
+)
 """What is looked up whenever metrics are collected: the pipeline's own accounts."""
 
 
@@ -117,7 +132,7 @@ class Instruments:
                 )
         for metric in OBSERVED:
             create: Any = meter.create_observable_counter
-            if metric in (QUEUED, PENDING):
+            if metric in (QUEUED, PENDING, SPOOLED, REJECTED):
                 create = meter.create_observable_up_down_counter
             create(metric.name, [observe[metric.name]], metric.unit, metric.description)
 

@@ -7,7 +7,6 @@ import os
 import sys
 import threading
 import time
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -15,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from opentelemetry import trace
 
 from turnspan import config, metrics
+from turnspan.accounts import Accounts, accounts
 from turnspan.children import ChildExit
 from turnspan.config import RedactHook, Settings, logger
-from turnspan.content.ledger import ledger
-from turnspan.guard import errors
+from turnspan.guard import errors, guard
 
 if TYPE_CHECKING:
     from opentelemetry._logs import LoggerProvider
@@ -43,6 +42,8 @@ class FlushResult:
     reader opens it, so for it only what is not yet in the spool counts)."""
     dropped: Mapping[str, int] = field(default_factory=dict[str, int])
     """Spans and records lost so far in this process, by reason."""
+    accounts: Accounts = field(default_factory=Accounts)
+    """What became of everything: the same figures as the metrics and ``turnspan status``."""
 
     def __bool__(self) -> bool:
         return self.ok
@@ -286,24 +287,21 @@ def flush(timeout: float = 30.0) -> FlushResult:
     they are in the spool, durable, for the next reader to load.
     """
     deadline = time.monotonic() + timeout
-    ok, remaining, dropped = True, 0, Counter[str]()
+    ok, remaining, told = True, 0, Accounts()
     processor = _recorder.processor
     try:
         if processor is not None:
             ok = processor.force_flush(int(timeout * 1000))
             remaining = processor.remaining()
-            dropped.update(processor.dropped())
         for other in _recorder.others:
             left = max(0, int((deadline - time.monotonic()) * 1000))
             ok = bool(other.force_flush(left)) and other.span_exporter.last_ok and ok
     except Exception as error:  # noqa: BLE001  never raises into the application
         errors.record("flush", error)
         ok = False
-    dropped.update(ledger.dropped)
-    failed = sum(errors.counts().values())
-    if failed:
-        dropped["internal_error"] = failed
-    return FlushResult(ok and remaining == 0, remaining, dict(dropped))
+    with guard("flush.accounts"):
+        told = accounts()
+    return FlushResult(ok and remaining == 0, remaining, dict(told.dropped), told)
 
 
 def shutdown(timeout: float = 30.0) -> FlushResult:

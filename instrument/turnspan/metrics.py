@@ -221,6 +221,11 @@ def drain() -> None:
     _metrics.drain()
 
 
+def dropped() -> int:
+    """Measurements lost because too many waited."""
+    return _metrics.dropped
+
+
 def use_meter_provider(provider: MeterProvider | None) -> None:
     """Record under this provider; ``None`` means the global one, whatever it becomes."""
     _metrics.use(provider)
@@ -265,17 +270,34 @@ def _exported(_: CallbackOptions) -> Iterator[Observation]:
         yield Observation(running.exported)
 
 
-def _dropped(_: CallbackOptions) -> Iterable[Observation]:
-    from turnspan.content.ledger import ledger
-    from turnspan.lifecycle import processor
+def _spooled(_: CallbackOptions) -> Iterator[Observation]:
+    from opentelemetry.metrics import Observation
 
-    running = processor()
-    counts = dict(ledger.dropped)
-    if running is not None:
-        counts.update(running.dropped())
-    if _metrics.dropped:
-        counts["metrics_full"] = _metrics.dropped
-    return _by(semconv.DROP_REASON, counts)
+    from turnspan.accounts import accounts
+
+    yield Observation(accounts().spooled)
+
+
+def _shipped(_: CallbackOptions) -> Iterator[Observation]:
+    from opentelemetry.metrics import Observation
+
+    from turnspan.accounts import accounts
+
+    yield Observation(accounts().shipped)
+
+
+def _rejected(_: CallbackOptions) -> Iterator[Observation]:
+    from opentelemetry.metrics import Observation
+
+    from turnspan.accounts import accounts
+
+    yield Observation(accounts().rejected)
+
+
+def _dropped(_: CallbackOptions) -> Iterable[Observation]:
+    from turnspan import accounts
+
+    return _by(semconv.DROP_REASON, accounts.dropped())
 
 
 def _internal_errors(_: CallbackOptions) -> Iterable[Observation]:
@@ -292,6 +314,9 @@ _CALLBACKS: Final = {
     semconv.METRIC_QUEUED: _queued,
     semconv.METRIC_PENDING: _pending,
     semconv.METRIC_EXPORTED: _exported,
+    semconv.METRIC_SPOOLED: _spooled,
+    semconv.METRIC_SHIPPED: _shipped,
+    semconv.METRIC_REJECTED: _rejected,
     semconv.METRIC_DROPPED: _dropped,
     semconv.METRIC_INTERNAL_ERRORS: _internal_errors,
 }

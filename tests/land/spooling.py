@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import resource
+from collections.abc import Generator
 from typing import Any
 
 from land import agent_run as run
@@ -22,11 +25,11 @@ def spooled(spool: Spool, *rows: Record) -> SpoolWriter:
     return writer
 
 
-def calls(first: int, count: int) -> list[Record]:
+def calls(first: int, count: int, **values: Any) -> list[Record]:
     """Model calls with numbers of their own."""
+    known: dict[str, Any] = {"project": "p", "session_id": "s", "input_tokens": 1, **values}
     return [
-        LlmCall(project="p", session_id="s", span_id=str(n), start_time=run.T0 + n, input_tokens=1)
-        for n in range(first, first + count)
+        LlmCall(span_id=str(n), start_time=run.T0 + n, **known) for n in range(first, first + count)
     ]
 
 
@@ -34,3 +37,14 @@ def ask(dsn: Dsn, sql: str) -> list[tuple[Any, ...]]:
     """The rows of a query without ``final``: duplicates would show."""
     with open_store(dsn) as store:
         return [tuple(row) for row in store.query(sql, settings={"final": 0}).rows]
+
+
+@contextlib.contextmanager
+def largest_file(size: int) -> Generator[None]:
+    """The kernel refuses to let this process write larger files, as it does on a full disk."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

@@ -10,11 +10,12 @@ import pytest
 from land.processes import run_python
 from land.spooling import ask, calls, spooled
 from support.clickhouse_server import start_server
+from turnspan_clickhouse.background import BackgroundShipper
 from turnspan_clickhouse.dsn import Dsn
 from turnspan_clickhouse.encode import encode_block
 from turnspan_clickhouse.migrate import SCHEMA_VERSION, migrate
 from turnspan_clickhouse.records import LlmCall
-from turnspan_clickhouse.ship import BackgroundShipper, ship
+from turnspan_clickhouse.ship import ship
 from turnspan_clickhouse.spool import Spool
 from turnspan_clickhouse.stores import open_store
 
@@ -104,7 +105,7 @@ from turnspan_clickhouse.dsn import parse
 from turnspan_clickhouse.encode import encode_block
 from turnspan_clickhouse.migrate import SCHEMA_VERSION
 from turnspan_clickhouse.records import LlmCall
-from turnspan_clickhouse.ship import BackgroundShipper
+from turnspan_clickhouse.background import BackgroundShipper
 from turnspan_clickhouse.spool import Spool, SpoolWriter
 
 dsn = parse(sys.argv[1])

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
-import resource
 import shutil
 import signal
 import stat
 import time
-from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 
 from land.processes import run_python, writer_process
+from land.spooling import largest_file
 from turnspan_clickhouse.encode import encode_block
 from turnspan_clickhouse.errors import SpoolError
 from turnspan_clickhouse.locks import FileLock
@@ -94,17 +92,6 @@ def test_a_removed_folder_is_made_again(spool: Spool) -> None:
     assert (spool.folder / "writers" / f"{writer.token}.lock").exists()
 
 
-@contextlib.contextmanager
-def largest_file(size: int) -> Generator[None]:
-    """The kernel refuses to let this process write larger files, as it does on a full disk."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-
-
 def test_a_write_that_fails_half_way_leaves_nothing(spool: Spool) -> None:
     """A clear error, no temporary file, and the next write works."""
     writer = SpoolWriter(spool)
@@ -153,7 +140,7 @@ def test_at_the_limit_the_oldest_plain_spans_go_first(tmp_path: Path) -> None:
     assert {s.table for s in spool.segments()} <= {"llm_call", "tool_call"}
     assert spool.dropped["spool_full:span"] == 15
     assert sum(s.size for s in spool.segments()) <= spool.limit_bytes
-    assert Spool(tmp_path).usage().dropped["span"] == 15  # another process sees it
+    assert Spool(tmp_path).usage().dropped["spool_full:span"] == 15  # another process sees it
 
 
 def test_calls_are_never_dropped_for_spans(tmp_path: Path) -> None:

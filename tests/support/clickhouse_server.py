@@ -45,10 +45,11 @@ _CONFIG = """<clickhouse>
 </clickhouse>
 """
 _USER = """<{name}><password>{password}</password><networks><ip>127.0.0.1</ip></networks>
-  <profile>{profile}</profile><quota>default</quota></{name}>"""
+  <profile>{profile}</profile><quota>default</quota>{grants}</{name}>"""
 _USERS = """<clickhouse>
   <profiles><default/><readonly><readonly>1</readonly></readonly>
-    <analyst><readonly>2</readonly></analyst></profiles>
+    <analyst><readonly>2</readonly></analyst>
+    <cramped><max_memory_usage>12000000</max_memory_usage></cramped></profiles>
   <users>{users}</users>
   <quotas><default/></quotas>
 </clickhouse>
@@ -149,16 +150,23 @@ def start_server(home: Path, *, extra_config: str = "") -> ClickHouseServer:
 def _prepare(home: Path, extra: str) -> None:
     (home / "data" / "metadata").mkdir(parents=True, exist_ok=True)
     users = [
-        _USER.format(name="default", password="", profile="default"),
-        _USER.format(name="writer", password=WRITER_PASSWORD, profile="default"),
-        _USER.format(name="reader", password=READER_PASSWORD, profile="readonly"),
-        _USER.format(name="analyst", password=ANALYST_PASSWORD, profile="analyst"),
+        _user("default", ""),
+        _user("writer", WRITER_PASSWORD),
+        _user("reader", READER_PASSWORD, profile="readonly"),
+        _user("analyst", ANALYST_PASSWORD, profile="analyst"),
+        _user("cramped", "", profile="cramped"),
+        _user("stranger", "", grants="<query>GRANT SELECT ON *.*</query>"),
     ]
     (home / "users.xml").write_text(_USERS.format(users="".join(users)))
     (home / "config.xml").write_text(_CONFIG.format(home=home, extra=extra))
     system = home / "data" / "metadata" / "system.sql"
     if not system.exists():  # without it the log tables break after a restart
         system.write_text(f"ATTACH DATABASE system UUID '{uuid.uuid4()}' ENGINE = Atomic\n")
+
+
+def _user(name: str, password: str, *, profile: str = "default", grants: str = "") -> str:
+    grants = grants and f"<grants>{grants}</grants>"
+    return _USER.format(name=name, password=password, profile=profile, grants=grants)
 
 
 def _become_engine(library_path: str, home: Path, port: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -26,15 +26,11 @@ def spool_checks(dsn: Dsn) -> Iterator[Check]:
     usage = spool.usage()
     yield _waiting(usage, spool, embedded=dsn.embedded)
     yield _refused(spool)
+    account = str(usage.accounts)
     if usage.dropped:
-        lost = ", ".join(f"{rows:,} {table}" for table, rows in sorted(usage.dropped.items()))
-        yield Check(
-            _AREA,
-            "dropped",
-            WARN,
-            f"rows were dropped because the spool was full: {lost}",
-            "Make the store reachable, or ship more often.",
-        )
+        yield Check(_AREA, "account", WARN, account, _remedy(usage.dropped))
+    else:
+        yield Check(_AREA, "account", OK, account)
     alive, dead = (counts := writers(spool)).alive, counts.dead
     finding = f"{alive} alive, {dead} closed or dead"
     if dead:
@@ -42,6 +38,15 @@ def spool_checks(dsn: Dsn) -> Iterator[Check]:
         yield Check(_AREA, "writers", WARN, finding, remedy)
     else:
         yield Check(_AREA, "writers", OK, finding)
+
+
+def _remedy(dropped: Mapping[str, int]) -> str:
+    reasons = {reason.partition(":")[0] for reason in dropped}
+    if "spool_full" in reasons:
+        return "The spool was full: make the store reachable, or ship more often."
+    if "spool_failed" in reasons:
+        return "The spool could not be written: free its disk, or set TURNSPAN_SPOOL to another."
+    return "The application's log says what happened; raise TURNSPAN_QUEUE_SIZE for queue_full."
 
 
 def _writable(folder: Path) -> Check:

@@ -53,9 +53,14 @@ def _spool(dsn: Dsn) -> dict[str, Any]:
             table: {"segments": segments, "bytes": size}
             for table, (segments, size) in sorted(usage.by_table.items())
         },
+        "queued_spans": usage.queued,
+        "spooled_rows": usage.rows,
+        "shipped_rows": usage.shipped,
         "rejected_segments": usage.rejected,
+        "rejected_rows": usage.rejected_rows,
         "rejected_bytes": usage.rejected_bytes,
         "dropped_rows": usage.dropped,
+        "account": str(usage.accounts),
         "writers_alive": counts.alive,
         "writers_dead": counts.dead,
     }
@@ -168,9 +173,7 @@ def _print_spool(page: Any, output: Output, spool: dict[str, Any]) -> None:
     if spool["rejected_segments"]:
         rejected = f"{spool['rejected_segments']:,} refused, {size(spool['rejected_bytes'])}"
         page.line((f"  {rejected}: turnspan doctor says why", styles.BAD))
-    if spool["dropped_rows"]:
-        lost = ", ".join(f"{rows:,} {table}" for table, rows in spool["dropped_rows"].items())
-        page.line((f"  dropped because the spool was full: {lost} rows", styles.BAD))
+    page.line((f"  {spool['account']}", styles.BAD if spool["dropped_rows"] else styles.FAINT))
 
 
 def _table(output: Output, names: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:

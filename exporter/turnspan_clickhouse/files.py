@@ -1,0 +1,49 @@
+"""Small files that are whole or not there, for their owner's eyes only."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+
+
+def private_folder(folder: Path) -> Path:
+    """The folder, made with its parents if need be, 0700."""
+    if not folder.is_dir():
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        folder.chmod(0o700)
+    return folder
+
+
+def write_whole(path: Path, content: bytes, *, sync: bool = False) -> None:
+    """Write a file whole or not at all; with ``sync`` it survives a power cut.
+
+    Raises:
+        OSError: it could not be written; nothing of it is left.
+    """
+    temporary = path.with_name(path.name + ".tmp")
+    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        try:
+            view = memoryview(content)
+            while view:
+                view = view[os.write(fd, view) :]
+            if sync:
+                os.fsync(fd)
+        finally:
+            os.close(fd)
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise
+    if sync:
+        _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    fd = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

@@ -1,0 +1,129 @@
+"""One count of what became of the rows: flush, status, doctor, the log and the metrics agree."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from click.testing import CliRunner
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+
+import turnspan
+from land.spooling import calls, largest_file
+from support.faulty_proxy import Fault, faulty_proxy
+from turnspan import metrics, semconv
+from turnspan.accounts import Accounts
+from turnspan_clickhouse.dsn import Dsn
+from turnspan_clickhouse.encode import encode_block
+from turnspan_clickhouse.migrate import SCHEMA_VERSION, migrate
+from turnspan_clickhouse.records import LlmCall
+from turnspan_clickhouse.spool import Spool, SpoolWriter
+from turnspan_clickhouse.stores import open_store
+from turnspan_console.cli import turnspan as cli
+
+
+@pytest.fixture
+def reader() -> Iterator[InMemoryMetricReader]:
+    """What an application's metrics exporter would read."""
+    made = InMemoryMetricReader()
+    metrics.use_meter_provider(MeterProvider([made]))
+    yield made
+    metrics.use_meter_provider(None)
+
+
+def by_metrics(reader: InMemoryMetricReader) -> Accounts:
+    """The accounts as the metrics have them."""
+    found: dict[str, int] = {}
+    dropped: dict[str, int] = {}
+    data = reader.get_metrics_data()
+    assert data is not None
+    for metric in data.resource_metrics[0].scope_metrics[0].metrics:
+        for point in metric.data.data_points:
+            value = int(getattr(point, "value", 0))
+            if metric.name == semconv.METRIC_DROPPED:
+                dropped[str((point.attributes or {})[semconv.DROP_REASON])] = value
+            else:
+                found[metric.name] = value
+    return Accounts(
+        found[semconv.METRIC_QUEUED],
+        found[semconv.METRIC_SPOOLED],
+        found[semconv.METRIC_SHIPPED],
+        found[semconv.METRIC_REJECTED],
+        dropped,
+    )
+
+
+def by_status(dsn: Dsn) -> Accounts:
+    """The accounts as ``turnspan status`` has them, as figures and in its words."""
+    done = CliRunner().invoke(cli, ["status", "--format", "json", "--store", str(dsn)])
+    spool = json.loads(done.stdout)["spool"]
+    told = Accounts(
+        spool["queued_spans"],
+        spool["spooled_rows"],
+        sum(spool["shipped_rows"].values()),
+        spool["rejected_rows"],
+        spool["dropped_rows"],
+    )
+    assert spool["account"] == str(told)
+    return told
+
+
+def by_doctor(dsn: Dsn) -> str:
+    """The accounts in the words of ``turnspan doctor``."""
+    done = CliRunner().invoke(cli, ["doctor", "--format", "json", "--store", str(dsn)])
+    (check,) = [
+        c for c in json.loads(done.stdout) if (c["area"], c["name"]) == ("spool", "account")
+    ]
+    return str(check["finding"])
+
+
+def test_everybody_says_the_same(
+    server_dsn: Dsn, reader: InMemoryMetricReader, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Some rows have landed, some wait, some were refused, some were dropped at the limit."""
+    with open_store(server_dsn) as store:
+        migrate(store)
+    with faulty_proxy(server_dsn.port) as proxy:
+        way = replace(server_dsn, port=proxy.port)
+        turnspan.configure(service_name="s", store=str(way), flush_interval=0.05)
+        try:
+            with turnspan.agent("landed"), turnspan.tool("t"):
+                pass
+            assert turnspan.flush().ok
+            landed = by_status(server_dsn)
+            assert landed.shipped > 0
+            assert turnspan.flush().accounts == by_metrics(reader) == landed
+
+            cut = encode_block(LlmCall, calls(0, 3))[:-9]
+            other = SpoolWriter(Spool(server_dsn.spool))
+            other.write("llm_call", SCHEMA_VERSION, cut)
+            other.close()
+            turnspan.flush()
+            with largest_file(100):
+                with turnspan.tool("lost"):
+                    pass
+                assert not turnspan.flush().ok
+            proxy.fault = Fault.STATUS_503
+            with turnspan.agent("waits"), turnspan.tool("t"):
+                pass
+            flushed = turnspan.flush(timeout=2)
+            assert not flushed.ok
+            told = flushed.accounts
+            assert (told.queued, told.shipped, told.rejected) == (0, landed.shipped, 3)
+            assert told.spooled > 0
+            assert told.dropped["spool_failed:tool_call"] == 1
+            assert by_metrics(reader) == told
+            assert by_status(server_dsn) == told
+            assert by_doctor(server_dsn) == str(told)
+        finally:
+            with caplog.at_level(logging.WARNING, "turnspan"):
+                caplog.clear()
+                turnspan.shutdown(timeout=1)
+    (line,) = [
+        r.getMessage() for r in caplog.records if "has not landed everything" in r.getMessage()
+    ]
+    assert line == f"Turnspan has not landed everything: {told}."

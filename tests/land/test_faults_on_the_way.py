@@ -1,0 +1,174 @@
+"""Faults between the shipper and a real server: everything lands once when they are over."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import random
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from land.trial import ROWS, Trial
+from support.clickhouse_server import ClickHouseServer, start_server
+from support.faulty_proxy import Fault, FaultyProxy, faulty_proxy
+from turnspan_clickhouse import stores
+from turnspan_clickhouse.background import BackgroundShipper
+from turnspan_clickhouse.dsn import Dsn
+from turnspan_clickhouse.migrate import migrate
+from turnspan_clickhouse.stores import open_store
+from turnspan_records.spooled import refused, restore_refused
+
+SEGMENTS = 20
+
+
+@pytest.fixture
+def proxy(clickhouse_server: ClickHouseServer) -> Iterator[FaultyProxy]:
+    """A proxy before the test server."""
+    with faulty_proxy(clickhouse_server.http_port) as made:
+        yield made
+
+
+@pytest.fixture
+def trial(server_dsn: Dsn, proxy: FaultyProxy) -> Trial:
+    """A migrated store that the shipper reaches through the proxy."""
+    with open_store(server_dsn) as store:
+        migrate(store)
+    return Trial(server_dsn, dataclasses.replace(server_dsn, port=proxy.port))
+
+
+# What the proxy does, what the shipper says of it, and whether the rows are there nevertheless.
+FAULTS = {
+    Fault.RESET_BEFORE_BODY: ("does not answer", False),
+    Fault.RESET_IN_BODY: ("does not answer", False),
+    Fault.LOST_RESPONSE: ("does not answer", True),
+    Fault.CUT_RESPONSE: ("does not answer", True),
+    Fault.GARBLED_RESPONSE: ("does not answer", True),
+    Fault.GARBLED_BODY: ("", False),
+    Fault.LATE: ("does not answer", True),
+    Fault.STATUS_401: ("does not answer", False),
+    Fault.STATUS_403: ("does not answer", False),
+    Fault.STATUS_500: ("does not answer", False),
+    Fault.STATUS_502: ("does not answer", False),
+    Fault.STATUS_503: ("does not answer", False),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.value.replace(" ", "-"))
+def test_a_fault_on_the_way(
+    fault: Fault, trial: Trial, proxy: FaultyProxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two passes fail, more is written in between; the third one lands everything, once."""
+    said, lands = FAULTS[fault]
+    if fault is Fault.LATE:
+        monkeypatch.setattr(stores, "_ANSWER_SECONDS", 1)
+        proxy.late = 1.5
+    trial.emit(SEGMENTS)
+    proxy.fault = fault
+    for _ in range(2):
+        result = trial.ship()
+        assert (result.shipped_segments, result.rejected) == (0, 0)
+        assert result.remaining >= SEGMENTS
+        assert said in result.errors[0]
+        assert "\n" not in result.errors[0]
+        trial.emit(1)
+    if fault is Fault.LATE:
+        time.sleep(proxy.late)
+    assert (trial.figures().landed > 0) is lands
+    proxy.fault = None
+    assert trial.ship().ok
+    trial.accounted(fault.value)
+
+
+def test_a_refused_connection(trial: Trial, proxy: FaultyProxy) -> None:
+    """Nobody listens; then somebody does, at the same address."""
+    trial.emit(SEGMENTS)
+    proxy.close()
+    for _ in range(2):
+        result = trial.ship()
+        assert (result.shipped_segments, result.rejected) == (0, 0)
+        assert "does not answer (Connection refused)" in result.errors[0]
+        trial.emit(1)
+    proxy.open()
+    assert trial.ship().inserts == 1
+    trial.accounted("connection refused")
+
+
+def test_a_slow_line(trial: Trial, proxy: FaultyProxy) -> None:
+    """An insert that takes ten times as long as others is one insert."""
+    trial.emit(SEGMENTS)
+    proxy.fault = Fault.SLOW
+    result = trial.ship()
+    assert (result.ok, result.inserts) == (True, 1)
+    trial.accounted("a slow line")
+
+
+def test_a_proxy_with_a_limit(trial: Trial, proxy: FaultyProxy) -> None:
+    """413: a group is sent in pieces that fit. One segment that fits nowhere is set aside with what
+    to do about it, and lands when that was done."""
+    trial.emit(SEGMENTS)
+    trial.emit(1, text=random.Random(7).randbytes(20_000).hex())
+    trial.emit(SEGMENTS)
+    proxy.fault, proxy.largest = Fault.STATUS_413, 4_000
+    result = trial.ship()
+    assert (result.shipped_segments, result.rejected, result.errors) == (2 * SEGMENTS, 1, [])
+    assert result.inserts < SEGMENTS
+    (refused_one,) = refused(trial.spool)
+    assert "HTTP 413" in refused_one.reason
+    assert "raise its limit" in refused_one.reason
+    assert trial.figures().refused == ROWS
+    proxy.largest = 1_000_000
+    assert restore_refused(trial.spool) == 1
+    assert trial.ship().ok
+    trial.accounted("413 from a proxy that limits a body")
+
+
+def test_shippers_at_once_while_answers_are_lost(trial: Trial, proxy: FaultyProxy) -> None:
+    """Three ship, one writes, and of three inserts one is cut and the answer to another is lost:
+    what one shipper leaves unclear the next one repeats."""
+    faults = itertools.cycle([None, Fault.LOST_RESPONSE, Fault.RESET_IN_BODY])
+    proxy.choose = lambda: next(faults)
+    written = threading.Event()
+
+    def shipping() -> None:
+        while not written.is_set():
+            trial.ship()
+
+    threads = [threading.Thread(target=shipping) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for _ in range(40):
+        trial.emit(5)
+        time.sleep(0.02)
+    written.set()
+    for thread in threads:
+        thread.join()
+    proxy.choose = lambda: None
+    assert trial.ship().ok
+    trial.accounted("three shippers at once, two inserts of three disturbed")
+
+
+def test_a_server_killed_under_load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """kill -9 while rows come, a second away, up again: the application's own shipper goes on by
+    itself."""
+    monkeypatch.setenv("TURNSPAN_SPOOL", str(tmp_path / "spool"))
+    server = start_server(tmp_path / "server")
+    try:
+        trial = Trial(server.dsn("load"))
+        with open_store(trial.store) as store:
+            migrate(store)
+        background = BackgroundShipper(trial.store, trial.spool, spacing=0.05, patience=0.2)
+        background.start()
+        events = {100: server.kill, 200: server.start}
+        for number in range(300):
+            events.get(number, lambda: None)()
+            trial.emit(1)
+            background.wake()
+            time.sleep(0.005)
+        assert background.stop(timeout=30)
+        trial.accounted("server killed under load, then up")
+    finally:
+        server.kill()

@@ -1,0 +1,92 @@
+"""A trial: records are written, something goes wrong, and at the end every row is accounted for.
+
+``Trial.accounted`` holds the figures against those of the table in ``docs/reliability.md``, whose
+first column names the case: what the page says is what the tests found.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from land.spooling import calls
+from turnspan_clickhouse.dsn import Dsn
+from turnspan_clickhouse.encode import encode_block
+from turnspan_clickhouse.migrate import SCHEMA_VERSION
+from turnspan_clickhouse.records import LlmCall
+from turnspan_clickhouse.ship import Shipper, ShipResult
+from turnspan_clickhouse.spool import Spool, SpoolWriter
+from turnspan_clickhouse.stores import open_store
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reliability.md"
+ROWS = 2
+"""Model calls in each segment that a trial writes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Rows, in the order of the page's columns."""
+
+    emitted: int
+    landed: int
+    duplicated: int
+    dropped: int
+    refused: int = 0
+
+
+class Trial:
+    """A store, its spool, and a count of what was written into it.
+
+    ``way`` is how the shipper reaches the store, ``store`` how the test asks it.
+    """
+
+    def __init__(self, store: Dsn, way: Dsn | None = None, *, limit_bytes: int = 2**30) -> None:
+        self.store = store
+        self.way = way or store
+        self.spool = Spool(store.spool, limit_bytes=limit_bytes)
+        self.writer = SpoolWriter(self.spool)
+        self.emitted = 0
+
+    def emit(self, segments: int, *, text: str = "") -> None:
+        """Write so many segments of ``ROWS`` model calls, with this for a reply."""
+        for _ in range(segments):
+            rows = calls(self.emitted, ROWS, response_text=text)
+            block = encode_block(LlmCall, rows)
+            self.writer.write("llm_call", SCHEMA_VERSION, block)
+            self.emitted += ROWS
+
+    def ship(self, deadline: float | None = None) -> ShipResult:
+        """One pass, as the shipper of an application makes it."""
+        return Shipper(lambda: open_store(self.way), self.spool).run(deadline)
+
+    def figures(self) -> Figures:
+        """What became of the rows by now."""
+        sql = "SELECT count(), uniqExact(span_id) FROM llm_call"
+        with open_store(self.store) as store:
+            ((count, distinct),) = store.query(sql, settings={"final": 0}).rows
+        usage = self.spool.usage()
+        return Figures(
+            self.emitted,
+            int(distinct),
+            int(count) - int(distinct),
+            sum(usage.dropped.values()),
+            usage.rejected_rows,
+        )
+
+    def accounted(self, case: str) -> None:
+        """Nothing waits, every row is accounted for, and the page says the same."""
+        found = self.figures()
+        assert self.spool.names() == set()
+        assert found.duplicated == 0
+        assert found.landed + found.dropped + found.refused == found.emitted
+        on_page(case, found)
+
+
+def on_page(case: str, found: Figures) -> None:
+    """Hold a case's figures against its row of the page."""
+    cells = (case, found.emitted, found.landed, found.duplicated, found.dropped, found.refused)
+    row = "| " + " | ".join(f"{cell:,}" if isinstance(cell, int) else cell for cell in cells) + " |"
+    print(row)
+    start = re.escape(row)
+    assert re.search(f"^{start}", PAGE.read_text("utf-8"), re.MULTILINE), f"not on the page: {row}"
