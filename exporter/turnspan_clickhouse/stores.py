@@ -130,20 +130,21 @@ class Store:
                 settings=settings,
             )
 
-    def create_database(self) -> None:
-        """Create the store's database unless it exists."""
+    def create_database(self, name: str = "") -> None:
+        """Create the store's database, or the one named, unless it exists."""
+        name = name or self.database
         replicated = self.dsn.cluster and self.dsn.replicated
         on_cluster = f" ON CLUSTER {quoted(self.dsn.cluster)}" if replicated else ""
         with translated_errors(self.dsn):
             # Asked first: a user without the right to create databases may migrate a given one.
             found = self._client.command(
                 "SELECT count() FROM system.databases WHERE name = {name:String}",
-                parameters={"name": self.database},
+                parameters={"name": name},
                 use_database=False,
             )
             if not int(found):
                 self._client.command(
-                    f"CREATE DATABASE IF NOT EXISTS {quoted(self.database)}{on_cluster}",
+                    f"CREATE DATABASE IF NOT EXISTS {quoted(name)}{on_cluster}",
                     use_database=False,
                 )
 
