@@ -3,17 +3,18 @@
 -- read in the same words (int_attributes.key, events.str_attributes.value).
 CREATE OR REPLACE VIEW {jaeger}.bare_spans {on_cluster} AS
 WITH
-    (SELECT groupArray(attribute_key) FROM {jaeger}.attribute_type WHERE type = 'int') AS int_keys,
-    (SELECT groupArray(attribute_key) FROM {jaeger}.attribute_type WHERE type = 'double')
-        AS double_keys,
-    (SELECT groupArray(attribute_key) FROM {jaeger}.attribute_type WHERE type = 'bool') AS bool_keys,
+    (SELECT groupArray(attribute_key) FROM {jaeger}.attribute_type) AS typed_keys,
+    (SELECT groupArray(type) FROM {jaeger}.attribute_type) AS types,
     arrayMap(
-        (key, value) -> (toString(key), value, multiIf(
-            has(int_keys, key) AND isNotNull(toInt64OrNull(value)), 'int',
-            has(double_keys, key) AND isNotNull(toFloat64OrNull(value)), 'double',
-            has(bool_keys, key) AND value IN ('true', 'false'), 'bool',
+        (key, value, type) -> (key, value, multiIf(
+            type = 'str', 'str',
+            type = 'int' AND isNotNull(toInt64OrNull(value)), 'int',
+            type = 'double' AND isNotNull(toFloat64OrNull(value)), 'double',
+            type = 'bool' AND value IN ('true', 'false'), 'bool',
             'str')),
-        mapKeys(attributes), mapValues(attributes)) AS typed,
+        CAST(mapKeys(attributes), 'Array(String)') AS keys,
+        mapValues(attributes),
+        arrayMap(key -> transform(key, typed_keys, types, 'str'), keys)) AS typed,
     arrayMap(
         event -> (
             JSONExtractString(event, 'name'),
