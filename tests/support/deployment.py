@@ -77,7 +77,7 @@ class Deployment:
     server: ClickHouseServer
 
     def dsn(self, job: str) -> Dsn:
-        """The DSN that deploy/README.md gives for a job, one of JOBS."""
+        """The DSN that docs/deploy.md gives for a job, one of JOBS."""
         return self.server.dsn("turnspan", user=f"turnspan_{job}", password=f"{job}-secret")
 
     def ask(
