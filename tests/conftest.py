@@ -2,6 +2,8 @@
 
 pytest_plugins = (
     "support.cassette_table",
+    "support.cluster",
+    "support.demo_records",
     "support.deployment",
     "support.internal_errors",
     "support.needs",

@@ -4,6 +4,7 @@
 ``chdb:///absolute/path``                            the embedded engine's folder
 ``http(s)://user:password@host:port/database``       a ClickHouse server or ClickHouse Cloud
 the same with ``?cluster=NAME``                      a ClickHouse cluster
+``?cluster=NAME&replicated=no``                      a cluster of single nodes without Keeper
 ===================================================  ==========================================
 
 Unset means the embedded store in the user's data folder. The password may come from
@@ -35,6 +36,8 @@ class Dsn:
     password: str = field(default="", repr=False)
     database: str = DEFAULT_DATABASE
     cluster: str = ""
+    replicated: bool = True
+    """Of a cluster: whether its shards are replicated, which takes ClickHouse Keeper."""
 
     @property
     def embedded(self) -> bool:
@@ -62,6 +65,7 @@ class Dsn:
         if self.path is not None:
             return f"chdb://{self.path}"
         cluster = f"?cluster={quote(self.cluster)}" if self.cluster else ""
+        cluster += "" if self.replicated else "&replicated=no"
         return (
             f"{self.scheme}://{quote(self.user)}@{self.host}:{self.port}/{self.database}{cluster}"
         )
@@ -111,9 +115,17 @@ def _server(text: str, scheme: str) -> Dsn:
             "write http(s)://user:password@host:port/database."
         )
     options = parse_qs(parts.query)
-    unknown = sorted(set(options) - {"cluster"})
+    unknown = sorted(set(options) - {"cluster", "replicated"})
     if unknown:
-        raise StoreError(f"The store has an unknown option {unknown[0]!r}; known is: cluster.")
+        raise StoreError(
+            f"The store has an unknown option {unknown[0]!r}; known are: cluster, replicated."
+        )
+    replicated = options.get("replicated", ["yes"])[0]
+    if replicated not in ("yes", "no") or ("replicated" in options and "cluster" not in options):
+        raise StoreError(
+            "The store's option replicated is yes or no, and only beside cluster: "
+            "?cluster=NAME&replicated=no is a cluster without ClickHouse Keeper."
+        )
     password = unquote(parts.password) if parts.password is not None else _password_elsewhere()
     return Dsn(
         scheme=scheme,
@@ -123,6 +135,7 @@ def _server(text: str, scheme: str) -> Dsn:
         password=password,
         database=unquote(parts.path.strip("/")) or DEFAULT_DATABASE,
         cluster=options["cluster"][0] if "cluster" in options else "",
+        replicated=replicated == "yes",
     )
 
 

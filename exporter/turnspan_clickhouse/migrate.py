@@ -13,6 +13,10 @@ The same files serve the embedded engine, a server and a cluster through macros:
 ``{ledger:COLUMN}``      as ``{replacing:}``, but one and the same table on every shard
 =======================  =====================================================================
 
+A cluster without Keeper (``?cluster=NAME&replicated=no``) has the same tables, not replicated, and
+no ``ON CLUSTER``: it is migrated node by node. An ``ALTER`` of columns goes to the ``Distributed``
+table as well, which takes no other one.
+
 Every statement may run twice (IF NOT EXISTS, CREATE OR REPLACE VIEW), so a migration that was
 killed anywhere is mended by running it again, and two at once do no harm.
 """
@@ -34,6 +38,12 @@ _FILE = re.compile(r"(\d{4})_(\w+)\.sql")
 _MACRO = re.compile(
     r"\{(database|on_cluster|merge_tree|table|shard_by|replacing|ledger)(?::([^}]*))?\}"
 )
+_WINDOW = re.compile(r"\bnon_replicated_deduplication_window = (\d+)")
+# The seconds are 3600 unless they are said: a segment may wait longer than that for its retry.
+_REPLICATED_WINDOW = (
+    r"replicated_deduplication_window = \1, replicated_deduplication_window_seconds = 604800"
+)
+_ALTERED_COLUMN = re.compile(r"^ALTER TABLE .*\bCOLUMN\b", re.DOTALL | re.MULTILINE)
 _UNKNOWN_TABLE, _UNKNOWN_DATABASE = 60, 81
 # What one migrator may see of another: CREATE OR REPLACE VIEW exchanges and drops names.
 _RACES = frozenset({57, _UNKNOWN_TABLE, 219, 253, 341, 342, 999})
@@ -100,7 +110,8 @@ def render(dsn: Dsn) -> list[tuple[str, str]]:
 def statements(migration: Migration, dsn: Dsn) -> list[str]:
     """The SQL of one migration: one statement, and a ``Distributed`` table's on a cluster."""
     database = quoted(dsn.database)
-    on_cluster = f"ON CLUSTER {quoted(dsn.cluster)}" if dsn.cluster else ""
+    replicated = bool(dsn.cluster) and dsn.replicated
+    on_cluster = f"ON CLUSTER {quoted(dsn.cluster)}" if replicated else ""
     distributed: dict[str, str] = {}
 
     def expand(match: re.Match[str]) -> str:
@@ -110,18 +121,24 @@ def statements(migration: Migration, dsn: Dsn) -> list[str]:
         if macro == "table":
             return f"{database}.{argument}_local" if dsn.cluster else f"{database}.{argument}"
         if macro in ("replacing", "merge_tree", "ledger"):
-            return _engine(macro, argument, replicated=bool(dsn.cluster))
+            return _engine(macro, argument, replicated=replicated)
         return {"database": database, "on_cluster": on_cluster}.get(macro, "")
 
     text = _MACRO.sub(expand, migration.template)
     result = ["\n".join(line.rstrip() for line in text.strip().splitlines() if line.strip())]
-    if dsn.cluster and "table" in distributed:
-        name, key = distributed["table"], distributed.get("shard_by", "rand()")
+    if not dsn.cluster or "table" not in distributed:
+        return result
+    if replicated:
+        result[0] = _WINDOW.sub(_REPLICATED_WINDOW, result[0])
+    name = distributed["table"]
+    if "shard_by" in distributed:
         result.append(
             f"CREATE TABLE IF NOT EXISTS {database}.{name} {on_cluster}"
-            f" AS {database}.{name}_local"
-            f" ENGINE = Distributed({quoted(dsn.cluster)}, {database}, {name}_local, {key})"
+            f" AS {database}.{name}_local ENGINE = Distributed({quoted(dsn.cluster)},"
+            f" {database}, {name}_local, {distributed['shard_by']})"
         )
+    elif _ALTERED_COLUMN.search(result[0]):
+        result.append(result[0].replace(f"{database}.{name}_local", f"{database}.{name}"))
     return result
 
 
@@ -129,9 +146,9 @@ def _engine(macro: str, argument: str, *, replicated: bool) -> str:
     kind = "MergeTree" if macro == "merge_tree" else "ReplacingMergeTree"
     if not replicated:
         return f"{kind}({argument})" if argument else kind
-    # {uuid}, {shard} and {replica} are the server's own macros. The ledger has no shard in its
-    # path: every node of the cluster replicates the same rows.
-    path = "/clickhouse/tables/{uuid}/" + ("all" if macro == "ledger" else "{shard}")
+    # All in braces are the server's own macros. No {uuid}: a replica that is added later shall find
+    # the path of the others. The ledger has no shard in its path: every node has the same rows.
+    path = "/clickhouse/tables/{database}/{table}/" + ("all" if macro == "ledger" else "{shard}")
     replica = "{shard}_{replica}" if macro == "ledger" else "{replica}"
     rest = f", {argument}" if argument else ""
     return f"Replicated{kind}('{path}', '{replica}'{rest})"

@@ -38,6 +38,14 @@ READ_SETTINGS: Mapping[str, Any] = {
     "optimize_move_to_prewhere_if_final": 1,
 }
 
+CLUSTER_SETTINGS: Mapping[str, Any] = {
+    # A subquery over a Distributed table is answered once and sent to the shards; the default
+    # refuses it, and `local` would miss what lies on another shard (definitions do).
+    "distributed_product_mode": "global",
+    # An insert has succeeded when every shard has its rows, not when they are queued.
+    "distributed_foreground_insert": 1,
+}
+
 
 _CONNECT_SECONDS, _ANSWER_SECONDS = 5, 60
 """How long a server may take to accept a connection, and to answer."""
@@ -73,6 +81,10 @@ class Store:
         """The database that holds the records."""
         return self.dsn.database
 
+    @property
+    def _of_cluster(self) -> Mapping[str, Any]:
+        return CLUSTER_SETTINGS if self.dsn.cluster else {}
+
     def query(
         self,
         sql: str,
@@ -85,7 +97,7 @@ class Store:
             QueryError: the engine refused it.
             StoreUnavailableError: the server did not answer.
         """
-        merged = {**READ_SETTINGS, **(settings or {})}
+        merged = {**READ_SETTINGS, **self._of_cluster, **(settings or {})}
         with translated_errors(self.dsn):
             result = self._client.query(sql, parameters=dict(parameters or {}), settings=merged)
         types = tuple(t.name for t in result.column_types)
@@ -100,7 +112,9 @@ class Store:
         """Run a statement that returns nothing (DDL, INSERT ... SELECT). Raises as ``query``."""
         with translated_errors(self.dsn):
             self._client.command(
-                sql, parameters=dict(parameters or {}), settings=dict(settings or {})
+                sql,
+                parameters=dict(parameters or {}),
+                settings={**self._of_cluster, **(settings or {})},
             )
 
     def insert_native(self, table: str, block: bytes, token: str) -> None:
@@ -114,9 +128,8 @@ class Store:
             "min_insert_block_size_bytes": 256 * 2**20,
             # A column the store lacks means an older schema: refused, so that nothing is lost.
             "input_format_skip_unknown_fields": 0,
+            **self._of_cluster,
         }
-        if self.dsn.cluster:
-            settings["distributed_foreground_insert"] = 1
         content, encoding = (block, None) if self.dsn.embedded else compressed(block)
         with translated_errors(self.dsn):
             self._client.raw_insert(
@@ -127,19 +140,21 @@ class Store:
                 compression=encoding,
             )
 
-    def create_database(self) -> None:
-        """Create the store's database unless it exists."""
-        on_cluster = f" ON CLUSTER {quoted(self.dsn.cluster)}" if self.dsn.cluster else ""
+    def create_database(self, name: str = "") -> None:
+        """Create the store's database, or the one named, unless it exists."""
+        name = name or self.database
+        replicated = self.dsn.cluster and self.dsn.replicated
+        on_cluster = f" ON CLUSTER {quoted(self.dsn.cluster)}" if replicated else ""
         with translated_errors(self.dsn):
             # Asked first: a user without the right to create databases may migrate a given one.
             found = self._client.command(
                 "SELECT count() FROM system.databases WHERE name = {name:String}",
-                parameters={"name": self.database},
+                parameters={"name": name},
                 use_database=False,
             )
             if not int(found):
                 self._client.command(
-                    f"CREATE DATABASE IF NOT EXISTS {quoted(self.database)}{on_cluster}",
+                    f"CREATE DATABASE IF NOT EXISTS {quoted(name)}{on_cluster}",
                     use_database=False,
                 )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from support.deployment import Answer, Deployment
+from support.deployment import JOBS, Answer, Deployment
 from turnspan_clickhouse.interrupt import interrupt_turns
 from turnspan_clickhouse.stores import open_store
 
@@ -150,6 +150,25 @@ def test_the_reader_sees_sizes_but_not_what_others_asked(deployment: Deployment)
     assert queries.code == ACCESS_DENIED
 
 
+def test_jaegers_user_reads_spans_and_no_prompts(deployment: Deployment) -> None:
+    """Through the views, which run with the rights of whoever asks."""
+    spans = deployment.ask("turnspan_jaeger", "SELECT count() FROM turnspan_jaeger.spans")
+    refused = [
+        deployment.ask("turnspan_jaeger", sql).code
+        for sql in (
+            "SELECT count() FROM turnspan.llm_call",
+            "SELECT parts FROM turnspan.message",
+            "SELECT * FROM turnspan.turn_summary",
+            "INSERT INTO turnspan.span (span_id) VALUES ('x')",
+            "DROP VIEW turnspan_jaeger.spans",
+        )
+    ]
+
+    assert spans.code == 0
+    assert refused[:3] == [ACCESS_DENIED] * 3
+    assert set(refused[3:]) <= {ACCESS_DENIED, READONLY}
+
+
 def test_the_admin_has_its_one_database_only(deployment: Deployment) -> None:
     """It migrates and deletes inside `turnspan`; other databases and users are out of reach."""
     inside = deployment.ask(
@@ -168,7 +187,7 @@ def test_the_admin_has_its_one_database_only(deployment: Deployment) -> None:
     assert outside == [ACCESS_DENIED] * 3
 
 
-@pytest.mark.parametrize("job", ["admin", "writer", "reader"])
+@pytest.mark.parametrize("job", JOBS)
 def test_passwords_come_from_the_environment(deployment: Deployment, job: str) -> None:
     """The right password is let in from anywhere, a wrong or an empty one nowhere."""
     user = f"turnspan_{job}"

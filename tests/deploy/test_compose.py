@@ -49,9 +49,18 @@ def test_each_service_is_pinned_limited_watched_and_local(name: str) -> None:
 
 @pytest.mark.parametrize("name", SERVICES)
 def test_each_mounted_file_exists(name: str) -> None:
-    """A missing file would be mounted as an empty folder."""
-    sources = [volume.split(":")[0] for volume in SERVICES[name]["volumes"]]
-    files = [source for source in sources if source.startswith("./")]
+    """A missing file would be mounted as an empty folder; a variable stands for its default."""
+    volumes = [re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", v) for v in SERVICES[name]["volumes"]]
+    sources = [volume.split(":")[0] for volume in volumes if volume.startswith("./")]
 
-    assert files
-    assert all((DEPLOY / file).is_file() for file in files)
+    assert sources
+    assert all((DEPLOY / source).exists() for source in sources)
+
+
+def test_jaeger_may_be_given_the_other_configuration() -> None:
+    """JAEGER_CONFIG names a file beside the default one."""
+    example = (DEPLOY / ".env.example").read_text()
+    named = re.findall(r"^# JAEGER_CONFIG=(\S+)$", example, re.MULTILINE)
+
+    assert named
+    assert all((DEPLOY / "jaeger" / name).is_file() for name in named)

@@ -201,7 +201,7 @@ def test_on_a_cluster_tables_are_replicated_behind_distributed_ones(embedded_dsn
     for name, sql in render(cluster):
         rendered.setdefault(name, []).append(sql)
     assert len(rendered["0000_schema_migration"]) == 1  # one ledger, the same on every node
-    assert "'/clickhouse/tables/{uuid}/all'" in rendered["0000_schema_migration"][0]
+    assert "/{database}/{table}/all', '{shard}_" in rendered["0000_schema_migration"][0]
     for name, group in rendered.items():
         assert all("ON CLUSTER main" in sql for sql in group), name
     for record in RECORDS:
@@ -210,7 +210,7 @@ def test_on_a_cluster_tables_are_replicated_behind_distributed_ones(embedded_dsn
         assert f"agents.{record.table}_local" in local
         assert (
             "ENGINE = ReplicatedReplacingMergeTree("
-            "'/clickhouse/tables/{uuid}/{shard}', '{replica}', written_at)"
+            "'/clickhouse/tables/{database}/{table}/{shard}', '{replica}', written_at)"
         ) in local
         assert (
             f"Distributed(main, agents, {record.table}_local, cityHash64(project, " in distributed

@@ -78,6 +78,8 @@ class ClickHouseServer:
     home: Path
     http_port: int
     extra_config: str = ""
+    tcp_port: int = 0
+    """The native protocol's port; 0 keeps it closed."""
     _keeper: subprocess.Popen[str] | None = None
     _engine: int = 0
 
@@ -97,10 +99,23 @@ class ClickHouseServer:
         return f"http://127.0.0.1:{self.http_port}/{database}"
 
     def run(self, sql: str) -> str:
-        """Run one statement as the default user, outside any database; returns the raw answer."""
+        """Run one statement as the default user, outside any database; returns the answer."""
+        return self.ask(sql).decode()
+
+    def ask(self, sql: str) -> bytes:
+        """As ``run``; returns the answer's bytes, for ``FORMAT Native``."""
         request = urllib.request.Request(f"http://127.0.0.1:{self.http_port}/", sql.encode())
         with urllib.request.urlopen(request, timeout=30) as reply:
-            return str(reply.read().decode())
+            return bytes(reply.read())
+
+    def code(self, sql: str) -> int:
+        """ClickHouse's error code for a statement, 0 where it succeeds."""
+        try:
+            self.ask(sql)
+        except urllib.error.HTTPError as error:
+            with error:
+                return int(error.headers["X-ClickHouse-Exception-Code"])
+        return 0
 
     @property
     def running(self) -> bool:
@@ -110,7 +125,8 @@ class ClickHouseServer:
     def start(self) -> None:
         """Start it and wait until it answers."""
         _prepare(self.home, self.extra_config)
-        command = [sys.executable, __file__, str(library()), str(self.home), str(self.http_port)]
+        command = [sys.executable, __file__, str(library()), str(self.home)]
+        command += [str(self.http_port), str(self.tcp_port)]
         keeper = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
         )
@@ -137,14 +153,22 @@ class ClickHouseServer:
             keeper.communicate(timeout=30)
 
 
-def start_server(home: Path, *, extra_config: str = "") -> ClickHouseServer:
-    """Start a server of its own under ``home`` on a free port."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = int(probe.getsockname()[1])
-    server = ClickHouseServer(home, port, extra_config)
+def start_server(
+    home: Path, *, extra_config: str = "", http_port: int = 0, tcp_port: int = 0
+) -> ClickHouseServer:
+    """Start a server of its own under ``home``, on a free HTTP port unless one is given."""
+    server = ClickHouseServer(home, http_port or free_ports(1)[0], extra_config, tcp_port)
     server.start()
     return server
+
+
+def free_ports(count: int) -> list[int]:
+    """Different ports on loopback that were free a moment ago."""
+    with contextlib.ExitStack() as open_sockets:
+        probes = [open_sockets.enter_context(socket.socket()) for _ in range(count)]
+        for probe in probes:
+            probe.bind(("127.0.0.1", 0))
+        return [int(probe.getsockname()[1]) for probe in probes]
 
 
 def _prepare(home: Path, extra: str) -> None:
@@ -169,7 +193,7 @@ def _user(name: str, password: str, *, profile: str = "default", grants: str = "
     return _USER.format(name=name, password=password, profile=profile, grants=grants)
 
 
-def _become_engine(library_path: str, home: Path, port: int) -> None:
+def _become_engine(library_path: str, home: Path, port: int, tcp_port: int) -> None:
     os.environ["TERM"] = "dumb"
     entry = ctypes.CDLL(library_path, mode=os.RTLD_NOW | 0x8).chdb_query_cmdline
     entry.restype, entry.argtypes = ctypes.c_void_p, [ctypes.c_int, ctypes.POINTER(ctypes.c_char_p)]
@@ -179,11 +203,11 @@ def _become_engine(library_path: str, home: Path, port: int) -> None:
         f"--path={home / 'data'}",
         "--listen_host=127.0.0.1",
         f"--http_port={port}",
-        "--tcp_port=0",
+        f"--tcp_port={tcp_port}",
         "--interactive",
         "--disable_suggestion",
         "--query",
-        "SYSTEM START LISTEN HTTP;",
+        "SYSTEM START LISTEN HTTP;" + (" SYSTEM START LISTEN TCP;" if tcp_port else ""),
     ]
     raw = [argument.encode() for argument in arguments]
     entry(len(raw), (ctypes.c_char_p * (len(raw) + 1))(*raw, None))
@@ -198,10 +222,10 @@ def _answers(port: int) -> bool:
         return False
 
 
-def _keep(library_path: str, home: Path, port: int) -> int:
+def _keep(library_path: str, home: Path, port: int, tcp_port: int) -> int:
     engine, terminal = pty.fork()
     if engine == 0:
-        _become_engine(library_path, home, port)
+        _become_engine(library_path, home, port, tcp_port)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for pytest, which closes our stdin
     stdin = sys.stdin.fileno()
     watched = [terminal, stdin]
@@ -230,4 +254,4 @@ def _keep(library_path: str, home: Path, port: int) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(_keep(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])))
+    sys.exit(_keep(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])))

@@ -12,10 +12,12 @@ from urllib.parse import urlencode
 import pytest
 
 from support.clickhouse_server import ClickHouseServer, start_server
+from turnspan_clickhouse import jaeger
 from turnspan_clickhouse.dsn import Dsn
 from turnspan_clickhouse.migrate import migrate
 from turnspan_clickhouse.stores import open_store
 
+JOBS = ("admin", "writer", "reader", "jaeger")
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 
 # What the image's own config.xml switches on, and every other log the engine has.
@@ -75,7 +77,7 @@ class Deployment:
     server: ClickHouseServer
 
     def dsn(self, job: str) -> Dsn:
-        """The DSN that deploy/README.md gives for a job: admin, writer or reader."""
+        """The DSN that docs/deploy.md gives for a job, one of JOBS."""
         return self.server.dsn("turnspan", user=f"turnspan_{job}", password=f"{job}-secret")
 
     def ask(
@@ -85,7 +87,7 @@ class Deployment:
         *,
         password: str | None = None,
         source: str = "127.0.0.1",
-        settings: Mapping[str, int] | None = None,
+        settings: Mapping[str, int | str] | None = None,
     ) -> Answer:
         """Run ``sql`` as ``user`` from the loopback address ``source``."""
         key = password if password is not None else f"{user.removeprefix('turnspan_')}-secret"
@@ -110,13 +112,14 @@ def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]
         shutil.copytree(DEPLOY / "clickhouse" / folder, home / folder)
     logs = (f"<{n}><database>system</database><table>{n}</table></{n}>" for n in SYSTEM_LOGS)
     with pytest.MonkeyPatch.context() as environment:
-        for job in ("admin", "writer", "reader"):
+        for job in JOBS:
             environment.setenv(f"TURNSPAN_{job.upper()}_PASSWORD", f"{job}-secret")
         server = start_server(home, extra_config=ACCESS_CONTROL + "".join(logs))
     try:
         found = Deployment(server)
         with open_store(found.dsn("admin")) as store:
             migrate(store)
+            jaeger.create(store)
         yield found
     finally:
         server.stop()

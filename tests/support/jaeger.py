@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -16,11 +17,12 @@ import urllib.request
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from support.seen import SeenSpan, SeenTrace, from_hex, spans_of
 
 _ROOT = Path(__file__).resolve().parents[2]
-_CONFIG = _ROOT / "deploy" / "jaeger" / "config.yaml"
+CONFIGS = _ROOT / "deploy" / "jaeger"
 _PORTS = ("OTLP_HTTP", "OTLP_GRPC", "QUERY_HTTP", "QUERY_GRPC", "HEALTH")
 _STARTING = 20.0
 
@@ -54,11 +56,14 @@ class Jaeger:
                 return SeenTrace(found)
             time.sleep(0.05)
 
+    def ask(self, path: str) -> Any:
+        """What the query API answers."""
+        with urllib.request.urlopen(f"{self.query}{path}", timeout=10) as reply:
+            return json.load(reply)
+
     def _find(self, trace_id: str) -> list[SeenSpan]:
-        url = f"{self.query}/api/v3/traces/{trace_id}"
         try:
-            with urllib.request.urlopen(url, timeout=5) as reply:
-                answer = json.load(reply)
+            answer = self.ask(f"/api/v3/traces/{trace_id}")
         except urllib.error.HTTPError as error:
             with error:
                 if error.code != 404:
@@ -67,8 +72,25 @@ class Jaeger:
         return list(spans_of(answer["result"], from_hex))
 
 
-def start(log: Path) -> tuple[subprocess.Popen[bytes], Jaeger]:
+def version() -> tuple[int, ...]:
+    """The binary's version, (2, 20, 0); empty where there is no binary."""
+    program = binary()
+    if program is None:
+        return ()
+    said = subprocess.run([str(program), "version"], check=True, capture_output=True, text=True)
+    found = re.search(r'"v(\d+)\.(\d+)\.(\d+)"', said.stdout)
+    return tuple(map(int, found.groups())) if found else ()
+
+
+def start(
+    log: Path,
+    config: Path = CONFIGS / "config.yaml",
+    *options: str,
+    **settings: str,
+) -> tuple[subprocess.Popen[bytes], Jaeger]:
     """Start Jaeger on free ports and wait until it is ready; ``log`` takes what it says.
+
+    ``settings`` are environment variables for the configuration.
 
     Raises:
         RuntimeError: it did not become ready; the message ends with its log.
@@ -78,10 +100,10 @@ def start(log: Path) -> tuple[subprocess.Popen[bytes], Jaeger]:
     for _ in range(3):  # a port may be taken between finding it free and Jaeger's start
         ports = dict(zip(_PORTS, _free_ports(len(_PORTS)), strict=True))
         variables = {f"JAEGER_{name}_PORT": str(port) for name, port in ports.items()}
-        environment = {**os.environ, "JAEGER_LISTEN_HOST": "127.0.0.1", **variables}
+        environment = {**os.environ, "JAEGER_LISTEN_HOST": "127.0.0.1", **settings, **variables}
         with log.open("wb") as output:
             process = subprocess.Popen(
-                [str(program), f"--config=file:{_CONFIG}"],
+                [str(program), f"--config=file:{config}", *options],
                 env=environment,
                 stdout=output,
                 stderr=subprocess.STDOUT,

@@ -10,28 +10,36 @@ from turnspan_console.options import chosen_dsn, store_option
 @click.command("migrate", short_help="Create or update the store's tables and views.")
 @click.option("--dry-run", is_flag=True, help="Print the SQL that would run, and change nothing.")
 @click.option("--all", "all_", is_flag=True, help="With --dry-run: the whole schema's SQL.")
+@click.option("--jaeger", is_flag=True, help="Also make the views that a Jaeger reads.")
+@click.option("--jaeger-content", is_flag=True, help="The same, with prompts and replies in them.")
 @store_option
-def command(dry_run: bool, all_: bool) -> None:
+def command(dry_run: bool, all_: bool, jaeger: bool, jaeger_content: bool) -> None:
     """Create or update the tables and views of the store.
 
     An embedded store is migrated whenever it is read; a server is if the user may create tables.
     Every step may run twice: a migration that was stopped is mended by running it again.
     """
+    from turnspan_clickhouse import jaeger as views
     from turnspan_clickhouse.migrate import SCHEMA_VERSION, migrate, pending, render
     from turnspan_clickhouse.stores import open_store
 
     dsn = chosen_dsn()
+    for_jaeger = jaeger or jaeger_content
+    more = views.render(dsn, content=jaeger_content) if for_jaeger else []
     if dry_run and (all_ or (dsn.path is not None and not (dsn.path / "engine").exists())):
-        _print_sql(render(dsn))
+        _print_sql([*render(dsn), *more])
         return
     with open_store(dsn) as store:
         if dry_run:
             waiting = {f"{one.version:04d}_{one.name}" for one in pending(store)}
-            _print_sql([step for step in render(dsn) if step[0] in waiting])
+            _print_sql([*(step for step in render(dsn) if step[0] in waiting), *more])
             return
         applied = migrate(store)
+        made = views.create(store, content=jaeger_content) if for_jaeger else []
     for one in applied:
         click.echo(f"{one.version:04d}_{one.name}")
+    if made:
+        click.echo(f"{len(made)} views for Jaeger in the database {views.database(dsn)}")
     what = f"{len(applied)} applied" if applied else "nothing to do"
     click.echo(f"turnspan: {what}, {dsn} is at schema version {SCHEMA_VERSION}", err=True)
 

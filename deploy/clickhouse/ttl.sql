@@ -1,0 +1,36 @@
+-- How long the records are kept, and when they move to the cold disk. Set the days, then run it as
+-- turnspan_admin: clickhouse-client --user turnspan_admin --queries-file deploy/clickhouse/ttl.sql
+-- Without a second disk leave out the TO VOLUME lines and the storage policy (docs/scale.md).
+-- On a cluster the tables are the shards' own: turnspan.llm_call_local ON CLUSTER main, and so on.
+--
+-- Whole parts move; rows are deleted when their part is merged, parts of which all is old at once.
+
+ALTER TABLE turnspan.llm_call MODIFY SETTING storage_policy = 'tiered';
+ALTER TABLE turnspan.llm_call MODIFY TTL
+    toDateTime(start_time) + INTERVAL 30 DAY TO VOLUME 'cold',
+    toDateTime(start_time) + INTERVAL 365 DAY DELETE;
+
+ALTER TABLE turnspan.turn_summary MODIFY SETTING storage_policy = 'tiered';
+ALTER TABLE turnspan.turn_summary MODIFY TTL
+    toDateTime(start_time) + INTERVAL 30 DAY TO VOLUME 'cold',
+    toDateTime(start_time) + INTERVAL 365 DAY DELETE;
+
+ALTER TABLE turnspan.tool_call MODIFY SETTING storage_policy = 'tiered';
+ALTER TABLE turnspan.tool_call MODIFY TTL
+    toDateTime(start_time) + INTERVAL 30 DAY TO VOLUME 'cold',
+    toDateTime(start_time) + INTERVAL 365 DAY DELETE;
+
+ALTER TABLE turnspan.span MODIFY SETTING storage_policy = 'tiered';
+ALTER TABLE turnspan.span MODIFY TTL
+    toDateTime(start_time) + INTERVAL 30 DAY TO VOLUME 'cold',
+    toDateTime(start_time) + INTERVAL 90 DAY DELETE;
+
+-- A message is stored once, when its session says it first, and read by every later call of that
+-- session: give it as many days more as a session may last (30 here).
+ALTER TABLE turnspan.message MODIFY SETTING storage_policy = 'tiered';
+ALTER TABLE turnspan.message MODIFY TTL
+    toDateTime(first_seen) + INTERVAL 60 DAY TO VOLUME 'cold',
+    toDateTime(first_seen) + INTERVAL 395 DAY DELETE;
+
+-- definition has no time to live: prompts and tool catalogues are few, and any call may name them.
+-- annotation has none either: what people judged is kept.

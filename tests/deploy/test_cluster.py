@@ -1,0 +1,291 @@
+"""Cluster mode over two real servers: a shard for a session, each row once, the same answers.
+
+The servers have no Keeper, so the tables are not replicated here (``replicated=no``); what Keeper
+is needed for is held by the generated SQL, in the last tests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from support.cluster import Cluster
+from support.demo_records import land
+from support.landing import insert
+from support.rows import T0, call, message, said, tool, turn
+from turnspan_clickhouse.dsn import Dsn, parse
+from turnspan_clickhouse.encode import encode_block
+from turnspan_clickhouse.errors import StoreError
+from turnspan_clickhouse.interrupt import interrupt_turns
+from turnspan_clickhouse.migrate import Migration, migrate, migrations, statements
+from turnspan_clickhouse.records import LlmCall
+from turnspan_clickhouse.stores import Store, open_store
+from turnspan_records.diagnostics import diagnostics
+from turnspan_records.lookup import find
+from turnspan_records.replay import replay
+from turnspan_records.sessions import sessions, turns
+
+STORED: Mapping[str, int] = {"final": 0}
+NO_ZOOKEEPER = 225
+VIEWS = [migration.name for migration in migrations() if migration.view]
+
+
+@pytest.fixture(scope="module")
+def both(cluster: Cluster, demo_blocks: Mapping[str, bytes]) -> Iterator[tuple[Store, Store]]:
+    """The demonstration's records on one server alone, and over the two of the cluster."""
+    alone = cluster.nodes[0].dsn("alone")
+    cluster.migrate("demo")
+    with open_store(alone) as one, open_store(cluster.dsn("demo", node=1)) as two:
+        migrate(one)
+        for store in (one, two):
+            land(store, demo_blocks)
+        yield one, two
+
+
+@pytest.fixture(scope="module")
+def shards(cluster: Cluster) -> Cluster:
+    """The cluster with empty tables in the database ``turnspan``."""
+    cluster.migrate("turnspan")
+    return cluster
+
+
+def test_a_session_lies_on_one_shard_and_sessions_on_both(both: tuple[Store, Store]) -> None:
+    """Its turns, calls, tools and messages are read together from where they lie together."""
+    shards_of: dict[str, set[int]] = {}
+    for table, scope in (
+        ("turn_summary", "session_id"),
+        ("llm_call", "session_id"),
+        ("tool_call", "session_id"),
+        ("message", "scope"),
+    ):
+        rows = both[1].query(f"SELECT DISTINCT {scope}, shardNum() FROM {table}").rows
+        for name, shard in rows:
+            shards_of.setdefault(str(name), set()).add(int(shard))
+
+    assert len(shards_of) > 10
+    assert all(len(found) == 1 for found in shards_of.values()), shards_of
+    assert set[int]().union(*shards_of.values()) == {1, 2}
+
+
+def comparable(rows: Iterable[Iterable[Any]]) -> list[str]:
+    """Rows as text, NaN and all; sums of floats differ in the last digits with their order."""
+    return [
+        repr([float(f"{value:.9g}") if isinstance(value, float) else value for value in row])
+        for row in rows
+    ]
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_each_view_says_the_same_over_two_servers(both: tuple[Store, Store], view: str) -> None:
+    """Joins over Distributed tables find what lies on the other shard, and find it once."""
+    one, two = (sorted(comparable(store.query(f"SELECT * FROM {view}").rows)) for store in both)
+
+    assert one == two
+    assert one or view == "annotation_current"
+
+
+@pytest.mark.parametrize("name", diagnostics())
+def test_each_diagnostic_answers_the_same_over_two_servers(
+    both: tuple[Store, Store], name: str
+) -> None:
+    """In the same order, too."""
+    one, two = (diagnostics()[name].run(store, limit=1000) for store in both)
+
+    assert one.names == two.names
+    assert comparable(one.rows) == comparable(two.rows)
+
+
+def all_sessions(store: Store) -> list[Any]:
+    return list(sessions(store, limit=1000).rows)
+
+
+def all_turns(store: Store) -> list[Any]:
+    return list(turns(store, limit=1000).rows)
+
+
+def conversations(store: Store) -> list[Any]:
+    return [replay(store, "demo", str(row[1])) for row in all_sessions(store)]
+
+
+def five_found(store: Store) -> list[Any]:
+    return [find(store, str(row[3])[:12]) for row in all_turns(store)[:5]]
+
+
+@pytest.mark.parametrize("ask", [all_sessions, all_turns, conversations, five_found])
+def test_readers_see_the_same_over_two_servers(
+    both: tuple[Store, Store], ask: Callable[[Store], list[Any]]
+) -> None:
+    """What the command and the console show."""
+    one, two = (list(map(repr, ask(store))) for store in both)
+
+    assert one == two
+    assert one
+
+
+def calls(count: int, session: str) -> list[LlmCall]:
+    return [call(f"{n:016x}", n, session_id=f"{session}-{n % 8}") for n in range(count)]
+
+
+def test_a_retry_after_half_an_insert_lands_each_row_once(shards: Cluster) -> None:
+    """One shard took its part, the other could not: the same token adds what is missing only,
+    whichever node is asked, and once more adds nothing."""
+    block = encode_block(LlmCall, calls(64, "retry"))
+    own = "SELECT count() FROM turnspan.llm_call_local WHERE startsWith(session_id, 'retry-')"
+
+    shards.nodes[1].run(
+        "ALTER TABLE turnspan.llm_call_local ADD CONSTRAINT closed"
+        " CHECK NOT (startsWith(session_id, 'retry-') AND sleep(0.3) = 0)"
+    )
+    with open_store(shards.dsn("turnspan")) as store, pytest.raises(StoreError):
+        store.insert_native("llm_call", block, token="half")
+    first_part = shards.held(0, own)
+    shards.nodes[1].run("ALTER TABLE turnspan.llm_call_local DROP CONSTRAINT closed")
+    held: list[tuple[int, int]] = []
+    for node in (0, 0, 1):
+        with open_store(shards.dsn("turnspan", node)) as store:
+            store.insert_native("llm_call", block, token="half")
+        held.append((shards.held(0, own), shards.held(1, own)))
+
+    assert 0 < first_part < 64
+    assert held == [(first_part, 64 - first_part)] * 3
+
+
+def test_an_acknowledged_insert_is_on_the_shards_and_not_in_a_queue(shards: Cluster) -> None:
+    """Nothing waits on the node that was asked: its death would lose it."""
+    with open_store(shards.dsn("turnspan")) as store:
+        insert(store, *calls(32, "foreground"))
+        waiting = store.query("SELECT sum(data_files) FROM system.distribution_queue").rows
+        landed = store.query(
+            "SELECT count() FROM llm_call WHERE startsWith(session_id, 'foreground-')"
+        )
+
+    assert int(waiting[0][0]) == 0
+    assert landed.rows == [(32,)]
+
+
+def test_the_newest_state_of_a_record_counts_over_shards(shards: Cluster) -> None:
+    """A running turn's row and its final one meet on one shard, so FINAL finds both."""
+    for node in shards.nodes:
+        node.run("SYSTEM STOP MERGES turnspan.turn_summary_local")
+    for status, written_at in (("running", T0), ("final", T0 + 5)):
+        with open_store(shards.dsn("turnspan")) as store:
+            for number in range(8):
+                insert(
+                    store,
+                    turn(f"n{number}", session_id=f"new-{number}", status=status,
+                         written_at=written_at),
+                )  # fmt: skip
+    newest = "SELECT count(), any(status) FROM turn_summary WHERE startsWith(session_id, 'new-')"
+    with open_store(shards.dsn("turnspan", node=1)) as store:
+        assert store.query(newest, settings=STORED).rows[0][0] == 16
+        assert store.query(newest).rows == [(8, "final")]
+
+
+def test_turns_of_a_dead_process_are_closed_over_shards(shards: Cluster) -> None:
+    """The subqueries over Distributed tables that this takes are answered, not refused."""
+    with open_store(shards.dsn("turnspan")) as store:
+        for number in range(6):
+            names: dict[str, Any] = {"session_id": f"dead-{number}", "turn_id": f"dead{number}"}
+            insert(
+                store,
+                turn(f"dead{number}", 0, session_id=f"dead-{number}", status="running",
+                     writer="gone-1-1"),
+                call(f"deadcall{number}", 1, duration=2.0, input_tokens=40, **names),
+                tool(f"deadtool{number}", 2, duration=1.0, **names),
+                message("user", said("hello"), scope=f"dead-{number}"),
+            )  # fmt: skip
+        closed = interrupt_turns(store, ["gone-1-1"])
+        found = store.query(
+            "SELECT status, llm_call_count, tool_call_count, input_tokens, duration, count()"
+            " FROM turn_summary WHERE startsWith(session_id, 'dead-') GROUP BY ALL"
+        )
+
+    assert closed == 6
+    assert found.rows == [("interrupted", 1, 1, 40, 3.0, 6)]
+
+
+# -- what needs Keeper: held by the generated SQL ------------------
+
+SAMPLE = Migration(
+    1,
+    "sample",
+    """CREATE TABLE IF NOT EXISTS {table:sample} {on_cluster}
+(
+    project String,
+    written_at DateTime64(9, 'UTC')
+)
+{shard_by:cityHash64(project)}
+ENGINE = {replacing:written_at}
+ORDER BY project
+SETTINGS non_replicated_deduplication_window = 10000""",
+)
+KEEPER = parse("https://h/agents?cluster=main")
+SINGLE_NODES = parse("https://h/agents?cluster=main&replicated=no")
+
+
+def test_the_address_says_whether_there_is_keeper() -> None:
+    """A cluster is replicated unless it says otherwise; the address reads back as itself."""
+    assert KEEPER.replicated and not SINGLE_NODES.replicated
+    assert parse(str(SINGLE_NODES)) == SINGLE_NODES
+    for text in ("https://h/d?cluster=main&replicated=maybe", "https://h/d?replicated=no"):
+        with pytest.raises(StoreError, match="replicated is yes or no, and only beside cluster"):
+            parse(text)
+
+
+def test_the_sql_of_a_replicated_cluster() -> None:
+    """The local table is replicated under a path that a later replica finds again, remembers
+    tokens for a week, and has a Distributed table before it; all of it on every node."""
+    assert statements(SAMPLE, KEEPER) == [
+        """CREATE TABLE IF NOT EXISTS agents.sample_local ON CLUSTER main
+(
+    project String,
+    written_at DateTime64(9, 'UTC')
+)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{database}/{table}/{shard}', \
+'{replica}', written_at)
+ORDER BY project
+SETTINGS replicated_deduplication_window = 10000, \
+replicated_deduplication_window_seconds = 604800""",
+        "CREATE TABLE IF NOT EXISTS agents.sample ON CLUSTER main AS agents.sample_local"
+        " ENGINE = Distributed(main, agents, sample_local, cityHash64(project))",
+    ]
+
+
+def test_the_sql_of_a_cluster_of_single_nodes() -> None:
+    """The same without Keeper: plain local tables, and no ON CLUSTER."""
+    local, distributed = statements(SAMPLE, SINGLE_NODES)
+
+    assert "ENGINE = ReplacingMergeTree(written_at)" in local
+    assert "SETTINGS non_replicated_deduplication_window = 10000" in local
+    assert "ON CLUSTER" not in local + distributed
+    assert distributed.endswith("Distributed(main, agents, sample_local, cityHash64(project))")
+
+
+def test_new_columns_reach_the_distributed_table_and_indexes_do_not() -> None:
+    """A Distributed table has columns of its own, but no indexes."""
+    column = Migration(2, "c", "ALTER TABLE {table:t} {on_cluster} ADD COLUMN IF NOT EXISTS n Int8")
+    index = Migration(3, "i", "ALTER TABLE {table:t} {on_cluster} ADD INDEX i n TYPE minmax")
+
+    assert statements(column, KEEPER) == [
+        "ALTER TABLE agents.t_local ON CLUSTER main ADD COLUMN IF NOT EXISTS n Int8",
+        "ALTER TABLE agents.t ON CLUSTER main ADD COLUMN IF NOT EXISTS n Int8",
+    ]
+    assert len(statements(index, KEEPER)) == 1
+    assert len(statements(column, parse("https://h/agents"))) == 1
+
+
+@pytest.mark.parametrize(
+    "migration", [one for one in migrations() if not one.view], ids=lambda one: one.name
+)
+def test_the_engine_takes_each_replicated_table_up_to_keeper(
+    cluster: Cluster, migration: Migration
+) -> None:
+    """Columns, engine and settings are accepted: what is missing is Keeper and nothing else."""
+    sql = statements(migration, Dsn("http", database="turnspan", cluster="main"))[0]
+    alone = sql.replace(" ON CLUSTER main", "").replace("_local", "_replicated")
+    alone = alone.replace("schema_migration", "schema_migration_replicated")
+    answer = cluster.nodes[0].code(alone.replace("{shard}", "1").replace("{replica}", "1"))
+
+    assert answer == NO_ZOOKEEPER

@@ -1,0 +1,134 @@
+"""Values travel as query parameters, never inside the SQL.
+
+Every string of the shipped code that is put together and looks like SQL is read from its syntax
+tree: what is put in may be a module's constant, a quoted identifier, or one of the expressions
+below, each of which was looked at. A new one fails here until somebody has looked at it, too.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from support.landing import insert
+from support.rows import PROJECT, call, turn
+from turnspan_clickhouse.interrupt import interrupt_turns
+from turnspan_clickhouse.stores import Store
+from turnspan_records.diagnostics import diagnostics
+from turnspan_records.lookup import find
+from turnspan_records.replay import replay
+from turnspan_records.sessions import sessions, turns
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = [
+    path
+    for wing in ("exporter", "records", "console")
+    for path in sorted((ROOT / wing).rglob("*.py"))
+]
+SQL = re.compile(
+    r"\b(SELECT|INSERT INTO|CREATE (TABLE|DATABASE|VIEW|USER)|ALTER TABLE|DROP|TRUNCATE|DELETE|"
+    r"FROM|WHERE|ORDER BY|GROUP BY|LIMIT|ON CLUSTER)\b"
+)
+CONSTANT = re.compile(r"_?[A-Z][A-Z0-9_]*")
+LOOKED_AT = {
+    # Identifiers that come from the code or the DSN; those of the DSN through quoted().
+    "migrate.py": {"database", "name", "on_cluster", "distributed['shard_by']"},
+    "stores.py": {"on_cluster"},
+    # Column lists and tables from the record classes.
+    "interrupt.py": {"', '.join(names)", "', '.join(chosen)"},
+    "replay.py": {"columns", "table", "where"},
+    "lookup.py": {"kind", "column", "rest", "table", "condition.replace('{column}', column)"},
+    "detail.py": {"table", "column"},
+    "store.py": {"record.table", "table"},
+}
+
+
+def put_in(tree: ast.AST) -> Iterator[ast.expr]:
+    """Every expression that becomes part of a text that looks like SQL."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            texts = [part.value for part in node.values if isinstance(part, ast.Constant)]
+            parts = [part.value for part in node.values if isinstance(part, ast.FormattedValue)]
+            if any(SQL.search(str(text)) for text in texts):
+                yield from parts
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod | ast.Add):
+            left = node.left
+            if isinstance(left, ast.Constant) and SQL.search(str(left.value)):
+                yield node.right
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            text = node.func.value
+            named = node.func.attr in ("format", "format_map")
+            if named and isinstance(text, ast.Constant) and SQL.search(str(text.value)):
+                yield from [*node.args, *(one.value for one in node.keywords)]
+
+
+def harmless(expression: ast.expr, known: set[str]) -> bool:
+    source = ast.unparse(expression)
+    if isinstance(expression, ast.Call) and ast.unparse(expression.func) == "quoted":
+        return True
+    return CONSTANT.fullmatch(source) is not None or source in known
+
+
+def findings(path: Path) -> list[str]:
+    known = LOOKED_AT.get(path.name, set())
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return [
+        f"{path.name}:{one.lineno}: {ast.unparse(one)}"
+        for one in put_in(tree)
+        if not harmless(one, known) and not sentence(path, one)
+    ]
+
+
+def sentence(path: Path, expression: ast.expr) -> bool:
+    """Whether the line is a sentence for people that names SQL, or a constant put into one."""
+    line = path.read_text(encoding="utf-8").splitlines()[expression.lineno - 1]
+    return re.search(r"Give user|needs GRANT|GRANT SELECT ON", line) is not None
+
+
+def test_there_is_code_to_look_at() -> None:
+    """The search sees the SQL that is put together on purpose."""
+    seen = [one for path in SOURCES for one in put_in(ast.parse(path.read_text(encoding="utf-8")))]
+
+    assert len(SOURCES) > 60
+    assert len(seen) > 20
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "f\"SELECT 1 FROM t WHERE id = '{value}'\"",
+        '"SELECT 1 FROM t WHERE id = " + value',
+        '"SELECT 1 FROM t WHERE id = %s" % value',
+        '"SELECT 1 FROM t WHERE id = {}".format(value)',
+    ],
+)
+def test_the_search_finds_a_value_in_sql(code: str) -> None:
+    """In every way of putting a text together."""
+    assert [ast.unparse(one) for one in put_in(ast.parse(code))] == ["value"]
+
+
+def test_no_value_is_written_into_sql() -> None:
+    """What is put into SQL was looked at."""
+    assert [found for path in SOURCES for found in findings(path)] == []
+
+
+def test_hostile_values_are_values(store: Store) -> None:
+    """Whatever a project, a session or an id is called, it is compared and nothing else."""
+    insert(store, turn("t1"), call("c1", turn_id="t1"))
+    hostile = "x' OR 1=1; DROP TABLE llm_call; -- \\' {id:String} %s \0"
+
+    assert find(store, hostile) == []
+    assert sessions(store, project=hostile).rows == []
+    assert turns(store, session=hostile).rows == []
+    assert replay(store, hostile, hostile, hostile).steps == []
+    assert interrupt_turns(store, [hostile]) == 0
+    for diagnostic in diagnostics().values():
+        assert diagnostic.run(store, project=hostile).rows == []
+    insert(store, turn("t2", session_id=hostile, stop_reason=hostile))
+    assert [row[2] for row in turns(store, session=hostile).rows] == [hostile]
+    assert len(replay(store, PROJECT, hostile).steps) == 1
+    assert store.query("SELECT count() FROM llm_call").rows == [(1,)]

@@ -1,0 +1,121 @@
+"""Backups, tiers and times to live as docs/scale.md gives them, on a real server."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from support.clickhouse_server import ClickHouseServer, start_server
+from support.demo_records import land
+from support.deployment import DEPLOY
+from support.landing import insert
+from support.rows import SECOND, call, message, said, turn
+from turnspan_clickhouse.migrate import migrate
+from turnspan_clickhouse.records import RECORDS
+from turnspan_clickhouse.stores import Store, open_store
+
+CLICKHOUSE = DEPLOY / "clickhouse"
+DAY = 86_400 * SECOND
+NOW = time.time_ns()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ClickHouseServer]:
+    """A server with a folder for backups, and deploy/'s two disks."""
+    home = Path(tmp_path_factory.mktemp("upkeep"))
+    tiers = re.sub(
+        r"</?clickhouse>|<!--.*?-->", "", (CLICKHOUSE / "tiers.xml").read_text(), flags=re.S
+    )
+    tiers = tiers.replace("/mnt/cold/clickhouse/", f"{home}/cold/")
+    backups = f"<backups><allowed_path>{home}/backups/</allowed_path></backups>"
+    started = start_server(home, extra_config=backups + tiers)
+    yield started
+    started.kill()
+
+
+@pytest.fixture
+def store(server: ClickHouseServer) -> Iterator[Store]:
+    """The empty database ``turnspan`` on it."""
+    with open_store(server.dsn("turnspan")) as opened:
+        migrate(opened)
+        yield opened
+        opened.command("DROP DATABASE turnspan SYNC")
+
+
+def counts(server: ClickHouseServer, database: str) -> dict[str, str]:
+    """What tells two stores apart: every row of every table, hashed."""
+    return {
+        table: server.run(f"SELECT count(), sum(cityHash64(*)) FROM {database}.{table}")
+        for table in ("schema_migration", *(record.table for record in RECORDS))
+    }
+
+
+def test_a_backup_restores_every_row(
+    server: ClickHouseServer, store: Store, demo_blocks: Mapping[str, bytes]
+) -> None:
+    """To a file, whole and then what is new since; restored beside the original and over it."""
+    land(store, demo_blocks)
+    server.run("BACKUP DATABASE turnspan TO File('sunday.tar.gz')")
+    insert(store, turn("after", session_id="after"))
+    server.run(
+        "BACKUP DATABASE turnspan TO File('monday.tar.gz')"
+        " SETTINGS base_backup = File('sunday.tar.gz')"
+    )
+    wanted = counts(server, "turnspan")
+
+    server.run("RESTORE DATABASE turnspan AS beside FROM File('monday.tar.gz')")
+    beside = counts(server, "beside")
+    views = server.run("SELECT count() FROM beside.agent_telemetry")
+    server.run("DROP DATABASE beside SYNC")
+    server.run("DROP DATABASE turnspan SYNC")
+    server.run("RESTORE DATABASE turnspan FROM File('monday.tar.gz')")
+
+    assert beside == wanted
+    assert int(views) > 50
+    assert counts(server, "turnspan") == wanted
+    assert int(wanted["llm_call"].split()[0]) > 50
+
+
+def test_old_records_move_to_the_cold_disk_and_end(server: ClickHouseServer, store: Store) -> None:
+    """ttl.sql as it is: today's rows stay, last month's move, last year's are gone."""
+    ages = {"new": 1, "old": 100, "past": 400}
+    for name, days in ages.items():
+        start = NOW - days * DAY
+        insert(
+            store,
+            turn(name, start_time=start, session_id=name),
+            call(name, start_time=start, session_id=name),
+            message("user", said(name), scope=name, first_seen=start),
+        )
+    for statement in re.sub(r"--.*", "", (CLICKHOUSE / "ttl.sql").read_text()).split(";"):
+        if statement.strip():
+            server.run(statement)
+    left: dict[str, str] = {}
+    disks: dict[str, str] = {}
+    for table, column in (("turn_summary", "session_id"), ("llm_call", "session_id"),
+                          ("message", "scope")):  # fmt: skip
+        server.run(f"OPTIMIZE TABLE turnspan.{table} FINAL")
+        rows = f"SELECT arraySort(groupArray({column})) FROM turnspan.{table}"
+        left[table] = server.run(rows).strip()
+    for table in ("turn_summary", "llm_call"):
+        where = f"database = 'turnspan' AND table = '{table}' AND active AND rows > 0"
+        parts = f"SELECT disk_name FROM system.parts WHERE {where} ORDER BY max_time DESC"
+        found = partial(server.run, f"SELECT groupArray(disk_name) FROM ({parts})")
+        disks[table] = until("['default','cold']", found)
+
+    assert left == dict.fromkeys(left, "['new','old']")
+    assert set(disks.values()) == {"['default','cold']"}
+    assert store.query("SELECT count() FROM llm_call_full").rows == [(2,)]
+
+
+def until(wanted: str, ask: Callable[[], str]) -> str:
+    """The answer once it is the wanted one, or the last after ten seconds: parts move by and by."""
+    give_up = time.monotonic() + 10
+    while (answer := ask().strip()) != wanted and time.monotonic() < give_up:
+        time.sleep(0.2)
+    return answer
