@@ -10,8 +10,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from opentelemetry import context as otel_context
 from opentelemetry.sdk.trace import ReadableSpan
@@ -25,17 +24,14 @@ from turnspan.lifecycle import processor
 from turnspan_clickhouse import dsn as dsns
 from turnspan_clickhouse.background import BackgroundShipper
 from turnspan_clickhouse.batch import Batch, Clock
-from turnspan_clickhouse.encode import encode_rows
+from turnspan_clickhouse.blocks import blocks
 from turnspan_clickhouse.errors import SpoolError
 from turnspan_clickhouse.migrate import SCHEMA_VERSION
 from turnspan_clickhouse.normalise import Normaliser
 from turnspan_clickhouse.pricing import cost_of_call
-from turnspan_clickhouse.records import RECORDS, Record
+from turnspan_clickhouse.records import RECORDS
 from turnspan_clickhouse.spool import Spool, SpoolWriter
 from turnspan_clickhouse.totals import Account
-
-MAX_BLOCK = 64 * 2**20
-"""A segment's, and so an insert's, size at most, where it is of several rows."""
 
 _TICK_SECONDS = 0.5
 _SUPPRESS = "suppress_instrumentation"
@@ -178,7 +174,7 @@ class ClickHouseSpanExporter(SpanExporter):
             rows = batch.rows.get(kind)
             if not rows:
                 continue
-            for count, block in self._blocks(kind, rows):
+            for count, block in blocks(kind, rows, self._not_encoded):
                 try:
                     self._writer.write(kind.table, SCHEMA_VERSION, block)
                 except SpoolError as error:
@@ -190,20 +186,9 @@ class ClickHouseSpanExporter(SpanExporter):
             self._shipper.wake()
         return result
 
-    def _blocks(self, kind: type[Record], rows: list[Any]) -> Iterator[tuple[int, bytes]]:
-        """The rows in blocks of at most ``MAX_BLOCK`` bytes (a larger row is its own block)."""
-        block, rejected = encode_rows(kind, rows)
-        if len(block) > MAX_BLOCK and len(rows) > 1:
-            del block
-            middle = len(rows) // 2
-            yield from self._blocks(kind, rows[:middle])
-            yield from self._blocks(kind, rows[middle:])
-            return
-        for _, error in rejected:
-            errors.record("encode", error)
-            self._dropped["encode_failed"] += 1
-        if block:
-            yield len(rows), block
+    def _not_encoded(self, error: Exception) -> None:
+        errors.record("encode", error)
+        self._dropped["encode_failed"] += 1
 
     def _lost(self, table: str, rows: int, error: SpoolError) -> None:
         self._dropped[f"spool_failed:{table}"] += rows

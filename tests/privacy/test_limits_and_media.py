@@ -22,7 +22,7 @@ from turnspan.content.limit import limit_parts, limit_text, limit_value
 from turnspan.content.rebuild import rebuild_record
 from turnspan.content.redact import Redactor
 from turnspan.content.snapshot import FrozenHistory
-from turnspan_clickhouse import ClickHouseSpanExporter, exporter
+from turnspan_clickhouse import ClickHouseSpanExporter, blocks
 from turnspan_clickhouse.dsn import Dsn
 from turnspan_clickhouse.migrate import migrate
 from turnspan_clickhouse.ship import ship
@@ -244,7 +244,7 @@ def test_a_prompt_of_20_mb_lands_whole_or_by_hash(
     request = prompt(pictures)
     assert len(json.dumps(request)) > 20_000_000
     app = application(config.Settings(capture_media=kept))
-    monkeypatch.setattr(exporter, "MAX_BLOCK", 4 * 2**20)
+    monkeypatch.setattr(blocks, "MAX_BLOCK", 4 * 2**20)
     app.call({"model": "m", "messages": [{"role": "user", "content": "before"}]})
     app.call(request)
     app.call(request)
