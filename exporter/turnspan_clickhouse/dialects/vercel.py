@@ -42,7 +42,8 @@ _OPERATIONS: Final = {
     "ai.generateObject": (AGENT, semconv.OP_INVOKE_AGENT),
     "ai.streamObject": (AGENT, semconv.OP_INVOKE_AGENT),
 }
-_METADATA: Final = "ai.telemetry.metadata"
+_METADATA: Final = ("ai.telemetry.metadata", "ai.settings.context")
+"""Where the application says whose call it is: up to version 6, and in the legacy mode of 7."""
 
 
 def read(span: ForeignSpan) -> ForeignCall:
@@ -65,9 +66,9 @@ def read(span: ForeignSpan) -> ForeignCall:
     call.parameters = _parameters(a, call.parameters)
     call.agent_name = call.agent_name or text(a.get("ai.telemetry.functionId"))
     call.conversation_id = call.conversation_id or text(
-        first(a, f"{_METADATA}.sessionId", f"{_METADATA}.conversationId", f"{_METADATA}.threadId")
+        _metadata(a, "sessionId", "conversationId", "threadId")
     )
-    call.user_id = call.user_id or text(a.get(f"{_METADATA}.userId"))
+    call.user_id = call.user_id or text(_metadata(a, "userId"))
     if kind == TOOL:
         call.tool_name = text(a.get("ai.toolCall.name"))
         call.tool_call_id = text(a.get("ai.toolCall.id"))
@@ -76,6 +77,10 @@ def read(span: ForeignSpan) -> ForeignCall:
     if kind in (INFERENCE, AGENT):
         _read_messages(call, a)
     return call
+
+
+def _metadata(a: Attributes, *names: str) -> Any:
+    return first(a, *(f"{prefix}.{name}" for prefix in _METADATA for name in names))
 
 
 def _usage(a: Attributes, known: Usage) -> Usage:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 
 from opentelemetry.sdk.trace import ReadableSpan
@@ -29,20 +30,24 @@ from turnspan_clickhouse.normalise.landing import Lander
 from turnspan_clickhouse.normalise.nesting import Held, Nesting, enrich, same_call, same_tool
 from turnspan_clickhouse.normalise.requested import DecoratedTurns
 from turnspan_clickhouse.normalise.source import Cleaner, Origins, SpanFacts, read, settle, text
-from turnspan_clickhouse.records import LlmCall
+from turnspan_clickhouse.records import LlmCall, TurnSummary
 
 MAX_OPEN_TURNS = 50_000
 
 
 class Normaliser:
-    """Turns spans into records; remembers what has landed and what each open turn has cost."""
+    """Turns spans into records; remembers what has landed and what each open turn has cost.
 
-    def __init__(self, ledger: Ledger, project: str = "") -> None:
+    ``received`` spans come from other processes, in any order: an agent's row keeps its span's
+    identity whatever came before it.
+    """
+
+    def __init__(self, ledger: Ledger, project: str = "", *, received: bool = False) -> None:
         self._ledger = ledger
         self._project = project
         self._lander = Lander()
         self._costs: OrderedDict[str, Decimal] = OrderedDict()
-        self._derived = DerivedTurns()
+        self._derived = DerivedTurns(own_ids=received)
         self._decorated = DecoratedTurns()
         self._nesting = Nesting()
         self._settings: config.Settings = config.active()
@@ -85,13 +90,24 @@ class Normaliser:
         project = self._origins.read(judgment.resource).project
         batch.add(others.annotation(judgment, project, redactor, batch.written_at))
 
-    def finish(self, batch: Batch) -> None:
-        """Add the rows of derived turns that the batch's spans changed."""
-        self._derived.write(self._current_redactor(), batch)
+    def finish(self, batch: Batch, ready: Callable[[TurnSummary], bool] | None = None) -> None:
+        """Add the rows of derived turns that changed; those that are not ``ready`` are kept."""
+        self._derived.write(self._current_redactor(), batch, ready)
 
     def forget(self) -> None:
         """Land every message again: a batch was lost."""
         self._lander.forget()
+
+    def forget_trace(self, trace_id: str, turn_ids: Iterable[str], calls: Iterable[str]) -> None:
+        """Forget what a trace's spans led to: they come again, in order, or no more.
+
+        ``turn_ids`` are the decorated turns among them, ``calls`` the spans whose rows landed.
+        """
+        self._derived.forget_trace(trace_id)
+        self._nesting.forget_trace(trace_id, calls)
+        for turn_id in turn_ids:
+            self._decorated.forget_turn(turn_id)
+            self._costs.pop(turn_id, None)
 
     def after_fork(self) -> None:
         """In a forked child: nothing of the parent's conversations and open turns is ours."""
@@ -132,9 +148,11 @@ class Normaliser:
         batch.add(row)
         held.calls.append(row)
         if facts.parent_span_id:
-            self._nesting.counted(facts)
+            self._nesting.counted(facts.span_id)
         if derived:
             self._derived.reply(facts, row, reply.tool_calls)
+            if held.tools:
+                self._derived.inside(row, held.tools, batch)
             return
         if row.turn_id and row.operation != semconv.OP_EMBEDDINGS:
             self._decorated.reply(facts, row, reply.tool_calls)

@@ -16,7 +16,7 @@ own with it into a turn of its own.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import islice
@@ -113,9 +113,14 @@ class Conversation:
 
 
 class DerivedTurns:
-    """Follows the conversations of one process."""
+    """Follows the conversations of one process.
 
-    def __init__(self) -> None:
+    With ``own_ids`` an agent that takes a turn over keeps its own id and start, so that its row is
+    the same record whether its calls came before it or after.
+    """
+
+    def __init__(self, *, own_ids: bool = False) -> None:
+        self._own_ids = own_ids
         self._conversations: OrderedDict[tuple[str, str], Conversation] = OrderedDict()
         self._changed: dict[str, tuple[Turn, TurnSummary]] = {}
 
@@ -179,7 +184,7 @@ class DerivedTurns:
 
     def tool(self, facts: SpanFacts, row: ToolCall) -> None:
         """A span of an executed tool that is in no decorated turn: give it its turn, if known."""
-        found = self._conversations.get((facts.project, facts.trace_id))
+        found = self._conversations.get(("", facts.trace_id))
         if found is None and row.call_id:
             recent = islice(reversed(self._conversations.values()), _RECENT)
             found = next((c for c in recent if row.call_id in c.pending), None)
@@ -190,12 +195,33 @@ class DerivedTurns:
         found.add(Event(row, facts.span_id))
         self._changed[found.turn.id] = (found.turn, found.row)
 
+    def inside(self, row: LlmCall, tools: Sequence[ToolCall], batch: Batch) -> None:
+        """Tools whose spans are inside the call that asked for them ran after its reply."""
+        found = self._by_turn(row.turn_id)
+        if found is None or found.turn is None or found.row is None:
+            return
+        for tool in tools:
+            forget_executed(found.pending, tool)
+            if tool.written_at == batch.written_at:  # else it has landed, in a session or in none
+                tool.session_id = tool.session_id or found.session_id
+        events = [Event(tool, tool.span_id) for tool in tools]
+        if found.by_trace:
+            known = {tool.span_id for tool in tools}
+            found.events = [e for e in found.events if e.owner not in known] + events
+            found.turn = replayed(found.turn.id, found.turn.agent_name, found.events)
+            self._changed[found.turn.id] = (found.turn, found.row)
+        else:
+            for event in events:
+                found.add(event)
+        for tool in tools:
+            again(tool, batch)
+
     def take_over(self, facts: SpanFacts, row: TurnSummary, held: Held, batch: Batch) -> None:
         """An agent's span ended around these calls and tools: make its row that of their turn."""
         mine = {call.span_id for call in held.calls} | {tool.span_id for tool in held.tools}
         found = next((self._by_turn(call.turn_id) for call in held.calls), None)
         if found is not None and found.turn is not None and found.row is not None:
-            if all(event.owner in mine for event in found.events):
+            if not self._own_ids and all(event.owner in mine for event in found.events):
                 turn, start = found.turn, found.row
                 found.taken_over = True
                 found.pending.clear()
@@ -204,7 +230,7 @@ class DerivedTurns:
             else:
                 turn = self._split(found, facts, row, mine, batch)
             _fill(row, turn, held)
-        elif held.tools and (facts.project, facts.trace_id) not in self._conversations:
+        elif held.tools and not self._under_way(facts.trace_id):
             events = [Event(tool, tool.span_id) for tool in held.tools]
             _fill(row, replayed(row.turn_id, row.agent_name, events), held)
             for tool in held.tools:
@@ -228,6 +254,11 @@ class DerivedTurns:
         last = own[-1].row if own else None
         if isinstance(last, LlmCall):
             found.pending.clear()
+        if self._own_ids and not found.events:
+            row.user_message = row.user_message or found.row.user_message
+            self._changed.pop(found.turn.id, None)
+            found.turn = found.row = None
+            return turn
         rest = replayed(found.turn.id, found.turn.agent_name, found.events)
         costs = [e.row.cost_usd for e in found.events if isinstance(e.row, LlmCall)]
         known = [cost for cost in costs if cost is not None]
@@ -238,11 +269,25 @@ class DerivedTurns:
         self._changed[rest.id] = (rest, found.row)
         return turn
 
-    def write(self, redactor: Redactor, batch: Batch) -> None:
-        """Add the rows of the turns that changed since the last write."""
+    def write(
+        self,
+        redactor: Redactor,
+        batch: Batch,
+        ready: Callable[[TurnSummary], bool] | None = None,
+    ) -> None:
+        """Add the rows of the turns that changed since the last write and are ready for it."""
+        waiting: dict[str, tuple[Turn, TurnSummary]] = {}
         for turn, row in self._changed.values():
-            batch.add(_summary(turn, row, redactor, batch))
-        self._changed.clear()
+            if ready is None or ready(row):
+                batch.add(_summary(turn, row, redactor, batch))
+            else:
+                waiting[turn.id] = (turn, row)
+        self._changed = waiting
+
+    def forget_trace(self, trace_id: str) -> None:
+        """Forget the turn that is derived from the calls of a trace."""
+        if self._conversations.pop(("", trace_id), None) is not None:
+            self._changed.pop(trace_id, None)
 
     def forget(self) -> None:
         """In a forked child: the conversations are the parent's."""
@@ -253,7 +298,8 @@ class DerivedTurns:
 
     def _find(self, facts: SpanFacts, dialect: str, messages: list[Any]) -> Conversation:
         by_trace = bool(facts.parent_span_id)
-        key = (facts.project, facts.trace_id if by_trace else facts.session_id)
+        # A trace may go through several services, each a project of its own.
+        key = ("", facts.trace_id) if by_trace else (facts.project, facts.session_id)
         found = self._conversations.get(key) if key[1] else None
         if found is None and not by_trace and not facts.session_id:
             key, found = self._continued(facts.project, dialect, messages)
@@ -262,7 +308,7 @@ class DerivedTurns:
             if not session and not by_trace:
                 session = SESSION_PREFIX + facts.trace_id
             found = Conversation(session, by_trace)
-            key = (facts.project, key[1] or session)
+            key = key if key[1] else (facts.project, session)
             self._conversations[key] = found
             if len(self._conversations) > MAX_CONVERSATIONS:
                 self._conversations.popitem(last=False)
@@ -285,6 +331,10 @@ class DerivedTurns:
             ):
                 return key, found
         return (project, ""), None
+
+    def _under_way(self, trace_id: str) -> bool:
+        found = self._conversations.get(("", trace_id))
+        return found is not None and found.turn is not None
 
     def _by_turn(self, turn_id: str) -> Conversation | None:
         for found in reversed(self._conversations.values()):

@@ -10,23 +10,19 @@ from turnspan.content.model import Conversation, last_user_text
 from turnspan.turn import Turn
 from turnspan_clickhouse import dialects
 from turnspan_clickhouse.dialects import ForeignCall, ForeignSpan
-from turnspan_clickhouse.normalise.source import SpanFacts
+from turnspan_clickhouse.normalise.source import CONTENT, SpanFacts
 
 
 def adopt(facts: SpanFacts, capture_content: bool) -> Content | None:
-    """Read a span that is not ours; returns its content, if it may be recorded.
+    """Read a span whose content is not in the ledger; returns it, if it may be recorded.
 
     What its dialect says is put into ``facts.attributes`` under the current convention's names, for
     the columns; ``facts.texts`` keeps the span's own attributes. Both are without content where
     that is not to be recorded.
     """
     if facts.scope_name.startswith(semconv.SCOPE_PREFIX):
-        return None
-    events = [(event.name, dict(event.attributes or {})) for event in facts.span.events]
-    span = ForeignSpan(
-        facts.span.name, facts.scope_name, facts.attributes, events, facts.span.start_time or 0
-    )
-    call = dialects.read(span)
+        return _own_content(facts) if capture_content else None
+    call = dialects.read(_foreign_span(facts))
     if call is None:
         if not capture_content:
             _forget_content(facts)
@@ -38,6 +34,20 @@ def adopt(facts: SpanFacts, capture_content: bool) -> Content | None:
         _forget_content(facts)
         return None
     return _turn_content(call) if call.kind == dialects.AGENT else call.content()
+
+
+def _foreign_span(facts: SpanFacts) -> ForeignSpan:
+    events = [(event.name, dict(event.attributes or {})) for event in facts.span.events]
+    start = facts.span.start_time or 0
+    return ForeignSpan(facts.span.name, facts.scope_name, facts.attributes, events, start)
+
+
+def _own_content(facts: SpanFacts) -> Content | None:
+    """What a span of ours carries itself: it was sent to us, by a process that was asked to."""
+    if CONTENT.isdisjoint(facts.attributes):
+        return None
+    call = dialects.read(_foreign_span(facts))
+    return call.content() if call is not None else None
 
 
 def _forget_content(facts: SpanFacts) -> None:

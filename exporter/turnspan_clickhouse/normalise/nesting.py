@@ -8,6 +8,7 @@ made them, or to be neither, and then they wait under the span around that one.
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from turnspan_clickhouse.normalise.source import SpanFacts
@@ -72,15 +73,21 @@ class Nesting:
         else:
             around.add(held)
 
-    def counted(self, facts: SpanFacts) -> None:
+    def counted(self, span_id: str) -> None:
         """Remember that a call counts: what ends inside it later (a stream) is the same one."""
-        self._ended[facts.span_id] = None
+        self._ended[span_id] = None
         if len(self._ended) > MAX_TRACES:
             self._ended.popitem(last=False)
 
     def is_inside_counted(self, facts: SpanFacts) -> bool:
         """Whether the span directly around this one is a call that counts already."""
         return facts.parent_span_id in self._ended
+
+    def forget_trace(self, trace_id: str, calls: Iterable[str]) -> None:
+        """Forget what waits in a trace; that these calls count stays known."""
+        self._traces.pop(trace_id, None)
+        for span_id in calls:
+            self.counted(span_id)
 
     def forget(self) -> None:
         """In a forked child: the traces are the parent's."""

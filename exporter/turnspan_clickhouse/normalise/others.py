@@ -10,7 +10,7 @@ from opentelemetry.sdk.trace import ReadableSpan
 
 from turnspan import semconv
 from turnspan.content.convert import convert_message, split_request
-from turnspan.content.keys import event_without_content
+from turnspan.content.keys import event_without_content, without_content
 from turnspan.content.ledger import Judgment, StartedTurn, ToolContent, TurnContent
 from turnspan.content.model import dumps_text, last_user_text
 from turnspan.content.redact import Redactor
@@ -285,7 +285,7 @@ def span_row(facts: SpanFacts, redactor: Redactor, batch: Batch) -> SpanRow:
         attributes=facts.texts,
         resource=facts.origin.resource,
         events=_events(span, redactor),
-        links=_links(span),
+        links=_links(span, redactor),
         writer=batch.writer,
         written_at=batch.written_at,
     )
@@ -299,23 +299,34 @@ def _events(span: ReadableSpan, redactor: Redactor) -> str:
     for e in span.events:
         said = dict(e.attributes or {})
         kept = said if captured else event_without_content(e.name, said)
-        attributes = {
-            key: list(cast("Iterable[Any]", value)) if isinstance(value, tuple) else value
-            for key, value in kept.items()
-        }
-        events.append({"name": e.name, "time": e.timestamp, "attributes": attributes})
+        events.append({"name": e.name, "time": e.timestamp, "attributes": _plain(kept)})
     return dumps_text(redactor.value(events, "event"))
 
 
-def _links(span: ReadableSpan) -> str:
+def _links(span: ReadableSpan, redactor: Redactor) -> str:
     if not span.links:
         return ""
-    return dumps_text(
-        [
-            {"trace_id": f"{k.context.trace_id:032x}", "span_id": f"{k.context.span_id:016x}"}
-            for k in span.links
-        ]
-    )
+    links: list[dict[str, Any]] = []
+    for link in span.links:
+        context = link.context
+        told: dict[str, Any] = {
+            "trace_id": f"{context.trace_id:032x}",
+            "span_id": f"{context.span_id:016x}",
+        }
+        said = link.attributes or {}
+        kept = said if redactor.settings.capture_content else without_content(said)
+        if kept:
+            told["attributes"] = redactor.value(_plain(kept), "link")
+        links.append(told)
+    return dumps_text(links)
+
+
+def _plain(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Attributes as JSON has them: lists for tuples."""
+    return {
+        key: list(cast("Iterable[Any]", value)) if isinstance(value, tuple) else value
+        for key, value in attributes.items()
+    }
 
 
 def _stop_reason(facts: SpanFacts) -> str:

@@ -100,7 +100,8 @@ class Execution:
         """Its row, in the turn of the call whose request brought the result."""
         asked = self.asked
         start = asked.replied or facts.start_time
-        identity = f"{facts.trace_id}\0{call.turn_id}\0{self.call_id or start}\0{asked.round}"
+        # Without the round: that is another one once a call is known that came late.
+        identity = f"{facts.trace_id}\0{call.turn_id}\0{self.call_id}\0{start}"
         row = ToolCall(
             project=facts.project,
             service=facts.origin.service,
@@ -225,6 +226,10 @@ class DecoratedTurns:
             row.max_identical_tool_streak = told.max_identical_tool_streak
             row.no_progress_rounds = told.no_progress_rounds
             _judge(row, ending)
+
+    def forget_turn(self, turn_id: str) -> None:
+        """Its spans come again, or no more."""
+        self._turns.pop(turn_id, None)
 
     def forget(self) -> None:
         """In a forked child: the turns are the parent's."""

@@ -18,6 +18,7 @@ from turnspan.content.redact import Redactor
 MAX_STATUS = 4_096
 _MAX_KNOWN = 20_000
 _MAX_KNOWN_LENGTH = 256
+_MAX_ORIGINS = 2_000
 
 CONTENT = frozenset(
     {
@@ -60,6 +61,8 @@ class Origins:
         known = self._known.get(id(resource))
         if known is None:
             # The resource is kept beside so that its id is not given to another one.
+            if len(self._known) >= _MAX_ORIGINS:
+                self._known.clear()
             known = (resource, self.read(resource.attributes))
             self._known[id(resource)] = known
         return known[1]
