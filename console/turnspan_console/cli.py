@@ -14,7 +14,7 @@ from turnspan_console.options import store_option
 
 SECTIONS: dict[str, tuple[str, ...]] = {
     "Read": ("diagnose", "sessions", "turns", "replay", "show", "sql"),
-    "Look after": ("status", "doctor", "migrate", "ship"),
+    "Look after": ("status", "doctor", "migrate", "ship", "receive"),
 }
 """Where the help lists a command; one that is not named is listed under "More"."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from dataclasses import asdict
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
@@ -25,13 +26,15 @@ def command(format_: str) -> None:
 
     output = Output()
     dsn = chosen_dsn()
-    spool, store, versions = _spool(dsn), _store(dsn), _versions()
+    spool, receivers = _spool(dsn), _receivers(dsn)
+    store, versions = _store(dsn), _versions()
     if format_ == "json":
         from turnspan_console.values import plain
 
-        output.json(plain({"store": store, "spool": spool, "versions": versions}))
+        told = {"store": store, "spool": spool, "receivers": receivers, "versions": versions}
+        output.json(plain(told))
     else:
-        _print(output, spool, store, versions)
+        _print(output, spool, receivers, store, versions)
     if store.get("error"):
         raise Failure(str(store["error"]), UNAVAILABLE)
 
@@ -64,6 +67,12 @@ def _spool(dsn: Dsn) -> dict[str, Any]:
         "writers_alive": counts.alive,
         "writers_dead": counts.dead,
     }
+
+
+def _receivers(dsn: Dsn) -> list[dict[str, Any]]:
+    from turnspan_clickhouse.receive.accounts import read_accounts
+
+    return [{**asdict(one), "alive": one.alive} for one in read_accounts(dsn.spool)]
 
 
 def _store(dsn: Dsn) -> dict[str, Any]:
@@ -114,7 +123,11 @@ def _versions() -> dict[str, str]:
 
 
 def _print(
-    output: Output, spool: dict[str, Any], store: dict[str, Any], versions: dict[str, str]
+    output: Output,
+    spool: dict[str, Any],
+    receivers: list[dict[str, Any]],
+    store: dict[str, Any],
+    versions: dict[str, str],
 ) -> None:
     from turnspan_console import styles
     from turnspan_console.page import Page
@@ -126,6 +139,10 @@ def _print(
     page.line(("Spool  ", styles.TITLE), (spool["folder"], styles.TITLE))
     _print_spool(page, output, spool)
     page.blank()
+    if receivers:
+        page.line(("Receivers", styles.TITLE))
+        _print_receivers(page, receivers)
+        page.blank()
     page.line(("Versions", styles.TITLE))
     width = max(len(name) for name in versions)
     for name, version in versions.items():
@@ -174,6 +191,27 @@ def _print_spool(page: Any, output: Output, spool: dict[str, Any]) -> None:
         rejected = f"{spool['rejected_segments']:,} refused, {size(spool['rejected_bytes'])}"
         page.line((f"  {rejected}: turnspan doctor says why", styles.BAD))
     page.line((f"  {spool['account']}", styles.BAD if spool["dropped_rows"] else styles.FAINT))
+
+
+def _print_receivers(page: Any, receivers: list[dict[str, Any]]) -> None:
+    from turnspan_console import styles
+
+    for one in receivers:
+        life = "alive" if one["alive"] else "ended" if one["ended"] else "gone"
+        told = f"{one['spans']:,} spans taken, {one['again']:,} sent again"
+        page.line(f"  {one['address']} ({one['token']}, {life}): {told}")
+        bad = ", ".join(f"{one[name]:,} {name}" for name in ("refused", "lost") if one[name])
+        if bad:
+            page.line((f"    {bad}: its log says why", styles.BAD))
+        answers = ", ".join(f"{n:,} x {code}" for code, n in sorted(one["answers"].items()))
+        page.line(
+            (
+                f"    {one['traces_under_way']:,} traces under way; answers: {answers or 'none'}",
+                styles.FAINT,
+            )
+        )
+        if one["failure"]:
+            page.line((f"    {one['failure']}", styles.BAD))
 
 
 def _table(output: Output, names: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:

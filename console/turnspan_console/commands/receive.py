@@ -1,0 +1,142 @@
+"""``turnspan receive``: land the spans that agents in any language send over OTLP."""
+
+from __future__ import annotations
+
+import ipaddress
+import logging
+import os
+import signal
+import socket
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from turnspan_console.failures import UNAVAILABLE, USAGE, Failure
+from turnspan_console.options import chosen_dsn, store_option
+
+if TYPE_CHECKING:
+    from turnspan_clickhouse.dsn import Dsn
+    from turnspan_clickhouse.receive import Receiver
+
+TOKEN_VARIABLE = "TURNSPAN_RECEIVE_TOKEN"
+_MEBI = 2**20
+
+
+@click.command("receive", short_help="Take spans over OTLP/HTTP from agents in any language.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65_535),
+    default=4318,
+    show_default=True,
+    help="The port to listen on; 0 takes a free one and says which.",
+)
+@click.option("--project", default="", metavar="NAME", help="The project of all records.")
+@click.option(
+    "--token-file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help=f"Take only requests with a bearer token of this file, one a line (or {TOKEN_VARIABLE}).",
+)
+@click.option(
+    "--max-request-bytes",
+    type=click.IntRange(min=1),
+    default=64 * _MEBI,
+    show_default=True,
+    help="The largest request, as sent and decompressed.",
+)
+@click.option(
+    "--hold",
+    type=click.FloatRange(min=1),
+    default=600.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long a trace without a new span is kept, for spans that come late.",
+)
+@click.option("--fsync", is_flag=True, help="Acknowledge only what would survive a power cut.")
+@store_option
+def command(
+    host: str,
+    port: int,
+    project: str,
+    token_file: Path | None,
+    max_request_bytes: int,
+    hold: float,
+    fsync: bool,
+) -> None:
+    """Take spans over OTLP/HTTP (protobuf or JSON) and land them like those of this machine.
+
+    A request is acknowledged when its records are in the spool. SIGTERM ends in order: requests
+    under way are answered, and what is spooled is shipped for some seconds.
+    """
+    from turnspan_clickhouse.receive import Receiver, ReceiveSettings
+
+    dsn = chosen_dsn()
+    tokens = _tokens(token_file)
+    settings = ReceiveSettings(
+        max_request_bytes=max_request_bytes,
+        max_waiting_bytes=4 * max_request_bytes,
+        give_up_after=hold,
+        fsync=fsync,
+    )
+    logging.basicConfig(format="%(asctime)s %(message)s", level=logging.INFO)
+    _serve(Receiver(dsn, project=project, settings=settings), dsn, host, port, tokens)
+
+
+def _tokens(file: Path | None) -> list[str]:
+    if file is not None:
+        tokens = [line.strip() for line in file.read_text().splitlines() if line.strip()]
+        if not tokens:
+            raise Failure(f"{file} holds no token.", USAGE)
+        return tokens
+    token = os.environ.get(TOKEN_VARIABLE, "").strip()
+    return [token] if token else []
+
+
+def _serve(receiver: Receiver, dsn: Dsn, host: str, port: int, tokens: list[str]) -> None:
+    import uvicorn
+
+    from turnspan_clickhouse.receive import ReceiveApp
+
+    config = uvicorn.Config(
+        ReceiveApp(receiver, tokens=tokens),
+        log_config=None,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        lifespan="on",
+        timeout_graceful_shutdown=20,
+    )
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        listener = socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise Failure(f"{host}:{port} cannot be listened on: {error}", UNAVAILABLE) from None
+    receiver.address = "{}:{}".format(*listener.getsockname()[:2])
+    click.echo(f"turnspan: listening on http://{receiver.address}, landing in {dsn}", err=True)
+    if not tokens and not _is_loopback(host):
+        click.echo(
+            f"turnspan: anyone who reaches {receiver.address} can write records: "
+            f"set --token-file or {TOKEN_VARIABLE}",
+            err=True,
+        )
+    # uvicorn raises the signal again when it has stopped: an orderly end is not a failure.
+    signal.signal(signal.SIGTERM, _ended)
+    uvicorn.Server(config).run(sockets=[listener])
+    counts = receiver.counts
+    click.echo(
+        f"turnspan: stopped; {counts['spans']:,} spans taken, {counts['again']:,} sent again, "
+        f"{counts['refused']:,} refused, {counts['lost']:,} lost",
+        err=True,
+    )
+
+
+def _ended(_signal: int, _frame: Any) -> None:
+    """The orderly end has been made."""
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,84 @@
+"""A request's and an answer's bytes: compression, and the two encodings."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+
+import orjson
+from google.rpc.status_pb2 import Status  # type: ignore[import-untyped]  # it has none
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
+
+from turnspan_clickhouse.receive.spans import MalformedError
+
+PROTOBUF = "application/x-protobuf"
+JSON = "application/json"
+ENCODINGS = frozenset({"", "identity", "gzip", "deflate"})
+
+_GZIP, _ZLIB = 16 + zlib.MAX_WBITS, zlib.MAX_WBITS
+_GRPC_CODES = {400: 3, 401: 16, 404: 12, 405: 12, 408: 4, 413: 8, 415: 3, 429: 8, 503: 14}
+
+
+class TooLargeError(Exception):
+    """A body is larger than allowed, as sent or decompressed."""
+
+
+def media_type(content_type: str) -> str:
+    """A content type without its parameters."""
+    return content_type.partition(";")[0].strip().lower()
+
+
+def decompressed(body: bytes, encoding: str, limit: int) -> bytes:
+    """The body as it was before it was compressed; never more than ``limit`` bytes are made.
+
+    Raises:
+        TooLargeError: it would be larger.
+        MalformedError: it is not compressed so.
+    """
+    if encoding in ("", "identity"):
+        return body
+    out: list[bytes] = []
+    room = limit + 1
+    while body:
+        engine = zlib.decompressobj(_GZIP if encoding == "gzip" else _ZLIB)
+        try:
+            piece = engine.decompress(body, room)
+        except zlib.error as error:
+            raise MalformedError(f"the body is not {encoding}: {error}") from error
+        out.append(piece)
+        room -= len(piece)
+        if room <= 0:
+            raise TooLargeError
+        if not engine.eof:
+            raise MalformedError(f"the body is cut: its {encoding} stream does not end")
+        body = engine.unused_data  # gzip may hold several streams
+    return b"".join(out)
+
+
+def success(kind: str, refused: Mapping[str, int]) -> bytes:
+    """The answer to a request that was taken, but for the refused spans."""
+    count = sum(refused.values())
+    message = "; ".join(f"{number} refused: {why}" for why, number in refused.items())
+    if kind == JSON:
+        told = {"rejectedSpans": str(count), "errorMessage": message}
+        return orjson.dumps({"partialSuccess": told} if count else {})
+    answer = ExportTraceServiceResponse()
+    if count:
+        answer.partial_success.rejected_spans = count
+        answer.partial_success.error_message = message
+    return answer.SerializeToString()
+
+
+def failure(kind: str, status: int, message: str) -> bytes:
+    """A ``google.rpc.Status`` for an answer of this HTTP status."""
+    code = _GRPC_CODES.get(status, 2)
+    if kind == JSON:
+        return orjson.dumps({"code": code, "message": message})
+    told: bytes = Status(code=code, message=message).SerializeToString()
+    return told
+
+
+def bearer_token(authorization: str) -> str:
+    """The token of an ``Authorization`` header; empty where it holds none."""
+    scheme, _, token = authorization.partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""

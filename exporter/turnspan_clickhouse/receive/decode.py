@@ -1,0 +1,132 @@
+"""OTLP in protobuf: ``ExportTraceServiceRequest`` -> spans."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable
+from functools import partial
+from typing import Any
+
+from google.protobuf.message import DecodeError
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
+from opentelemetry.proto.common.v1.common_pb2 import InstrumentationScope as ProtoScope
+from opentelemetry.proto.resource.v1.resource_pb2 import Resource as ProtoResource
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import Event
+from opentelemetry.trace import Link
+
+from turnspan_clickhouse.receive.spans import (
+    MAX_DEPTH,
+    Decoded,
+    MalformedError,
+    Scope,
+    Shared,
+    SpanFields,
+    attribute,
+    bounded,
+    dropped_counts,
+    link_to,
+    resource_of,
+)
+
+_SCALARS = frozenset({"string_value", "bool_value", "int_value", "double_value"})
+
+
+def decode_protobuf(body: bytes, shared: Shared) -> Decoded:
+    """The spans of a request body.
+
+    Raises:
+        MalformedError: it is not an ``ExportTraceServiceRequest``.
+    """
+    try:
+        request = ExportTraceServiceRequest.FromString(body)
+    except DecodeError as error:
+        raise MalformedError("the body is not an OTLP trace export request in protobuf") from error
+    decoded = Decoded(size=len(body))
+    for of_resource in request.resource_spans:
+        resource = shared.get(
+            b"R" + of_resource.resource.SerializeToString() + of_resource.schema_url.encode(),
+            partial(_resource, of_resource.resource, of_resource.schema_url),
+        )
+        for of_scope in of_resource.scope_spans:
+            scope = shared.get(
+                b"S" + of_scope.scope.SerializeToString() + of_scope.schema_url.encode(),
+                partial(_scope, of_scope.scope, of_scope.schema_url),
+            )
+            for span in of_scope.spans:
+                decoded.add(_fields(span), resource, scope)
+    return decoded
+
+
+def _fields(span: Span) -> SpanFields:
+    attributes, over = bounded(_attributes(span.attributes))
+    dropped = span.dropped_attributes_count + over
+    if dropped or span.dropped_events_count or span.dropped_links_count:
+        attributes |= dropped_counts(dropped, span.dropped_events_count, span.dropped_links_count)
+    return SpanFields(
+        trace_id=span.trace_id,
+        span_id=span.span_id,
+        parent_id=span.parent_span_id,
+        trace_state=span.trace_state,
+        flags=span.flags,
+        name=span.name,
+        kind=span.kind,
+        start_time=span.start_time_unix_nano,
+        end_time=span.end_time_unix_nano,
+        attributes=attributes,
+        events=[
+            Event(event.name, bounded(_attributes(event.attributes))[0], event.time_unix_nano)
+            for event in span.events
+        ],
+        links=_links(span.links),
+        status_code=span.status.code,
+        status_message=span.status.message,
+        size=span.ByteSize(),
+    )
+
+
+def _links(said: Iterable[Span.Link]) -> list[Link]:
+    links = (
+        link_to(
+            link.trace_id, link.span_id, link.trace_state, bounded(_attributes(link.attributes))[0]
+        )
+        for link in said
+    )
+    return [link for link in links if link is not None]
+
+
+def _resource(said: ProtoResource, schema_url: str) -> Resource:
+    return resource_of(_attributes(said.attributes), schema_url)
+
+
+def _scope(said: ProtoScope, schema_url: str) -> Scope:
+    return Scope.of(said.name, said.version, schema_url, _attributes(said.attributes))
+
+
+def _attributes(pairs: Iterable[KeyValue]) -> dict[str, Any]:
+    attributes: dict[str, Any] = {}
+    for pair in pairs:
+        said = pair.value
+        kind = said.WhichOneof("value")
+        if kind in _SCALARS:
+            attributes[pair.key] = getattr(said, kind)
+        elif kind is not None:
+            attributes[pair.key] = attribute(_value(said, 0))
+    return attributes
+
+
+def _value(said: AnyValue, depth: int) -> Any:
+    if depth > MAX_DEPTH:
+        raise MalformedError(f"a value is nested deeper than {MAX_DEPTH} levels")
+    kind = said.WhichOneof("value")
+    if kind is None:
+        return None
+    if kind == "array_value":
+        return [_value(item, depth + 1) for item in said.array_value.values]
+    if kind == "kvlist_value":
+        return {pair.key: _value(pair.value, depth + 1) for pair in said.kvlist_value.values}
+    if kind == "bytes_value":
+        return base64.b64encode(said.bytes_value).decode()
+    return getattr(said, kind) if kind in _SCALARS else None

@@ -1,0 +1,27 @@
+"""The receiver's limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+DEFAULT_MAX_REQUEST_BYTES = 64 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class ReceiveSettings:
+    """Limits of a receiver; sizes in bytes, times in seconds."""
+
+    max_request_bytes: int = DEFAULT_MAX_REQUEST_BYTES
+    """A request's size at most, as it is sent and decompressed."""
+    max_waiting_bytes: int = 4 * DEFAULT_MAX_REQUEST_BYTES
+    """All requests under way together, decompressed; of more the client is told to come back."""
+    max_held_bytes: int = 128 * 2**20
+    """Spans kept for traces under way, as sent; of more the least recent traces are given up."""
+    read_timeout: float = 30.0
+    """How long a client may take to send a request."""
+    settle_after: float = 5.0
+    """How long a whole trace must be quiet before a turn that no agent's span is about lands."""
+    give_up_after: float = 600.0
+    """How long a trace is kept without a new span."""
+    fsync: bool = False
+    """Whether a batch must survive a power cut, not only the process, before it is acknowledged."""

@@ -1,0 +1,136 @@
+"""OTLP requests made by hand, in both encodings."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from google.protobuf.json_format import MessageToDict
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.common.v1.common_pb2 import AnyValue, ArrayValue, KeyValue, KeyValueList
+from opentelemetry.proto.resource.v1.resource_pb2 import Resource
+from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span
+
+from turnspan.content.model import as_dict, as_list
+
+T0 = time.time_ns() - 3_600 * 10**9
+"""When hand-made spans begin: an hour ago, in ns."""
+SECOND = 10**9
+_IDS = ("traceId", "spanId", "parentSpanId")
+
+
+@dataclass(frozen=True)
+class Made:
+    """A span of a story; ``name`` is unique in its trace and stands for its id."""
+
+    name: str
+    parent: str = ""
+    start: float = 0.0
+    end: float = 1.0
+    service: str = "web"
+    scope: str = "my-agent"
+    attributes: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+def trace_id(salt: str) -> bytes:
+    """The trace id of a story told under this name."""
+    return hashlib.blake2b(salt.encode(), digest_size=16).digest()
+
+
+def span_id(salt: str, name: str) -> bytes:
+    """The id of a story's span."""
+    return hashlib.blake2b(f"{salt}/{name}".encode(), digest_size=8).digest()
+
+
+def request(salt: str, spans: Iterable[Made]) -> ExportTraceServiceRequest:
+    """One export request with these spans of one trace."""
+    made = ExportTraceServiceRequest()
+    for one in spans:
+        of_resource: ResourceSpans = made.resource_spans.add()
+        of_resource.resource.CopyFrom(
+            Resource(attributes=pairs({"service.name": one.service, "turnspan.project": "story"}))
+        )
+        of_scope: ScopeSpans = of_resource.scope_spans.add()
+        of_scope.scope.name = one.scope
+        span: Span = of_scope.spans.add()
+        span.trace_id = trace_id(salt)
+        span.span_id = span_id(salt, one.name)
+        if one.parent:
+            span.parent_span_id = span_id(salt, one.parent)
+        span.name = one.name
+        span.start_time_unix_nano = T0 + round(one.start * SECOND)
+        span.end_time_unix_nano = T0 + round(one.end * SECOND)
+        span.attributes.extend(pairs(one.attributes))
+    return made
+
+
+def as_json(made: ExportTraceServiceRequest) -> bytes:
+    """The request in OTLP's JSON: ids in hex, enumerations as integers."""
+
+    def with_hex(value: Any) -> Any:
+        items, fields = as_list(value), as_dict(value)
+        if items is not None:
+            return [with_hex(item) for item in items]
+        if fields is None:
+            return value
+        return {
+            key: base64.b64decode(item).hex() if key in _IDS else with_hex(item)
+            for key, item in fields.items()
+        }
+
+    return json.dumps(with_hex(MessageToDict(made, use_integers_for_enums=True))).encode()
+
+
+def pairs(attributes: dict[str, Any]) -> list[KeyValue]:
+    """Attributes as OTLP has them."""
+    return [KeyValue(key=key, value=any_value(value)) for key, value in attributes.items()]
+
+
+def any_value(value: Any) -> AnyValue:
+    """A value as OTLP has it."""
+    items, fields = as_list(value), as_dict(value)
+    if items is not None:
+        return AnyValue(array_value=ArrayValue(values=map(any_value, items)))
+    if fields is not None:
+        return AnyValue(kvlist_value=KeyValueList(values=pairs(fields)))
+    if isinstance(value, bool):
+        return AnyValue(bool_value=value)
+    if isinstance(value, int):
+        return AnyValue(int_value=value)
+    if isinstance(value, float):
+        return AnyValue(double_value=value)
+    return AnyValue(bytes_value=value) if isinstance(value, bytes) else AnyValue(string_value=value)
+
+
+def chat(name: str, parent: str, at: float, **more: Any) -> Made:
+    """A model call that took 0.5 s, with 100 tokens in and 10 out."""
+    attributes = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": "openai",
+        "gen_ai.request.model": "gpt-4o",
+        "gen_ai.usage.input_tokens": 100,
+        "gen_ai.usage.output_tokens": 10,
+        "gen_ai.response.finish_reasons": ["stop"],
+        "gen_ai.output.messages": json.dumps(
+            [{"role": "assistant", "parts": [{"type": "text", "content": name}]}]
+        ),
+        **more.pop("attributes", {}),
+    }
+    return Made(name, parent, at, at + 0.5, attributes=attributes, **more)
+
+
+def tool(name: str, parent: str, at: float, took: float = 0.5, **more: Any) -> Made:
+    """An executed tool."""
+    attributes = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name}
+    return Made(name, parent, at, at + took, attributes=attributes, **more)
+
+
+def agent(name: str, parent: str, start: float, end: float, **more: Any) -> Made:
+    """An agent's span."""
+    attributes = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": name}
+    return Made(name, parent, start, end, attributes=attributes, **more)

@@ -1,0 +1,154 @@
+"""``turnspan receive`` as a process: its end in order, by kill -9, and what status tells of it."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Generator
+from pathlib import Path
+
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.trace.export import SpanExportResult
+
+from receive.otlp import request
+from receive.serving import PROTOBUF
+from receive.test_order import TWO_AGENTS, ask
+from support.story import ENTRY
+from turnspan_clickhouse.dsn import Dsn
+from turnspan_clickhouse.receive.decode import decode_protobuf
+from turnspan_clickhouse.receive.spans import Shared
+
+
+class Process:
+    """A running ``turnspan receive``."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+        assert process.stderr is not None
+        self.first = process.stderr.readline()
+        found = re.search(r"http://[\d.]+:\d+", self.first)
+        assert found is not None, self.first + process.stderr.read()
+        self.endpoint = found[0]
+
+    def send(self, salt: str) -> bool:
+        """Export a story with Python's own exporter; whether it was acknowledged."""
+        body = request(salt, TWO_AGENTS).SerializeToString()
+        spans = [one.span for one in decode_protobuf(body, Shared()).spans]
+        exporter = OTLPSpanExporter(f"{self.endpoint}/v1/traces", timeout=5)
+        try:
+            return exporter.export(spans) is SpanExportResult.SUCCESS
+        finally:
+            exporter.shutdown()  # type: ignore[no-untyped-call]
+
+    def end(self, number: signal.Signals) -> tuple[int, str]:
+        """Send a signal; returns the exit code and what it said."""
+        self.process.send_signal(number)
+        said = self.process.communicate(timeout=30)[1]
+        return self.process.returncode, said
+
+
+def spawn(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the command to its end."""
+    command = [sys.executable, "-c", ENTRY, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+
+@contextlib.contextmanager
+def receiving(dsn: Dsn, *options: str) -> Generator[Process]:
+    """The command, on a free port."""
+    command = [sys.executable, "-c", ENTRY, "--store", str(dsn), "receive", "--port", "0", *options]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ})
+    try:
+        yield Process(process)
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_sigterm_ends_in_order(embedded_dsn: Dsn) -> None:
+    """What was acknowledged is there, with its turns; status tells what was done."""
+    with receiving(embedded_dsn) as one:
+        assert one.send("ordered")
+        assert one.send("ordered")
+        code, said = one.end(signal.SIGTERM)
+    rows = ask(embedded_dsn, "SELECT count() AS turns, sum(llm_call_count) AS n FROM turn_summary")
+    status = spawn("--store", str(embedded_dsn), "status")
+    told = json.loads(spawn("--store", str(embedded_dsn), "status", "--format", "json").stdout)
+
+    assert (code, said) == (
+        0,
+        "turnspan: stopped; 11 spans taken, 11 sent again, 0 refused, 0 lost\n",
+    )
+    assert rows == [{"turns": 2, "n": 4}]
+    assert "11 spans taken, 11 sent again" in status.stdout
+    (receiver,) = told["receivers"]
+    assert (receiver["spans"], receiver["alive"], receiver["answers"]) == (11, False, {"200": 2})
+
+
+def test_what_was_acknowledged_survives_kill_9(embedded_dsn: Dsn) -> None:
+    """Clients send while the receiver is killed and started again; each call is there once."""
+    sent: list[str] = []
+    with receiving(embedded_dsn) as one:
+        stop = threading.Event()
+
+        def send() -> None:
+            for number in range(10_000):
+                if stop.is_set() or not one.send(f"killed {number}"):
+                    return
+                sent.append(f"killed {number}")
+
+        thread = threading.Thread(target=send)
+        thread.start()
+        while len(sent) < 5:
+            stop.wait(0.01)
+        one.process.kill()
+        stop.set()
+        thread.join()
+    with receiving(embedded_dsn) as another:
+        for salt in sent:  # a client whose answer was lost sends again
+            assert another.send(salt)
+        assert another.end(signal.SIGTERM)[0] == 0
+    counts = ask(
+        embedded_dsn,
+        "SELECT trace_id, count() AS n, uniqExact(span_id) AS u FROM llm_call GROUP BY trace_id",
+    )
+
+    assert len(counts) in (len(sent), len(sent) + 1)  # the last was perhaps not acknowledged
+    assert {(row["n"], row["u"]) for row in counts} == {(4, 4)}
+
+
+def test_tokens_come_from_a_file(embedded_dsn: Dsn, tmp_path: Path) -> None:
+    """The standard variables of an exporter carry it; an empty file is a mistake."""
+    tokens = tmp_path / "tokens"
+    tokens.write_text("\n\n")
+    bad = spawn("--store", str(embedded_dsn), "receive", "--port", "0", "--token-file", str(tokens))
+    assert (bad.returncode, bad.stderr) == (2, f"turnspan: {tokens} holds no token.\n")
+    tokens.write_text("secret-1\nsecret-2\n")
+    with receiving(embedded_dsn, "--token-file", str(tokens)) as one:
+        host = one.endpoint.removeprefix("http://")
+        for token, status in (("secret-2", 200), ("other", 401)):
+            connection = http.client.HTTPConnection(host, timeout=10)
+            headers = {**PROTOBUF, "authorization": f"Bearer {token}"}
+            connection.request("POST", "/v1/traces", b"", headers)
+            assert connection.getresponse().status == status
+            connection.close()
+        said = one.end(signal.SIGTERM)[1]
+    assert "401" in said
+    assert "secret" not in said
+
+
+def test_a_port_that_is_taken(embedded_dsn: Dsn) -> None:
+    """One sentence and an exit code."""
+    with receiving(embedded_dsn) as one:
+        port = one.endpoint.rpartition(":")[2]
+        again = spawn("--store", str(embedded_dsn), "receive", "--port", port)
+
+    assert again.returncode == 3
+    assert again.stderr.startswith(f"turnspan: 127.0.0.1:{port} cannot be listened on:")
