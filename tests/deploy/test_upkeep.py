@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -22,6 +21,7 @@ from turnspan_clickhouse.stores import Store, open_store
 CLICKHOUSE = DEPLOY / "clickhouse"
 DAY = 86_400 * SECOND
 NOW = time.time_ns()
+MOVED = "['default','cold']"
 
 
 @pytest.fixture(scope="module")
@@ -103,19 +103,20 @@ def test_old_records_move_to_the_cold_disk_and_end(server: ClickHouseServer, sto
         rows = f"SELECT arraySort(groupArray({column})) FROM turnspan.{table}"
         left[table] = server.run(rows).strip()
     for table in ("turn_summary", "llm_call"):
-        where = f"database = 'turnspan' AND table = '{table}' AND active AND rows > 0"
-        parts = f"SELECT disk_name FROM system.parts WHERE {where} ORDER BY max_time DESC"
-        found = partial(server.run, f"SELECT groupArray(disk_name) FROM ({parts})")
-        disks[table] = until("['default','cold']", found)
+        disks[table] = disks_once_moved(server, table)
 
     assert left == dict.fromkeys(left, "['new','old']")
-    assert set(disks.values()) == {"['default','cold']"}
+    assert set(disks.values()) == {MOVED}
     assert store.query("SELECT count() FROM llm_call_full").rows == [(2,)]
 
 
-def until(wanted: str, ask: Callable[[], str]) -> str:
-    """The answer once it is the wanted one, or the last after ten seconds: parts move by and by."""
+def disks_once_moved(server: ClickHouseServer, table: str) -> str:
+    """The disks of a table's parts, newest first; parts move by and by, within ten seconds."""
+    where = f"database = 'turnspan' AND table = '{table}' AND active AND rows > 0"
+    parts = f"SELECT disk_name FROM system.parts WHERE {where} ORDER BY max_time DESC"
     give_up = time.monotonic() + 10
-    while (answer := ask().strip()) != wanted and time.monotonic() < give_up:
+    while True:
+        disks = server.run(f"SELECT groupArray(disk_name) FROM ({parts})").strip()
+        if disks == MOVED or time.monotonic() > give_up:
+            return disks
         time.sleep(0.2)
-    return answer
