@@ -131,7 +131,8 @@ def calls(count: int, session: str) -> list[LlmCall]:
 def test_a_retry_after_half_an_insert_lands_each_row_once(shards: Cluster) -> None:
     """One shard took its part, the other could not: the same token adds what is missing only,
     whichever node is asked, and once more adds nothing."""
-    block = encode_block(LlmCall, calls(64, "retry"))
+    rows = calls(64, "retry")
+    block = encode_block(LlmCall, rows[:32]) + encode_block(LlmCall, rows[32:])  # two segments
     own = "SELECT count() FROM turnspan.llm_call_local WHERE startsWith(session_id, 'retry-')"
 
     shards.nodes[1].run(
