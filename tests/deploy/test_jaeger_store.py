@@ -110,6 +110,22 @@ def test_every_typed_attribute_of_the_conventions_gets_its_type_back(server_dsn:
     assert {name: kind for name, kind in rows if str(name).startswith("gen_ai.")} == wanted
 
 
+@pytest.mark.parametrize("option", ["--jaeger", "--jaeger-content"])
+def test_migrate_prints_the_views_it_would_make(server_dsn: Dsn, option: str) -> None:
+    """Only the second reads what the models saw and said."""
+    command = [str(Path(sys.executable).parent / "turnspan"), "migrate", "--dry-run", option]
+    store = server_dsn.database
+    address = f"http://127.0.0.1:{server_dsn.port}/{store}"
+    printed = subprocess.run(
+        [*command, "--store", address], check=True, capture_output=True, text=True
+    ).stdout
+
+    assert f"CREATE OR REPLACE VIEW {store}_jaeger.spans" in printed
+    assert f"CREATE TABLE IF NOT EXISTS {store}.span" in printed
+    views_alone = printed[printed.index(f"{store}_jaeger") :]
+    assert (f"{store}.llm_call_full" in views_alone) is (option == "--jaeger-content")
+
+
 @pytest.fixture(scope="module")
 def reading(
     deployment: Deployment,
