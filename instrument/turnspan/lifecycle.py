@@ -33,12 +33,14 @@ RECORDS_EXPORTER = "turnspan"
 
 @dataclass(frozen=True, slots=True)
 class FlushResult:
-    """What a flush achieved. ``ok`` is never True when the last export failed."""
+    """What a flush achieved. ``ok`` says that all recorded before it has landed, or for an embedded
+    store is in the spool; never when the last export failed."""
 
     ok: bool
     remaining: int
-    """Spans queued or records spooled that have not landed (an embedded store lands them when a
-    reader opens it, so for it only what is not yet in the spool counts)."""
+    """Spans queued or records spooled that have not landed, also those other processes have spooled
+    meanwhile (an embedded store lands them when a reader opens it, so for it only what is not yet
+    in the spool counts)."""
     dropped: Mapping[str, int] = field(default_factory=dict[str, int])
     """Spans and records lost so far in this process, by reason."""
     accounts: Accounts = field(default_factory=Accounts)
@@ -307,7 +309,7 @@ def flush(timeout: float = 30.0) -> FlushResult:
         ok = False
     with guard("flush.accounts"):
         told = accounts()
-    return FlushResult(ok and remaining == 0, remaining, dict(told.dropped), told)
+    return FlushResult(ok, remaining, dict(told.dropped), told)
 
 
 def shutdown(timeout: float = 30.0) -> FlushResult:

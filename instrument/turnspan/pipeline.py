@@ -239,11 +239,11 @@ class RecordProcessor(SpanProcessor):
         """At the interpreter's end: export what is queued, and from now on each span as it ends."""
         if self._closed or self._leaving:
             return
-        idle = not self._ready
+        if self._ready:
+            self.force_flush(int(timeout * 1000))
         self._leaving, self._ready = True, False
-        if not idle:
-            self._ask(timeout)
-            self.exporter.force_flush(int(timeout * 1000))
+        if not self._forked:
+            self._drain()
 
     def shutdown(self) -> None:
         """Export what is queued, then end the worker and the exporter."""

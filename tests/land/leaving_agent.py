@@ -176,8 +176,13 @@ def leaves_threads_behind() -> None:
 
 
 def is_interrupted() -> None:
-    """Ctrl-C while asyncio runs a turn."""
+    """Ctrl-C while asyncio runs a turn, of an agent that has been at work for a while.
+
+    Before that, Python forgets its exit code for Ctrl-C: an import by an exit handler is enough.
+    """
     configure()
+    record("before")
+    turnspan.flush()
 
     async def turn() -> None:
         with turnspan.session("s"), turnspan.agent("interrupted"):
