@@ -32,8 +32,6 @@ class Leaving:
     def __init__(self, write_out: Callable[[], None]) -> None:
         self._write_out = write_out
         self._replaced: dict[str, tuple[Any, Any]] = {}
-        self._pid = os.getpid()
-        os.register_at_fork(after_in_child=self._forked)
 
     def watch(self) -> None:
         """Watch this process and those forked from it; again does nothing more."""
@@ -72,8 +70,6 @@ class Leaving:
         os.kill(os.getpid(), number)  # so that whoever waits for us sees the signal
 
     def _in_time(self) -> None:
-        if self._pid != os.getpid():  # forked without Python's knowledge: nothing here is ours
-            return
         done = _thread.allocate_lock()
         done.acquire()
 
@@ -88,9 +84,6 @@ class Leaving:
         except RuntimeError:  # the interpreter is ending, and its exit handlers have run
             return
         done.acquire(timeout=PATIENCE)
-
-    def _forked(self) -> None:
-        self._pid = os.getpid()
 
 
 def _set(number: int, handler: Any) -> None:

@@ -90,7 +90,7 @@ class RecordProcessor(SpanProcessor):
 
     def on_start(self, span: Span, parent_context: Context | None = None) -> None:
         """Tie spans of other instrumentations to the turn and the session around them."""
-        if not self._ready:
+        if not self._ready or self._pid != os.getpid():
             with guard("pipeline.begin"):
                 self._begin()
         turn, session = active_turn(parent_context), active_session(parent_context)
@@ -135,7 +135,7 @@ class RecordProcessor(SpanProcessor):
     # -- the worker ------------------
 
     def _renew(self) -> None:
-        self._queue.clear()
+        self._pid = os.getpid()
         self._ready = False
         self._awake = False
         # Its put() may be called by a signal's handler that has interrupted another.
@@ -145,6 +145,7 @@ class RecordProcessor(SpanProcessor):
 
     def _begin(self) -> bool:
         """Start the worker unless it runs; False when there can be none any more."""
+        self._notice_fork()
         with self._starting:
             if self._closed or self._leaving or self._ready:
                 return self._ready
@@ -219,6 +220,7 @@ class RecordProcessor(SpanProcessor):
 
     def write_out(self, timeout: float) -> bool:
         """As ``force_flush`` for seconds, but without what the exporter does over a network."""
+        self._notice_fork()
         if self._forked:  # and nothing recorded since
             return True
         if not self._ready:
@@ -237,6 +239,7 @@ class RecordProcessor(SpanProcessor):
 
     def leave(self, timeout: float = 5.0) -> None:
         """At the interpreter's end: export what is queued, and from now on each span as it ends."""
+        self._notice_fork()
         if self._closed or self._leaving:
             return
         if self._ready:
@@ -247,6 +250,7 @@ class RecordProcessor(SpanProcessor):
 
     def shutdown(self) -> None:
         """Export what is queued, then end the worker and the exporter."""
+        self._notice_fork()
         if self._closed or self._leaving:  # the SDK's exit handler comes after ours
             return
         idle = not self._ready
@@ -279,6 +283,11 @@ class RecordProcessor(SpanProcessor):
         if isinstance(self.exporter, Accountable):
             counts.update(self.exporter.dropped())
         return dict(counts)
+
+    def _notice_fork(self) -> None:
+        # A server written in C may fork without Python's hooks (uWSGI does).
+        if self._pid != os.getpid():
+            self._after_fork()
 
     def _after_fork(self) -> None:
         self._queue = deque()

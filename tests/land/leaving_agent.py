@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import ctypes
 import itertools
 import multiprocessing
 import os
@@ -254,6 +255,20 @@ def forks_and_stops() -> None:
 
     assert children(work) == [0] * 4
     record("after")
+
+
+def forks_unnoticed() -> None:
+    """A fork in C, without Python's hooks, as uWSGI's."""
+    configure()
+    record("before")
+    child = ctypes.PyDLL(None).fork()
+    if child:
+        record("after")
+        assert os.waitpid(child, 0)[1] == 0
+    else:
+        record("child")
+        time.sleep(0.8)
+        record("child-2")
 
 
 def forks_and_replaces() -> None:

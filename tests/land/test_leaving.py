@@ -46,6 +46,7 @@ SEVERAL_PROCESSES = (
     "forks_and_leaves",
     "forks_and_terminates",
     "forks_and_stops",
+    "forks_unnoticed",
     "forks_and_replaces",
     "forks_in_a_turn",
     "forks_in_a_turn_that_goes_on",
