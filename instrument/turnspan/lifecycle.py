@@ -336,7 +336,9 @@ def _at_exit() -> None:
     processor = _recorder.processor
     if processor is not None:
         try:
-            processor.leave()
+            landed = processor.leave()
+            if not landed or processor.dropped():
+                logger.warning("Turnspan has not landed everything: %s.", accounts())
         except Exception as error:  # noqa: BLE001  the interpreter is leaving
             errors.record("exit", error)
 

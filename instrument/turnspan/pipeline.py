@@ -27,6 +27,7 @@ from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 from turnspan import semconv
+from turnspan.content.ledger import ledger
 from turnspan.context import active_session, active_turn, scope_attributes
 from turnspan.guard import errors, guard
 
@@ -237,16 +238,15 @@ class RecordProcessor(SpanProcessor):
         except Empty:
             return False
 
-    def leave(self, timeout: float = 5.0) -> None:
-        """At the interpreter's end: export what is queued, and from now on each span as it ends."""
+    def leave(self, timeout: float = 5.0) -> bool:
+        """At the interpreter's end: export what is queued, and from now on each span as it ends.
+        Whether all had landed in time, in seconds."""
         self._notice_fork()
         if self._closed or self._leaving:
-            return
-        if self._ready:
-            self.force_flush(int(timeout * 1000))
+            return True
+        landed = not self._ready or self.force_flush(int(timeout * 1000))
         self._leaving, self._ready = True, False
-        if not self._forked:
-            self._drain()
+        return landed and (self._forked or self._drain())
 
     def shutdown(self) -> None:
         """Export what is queued, then end the worker and the exporter."""
@@ -284,6 +284,10 @@ class RecordProcessor(SpanProcessor):
             counts.update(self.exporter.dropped())
         return dict(counts)
 
+    def _woken(self) -> None:
+        with guard("pipeline.begin"):
+            self._begin()
+
     def _notice_fork(self) -> None:
         # A server written in C may fork without Python's hooks (uWSGI does).
         if self._pid != os.getpid():
@@ -293,7 +297,9 @@ class RecordProcessor(SpanProcessor):
         self._queue = deque()
         self._dropped = Counter()
         self.exported = 0
-        self._forked = True  # many children record nothing: all else waits for the first span
+        self._forked = True  # many children record nothing: all else waits for the first of it
+        if not self._closed:
+            ledger.wake = self._woken
         self._renew()
 
 

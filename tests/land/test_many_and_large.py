@@ -92,7 +92,7 @@ def test_a_prompt_of_20_mb_through_the_sdk(
             turnspan.session("s"),
             turnspan.agent("large"),
         ):
-            small = {"role": "user", "content": "small"}
+            small: Any = {"role": "user", "content": "small"}
             for asked in ([small], messages, [*messages, small]):
                 client.chat.completions.create(model="m", messages=asked)
     finally:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias
 
 import orjson
 
@@ -168,10 +168,11 @@ def dumps_text(value: Any) -> str:
 def _spelled(value: Any) -> Any:
     """The value with a text for each piece that JSON or Python's own writer refuses."""
     if isinstance(value, dict):
-        pairs = cast("dict[Any, Any]", value).items()
+        pairs: Any = value.items()  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
         return {k if isinstance(k, _KEYS) else repr(k): _spelled(v) for k, v in pairs}
     if isinstance(value, (list, tuple)):
-        return [_spelled(item) for item in cast("list[Any]", value)]
+        items: Any = value  # pyright: ignore[reportUnknownVariableType]
+        return [_spelled(item) for item in items]
     if isinstance(value, str) or value is None:
         return value
     plain = _plain(value)
