@@ -257,6 +257,20 @@ def forks_and_stops() -> None:
     record("after")
 
 
+def forks_and_judges() -> None:
+    """Children that record judgments and nothing else."""
+    configure()
+
+    def work(number: int) -> None:
+        for _ in range(PIECES):
+            name = f"{CASE}/child-{number}/{os.getpid()}/{next(_numbers)}"
+            assert turnspan.annotate("0123456789abcdef", comment=name, id=name)
+            os.write(_log, f"{name}\n".encode())
+        os._exit(0)
+
+    assert children(work, 2) == [0, 0]
+
+
 def forks_unnoticed() -> None:
     """A fork in C, without Python's hooks, as uWSGI's."""
     configure()

@@ -46,6 +46,7 @@ SEVERAL_PROCESSES = (
     "forks_and_leaves",
     "forks_and_terminates",
     "forks_and_stops",
+    "forks_and_judges",
     "forks_unnoticed",
     "forks_and_replaces",
     "forks_in_a_turn",
@@ -126,7 +127,8 @@ def landed(
         assert shipped.ok, shipped
         rows = store.query(
             "SELECT id, count() FROM (SELECT call_id AS id FROM tool_call"
-            " UNION ALL SELECT response_id FROM llm_call) GROUP BY id",
+            " UNION ALL SELECT response_id FROM llm_call UNION ALL SELECT comment FROM annotation)"
+            " GROUP BY id",
             settings={"final": 0},
         ).rows
         turns: dict[str, list[tuple[str, str, str]]] = {}
