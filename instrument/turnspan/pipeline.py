@@ -154,7 +154,10 @@ class RecordProcessor(SpanProcessor):
                 self.exporter.after_fork()
             self._forked = False
             self._worker = threading.Thread(target=self._run, name="turnspan-records", daemon=True)
-            self._worker.start()
+            try:
+                self._worker.start()
+            except RuntimeError:  # the interpreter is ending, or the system has no thread to give
+                return False
             self._ready = True
             return True
 
