@@ -1,6 +1,6 @@
 """Agent processes that leave in every way a process can.
 
-usage: leaving_agent.py CASE LOG   (the store comes from TURNSPAN_STORE)
+usage: leaving_agent.py CASE LOG   (the store comes from TURNSPAN_STORE; PYTHONPATH=tests)
 
 Each piece of work is one tool call; its id is written to LOG when the call has ended, so that what
 was emitted and what landed can be compared row by row.
@@ -11,59 +11,26 @@ from __future__ import annotations
 import asyncio
 import atexit
 import ctypes
-import itertools
 import multiprocessing
 import os
 import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
 from multiprocessing.context import BaseContext
 
 import turnspan
-
-CASE, LOG = sys.argv[1], sys.argv[2]
-PIECES = 25
-_numbers = itertools.count()
-_log = os.open(LOG, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-
-
-def record(where: str, count: int = PIECES) -> None:
-    """Do pieces of work, and note each one that has ended."""
-    for _ in range(count):
-        name = f"{CASE}/{where}/{os.getpid()}/{next(_numbers)}"
-        with turnspan.tool("work", call_id=name, arguments={"name": name}):
-            pass
-        os.write(_log, f"{name}\n".encode())
-
-
-def record_calls(where: str, count: int = PIECES) -> None:
-    """The same with model calls; the first needs the prices, which take a moment to load."""
-    for _ in range(count):
-        name = f"{CASE}/{where}/{os.getpid()}/{next(_numbers)}"
-        messages = [{"role": "user", "content": name}]
-        with turnspan.inference(provider="openai", model="gpt-4o", messages=messages) as call:
-            call.response(text="yes", input_tokens=1, output_tokens=1, id=name)
-        os.write(_log, f"{name}\n".encode())
-
-
-def configure() -> None:
-    """As an application does it; half a second passes between two writes to the spool."""
-    turnspan.configure(service_name="leaving", project=CASE)
-
-
-def children(work: Callable[[int], None], count: int = 4) -> list[int]:
-    """Fork; each child works and leaves by itself. Their exit codes."""
-    forked: list[int] = []
-    for number in range(count):
-        child = os.fork()
-        if child == 0:
-            work(number)
-            os._exit(99)
-        forked.append(child)
-    return [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in forked]
-
+from land.leaving_work import (
+    CASE,
+    LOG,
+    PIECES,
+    children,
+    configure,
+    named,
+    note,
+    record,
+    record_calls,
+)
 
 # -- one process ------------------
 
@@ -263,9 +230,9 @@ def forks_and_judges() -> None:
 
     def work(number: int) -> None:
         for _ in range(PIECES):
-            name = f"{CASE}/child-{number}/{os.getpid()}/{next(_numbers)}"
+            name = named(f"child-{number}")
             assert turnspan.annotate("0123456789abcdef", comment=name, id=name)
-            os.write(_log, f"{name}\n".encode())
+            note(name)
         os._exit(0)
 
     assert children(work, 2) == [0, 0]

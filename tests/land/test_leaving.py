@@ -106,7 +106,12 @@ def landed(
     spool = Spool(home / "spool")
     with open_store(dsn) as store:
         migrate(store)
-    environment = {**os.environ, "TURNSPAN_STORE": str(dsn), "TURNSPAN_SPOOL": str(spool.folder)}
+    environment = {
+        **os.environ,
+        "TURNSPAN_STORE": str(dsn),
+        "TURNSPAN_SPOOL": str(spool.folder),
+        "PYTHONPATH": str(AGENT.parents[1]),
+    }
 
     def run(case: str) -> Left:
         log = home / f"{case}.log"
