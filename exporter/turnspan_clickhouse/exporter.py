@@ -85,7 +85,9 @@ class ClickHouseSpanExporter(SpanExporter):
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
         """Write what has begun, and for a server store ship what is spooled, within the time."""
-        fine = self._write_announced() is SpanExportResult.SUCCESS
+        fine = True
+        if self._ledger.announced:  # the lock only then: we may be in a signal's handler
+            fine = self._write_announced() is SpanExportResult.SUCCESS
         if self._shipper is not None:
             fine = self._shipper.flush(timeout_millis / 1000) and fine
         self._writer.tell()

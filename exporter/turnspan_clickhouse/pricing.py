@@ -6,7 +6,6 @@ kept as rates per token, so that a call costs a few multiplications; the results
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -14,6 +13,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
 from turnspan import semconv
+from turnspan.forks import Gate
 from turnspan.guard import errors
 from turnspan.turn import Usage
 
@@ -108,7 +108,7 @@ class Pricer:
         self._snapshot: DataSnapshot | None = None
         self._current_snapshot: Callable[[], DataSnapshot] = self._load
         self._version = ""
-        self._lock = threading.Lock()
+        self._lock = Gate()  # loading imports: a child would find the import system's locks held
 
     def price(
         self,
@@ -166,10 +166,11 @@ class Pricer:
 
     def _load(self) -> DataSnapshot:
         """Import the price data (0.3 s), on first use only."""
-        from genai_prices.data_snapshot import get_snapshot
+        with self._lock:
+            from genai_prices.data_snapshot import get_snapshot
 
-        self._current_snapshot = get_snapshot
-        return get_snapshot()
+            self._current_snapshot = get_snapshot
+            return get_snapshot()
 
     def _find(self, provider: str, response_model: str, request_model: str) -> _Known | None:
         snapshot = self._current_snapshot()

@@ -17,6 +17,7 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from turnspan.forks import Gate
 from turnspan_clickhouse.compress import compressed
 from turnspan_clickhouse.dsn import Dsn
 from turnspan_clickhouse.errors import (
@@ -51,6 +52,7 @@ _CONNECT_SECONDS, _ANSWER_SECONDS = 5, 60
 """How long a server may take to accept a connection, and to answer."""
 
 _thread = threading.local()
+_importing = Gate()
 
 if TYPE_CHECKING:
     from clickhouse_connect.driver.exceptions import DatabaseError
@@ -250,7 +252,8 @@ def _embedded_client(dsn: Dsn, engine: str) -> Any:
 
 def _client(**options: Any) -> Any:
     """clickhouse-connect's client, whose own types are partly unknown."""
-    import clickhouse_connect
+    with _importing:
+        import clickhouse_connect
 
     for name in ("urllib3.connectionpool", "clickhouse_connect.driver._backend.http_sync"):
         driver = logging.getLogger(name)

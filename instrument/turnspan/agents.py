@@ -159,8 +159,15 @@ def turn_attributes(turn: Turn, ending: Ending) -> dict[str, Any]:
     )
     attributes.update({key: value for key, value in optional if value or value == 0})
     for key, value in turn.attributes.items():
-        attributes[key] = value if isinstance(value, (str, bool, int, float)) else str(value)
+        attributes[key] = value if isinstance(value, (str, bool, int, float)) else _spelled(value)
     return attributes
+
+
+def _spelled(value: Any) -> str:
+    try:
+        return str(value)
+    except Exception:  # noqa: BLE001  too deep, or an object's own
+        return f"<unreadable {type(value).__name__}>"
 
 
 def _classified(message: Any) -> str:

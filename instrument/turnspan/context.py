@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from opentelemetry import context as otel_context
@@ -19,6 +20,15 @@ def active_turn(context: Context | None = None) -> Turn | None:
     """The innermost turn of the context, or ``None``."""
     turn = otel_context.get_value(TURN_KEY, context)
     return turn if isinstance(turn, Turn) else None
+
+
+def _after_fork() -> None:
+    turn = active_turn()
+    if turn is not None:
+        turn.after_fork()
+
+
+os.register_at_fork(after_in_child=_after_fork)
 
 
 def active_session(context: Context | None = None) -> Session | None:

@@ -8,6 +8,7 @@ every one. The user's function is always called outside it.
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import traceback
 from collections import Counter
@@ -30,6 +31,7 @@ class InternalErrors:
         self._lock = threading.RLock()
         self._counts: Counter[str] = Counter()
         self.last: BaseException | None = None
+        os.register_at_fork(after_in_child=self._after_fork)
 
     def record(self, place: str, error: BaseException) -> None:
         """Count a swallowed error; the first at a place is logged with its traceback."""
@@ -53,6 +55,9 @@ class InternalErrors:
         with self._lock:
             self._counts.clear()
             self.last = None
+
+    def _after_fork(self) -> None:
+        self._lock = threading.RLock()  # another thread may have held it
 
 
 def _told(place: str, error: BaseException) -> str:

@@ -15,9 +15,9 @@ from opentelemetry import trace
 
 from turnspan import config, metrics
 from turnspan.accounts import Accounts, accounts
-from turnspan.children import ChildExit
 from turnspan.config import RedactHook, Settings, logger
 from turnspan.guard import errors, guard
+from turnspan.leaving import PATIENCE, Leaving
 
 if TYPE_CHECKING:
     from opentelemetry._logs import LoggerProvider
@@ -27,19 +27,20 @@ if TYPE_CHECKING:
 
     from turnspan.pipeline import RecordProcessor
 
-_CHILD_EXIT_MILLIS = 2_000
 RECORDS_EXPORTER = "turnspan"
 """The entry point's name of the exporter that lands records."""
 
 
 @dataclass(frozen=True, slots=True)
 class FlushResult:
-    """What a flush achieved. ``ok`` is never True when the last export failed."""
+    """What a flush achieved. ``ok`` says that all recorded before it has landed, or for an embedded
+    store is in the spool; never when the last export failed."""
 
     ok: bool
     remaining: int
-    """Spans queued or records spooled that have not landed (an embedded store lands them when a
-    reader opens it, so for it only what is not yet in the spool counts)."""
+    """Spans queued or records spooled that have not landed, also those other processes have spooled
+    meanwhile (an embedded store lands them when a reader opens it, so for it only what is not yet
+    in the spool counts)."""
     dropped: Mapping[str, int] = field(default_factory=dict[str, int])
     """Spans and records lost so far in this process, by reason."""
     accounts: Accounts = field(default_factory=Accounts)
@@ -58,10 +59,17 @@ class Recorder:
         self.owns_provider = False
         self.processor: RecordProcessor | None = None
         self.others: list[Any] = []
-        self.children: ChildExit | None = None
+        self.leaving: Leaving | None = None
 
 
 _recorder = Recorder()
+
+
+def _after_fork() -> None:
+    _recorder.lock = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_after_fork)
 
 
 def configure(
@@ -157,9 +165,9 @@ def configure(
 
             events.use_logger_provider(logger_provider)
         atexit.register(_at_exit)
-        if _recorder.children is None:
-            _recorder.children = ChildExit(_at_child_exit)
-        _recorder.children.watch_this_process()
+        if _recorder.leaving is None:
+            _recorder.leaving = Leaving(_write_out)
+        _recorder.leaving.watch()
 
 
 def use_tracer_provider(provider: trace.TracerProvider | None) -> None:
@@ -301,7 +309,7 @@ def flush(timeout: float = 30.0) -> FlushResult:
         ok = False
     with guard("flush.accounts"):
         told = accounts()
-    return FlushResult(ok and remaining == 0, remaining, dict(told.dropped), told)
+    return FlushResult(ok, remaining, dict(told.dropped), told)
 
 
 def shutdown(timeout: float = 30.0) -> FlushResult:
@@ -318,6 +326,8 @@ def shutdown(timeout: float = 30.0) -> FlushResult:
         _recorder.processor = None
         _recorder.others = []
         atexit.unregister(_at_exit)
+        if _recorder.leaving is not None:
+            _recorder.leaving.forget()
     return result
 
 
@@ -326,18 +336,23 @@ def _at_exit() -> None:
     processor = _recorder.processor
     if processor is not None:
         try:
-            processor.shutdown()
+            landed = processor.leave()
+            if not landed or processor.dropped():
+                logger.warning("Turnspan has not landed everything: %s.", accounts())
         except Exception as error:  # noqa: BLE001  the interpreter is leaving
             errors.record("exit", error)
 
 
-def _at_child_exit() -> None:
-    for other in _recorder.others:
-        try:
-            other.force_flush(_CHILD_EXIT_MILLIS)
-        except Exception as error:  # noqa: BLE001  the process is leaving
-            errors.record("exit", error)
-    _at_exit()
+def _write_out() -> None:
+    """Before the process is gone without an exit: to the spool, and out to other backends."""
+    processor = _recorder.processor
+    try:
+        if processor is not None:
+            processor.write_out(PATIENCE)
+        for other in _recorder.others:
+            other.force_flush(int(PATIENCE * 1000))
+    except Exception as error:  # noqa: BLE001  the process is leaving
+        errors.record("exit", error)
 
 
 def processor() -> RecordProcessor | None:

@@ -116,8 +116,10 @@ def canonical(value: Any) -> str:
     options = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS
     try:
         return orjson.dumps(_masked(value, 0), default=str, option=options).decode()
-    except TypeError:
-        return _masked_text(repr(value))
+    except TypeError:  # an integer of more than 64 bits, for one
+        from turnspan.content.model import dumps_text
+
+        return _masked_text(dumps_text(value))
 
 
 def _parsed(text: str) -> Any:

@@ -1,13 +1,16 @@
 """The pipeline: ``RecordProcessor`` takes finished spans off the calling thread.
 
 ``on_end`` appends to a bounded queue and does nothing else. A daemon thread drains it into the
-exporter every flush interval, or as soon as a batch is full. Beyond the bound the oldest spans are
-dropped and counted. After a fork the child starts with an empty queue and a thread of its own: what
-the parent had queued is the parent's to export.
+exporter every flush interval, or as soon as a batch is full; only that thread exports, so that a
+signal's handler may flush whatever it has interrupted. Beyond the bound the oldest spans are
+dropped and counted. After a fork the child starts with an empty queue, and with a thread of its own
+once it records: what the parent had queued is the parent's to export. While the interpreter ends, a
+span is exported by the thread that ends it.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import threading
@@ -15,6 +18,7 @@ import time
 import weakref
 from collections import Counter, deque
 from collections.abc import Callable
+from queue import Empty, SimpleQueue
 from typing import Protocol, runtime_checkable
 
 from opentelemetry import context as otel_context
@@ -23,12 +27,15 @@ from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 from turnspan import semconv
+from turnspan.content.ledger import ledger
 from turnspan.context import active_session, active_turn, scope_attributes
 from turnspan.guard import errors, guard
 
 _SUPPRESS = "suppress_instrumentation"
 DRAIN = 8_192
 """Spans handed to the exporter in one call at most."""
+_STUCK_SECONDS = 10.0
+"""How long a thread waits for another's export, which it may have interrupted itself."""
 
 
 @runtime_checkable
@@ -51,6 +58,11 @@ class Accountable(Protocol):
 class RecordProcessor(SpanProcessor):
     """Feeds one exporter from a bounded queue, on a thread of its own."""
 
+    _ready: bool
+    """Whether the worker runs and takes what is queued."""
+    _awake: bool
+    """Whether it was told that a batch is full."""
+
     def __init__(
         self,
         exporter: SpanExporter,
@@ -68,7 +80,10 @@ class RecordProcessor(SpanProcessor):
         self.exported = 0
         """Spans that the exporter has accepted."""
         self._closed = False
-        self._start_worker()
+        self._leaving = False
+        self._forked = False
+        self._renew()
+        self._begin()
         reference = weakref.WeakMethod(self._after_fork)
         os.register_at_fork(after_in_child=lambda: _call(reference))
 
@@ -76,6 +91,9 @@ class RecordProcessor(SpanProcessor):
 
     def on_start(self, span: Span, parent_context: Context | None = None) -> None:
         """Tie spans of other instrumentations to the turn and the session around them."""
+        if not self._ready or self._pid != os.getpid():
+            with guard("pipeline.begin"):
+                self._begin()
         turn, session = active_turn(parent_context), active_session(parent_context)
         if turn is None and session is None:
             return
@@ -91,53 +109,96 @@ class RecordProcessor(SpanProcessor):
     def on_end(self, span: ReadableSpan) -> None:
         """Queue a finished span."""
         context = span.context
-        if self._closed:
-            self._dropped["after_shutdown"] += 1
-            return
         if context is None or not context.trace_flags.sampled:
             return
         queue = self._queue
         queue.append(span)
+        if not self._ready:  # only now: else a span might slip in behind the last export
+            with guard("pipeline.on_end"):
+                self._without_worker()
         size = len(queue)
         if size >= self._batch:
             if size > self._limit:
                 with guard("pipeline.drop"):
                     queue.popleft()
                     self._dropped["queue_full"] += 1
-            if not self._wake.is_set():
-                self._wake.set()
+            if not self._awake:
+                self._awake = True
+                self._inbox.put(None)
+
+    def _without_worker(self) -> None:
+        if self._closed:
+            self._dropped["after_shutdown"] += len(self._queue)
+            self._queue.clear()
+        elif not self._begin():
+            self._drain()
 
     # -- the worker ------------------
 
-    def _start_worker(self) -> None:
-        self._wake = threading.Event()
-        self._export_lock = threading.Lock()
-        self._worker = threading.Thread(target=self._run, name="turnspan-records", daemon=True)
-        self._worker.start()
+    def _renew(self) -> None:
+        self._pid = os.getpid()
+        self._ready = False
+        self._awake = False
+        # Its put() may be called by a signal's handler that has interrupted another.
+        self._inbox: SimpleQueue[SimpleQueue[bool] | None] = SimpleQueue()
+        self._starting = threading.RLock()
+        self._exporting = threading.Lock()
+
+    def _begin(self) -> bool:
+        """Start the worker unless it runs; False when there can be none any more."""
+        self._notice_fork()
+        with self._starting:
+            if self._closed or self._leaving or self._ready:
+                return self._ready
+            if self._forked and isinstance(self.exporter, Accountable):
+                self.exporter.after_fork()
+            self._forked = False
+            self._worker = threading.Thread(target=self._run, name="turnspan-records", daemon=True)
+            try:
+                self._worker.start()
+            except RuntimeError:  # the interpreter is ending, or the system has no thread to give
+                return False
+            self._ready = True
+            return True
 
     def _run(self) -> None:
         # Jitter keeps many processes that started together from writing in step.
-        while not self._closed:
-            self._wake.wait(self._interval * random.uniform(0.8, 1.0))
-            self._wake.clear()
-            self._drain()
+        inbox, closed = self._inbox, False
+        while not closed:
+            asked: list[SimpleQueue[bool] | None] = []
+            with contextlib.suppress(Empty):
+                asked.append(inbox.get(timeout=self._interval * random.uniform(0.8, 1.0)))
+                while True:
+                    asked.append(inbox.get_nowait())
+            self._awake, closed = False, self._closed
+            fine = self._drain(started=any(reply is not None for reply in asked))
+            for reply in asked:
+                if reply is not None:
+                    reply.put(fine)
 
-    def _drain(self) -> bool:
-        """Export what is queued; False when the exporter failed."""
-        fine = True
+    def _drain(self, *, started: bool = False) -> bool:
+        """Export what is queued, and the turns just begun if asked; False when that failed."""
+        if not self._exporting.acquire(timeout=_STUCK_SECONDS):
+            return False
         token = otel_context.attach(otel_context.set_value(_SUPPRESS, True))
         try:
-            with self._export_lock:
-                while self._queue:
-                    batch: list[ReadableSpan] = []
-                    while self._queue and len(batch) < DRAIN:
-                        batch.append(self._queue.popleft())
-                    fine = self._export(batch) and fine
-        except IndexError:  # the calling thread dropped the oldest in between
-            pass
+            fine, left = True, len(self._queue)  # others may go on to fill it
+            while left > 0 and (batch := self._take()):
+                left -= len(batch)
+                fine = self._export(batch) and fine
+            if started and isinstance(self.exporter, Accountable):
+                fine = self._export([]) and fine
+            return fine
         finally:
             otel_context.detach(token)
-        return fine
+            self._exporting.release()
+
+    def _take(self) -> list[ReadableSpan]:
+        batch: list[ReadableSpan] = []
+        with contextlib.suppress(IndexError):  # empty, or the calling thread has dropped the oldest
+            while len(batch) < DRAIN:
+                batch.append(self._queue.popleft())
+        return batch
 
     def _export(self, batch: list[ReadableSpan]) -> bool:
         try:
@@ -156,16 +217,50 @@ class RecordProcessor(SpanProcessor):
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
         """Export everything queued now; True when all of it was accepted in time."""
         deadline = time.monotonic() + timeout_millis / 1000
-        fine = self._drain()
+        self._begin()
+        fine = self.write_out(timeout_millis / 1000)
         left = max(0, int((deadline - time.monotonic()) * 1000))
         return self.exporter.force_flush(left) and fine
 
+    def write_out(self, timeout: float) -> bool:
+        """As ``force_flush`` for seconds, but without what the exporter does over a network."""
+        self._notice_fork()
+        if self._forked:  # and nothing recorded since
+            return True
+        if not self._ready:
+            return self._drain(started=True)
+        if threading.current_thread() is self._worker:  # a hook of the application's flushes
+            return False
+        return self._ask(timeout)
+
+    def _ask(self, timeout: float) -> bool:
+        reply: SimpleQueue[bool] = SimpleQueue()
+        self._inbox.put(reply)
+        try:
+            return reply.get(timeout=timeout)
+        except Empty:
+            return False
+
+    def leave(self, timeout: float = 5.0) -> bool:
+        """At the interpreter's end: export what is queued, and from now on each span as it ends.
+        Whether all had landed in time, in seconds."""
+        self._notice_fork()
+        if self._closed or self._leaving:
+            return True
+        landed = not self._ready or self.force_flush(int(timeout * 1000))
+        self._leaving, self._ready = True, False
+        return landed and (self._forked or self._drain())
+
     def shutdown(self) -> None:
         """Export what is queued, then end the worker and the exporter."""
-        if self._closed:
+        self._notice_fork()
+        if self._closed or self._leaving:  # the SDK's exit handler comes after ours
             return
-        self._closed = True
-        self._wake.set()
+        idle = not self._ready
+        self._closed, self._ready = True, False
+        if idle:  # a forked child that recorded nothing
+            return
+        self._inbox.put(None)
         if self._worker is not threading.current_thread():
             self._worker.join(timeout=5)
         self._drain()
@@ -192,14 +287,23 @@ class RecordProcessor(SpanProcessor):
             counts.update(self.exporter.dropped())
         return dict(counts)
 
+    def _woken(self) -> None:
+        with guard("pipeline.begin"):
+            self._begin()
+
+    def _notice_fork(self) -> None:
+        # A server written in C may fork without Python's hooks (uWSGI does).
+        if self._pid != os.getpid():
+            self._after_fork()
+
     def _after_fork(self) -> None:
         self._queue = deque()
         self._dropped = Counter()
         self.exported = 0
-        if isinstance(self.exporter, Accountable):
-            self.exporter.after_fork()
+        self._forked = True  # many children record nothing: all else waits for the first of it
         if not self._closed:
-            self._start_worker()
+            ledger.wake = self._woken
+        self._renew()
 
 
 def _call(reference: weakref.WeakMethod[Callable[[], None]]) -> None:

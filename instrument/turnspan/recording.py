@@ -5,6 +5,7 @@ Everything here runs beside the user's code, on the user's thread, under a guard
 
 from __future__ import annotations
 
+import os
 import time
 from typing import Any
 
@@ -26,6 +27,16 @@ _MAX_ITEMS = 10_000
 MAX_DESCRIPTION = 500
 
 _tracer = trace.get_tracer(semconv.SCOPE_DECORATORS)
+_forks = 0
+"""How many forks lie between the first process and this one."""
+
+
+def _after_fork() -> None:
+    global _forks
+    _forks += 1
+
+
+os.register_at_fork(after_in_child=_after_fork)
 
 
 def tracer() -> trace.Tracer:
@@ -59,7 +70,7 @@ def detach(token: object | None) -> None:
 class SpanRecording:
     """The base: a span that is current while the user's code runs (see wrapping.Recording)."""
 
-    __slots__ = ("_began", "_context", "_items", "_span", "_text_size")
+    __slots__ = ("_began", "_context", "_forks", "_items", "_span", "_text_size")
 
     def __init__(self, span: Span, context: Context) -> None:
         self._began = time.perf_counter()
@@ -67,6 +78,7 @@ class SpanRecording:
         self._context = context
         self._items: list[Any] | None = None
         self._text_size = 0
+        self._forks = _forks
 
     @property
     def span(self) -> Span:
@@ -129,6 +141,10 @@ class SpanRecording:
         return items
 
     def _end(self, result: Any, error: BaseException | None, outcome: str) -> None:
+        if (
+            self._forks != _forks
+        ):  # a child that unwinds: the span is its parent's, and goes on there
+            return
         span = self._span
         try:
             if outcome:

@@ -138,6 +138,12 @@ class Turn:
         # Reentrant: collecting an abandoned stream may end its call while this thread holds it.
         self._lock = threading.RLock()
 
+    def after_fork(self) -> None:
+        """In a forked child: no thread that is not here holds it, nor those around it."""
+        self._lock = threading.RLock()
+        if self.parent is not None:
+            self.parent.after_fork()
+
     # -- for the application ------------------
 
     def stop(self, reason: str, detail: str = "") -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from support.clickhouse_server import start_server
+from support.shared import REPOSITORY
 from turnspan_clickhouse.dsn import Dsn
 from turnspan_clickhouse.stores import open_store
 
@@ -76,6 +77,20 @@ def test_killed_agent_loses_at_most_one_interval(store_dsn: Dsn, tmp_path: Path)
         ("endless", "interrupted", "interrupted", len(landed) - 5),
         ("whole", "final", "completed", 5),
     ]
+
+
+def test_agents_killed_at_random_moments() -> None:
+    """Ten of the two hundred kills of benchmarks/kill9.py: nothing older than an interval is lost,
+    nothing lands twice, no turn of a dead agent is called running."""
+    done = subprocess.run(
+        [sys.executable, str(REPOSITORY / "benchmarks" / "kill9.py"), "--kills", "10"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "kills=10" in done.stdout
 
 
 def test_outage_changes_nothing_for_the_agent(

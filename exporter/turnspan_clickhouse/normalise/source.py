@@ -252,6 +252,8 @@ def text(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, (list, tuple, dict)):
         return dumps_text(value)
+    if isinstance(value, int) and value.bit_length() > 64:  # Python writes 4,300 digits at most
+        return dumps_text(value).strip('"')
     return str(value)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -133,6 +133,8 @@ class Ledger:
         self._entries: dict[tuple[int, int], tuple[float, Content]] = {}
         self._started: deque[StartedTurn] = deque(maxlen=10_000)
         self._judgments: deque[Judgment] = deque()
+        self.wake: Callable[[], None] | None = None
+        """Called before the next judgment: a forked child starts its threads when it has to."""
         self._consumers = 0
         self._lock = threading.Lock()
         self.dropped: Counter[str] = Counter()
@@ -175,6 +177,11 @@ class Ledger:
         if self._consumers:
             self._started.append(started)
 
+    @property
+    def announced(self) -> bool:
+        """Whether a turn that has begun or a judgment waits to be taken."""
+        return bool(self._started or self._judgments)
+
     def take_started(self) -> list[StartedTurn]:
         """Remove and return the turns announced since the last call."""
         taken: list[StartedTurn] = []
@@ -186,6 +193,9 @@ class Ledger:
 
     def judge(self, judgment: Judgment) -> None:
         """Tell consumers of a judgment."""
+        wake, self.wake = self.wake, None
+        if wake is not None:
+            wake()
         if len(self._judgments) >= MAX_JUDGMENTS:
             self.dropped["judgments_full"] += 1
         elif self._consumers:

@@ -10,6 +10,7 @@ whole message, on its first part).
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
@@ -49,6 +50,9 @@ STANDARD_PARTS: Final = frozenset(
 )
 
 _OPTIONS = orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_DATETIME
+_KEYS = (str, int, float, type(None))
+_MAX_BITS = 10_000
+"""Of an integer that is written out: Python refuses more than 4,300 digits."""
 
 
 @dataclass(slots=True)
@@ -150,14 +154,7 @@ def dumps(value: Any) -> bytes:
     except (TypeError, ValueError, RecursionError):
         pass
     try:
-        text = json.dumps(
-            value,
-            default=repr,
-            ensure_ascii=False,
-            separators=(",", ":"),
-            skipkeys=True,
-            allow_nan=False,
-        )
+        text = json.dumps(_spelled(value), ensure_ascii=False, separators=(",", ":"))
         return text.encode("utf-8", "replace")
     except (TypeError, ValueError, RecursionError):
         return b'"<cannot be written as JSON>"'
@@ -168,9 +165,29 @@ def dumps_text(value: Any) -> str:
     return dumps(value).decode()
 
 
+def _spelled(value: Any) -> Any:
+    """The value with a text for each piece that JSON or Python's own writer refuses."""
+    if isinstance(value, dict):
+        pairs: Any = value.items()  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+        return {k if isinstance(k, _KEYS) else repr(k): _spelled(v) for k, v in pairs}
+    if isinstance(value, (list, tuple)):
+        items: Any = value  # pyright: ignore[reportUnknownVariableType]
+        return [_spelled(item) for item in items]
+    if isinstance(value, str) or value is None:
+        return value
+    plain = _plain(value)
+    if isinstance(plain, float):
+        return plain if math.isfinite(plain) else None
+    if isinstance(plain, int) and plain.bit_length() > _MAX_BITS:
+        return f"<integer of {plain.bit_length()} bits>"
+    return plain
+
+
 def _plain(value: Any) -> Any:
     if isinstance(value, (bytes, bytearray)):
         return bytes(value).decode("utf-8", "replace")
+    if isinstance(value, bool):
+        return value
     if isinstance(value, float):
         return float(value)
     if isinstance(value, int):

@@ -24,6 +24,7 @@ _NUMBERS: Final = {
     "presence_penalty": semconv.REQUEST_PRESENCE_PENALTY,
 }
 _STOPS: Final = frozenset({"stop", "stop_sequences"})
+_INTEGER: Final = 2**63  # what an attribute can hold
 
 
 def describe(body: Mapping[str, Any], attributes: dict[str, Any]) -> None:
@@ -35,7 +36,7 @@ def describe(body: Mapping[str, Any], attributes: dict[str, Any]) -> None:
                 attributes.setdefault(_TEXTS[key], value)  # Azure's deployment is the model
             elif key in _STOPS:
                 attributes[semconv.REQUEST_STOP_SEQUENCES] = [value]
-        elif kind is int or kind is float:
+        elif kind is float or (kind is int and -_INTEGER <= cast("int", value) < _INTEGER):
             if key in _NUMBERS:
                 attributes[_NUMBERS[key]] = float(value)
             elif kind is int and key in _INTEGERS:
@@ -44,6 +45,7 @@ def describe(body: Mapping[str, Any], attributes: dict[str, Any]) -> None:
                 attributes[semconv.REQUEST_CHOICE_COUNT] = value
         elif kind is list:
             if key in _STOPS:
-                attributes[semconv.REQUEST_STOP_SEQUENCES] = [str(item) for item in value]
+                texts = [item for item in value if type(item) is str]
+                attributes[semconv.REQUEST_STOP_SEQUENCES] = texts
         elif value is True and key == "stream":
             attributes[semconv.REQUEST_STREAM] = True

@@ -1,0 +1,64 @@
+"""What a fork must not cut in two.
+
+A child has only the thread that forked. What another thread held at that moment (locks, also those
+of the import system) stays held in the child for ever.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections.abc import Callable
+from types import TracebackType
+from typing import Final
+
+_PATIENCE: Final = 2.0
+"""Seconds that a fork waits at most; beyond it the child may find a lock held."""
+
+
+class Gate:
+    """A lock that a fork waits for: no child begins with what its holder had half done.
+
+    For our own background threads, and held briefly. In the child it is free.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._forking = 0
+        me: weakref.ref[Gate] = weakref.ref(self)
+        os.register_at_fork(
+            before=lambda: _tell(me, Gate._before),
+            after_in_parent=lambda: _tell(me, Gate._after_in_parent),
+            after_in_child=lambda: _tell(me, Gate._after_in_child),
+        )
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._lock.release()
+
+    def _before(self) -> None:
+        if self._lock.acquire(timeout=_PATIENCE):
+            self._forking = threading.get_ident()
+
+    def _after_in_parent(self) -> None:
+        if self._forking == threading.get_ident():  # another thread may fork and have given up
+            self._forking = 0
+            self._lock.release()
+
+    def _after_in_child(self) -> None:
+        self._forking = 0
+        self._lock = threading.Lock()
+
+
+def _tell(gate: weakref.ref[Gate], call: Callable[[Gate], None]) -> None:
+    found = gate()
+    if found is not None:
+        call(found)
