@@ -17,7 +17,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -33,7 +33,7 @@ from turnspan_clickhouse.stores import open_store
 
 
 @contextmanager
-def server(folder: Path) -> Iterator[Dsn]:
+def server(folder: Path) -> Generator[Dsn]:
     """A ClickHouse server of its own, migrated."""
     started = start_server(folder)
     try:

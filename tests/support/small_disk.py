@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -38,7 +38,7 @@ class SmallDisk:
 
 
 @contextmanager
-def small_disk(folder: Path, size: int) -> Iterator[SmallDisk]:
+def small_disk(folder: Path, size: int) -> Generator[SmallDisk]:
     """A disk of so many bytes, mounted at the folder."""
     folder.mkdir()
     owner = f"uid={os.getuid()},gid={os.getgid()},mode=700"
