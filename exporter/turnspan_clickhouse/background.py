@@ -51,7 +51,7 @@ class BackgroundShipper:
         self._state = threading.Condition()
         self._asked = self._done = 0
         self._hurry = 0.0  # until when a flush waits for this pass
-        self._awaited: set[str] = set()  # what it waits for
+        self._awaited: list[str] = []  # what it waits for, the newest last
         self._stopping = False
         self._store: Store | None = None
         self._failures = 0
@@ -83,7 +83,7 @@ class BackgroundShipper:
         with self._state:
             self._asked += 1
             goal = self._asked
-            self._hurry, self._awaited = time.monotonic() + timeout, waiting
+            self._hurry, self._awaited = time.monotonic() + timeout, sorted(waiting)
             self._state.notify_all()
             self._state.wait_for(lambda: self._done >= goal or self._stopping, timeout)
             done = self._done >= goal
@@ -96,7 +96,7 @@ class BackgroundShipper:
             return not waiting
         self._deadline = time.monotonic() + timeout
         with self._state:
-            self._stopping, self._awaited = True, waiting
+            self._stopping, self._awaited = True, sorted(waiting)
             self._state.notify_all()
         thread.join(timeout)
         return not thread.is_alive() and self._landed(waiting)
@@ -108,7 +108,10 @@ class BackgroundShipper:
 
     def _gone(self) -> bool:
         """Whether another process has shipped what a flush or the end waits for."""
-        return not self._awaited & self._spool.names()
+        awaited = self._awaited
+        while awaited and not (self._spool.folder / awaited[-1]).exists():
+            awaited.pop()
+        return not awaited
 
     # -- the thread ------------------
 

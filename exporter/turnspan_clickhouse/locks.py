@@ -30,7 +30,12 @@ class FileLock:
         Raises:
             OSError: the file cannot be opened; FileNotFoundError without ``create``.
         """
-        fd = os.open(path, os.O_RDWR | (os.O_CREAT if create else 0), 0o600)
+        try:
+            fd = os.open(path, os.O_RDWR | (os.O_CREAT if create else 0), 0o600)
+        except OSError as error:
+            if create or error.errno != errno.EROFS:
+                raise
+            fd = os.open(path, os.O_RDONLY)  # enough to see who lives
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -16,7 +16,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 _NAME = re.compile(r"\d{8}T\d{6}\.\d{6}Z-(\w+-\d+)-(\d+)\.(\d+)\.(\w+)\.native")
-SUFFIX = ".native"
+_SUFFIX = ".native"
 _TIME = "%Y%m%dT%H%M%S.%fZ"
 _ALONE = stat.S_IRUSR
 
@@ -81,7 +81,12 @@ def host_and_pid(pid: int) -> str:
 def new_name(writer: str, schema_version: int, table: str) -> str:
     """A name for a segment that begins now."""
     now = datetime.now(timezone.utc).strftime(_TIME)
-    return f"{now}-{writer}-{next(sequence)}.{schema_version}.{table}{SUFFIX}"
+    return f"{now}-{writer}-{next(sequence)}.{schema_version}.{table}{_SUFFIX}"
+
+
+def is_name(name: str) -> bool:
+    """Whether a file of this name is a segment."""
+    return name.endswith(_SUFFIX) and _NAME.fullmatch(name) is not None
 
 
 def read_name(path: Path, found: os.stat_result) -> Segment | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -34,7 +35,8 @@ from turnspan_clickhouse.totals import read_account
 
 _MAX_KEPT = 10
 """Segments refused for reasons we do not know before a pass gives up; they stay in the spool."""
-_LOCK_POLL_SECONDS = 0.05
+_POLL_SECONDS, _POLL_AT_MOST = 0.02, 0.5
+"""How often the lock is tried: ever less, or a hundred that wait leave the one no time to ship."""
 
 
 @dataclass(slots=True)
@@ -116,6 +118,7 @@ class Shipper:
         # A short time left is not spent on courtesy.
         left = float("inf") if deadline is None else (deadline - time.monotonic()) / 2
         courteous = time.monotonic() + min(self._courtesy, left)
+        pause = _POLL_SECONDS
         while self._spool.folder.is_dir():
             if time.monotonic() >= courteous or not self._just_shipped():
                 lock = FileLock.take(self._spool.folder / "ship.lock")
@@ -123,7 +126,10 @@ class Shipper:
                     return lock
             if not wait or until() or (deadline is not None and time.monotonic() >= deadline):
                 break
-            time.sleep(_LOCK_POLL_SECONDS)
+            if deadline is not None:
+                pause = min(pause, max(0.0, deadline - time.monotonic()))
+            time.sleep(pause * random.uniform(0.7, 1.0))
+            pause = min(pause * 1.5, _POLL_AT_MOST)
         return None
 
     def _just_shipped(self) -> bool:
@@ -146,7 +152,8 @@ class Shipper:
             segments = self._spool.segments()
             if segments or dead:
                 with self._opener() as store:
-                    lock.write(_signature())
+                    with contextlib.suppress(OSError):  # a full disk: no courtesy is asked for
+                        lock.write(_signature())
                     self._ship_all(store, segments, result, deadline)
                     self._bury(store, dead, result)
         finally:

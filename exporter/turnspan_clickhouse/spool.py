@@ -32,7 +32,7 @@ from turnspan_clickhouse.files import private_folder, write_whole
 from turnspan_clickhouse.groups import pending
 from turnspan_clickhouse.locks import FileLock
 from turnspan_clickhouse.records import RECORDS
-from turnspan_clickhouse.segments import SUFFIX, Segment, host_and_pid, new_name, read_name
+from turnspan_clickhouse.segments import Segment, host_and_pid, is_name, new_name, read_name
 from turnspan_clickhouse.totals import Account, Totals, read_account
 
 DEFAULT_LIMIT_BYTES = 2 * 1024**3
@@ -113,10 +113,7 @@ class Spool:
 
     def names(self) -> set[str]:
         """The names of what waits: a look that costs little, for those who look often."""
-        try:
-            return {name for name in os.listdir(self.folder) if name.endswith(SUFFIX)}
-        except (FileNotFoundError, NotADirectoryError):
-            return set()
+        return {entry.name for entry in _entries(self.folder)}
 
     def waiting(self) -> bool:
         """Whether a shipper has anything to do here: segments, or writers that died."""
@@ -335,16 +332,20 @@ class SpoolWriter:
 
 
 def _segments(folder: Path) -> Iterator[Segment]:
+    for entry in _entries(folder):
+        with contextlib.suppress(FileNotFoundError):
+            segment = read_name(Path(entry.path), entry.stat())
+            if segment is not None:
+                yield segment
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    """The files that are segments by their names; whatever else lies there is not ours."""
     try:
-        entries = list(os.scandir(folder))
+        with os.scandir(folder) as entries:
+            return [e for e in entries if is_name(e.name) and e.is_file(follow_symlinks=False)]
     except (FileNotFoundError, NotADirectoryError):
-        return
-    for entry in entries:
-        if entry.name.endswith(SUFFIX):
-            with contextlib.suppress(FileNotFoundError):
-                segment = read_name(Path(entry.path), entry.stat())
-                if segment is not None:
-                    yield segment
+        return []
 
 
 def _rank(table: str) -> float:

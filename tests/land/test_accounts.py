@@ -107,7 +107,7 @@ def test_everybody_says_the_same(
                 with turnspan.tool("lost"):
                     pass
                 assert not turnspan.flush().ok
-            proxy.fault = Fault.STATUS_503
+            proxy.fault = Fault.STATUS_500
             with turnspan.agent("waits"), turnspan.tool("t"):
                 pass
             flushed = turnspan.flush(timeout=2)

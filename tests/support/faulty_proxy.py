@@ -12,7 +12,7 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import BinaryIO
 
@@ -140,7 +140,7 @@ class FaultyProxy:
 
 
 @contextmanager
-def faulty_proxy(upstream: int) -> Iterator[FaultyProxy]:
+def faulty_proxy(upstream: int) -> Generator[FaultyProxy]:
     """A proxy before the server at this port."""
     proxy = FaultyProxy(upstream)
     try:
