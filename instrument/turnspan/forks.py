@@ -13,7 +13,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Final
 
-_PATIENCE: Final = 2.0
+_PATIENCE: Final = 10.0
 """Seconds that a fork waits at most; beyond it the child may find a lock held."""
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any, Final
 
-PATIENCE: Final = 2.0
+PATIENCE: Final = 5.0
 """Seconds that leaving waits at most, whatever holds the writing up."""
 SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP)
 _FUNCTIONS: Final = ("_exit", "execv", "execve")  # the other exec functions call one of these

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -71,6 +72,10 @@ TURNS = {
     "forks_under_load": [("busy", "final", "completed")],
 }
 """The decorated turns of the cases that have any: agent, status, stop reason; each is one row."""
+
+
+NOT_YET = re.compile(r"Turnspan has not landed everything: queued .* dropped 0\.")
+"""Said at exit where a busy server took longer than five seconds; the spool keeps what is left."""
 
 
 @dataclass(frozen=True)
@@ -154,7 +159,8 @@ def test_what_was_emitted_landed_once(landed: Landed, case: str) -> None:
     """Row by row; the process ends as it would without us, and says nothing that it would not."""
     left = landed.cases[case]
     assert left.code == CASES[case], left.stderr
-    assert left.stderr == "" or case == "is_interrupted", left.stderr
+    said = [line for line in left.stderr.splitlines() if not NOT_YET.fullmatch(line)]
+    assert said == [] or case == "is_interrupted", left.stderr
     assert len(left.emitted) == len(set(left.emitted)) >= 25
     missing = Counter(name.split("/")[1] for name in left.emitted if name not in landed.rows)
     assert missing == {}
