@@ -168,37 +168,50 @@ def http_client() -> Any:
     return httpx2.Client(transport=httpx2.MockTransport(handle))
 
 
-def stub_requests() -> None:
-    """Replace what comes below ``create`` by a result made beforehand.
+def stub_sdk(request: Callable[..., Any], client: str = "SyncAPIClient") -> Any:
+    """Replace what comes below ``create`` by a function that answers; returns the client's class.
 
-    So too what it makes of the request's types, which is milliseconds of the SDK's own work.
+    So too what ``create`` makes of the request's types, which is milliseconds of the SDK's own.
     """
+    given: Any = import_module("openai._utils").is_given
+
+    def transform(data: dict[str, Any], _: Any) -> dict[str, Any]:
+        return {key: value for key, value in data.items() if given(value)}
+
+    async def async_transform(data: dict[str, Any], _: Any) -> dict[str, Any]:
+        return transform(data, _)
+
+    chat: Any = import_module("openai.resources.chat.completions.completions")
+    chat.maybe_transform, chat.async_maybe_transform = transform, async_transform
+    kind: Any = getattr(import_module("openai._base_client"), client)
+    kind.request = request
+    return kind
+
+
+def made_stream(parts: list[Any], response: Any) -> Any:
+    """A stream of the SDK's that has these chunks to give."""
+    kind: Any = import_module("openai").Stream
+    stream: Any = object.__new__(kind)
+    stream.response, stream._iterator = response, iter(parts)
+    return stream
+
+
+def stub_requests() -> None:
+    """Answer every request with a result made beforehand."""
     import httpx2
-    import openai
     from openai.types.chat import ChatCompletion
 
     parts = chunks(50)
     answer = ChatCompletion.model_validate(ANSWER)
     response = httpx2.Response(200, content=json.dumps(ANSWER).encode())
 
-    def made_stream() -> Any:
-        stream: Any = object.__new__(openai.Stream)
-        stream.response, stream._iterator = response, iter(parts)
-        return stream
-
     def request(client: Any, cast_to: Any, options: Any, **kwargs: Any) -> Any:
         return client._process_response(response=response, stream=kwargs.get("stream"))
 
     def process(client: Any, response: Any, stream: bool) -> Any:
-        return made_stream() if stream else answer
+        return made_stream(parts, response) if stream else answer
 
-    def transform(data: dict[str, Any], _: Any) -> dict[str, Any]:
-        return {key: value for key, value in data.items() if given(value)}
-
-    sdk: Any = import_module("openai._base_client").SyncAPIClient
-    sdk.request, sdk._process_response = request, process
-    given = import_module("openai._utils").is_given
-    import_module("openai.resources.chat.completions.completions").maybe_transform = transform
+    stub_sdk(request)._process_response = process
 
 
 # -- with and without ------------------
@@ -350,9 +363,8 @@ class Recorder:
             content = ledger.take(span.context.trace_id, span.context.span_id)
             if isinstance(content, InferenceContent):
                 found += [repr(content.request), repr(content.response)]
-            found += [str(value) for value in (span.attributes or {}).values()]
-            for event in span.events:
-                found += [str(value) for value in (event.attributes or {}).values()]
+            told: list[Any] = [span.attributes, *(event.attributes for event in span.events)]
+            found += [str(value) for each in told for value in dict(each or {}).values()]
         return "\n".join(found)
 
 
