@@ -7,7 +7,7 @@ agents in sessions, with tools, half without any decorator. Each conversation's 
 it ends and another takes its place; every fifth call is streamed (every tenth of these broken off),
 every hundredth fails. The records go the whole way into a spool of 256 MB whose server is away, so
 the spool is full for most of the run and the oldest segments make room. The SDK runs from
-``SyncAPIClient.request`` up. A call waits where the worker is 4,000 spans behind, so that what is
+``SyncAPIClient.request`` up. A call waits where the worker is 8,000 spans behind, so that what is
 queued does not count as memory.
 
 What is remembered of conversations is bounded by number, so memory grows until those bounds are
@@ -43,7 +43,7 @@ CONVERSATIONS = 64
 LONGEST = 30
 """Calls of one conversation at most."""
 SPOOL_BYTES = 256 * 2**20
-BEHIND = 4_000
+BEHIND = 8_000
 WARM = 0.3
 SAMPLES = 100
 GOAL = 0.05
