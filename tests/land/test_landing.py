@@ -102,25 +102,26 @@ def test_a_worker_gives_way_only_where_it_was_told_to(monkeypatch: pytest.Monkey
     assert paused == [pace.PAUSE] * 2
 
 
+def call(history: list[Any]) -> Any:
+    """A model call that has ended, its content in the ledger."""
+    tracer = TracerProvider().get_tracer("turnspan.openai")
+    attributes = {"gen_ai.operation.name": "chat", "gen_ai.conversation.id": "one"}
+    span: Any = tracer.start_span("chat", attributes=attributes)
+    identity = span.get_span_context()
+    content = InferenceContent("openai.chat", {"messages": history})
+    ledger.put(identity.trace_id, identity.span_id, content)
+    span.end()
+    return span
+
+
 def test_much_content_is_written_in_parts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A block is made without giving way, so it must not be of everything that is queued."""
     monkeypatch.setattr(exporter, "MAX_CONTENT", 1_000)
     store = f"chdb://{tmp_path}"
     landing_side = ClickHouseSpanExporter(store, project="shop")
-    provider = TracerProvider()
-    spans: list[Any] = []
-    for number in range(3):
-        span: Any = provider.get_tracer("turnspan.openai").start_span(
-            "chat", attributes={"gen_ai.operation.name": "chat"}
-        )
-        identity = span.get_span_context()
-        request = {"messages": [{"role": "user", "content": f"{number} " * 600}]}
-        content = InferenceContent("openai.chat", request)
-        ledger.put(identity.trace_id, identity.span_id, content)
-        span.end()
-        spans.append(span)
     try:
-        assert landing_side.export(spans) is SpanExportResult.SUCCESS
+        said = [call([{"role": "user", "content": f"{number} " * 600}]) for number in range(3)]
+        assert landing_side.export(said) is SpanExportResult.SUCCESS
         segments = Spool(parse(store).spool).segments()
     finally:
         landing_side.shutdown()
@@ -128,3 +129,28 @@ def test_much_content_is_written_in_parts(monkeypatch: pytest.MonkeyPatch, tmp_p
     assert [s.rows() for s in segments if s.table == "message"] == [1, 1, 1]
     assert [s.rows() for s in segments if s.table == "llm_call"] == [1, 1, 1]
     assert landing_side.dropped() == {}
+
+
+def test_a_spool_that_refuses_plain_spans_costs_neither_messages_nor_more_than_a_line(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What has landed of a conversation does not land again because something else was lost."""
+    store = f"chdb://{tmp_path}"
+    landing_side = ClickHouseSpanExporter(store, project="shop")
+    spool: Spool = vars(landing_side)["_spool"]
+    history = [{"role": "user", "content": "hello"}]
+    try:
+        assert landing_side.export([call(history)]) is SpanExportResult.SUCCESS
+        sizes = {segment.table: segment.size for segment in spool.segments()}
+        calls = sum(size for table, size in sizes.items() if table not in ("span", "message"))
+        for number in range(2, 5):
+            spool.limit_bytes = sizes["message"] + calls * number + sizes["span"] // 2
+            assert landing_side.export([call(history)]) is SpanExportResult.FAILURE
+        segments = spool.segments()
+    finally:
+        landing_side.shutdown()
+
+    assert sum(s.rows() for s in segments if s.table == "message") == 1
+    assert sum(s.rows() for s in segments if s.table == "llm_call") == 4
+    assert landing_side.dropped()["spool_failed:span"] == 3
+    assert sum("cannot write its spool" in line for line in caplog.messages) == 1
