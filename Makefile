@@ -13,12 +13,13 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 FOREIGN := .venv-foreign
 OLDEST := .venv-oldest
+COMPETITORS := .venv-bench
 ARGS ?=
 
 PYTHONS := python3.13 python3.12 python3.11 python3.10 python3 python3.14 python
 CAN_MAKE_VENV := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))
 
-.PHONY: help setup demo test test-foreign test-oldest check format format-check lint types contracts wheel bench jaeger clean
+.PHONY: help setup demo test test-foreign test-oldest check format format-check lint types contracts wheel bench bench-competitors jaeger clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -71,11 +72,14 @@ bench: setup ## Run the benchmarks, or one: make bench ARGS=encode
 	  echo "== $$each"; $(BIN)/python benchmarks/$$each.py; \
 	done
 
+bench-competitors: $(COMPETITORS)/.ready ## Measure what other packages cost beside Turnspan
+	@$(COMPETITORS)/bin/python benchmarks/competitors.py $(ARGS)
+
 jaeger: ## Build a real Jaeger into .tools/bin with the Go toolchain (some minutes, once)
 	@deploy/jaeger/build .tools
 
 clean: ## Remove everything the other targets made
-	@rm -rf $(VENV) $(FOREIGN) $(OLDEST) .tools .demo dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	@rm -rf $(VENV) $(FOREIGN) $(OLDEST) $(COMPETITORS) .tools .demo dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 setup: $(READY) ## Make .venv with Turnspan and all its extras, editable
@@ -113,4 +117,11 @@ $(OLDEST)/.ready: $(READY) pyproject.toml tests/oldest.txt
 	@$(BIN)/python -m venv $(OLDEST)
 	@$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check \
 	  -e '.[embedded,console]' -r tests/oldest.txt
+	@touch $@
+
+$(COMPETITORS)/.ready: $(READY) pyproject.toml benchmarks/competitors.txt
+	@echo "Setting up $(COMPETITORS) (a minute or two, once) ..."
+	@$(BIN)/python -m venv $(COMPETITORS)
+	@$(COMPETITORS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
+	  -r benchmarks/competitors.txt -e .
 	@touch $@

@@ -27,6 +27,8 @@ class Batch:
         self.writer = writer
         self.written_at = written_at
         self.rows: dict[type[Record], list[Record]] = {}
+        self.content = 0
+        """Characters of the messages in it."""
 
     def add(self, row: Record) -> None:
         """Add a row to its table."""

@@ -19,6 +19,7 @@ from itertools import accumulate, chain
 from operator import attrgetter
 from typing import Any
 
+from turnspan.pace import give_way
 from turnspan_clickhouse.records import Record, columns
 
 Encoder = Callable[[Sequence[Any]], bytes]
@@ -40,6 +41,7 @@ def encode_block(record_class: type[Record], rows: Sequence[Record]) -> bytes:
     body = [layout.start, varint(len(rows))]
     values = zip(*map(layout.getter, rows), strict=True)
     for header, encoder, column in zip(layout.headers, layout.encoders, values, strict=True):
+        give_way()
         body.append(header)
         body.append(encoder(column))
     return b"".join(body)

@@ -21,6 +21,7 @@ from turnspan.accounts import Accounts
 from turnspan.content.ledger import Ledger, ledger
 from turnspan.guard import errors, logger
 from turnspan.lifecycle import processor
+from turnspan.pace import give_way
 from turnspan_clickhouse import dsn as dsns
 from turnspan_clickhouse.background import BackgroundShipper
 from turnspan_clickhouse.batch import Batch, Clock
@@ -29,9 +30,13 @@ from turnspan_clickhouse.errors import SpoolError
 from turnspan_clickhouse.migrate import SCHEMA_VERSION
 from turnspan_clickhouse.normalise import Normaliser
 from turnspan_clickhouse.pricing import cost_of_call
-from turnspan_clickhouse.records import RECORDS
+from turnspan_clickhouse.records import RECORDS, Definition, Message, Record
 from turnspan_clickhouse.spool import Spool, SpoolWriter
 from turnspan_clickhouse.totals import Account
+
+MAX_CONTENT = 2**20
+"""Characters of messages that are written at once, if they are of several calls: a block is made in
+C, without giving way, and this much takes less than a millisecond."""
 
 _TICK_SECONDS = 0.5
 _SUPPRESS = "suppress_instrumentation"
@@ -74,14 +79,20 @@ class ClickHouseSpanExporter(SpanExporter):
         with self._lock:
             batch = self._batch()
             self._add_announced(batch, {s.context.span_id for s in spans if s.context is not None})
+            fine = True
             for span in spans:
                 try:
                     self._normaliser.span(span, batch)
                 except Exception as error:  # noqa: BLE001  a poison span costs only itself
                     errors.record("normalise", error)
                     self._dropped["normalise_failed"] += 1
+                give_way()
+                if batch.content >= MAX_CONTENT:
+                    fine = self._write(batch) is SpanExportResult.SUCCESS and fine
+                    batch = self._batch()
             self._normaliser.finish(batch)
-            return self._write(batch)
+            fine = self._write(batch) is SpanExportResult.SUCCESS and fine
+            return SpanExportResult.SUCCESS if fine else SpanExportResult.FAILURE
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
         """Write what has begun, and for a server store ship what is spooled, within the time."""
@@ -180,10 +191,10 @@ class ClickHouseSpanExporter(SpanExporter):
                 try:
                     self._writer.write(kind.table, SCHEMA_VERSION, block)
                 except SpoolError as error:
-                    self._lost(kind.table, count, error)
+                    self._lost(kind, count, error)
                     result = SpanExportResult.FAILURE
-                else:
-                    self._failing = False
+        if result is SpanExportResult.SUCCESS and len(batch):
+            self._failing = False
         if self._shipper is not None and len(batch):
             self._shipper.wake()
         return result
@@ -192,9 +203,10 @@ class ClickHouseSpanExporter(SpanExporter):
         errors.record("encode", error)
         self._dropped["encode_failed"] += 1
 
-    def _lost(self, table: str, rows: int, error: SpoolError) -> None:
-        self._dropped[f"spool_failed:{table}"] += rows
-        self._normaliser.forget()  # messages of this batch have not landed after all
+    def _lost(self, kind: type[Record], rows: int, error: SpoolError) -> None:
+        self._dropped[f"spool_failed:{kind.table}"] += rows
+        if kind in (Message, Definition):
+            self._normaliser.forget()  # they have not landed after all
         if not self._failing:  # one line for an outage, not one a batch
             self._failing = True
             logger.warning("Turnspan cannot write its spool, records are being lost: %s", error)

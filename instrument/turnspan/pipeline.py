@@ -30,6 +30,7 @@ from turnspan import semconv
 from turnspan.content.ledger import ledger
 from turnspan.context import active_session, active_turn, scope_attributes
 from turnspan.guard import errors, guard
+from turnspan.pace import giving_way
 
 _SUPPRESS = "suppress_instrumentation"
 DRAIN = 8_192
@@ -202,7 +203,9 @@ class RecordProcessor(SpanProcessor):
 
     def _export(self, batch: list[ReadableSpan]) -> bool:
         try:
-            result = self.exporter.export(batch)
+            # A full batch is a backlog: what is not exported in time would be dropped.
+            with giving_way(len(batch) < self._batch):
+                result = self.exporter.export(batch)
         except Exception as error:  # noqa: BLE001  an exporter's bug must not stop the worker
             errors.record("pipeline.export", error)
             result = SpanExportResult.FAILURE

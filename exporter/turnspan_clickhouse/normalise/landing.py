@@ -18,23 +18,31 @@ from turnspan.content.model import Message as GenAiMessage
 from turnspan.content.model import dumps
 from turnspan.content.rebuild import source_if_needed
 from turnspan.content.redact import Redactor
+from turnspan.content.shapes import is_dict, is_list
+from turnspan.pace import give_way
 from turnspan_clickhouse.batch import Batch
 from turnspan_clickhouse.records import NO_HASH, Definition, Message
 
 MAX_SCOPES = 4_096
 MAX_HISTORIES = 4
 """Histories kept a scope: nested agents and parallel calls have their own."""
+MAX_HELD = 256 * 2**20
+"""Characters of histories kept, over all scopes: the application's own strings, but they live on
+here when it has let go of them."""
 MAX_KNOWN = 200_000
 """Hashes remembered as landed, over all scopes."""
 
-History = tuple[str, list[Any], list[bytes]]
+History = tuple[str, list[Any], list[bytes], int]
+"""Dialect, messages, their hashes, and about how many characters they hold."""
 
 
 class _Scope:
-    __slots__ = ("histories",)
+    __slots__ = ("histories", "size")
 
     def __init__(self) -> None:
         self.histories: list[History] = []
+        self.size = 0
+        """Characters of the longest of them; the others are mostly its beginnings."""
 
 
 class Lander:
@@ -42,6 +50,7 @@ class Lander:
 
     def __init__(self) -> None:
         self._scopes: OrderedDict[tuple[str, str], _Scope] = OrderedDict()
+        self._held = 0
         self._known: OrderedDict[tuple[str, str, bytes], None] = OrderedDict()
         self._definitions: OrderedDict[int, tuple[Any, bytes]] = OrderedDict()
 
@@ -59,8 +68,9 @@ class Lander:
         """The hashes of a request's messages, in order."""
         media = redactor.settings.capture_media
         state = self._scope(project, scope)
-        known, hashes = _longest_prefix(state.histories, dialect, raw)
+        known, hashes, size = _longest_prefix(state.histories, dialect, raw)
         for message in raw[known:]:
+            give_way()
             converted = convert_message(dialect, message, keep_bytes=media)
             source = source_if_needed(dialect, message, converted, keep_bytes=media)
             hashes.append(
@@ -75,9 +85,21 @@ class Lander:
                     batch=batch,
                 )
             )
-        state.histories.insert(0, (dialect, raw, hashes))
+        size += sum(map(_size, raw[known:]))
+        state.histories.insert(0, (dialect, raw, hashes, size))
         del state.histories[MAX_HISTORIES:]
+        self._make_room(state)
         return hashes
+
+    def _make_room(self, state: _Scope) -> None:
+        """Account for what a scope holds now; those idle for longest make room for it."""
+        before, state.size = state.size, max(history[3] for history in state.histories)
+        self._held += state.size - before
+        while self._held > MAX_HELD and len(self._scopes) > 1:
+            self._drop_scope()
+
+    def _drop_scope(self) -> None:
+        self._held -= self._scopes.popitem(last=False)[1].size
 
     def message(
         self,
@@ -106,6 +128,7 @@ class Lander:
             f"{role}\0{name}\0{parts}\0{source}".encode("utf-8", "replace"), digest_size=16
         ).digest()
         if self._is_new((project, scope, digest)):
+            batch.content += len(parts) + len(source)
             batch.add(
                 Message(
                     project=project,
@@ -166,6 +189,7 @@ class Lander:
     def forget(self) -> None:
         """In a forked child, or after a batch was lost: land everything again."""
         self._scopes.clear()
+        self._held = 0
         self._known.clear()
         self._definitions.clear()
 
@@ -175,7 +199,7 @@ class Lander:
         if state is None:
             state = self._scopes[key] = _Scope()
             if len(self._scopes) > MAX_SCOPES:
-                self._scopes.popitem(last=False)
+                self._drop_scope()
         else:
             self._scopes.move_to_end(key)
         return state
@@ -191,9 +215,10 @@ class Lander:
 
 def _longest_prefix(
     histories: list[History], dialect: str, raw: list[Any]
-) -> tuple[int, list[bytes]]:
+) -> tuple[int, list[bytes], int]:
     best: list[bytes] = []
-    for known_dialect, messages, hashes in histories:
+    held = 0
+    for known_dialect, messages, hashes, size in histories:
         if known_dialect != dialect:
             continue
         limit = min(len(messages), len(raw))
@@ -205,7 +230,18 @@ def _longest_prefix(
             same = next((i for i in range(limit) if messages[i] != raw[i]), limit)
         if same > len(best):
             best = hashes[:same]
-    return len(best), list(best)
+            whole = same == len(messages)
+            held = size if whole else sum(map(_size, messages[:same]))
+    return len(best), list(best), held
+
+
+def _size(message: Any) -> int:
+    """About how many characters a message holds: its text, and the texts of its parts."""
+    content = message.get("content") if is_dict(message) else message
+    if isinstance(content, str):
+        return len(content)
+    texts = (part.get("text") for part in content if is_dict(part)) if is_list(content) else ()
+    return sum(len(text) for text in texts if isinstance(text, str))
 
 
 def system_text(system: list[dict[str, Any]]) -> str:

@@ -1,0 +1,47 @@
+"""Giving way: how long Python work beside the application leaves its threads room.
+
+While a thread computes, the interpreter hands its lock on only after the switch interval (5 ms), so
+an event loop that comes back from waiting for its sockets stands still for that long whenever a
+worker of ours is busy. The interval is the application's to set. So the worker lets go by itself,
+every fraction of a millisecond, for just long enough that a thread which waits does get the lock.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Final
+
+SLICE: Final = 0.000_25
+"""Seconds of work between two pauses."""
+PAUSE: Final = 0.000_02
+"""Seconds asked for; the system's timer makes some 70 us of it. A sleep of 0 would be over before
+the waiting thread is awake."""
+
+
+class _Pace(threading.local):
+    due: float | None = None
+    """When this thread is to pause next; ``None``: it does not."""
+
+
+_pace = _Pace()
+
+
+@contextmanager
+def giving_way(wanted: bool = True) -> Generator[None]:
+    """Within it, if wanted, ``give_way`` pauses this thread where its slice is used up."""
+    before, _pace.due = _pace.due, time.perf_counter() + SLICE if wanted else None
+    try:
+        yield
+    finally:
+        _pace.due = before
+
+
+def give_way() -> None:
+    """Let others run, if it is time; to be called at every step that may be one of many."""
+    due = _pace.due
+    if due is not None and time.perf_counter() >= due:
+        time.sleep(PAUSE)
+        _pace.due = time.perf_counter() + SLICE

@@ -1,0 +1,156 @@
+"""What the landing side remembers of conversations is bounded, and how it lets others run."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from pathlib import Path
+from typing import Any
+
+import pytest
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SpanExportResult
+
+from turnspan import config, pace
+from turnspan.content.ledger import InferenceContent, ledger
+from turnspan.content.redact import Redactor
+from turnspan_clickhouse import ClickHouseSpanExporter, exporter
+from turnspan_clickhouse.batch import Batch
+from turnspan_clickhouse.dsn import parse
+from turnspan_clickhouse.normalise import landing
+from turnspan_clickhouse.normalise.landing import Lander
+from turnspan_clickhouse.records import Message
+from turnspan_clickhouse.spool import Spool
+
+
+class Said(dict[str, Any]):
+    """A message whose end can be seen."""
+
+
+def land(lander: Lander, scope: str, raw: list[Any]) -> tuple[list[bytes], int]:
+    """A request's hashes, and how many of its messages are new."""
+    batch = Batch("test", 1)
+    hashes = lander.messages(
+        raw,
+        dialect="openai.chat",
+        project="shop",
+        scope=scope,
+        when=1,
+        redactor=Redactor(config.resolve({}, {})),
+        batch=batch,
+    )
+    return hashes, len(batch.rows.get(Message, []))
+
+
+def test_the_oldest_conversations_are_let_go_when_all_are_too_large(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Their memory is the application's again; what has landed of them does not land again."""
+    monkeypatch.setattr(landing, "MAX_HELD", 10_000)
+    lander = Lander()
+    old = Said(role="user", content="old " * 1_000)
+    seen = weakref.ref(old)
+    first, new = land(lander, "one", [old])
+    assert new == 1
+    text = old["content"]
+    del old
+    gc.collect()
+    assert seen() is not None
+
+    land(lander, "two", [{"role": "user", "content": [{"type": "text", "text": "new " * 2_000}]}])
+    gc.collect()
+
+    assert seen() is None
+    again, new = land(lander, "one", [Said(role="user", content=text)])
+    assert (again, new) == (first, 0)
+
+
+def test_one_conversation_counts_once_however_often_it_is_sent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A growing history, and branches of it, hold no more than the longest of them."""
+    monkeypatch.setattr(landing, "MAX_HELD", 10_000)
+    lander = Lander()
+    other = Said(role="user", content="x" * 100)
+    seen = weakref.ref(other)
+    land(lander, "other", [other])
+    del other
+    history: list[Any] = [{"role": "system", "content": "s" * 4_000}]
+    for number in range(20):
+        history.append({"role": "user", "content": f"{number}" + "u" * 200})
+        land(lander, "one", list(history))
+        land(lander, "one", [*history[:1], {"role": "user", "content": f"branch {number}"}])
+    gc.collect()
+
+    assert seen() is not None
+
+
+def test_a_worker_gives_way_only_where_it_was_told_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The steps of landing are also those of a reader, which nobody waits for."""
+    paused: list[float] = []
+    monkeypatch.setattr(pace, "SLICE", -1.0)
+    monkeypatch.setattr("turnspan.pace.time.sleep", paused.append)
+
+    pace.give_way()
+    assert paused == []
+    with pace.giving_way():
+        pace.give_way()
+        pace.give_way()
+    with pace.giving_way(False):
+        pace.give_way()
+    pace.give_way()
+    assert paused == [pace.PAUSE] * 2
+
+
+def call(history: list[Any]) -> Any:
+    """A model call that has ended, its content in the ledger."""
+    tracer = TracerProvider().get_tracer("turnspan.openai")
+    attributes = {"gen_ai.operation.name": "chat", "gen_ai.conversation.id": "one"}
+    span: Any = tracer.start_span("chat", attributes=attributes)
+    identity = span.get_span_context()
+    content = InferenceContent("openai.chat", {"messages": history})
+    ledger.put(identity.trace_id, identity.span_id, content)
+    span.end()
+    return span
+
+
+def test_much_content_is_written_in_parts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A block is made without giving way, so it must not be of everything that is queued."""
+    monkeypatch.setattr(exporter, "MAX_CONTENT", 1_000)
+    store = f"chdb://{tmp_path}"
+    landing_side = ClickHouseSpanExporter(store, project="shop")
+    try:
+        said = [call([{"role": "user", "content": f"{number} " * 600}]) for number in range(3)]
+        assert landing_side.export(said) is SpanExportResult.SUCCESS
+        segments = Spool(parse(store).spool).segments()
+    finally:
+        landing_side.shutdown()
+
+    assert [s.rows() for s in segments if s.table == "message"] == [1, 1, 1]
+    assert [s.rows() for s in segments if s.table == "llm_call"] == [1, 1, 1]
+    assert landing_side.dropped() == {}
+
+
+def test_a_spool_that_refuses_plain_spans_costs_neither_messages_nor_more_than_a_line(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What has landed of a conversation does not land again because something else was lost."""
+    store = f"chdb://{tmp_path}"
+    landing_side = ClickHouseSpanExporter(store, project="shop")
+    spool: Spool = vars(landing_side)["_spool"]
+    history = [{"role": "user", "content": "hello"}]
+    try:
+        assert landing_side.export([call(history)]) is SpanExportResult.SUCCESS
+        sizes = {segment.table: segment.size for segment in spool.segments()}
+        calls = sum(size for table, size in sizes.items() if table not in ("span", "message"))
+        for number in range(2, 5):
+            spool.limit_bytes = sizes["message"] + calls * number + sizes["span"] // 2
+            assert landing_side.export([call(history)]) is SpanExportResult.FAILURE
+        segments = spool.segments()
+    finally:
+        landing_side.shutdown()
+
+    assert sum(s.rows() for s in segments if s.table == "message") == 1
+    assert sum(s.rows() for s in segments if s.table == "llm_call") == 4
+    assert landing_side.dropped()["spool_failed:span"] == 3
+    assert sum("cannot write its spool" in line for line in caplog.messages) == 1
