@@ -9,7 +9,7 @@ from typing import Any, Final
 from turnspan import semconv
 from turnspan.content.shapes import is_dict
 from turnspan.content.snapshot import FrozenHistory, FrozenOnce, freeze
-from turnspan.patching.call import Reply, fields_of, write_usage
+from turnspan.patching.endpoint import Reply, fields_of, write_usage
 from turnspan.patching.parameters import describe
 from turnspan.turn import ToolRequest, Usage
 

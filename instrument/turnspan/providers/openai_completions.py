@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from turnspan import semconv
 from turnspan.content.snapshot import freeze
-from turnspan.patching.call import Reply, fields_of
+from turnspan.patching.endpoint import Reply, fields_of
 from turnspan.patching.parameters import describe
 from turnspan.providers.openai_chat import Chat, finish_reasons, read_usage
 

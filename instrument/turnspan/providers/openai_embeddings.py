@@ -8,7 +8,7 @@ from typing import Any, Final
 from turnspan import semconv
 from turnspan.content.shapes import is_list
 from turnspan.content.snapshot import freeze
-from turnspan.patching.call import Accumulator, Reply, fields_of, write_counts
+from turnspan.patching.endpoint import Accumulator, Reply, fields_of, write_counts
 from turnspan.patching.parameters import describe
 from turnspan.providers.openai_completions import CompletionAccumulator
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from turnspan import semconv
-from turnspan.patching.call import Reply, fields_of
+from turnspan.patching.endpoint import Reply, fields_of
 from turnspan.providers.openai_events import ResponsesAccumulator
 from turnspan.providers.openai_responses import (
     DIALECT,

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from turnspan import semconv
 from turnspan.content.shapes import is_dict
-from turnspan.content.snapshot import FrozenHistory, FrozenOnce, freeze
-from turnspan.patching.call import Reply, fields_of, write_counts
+from turnspan.content.snapshot import FrozenHistory, FrozenOnce, freeze_fields
+from turnspan.patching.endpoint import Reply, fields_of, write_counts
 from turnspan.patching.parameters import describe
 from turnspan.providers.openai_events import ResponsesAccumulator
 from turnspan.turn import ToolRequest, Usage
@@ -77,7 +77,7 @@ class Responses:
 
     def freeze(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """A copy of the request that no later change reaches."""
-        return {key: _FREEZERS.get(key, freeze)(value) for key, value in body.items()}
+        return freeze_fields(body, _FREEZERS)
 
     def describe_response(self, response: Any, attributes: dict[str, Any]) -> None:
         """Write the attributes of a response."""
