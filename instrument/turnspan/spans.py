@@ -13,6 +13,8 @@ from typing import Any, Final
 from opentelemetry.attributes import BoundedAttributes
 from opentelemetry.trace import Span
 
+from turnspan.content.shapes import kind_of
+
 _PLAIN: Final = frozenset({str, int, float, bool})
 _TEXT: Final = frozenset({str})
 
@@ -26,25 +28,25 @@ def set_attributes(span: Span, attributes: dict[str, Any]) -> None:
 def _set_at_once(span: Any, attributes: dict[str, Any]) -> bool:
     """Whether they could be set so; if not, nothing was set."""
     kept: Any = getattr(span, "_attributes", None)
-    if type(kept) is not BoundedAttributes:
+    if kind_of(kept) is not BoundedAttributes:
         return False
-    cleaned = attributes
-    for name, value in attributes.items():
-        if type(value) not in _PLAIN:
-            if type(value) is not list or not _TEXT.issuperset(map(type, value)):
-                return False
-            if cleaned is attributes:
-                cleaned = attributes.copy()
-            cleaned[name] = tuple(value)
+    for value in attributes.values():
+        if type(value) not in _PLAIN and not _is_texts(value):
+            return False
     try:
         with kept._lock:
             if kept._immutable or kept.max_value_len is not None:  # ended; or texts may be cut
                 return False
             values: dict[str, Any] = kept._dict
             limit = kept.maxlen
-            if limit is not None and len(values) + len(cleaned) > limit:
+            if limit is not None and len(values) + len(attributes) > limit:
                 return False
-            values.update(cleaned)
+            values.update(attributes)
     except AttributeError:  # another version of OpenTelemetry keeps them elsewhere
         return False
     return True
+
+
+def _is_texts(value: Any) -> bool:
+    """Whether this is a tuple of texts, the form in which the SDK keeps a sequence."""
+    return kind_of(value) is tuple and _TEXT.issuperset(map(type, value))

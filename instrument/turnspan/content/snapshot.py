@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
-from turnspan.content.shapes import is_dict
+from turnspan.content.shapes import is_dict, kind_of
 
 _SHARED = frozenset({str, int, float, bool, type(None), bytes})
 _MAX_DEPTH = 64
@@ -53,7 +53,7 @@ def freeze(value: Any, depth: int = 0) -> Any:
     out to be endless (a graph with cycles). Objects of unknown types become a short text. Raises
     whatever a hostile object's own methods raise; callers guard.
     """
-    kind: Any = type(value)
+    kind = kind_of(value)
     if kind in _SHARED:
         return value
     if depth > _SHALLOW:
@@ -140,7 +140,7 @@ class FrozenOnce:
 
     def freeze(self, value: Any) -> Any:
         """A frozen copy of a list, shared with earlier calls that gave an equal one."""
-        if type(value) is not list or not value:
+        if kind_of(value) is not list or not value:
             return freeze(value)
         last = self._last
         if last == value:
@@ -182,7 +182,7 @@ class FrozenHistory:
 
     def freeze(self, messages: Any) -> Any:
         """A frozen copy of the messages."""
-        if type(messages) is not list or not messages:
+        if kind_of(messages) is not list or not messages:
             return freeze(messages)
         last = self._last
         if last == messages:

@@ -29,10 +29,11 @@ from opentelemetry.trace import (
 
 from turnspan import config, metrics, semconv, spans
 from turnspan.content.ledger import InferenceContent, ledger
+from turnspan.content.shapes import kind_of
 from turnspan.content.snapshot import freeze
 from turnspan.context import SESSION_KEY, TURN_KEY, scope_attributes
 from turnspan.guard import errors, guard
-from turnspan.patching.endpoint import Endpoint, Reply, refusal_of
+from turnspan.patching.endpoint import UNFINISHED, Endpoint, Reply, refusal_of
 from turnspan.turn import Turn
 
 ACTIVE_CALL = otel_context.create_key("turnspan-call")
@@ -47,6 +48,7 @@ CANCELLED: Final = "cancelled"
 
 _LOST = guard("call.lost")
 _EVENT = guard("call.event")
+_CLIENT: Final = SpanKind.CLIENT  # looking a member up calls a function, until Python 3.12
 _TOLD: Final = semconv.INFERENCE_OPERATIONS - {semconv.OP_EMBEDDINGS}
 """The operations whose details an event tells; the conventions have none for the others."""
 _MESSAGE = guard("call.error_message")
@@ -143,7 +145,7 @@ class Call:
         try:
             if self.request is not None and self.endpoint.operation != semconv.OP_EMBEDDINGS:
                 content = freeze(response)
-                if type(content) is dict:  # says the same, and is quicker to read than a model
+                if kind_of(content) is dict:  # says the same, and is quicker to read than a model
                     read = content
         finally:
             self.close(read, content)
@@ -190,10 +192,17 @@ class Call:
     ) -> None:
         attributes: dict[str, Any] = {}
         failed = ""
+        cut = (
+            self.stream
+            and (self.followed or first_chunk is not None)
+            and (error is not None or outcome != COMPLETE)
+        )
         try:
             measured = metrics.live()
             if response is not None and (self.recording or measured or self.listened_to):
-                self.endpoint.describe_response(response, attributes)
+                self.endpoint.describe_response(response, attributes, cut=cut)
+            elif cut:
+                attributes[semconv.RESPONSE_FINISH_REASONS] = (UNFINISHED,)
             if first_chunk is not None:
                 attributes[semconv.RESPONSE_TIME_TO_FIRST_CHUNK] = first_chunk - self.started
             if self.tries > 1:
@@ -230,7 +239,7 @@ class Call:
         if isinstance(error, Exception):
             attributes[semconv.ERROR_TYPE] = self._error_type(error)
             return outcome or (ERROR if self.stream else "")
-        attributes[semconv.RESPONSE_FINISH_REASONS] = ["error"]
+        attributes.setdefault(semconv.RESPONSE_FINISH_REASONS, (UNFINISHED,))
         return CANCELLED
 
     def _tell(self, turn: Turn, reply: Reply | None, error: BaseException | None) -> None:
@@ -312,7 +321,7 @@ def begin(
     call.model = model
     name = f"{endpoint.operation} {model}" if model else endpoint.operation
     call.attributes = attributes
-    call.begun(tracer.start_span(name, outer, SpanKind.CLIENT, attributes))
+    call.begun(tracer.start_span(name, outer, _CLIENT, attributes))
     if settings.capture_content and (
         (call.recording and (ledger.active or settings.content_on_spans))
         or (settings.emit_events and settings.content_on_events)

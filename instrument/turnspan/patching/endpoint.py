@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, cast
+from typing import Any, Final, Protocol
 
 from turnspan import semconv
+from turnspan.content.shapes import kind_of
 from turnspan.turn import ToolRequest, Usage
+
+UNFINISHED: Final = "error"
+"""The finish reason of a choice that never finished (conventions, ``finish_reasons``)."""
 
 
 @dataclass(slots=True)
@@ -54,8 +58,13 @@ class Endpoint(Protocol):
         """A copy of the request that no later change reaches."""
         ...
 
-    def describe_response(self, response: Any, attributes: dict[str, Any]) -> None:
-        """Write the attributes of a response, an SDK's model or frozen."""
+    def describe_response(
+        self, response: Any, attributes: dict[str, Any], *, cut: bool = False
+    ) -> None:
+        """Write the attributes of a response, an SDK's model or frozen.
+
+        ``cut``: it broke off; what has not finished then, finished with ``UNFINISHED``.
+        """
         ...
 
     def reply(self, response: Any) -> Reply | None:
@@ -76,9 +85,10 @@ def fields_of(value: Any) -> dict[str, Any]:
 
     None of anything else, such as the plain text of an answer that was no JSON.
     """
-    if type(value) is dict:
-        return cast("dict[str, Any]", value)
-    fields = cast("dict[str, Any]", getattr(value, "__dict__", {}))
+    if kind_of(value) is dict:
+        frozen: dict[str, Any] = value
+        return frozen
+    fields: dict[str, Any] = getattr(value, "__dict__", {})
     extra: dict[str, Any] | None = getattr(value, "__pydantic_extra__", None)
     return {**fields, **extra} if extra else fields
 

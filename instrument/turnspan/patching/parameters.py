@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from turnspan import semconv
+from turnspan.content.shapes import kind_of
 
 _TEXT: Final = "text"
 _INTEGER: Final = "integer"
@@ -36,24 +37,23 @@ def describe(body: Mapping[str, Any], attributes: dict[str, Any]) -> None:
     """Write the attributes of a request's parameters; those of another type are left out."""
     for key, value in body.items():
         known = _PARAMETERS.get(key)
-        if known is not None:
-            _write(known[0], known[1], value, attributes)
-
-
-def _write(kind: str, name: str, value: Any, attributes: dict[str, Any]) -> None:
-    given = cast("type[object]", type(value))
-    if given is str:
-        if kind is _TEXT:
-            attributes.setdefault(name, value)  # Azure's deployment is the model
-        elif kind is _STOPS:
-            attributes[name] = [value]
-    elif given is int or given is float:
-        if kind is _NUMBER:
-            attributes[name] = float(value)
-        elif (given is int and kind is _INTEGER) or (kind is _CHOICES and value != 1):
-            attributes[name] = value
-    elif given is list:
-        if kind is _STOPS:
-            attributes[name] = [str(item) for item in cast("list[Any]", value)]
-    elif value is True and kind is _STREAM:
-        attributes[name] = True
+        if known is None:
+            continue
+        kind, name = known
+        given = kind_of(value)
+        if given is str:
+            if kind is _TEXT:
+                if name not in attributes:  # Azure's deployment is the model
+                    attributes[name] = value
+            elif kind is _STOPS:
+                attributes[name] = (value,)
+        elif given is int or given is float:
+            if kind is _NUMBER:
+                attributes[name] = float(value)
+            elif (given is int and kind is _INTEGER) or (kind is _CHOICES and value != 1):
+                attributes[name] = value
+        elif given is list:
+            if kind is _STOPS:
+                attributes[name] = tuple(map(str, value))
+        elif value is True and kind is _STREAM:
+            attributes[name] = True

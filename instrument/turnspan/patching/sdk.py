@@ -13,7 +13,7 @@ from typing import Any
 
 from opentelemetry.trace import Tracer
 
-from turnspan.content.shapes import is_dict
+from turnspan.content.shapes import is_dict, kind_of
 from turnspan.guard import errors, guard
 from turnspan.patching.call import ABANDONED, Call, begin, current_call
 from turnspan.patching.endpoint import Endpoint
@@ -151,7 +151,7 @@ class Sdk:
             if other is None:
                 return None
             endpoint, body = other
-        if not is_dict(body):
+        if kind_of(body) is not dict and not is_dict(body):
             return None
         extra = given.get("extra_json")
         if extra:

@@ -38,7 +38,7 @@ class Completions(Chat):
         text = fields_of(choices[0]).get("text")
         return Reply(
             fields.get("model") or "",
-            finish_reasons(fields),
+            finish_reasons(fields.get("choices") or ()),
             text if isinstance(text, str) else "",
             usage=None if usage is None else read_usage(usage),
         )

@@ -39,7 +39,9 @@ class Embeddings:
         """A copy of the request that no later change reaches."""
         return {key: freeze(value) for key, value in body.items()}
 
-    def describe_response(self, response: Any, attributes: dict[str, Any]) -> None:
+    def describe_response(
+        self, response: Any, attributes: dict[str, Any], *, cut: bool = False
+    ) -> None:
         """Write the attributes of a list of embeddings."""
         fields = fields_of(response)
         model = fields.get("model")
