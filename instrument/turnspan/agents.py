@@ -147,16 +147,15 @@ def turn_attributes(turn: Turn, ending: Ending) -> dict[str, Any]:
         semconv.TURN_MAX_IDENTICAL_TOOL_STREAK: turn.max_identical_tool_streak,
         semconv.TURN_NO_PROGRESS_ROUNDS: turn.no_progress_rounds,
     }
-    for key, value in (
+    told = (
         (semconv.TURN_STOP_DETAIL, ending.detail),
         (semconv.TURN_INTENT, turn.intent),
         (semconv.TURN_CHAT_MODE, turn.chat_mode),
         (semconv.TURN_TASK_TYPE, turn.task_type),
         (semconv.TURN_TARGET, turn.target),
         (semconv.TURN_MODELS, tuple(turn.models)),
-    ):
-        if value:
-            attributes[key] = value
+    )
+    attributes.update({key: value for key, value in told if value})
     usage = turn.usage
     if usage.input_tokens is not None:
         attributes[semconv.USAGE_INPUT_TOKENS] = usage.input_tokens

@@ -9,7 +9,7 @@ and its iterator hold). There is no cycle: a dropped stream is collected at once
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any, cast
 
 from turnspan import metrics
@@ -33,6 +33,19 @@ class StreamRecord:
         self.hide = call.hide_usage
         self.chunks = call.chunks = metrics.clock()
         self._call = call
+
+    def folding(self) -> Callable[[Any], bool]:
+        """What takes the chunks in; keeps the times of all but the first, where they are wanted."""
+        accumulator, chunks = self.accumulator, self.chunks
+        if chunks is None:
+            return accumulator.fold
+
+        def timed(chunk: Any) -> bool:
+            if accumulator.first is not None:
+                chunks.append(time.perf_counter())
+            return accumulator.fold(chunk)
+
+        return timed
 
     def broken(self, error: Exception, chunk: Any) -> bool:
         """Folding a chunk failed; true if the chunk must stay hidden all the same."""
@@ -66,21 +79,19 @@ def usage_only(chunk: Any) -> bool:
 
 def folded(inner: Iterator[Any], record: StreamRecord) -> Iterator[Any]:
     """What ``inner`` gives, folded in passing."""
-    fold = record.accumulator.fold
+    fold = record.folding()
     hide = record.hide
-    chunks = record.chunks
     try:
         for chunk in inner:
             try:
-                if chunks is not None and record.accumulator.first is not None:
-                    chunks.append(time.perf_counter())
-                only_usage = fold(chunk)
+                if fold(chunk) and hide:
+                    continue
             except Exception as error:  # noqa: BLE001  ours, never the caller's
-                only_usage = False
+                hidden = False
                 with _FOLD:
-                    only_usage = record.broken(error, chunk)
-            if only_usage and hide:
-                continue
+                    hidden = record.broken(error, chunk)
+                if hidden:
+                    continue
             yield chunk
     except GeneratorExit:
         with _FINISH:
@@ -99,21 +110,19 @@ def folded(inner: Iterator[Any], record: StreamRecord) -> Iterator[Any]:
 
 async def afolded(inner: AsyncIterator[Any], record: StreamRecord) -> AsyncIterator[Any]:
     """``folded`` for an asynchronous stream."""
-    fold = record.accumulator.fold
+    fold = record.folding()
     hide = record.hide
-    chunks = record.chunks
     try:
         async for chunk in inner:
             try:
-                if chunks is not None and record.accumulator.first is not None:
-                    chunks.append(time.perf_counter())
-                only_usage = fold(chunk)
+                if fold(chunk) and hide:
+                    continue
             except Exception as error:  # noqa: BLE001  ours, never the caller's
-                only_usage = False
+                hidden = False
                 with _FOLD:
-                    only_usage = record.broken(error, chunk)
-            if only_usage and hide:
-                continue
+                    hidden = record.broken(error, chunk)
+                if hidden:
+                    continue
             yield chunk
     except GeneratorExit:
         with _FINISH:

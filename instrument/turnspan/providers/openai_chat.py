@@ -18,6 +18,8 @@ DIALECT: Final = "openai.chat"
 
 _FORMATS: Final = {"text": "text", "json_object": "json", "json_schema": "json"}
 
+_HEAD: Final = ("id", "model", "created", "service_tier", "system_fingerprint")
+"""The fields of a chunk that every chunk repeats."""
 _NOTHING: Final[dict[str, Any]] = {}
 
 _FREEZERS: Final = {"messages": FrozenHistory().freeze, "tools": FrozenOnce().freeze}
@@ -197,7 +199,9 @@ class ChatAccumulator:
             text = fields["content"]
             if (
                 text
-                and choice["finish_reason"] is fields["tool_calls"] is fields["refusal"] is None
+                and choice["finish_reason"] is None
+                and fields["tool_calls"] is None
+                and fields["refusal"] is None
                 and not choice["index"]
                 and not delta.__pydantic_extra__
                 and self._choices
@@ -211,17 +215,18 @@ class ChatAccumulator:
     def _fold_fully(self, chunk: Any) -> bool:
         if self.first is None:
             self.first = time.perf_counter()
-        head = self._head
-        for name in ("id", "model", "created", "service_tier", "system_fingerprint"):
-            value = getattr(chunk, name, None)
+        head, fields = self._head, fields_of(chunk)
+        for name in _HEAD:
+            value = fields.get(name)
             if value:
                 head[name] = value
         usage = chunk.usage
         if usage is not None:
             self._usage = freeze(usage)
-        for choice in chunk.choices:
+        choices = chunk.choices
+        for choice in choices:
             self._fold_choice(choice)
-        return usage is not None and not chunk.choices
+        return usage is not None and not choices
 
     def _fold_choice(self, choice: Any) -> None:
         index = choice.index
