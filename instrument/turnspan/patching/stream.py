@@ -9,12 +9,14 @@ and its iterator hold). There is no cycle: a dropped stream is collected at once
 from __future__ import annotations
 
 import time
+from array import array
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any, cast
 
 from turnspan import metrics
 from turnspan.guard import errors, guard
 from turnspan.patching.call import ABANDONED, COMPLETE, Call
+from turnspan.patching.endpoint import Accumulator
 
 RECORD = "_turnspan_record"
 """The attribute of a stream or raw response that holds its record."""
@@ -31,21 +33,9 @@ class StreamRecord:
     def __init__(self, call: Call) -> None:
         self.accumulator = call.endpoint.accumulator()
         self.hide = call.hide_usage
-        self.chunks = call.chunks = metrics.clock()
+        call.chunks = metrics.clock()
+        self.fold = _folding(self.accumulator, call.chunks)
         self._call = call
-
-    def folding(self) -> Callable[[Any], bool]:
-        """What takes the chunks in; keeps the times of all but the first, where they are wanted."""
-        accumulator, chunks = self.accumulator, self.chunks
-        if chunks is None:
-            return accumulator.fold
-
-        def timed(chunk: Any) -> bool:
-            if accumulator.first is not None:
-                chunks.append(time.perf_counter())
-            return accumulator.fold(chunk)
-
-        return timed
 
     def broken(self, error: Exception, chunk: Any) -> bool:
         """Folding a chunk failed; true if the chunk must stay hidden all the same."""
@@ -72,6 +62,19 @@ class StreamRecord:
                 self.finish(ABANDONED)
 
 
+def _folding(accumulator: Accumulator, chunks: array[float] | None) -> Callable[[Any], bool]:
+    """What takes the chunks in; notes when each after the first came, where that is wanted."""
+    if chunks is None:
+        return accumulator.fold
+
+    def timed(chunk: Any) -> bool:
+        if accumulator.first is not None:
+            chunks.append(time.perf_counter())
+        return accumulator.fold(chunk)
+
+    return timed
+
+
 def usage_only(chunk: Any) -> bool:
     """Whether an OpenAI chunk carries nothing but the usage that was asked for."""
     return not chunk.choices and chunk.usage is not None
@@ -79,7 +82,7 @@ def usage_only(chunk: Any) -> bool:
 
 def folded(inner: Iterator[Any], record: StreamRecord) -> Iterator[Any]:
     """What ``inner`` gives, folded in passing."""
-    fold = record.folding()
+    fold = record.fold
     hide = record.hide
     try:
         for chunk in inner:
@@ -110,7 +113,7 @@ def folded(inner: Iterator[Any], record: StreamRecord) -> Iterator[Any]:
 
 async def afolded(inner: AsyncIterator[Any], record: StreamRecord) -> AsyncIterator[Any]:
     """``folded`` for an asynchronous stream."""
-    fold = record.folding()
+    fold = record.fold
     hide = record.hide
     try:
         async for chunk in inner:
