@@ -17,7 +17,7 @@ from opentelemetry.trace import Span, SpanKind, Status, StatusCode
 from turnspan import config, metrics, semconv, spans
 from turnspan.aborts import is_abort
 from turnspan.content.ledger import Content, ledger
-from turnspan.content.shapes import is_dict
+from turnspan.content.shapes import is_dict, kind_of
 from turnspan.content.snapshot import freeze
 from turnspan.context import active_session, active_turn, scope_attributes
 from turnspan.guard import errors, guard
@@ -50,7 +50,7 @@ def detach(token: object | None) -> None:
     OpenTelemetry's own ``detach`` logs an error then.
     """
     given: Any = token
-    if type(given) is Token:  # as every runtime of OpenTelemetry's gives
+    if kind_of(token) is Token:  # as every runtime of OpenTelemetry's gives
         try:
             given.var.reset(given)
         except ValueError:
