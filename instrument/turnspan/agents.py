@@ -8,14 +8,14 @@ from typing import Any
 from opentelemetry import context as otel_context
 from opentelemetry import trace
 from opentelemetry.context import Context
-from opentelemetry.trace import Span, SpanKind
+from opentelemetry.trace import Span
 
-from turnspan import config, metrics, semconv
+from turnspan import config, metrics, semconv, spans
 from turnspan.content.ledger import StartedTurn, TurnContent, ledger
 from turnspan.context import TURN_KEY, active_session, active_turn, scope_attributes
 from turnspan.guard import guard
 from turnspan.measurements import AgentEnded
-from turnspan.recording import SpanRecording, frozen, tracer
+from turnspan.recording import INTERNAL, SpanRecording, frozen, tracer
 from turnspan.turn import Ending, Turn
 
 
@@ -45,7 +45,7 @@ class TurnRecording(SpanRecording):
             return
         if not turn.intent and config.active().classify_intent:
             turn.intent = _classified(turn.user_message)
-        span.set_attributes(turn_attributes(turn, ending))
+        spans.set_attributes(span, turn_attributes(turn, ending))
         if config.active().capture_content:
             content = TurnContent(turn, user_message=turn.user_message, response=response)
         else:
@@ -87,7 +87,7 @@ def begin_turn(
     span = tracer().start_span(
         f"invoke_agent {name}" if name else "invoke_agent",
         context,
-        SpanKind.INTERNAL,
+        INTERNAL,
         attributes=given,
     )
     settings = config.active()
@@ -102,7 +102,7 @@ def begin_turn(
     )
     turn.user_message = frozen(user_message)
     if span.is_recording():
-        span.set_attribute(semconv.TURN_ID, turn.id)
+        spans.set_attributes(span, {semconv.TURN_ID: turn.id})
         if ledger.active:
             _announce(span, turn)
     inside = otel_context.set_value(TURN_KEY, turn, trace.set_span_in_context(span, context))
@@ -147,17 +147,20 @@ def turn_attributes(turn: Turn, ending: Ending) -> dict[str, Any]:
         semconv.TURN_MAX_IDENTICAL_TOOL_STREAK: turn.max_identical_tool_streak,
         semconv.TURN_NO_PROGRESS_ROUNDS: turn.no_progress_rounds,
     }
-    optional = (
+    told = (
         (semconv.TURN_STOP_DETAIL, ending.detail),
         (semconv.TURN_INTENT, turn.intent),
         (semconv.TURN_CHAT_MODE, turn.chat_mode),
         (semconv.TURN_TASK_TYPE, turn.task_type),
         (semconv.TURN_TARGET, turn.target),
-        (semconv.USAGE_INPUT_TOKENS, turn.usage.input_tokens),
-        (semconv.USAGE_OUTPUT_TOKENS, turn.usage.output_tokens),
-        (semconv.TURN_MODELS, list(turn.models)),
+        (semconv.TURN_MODELS, tuple(turn.models)),
     )
-    attributes.update({key: value for key, value in optional if value or value == 0})
+    attributes.update({key: value for key, value in told if value})
+    usage = turn.usage
+    if usage.input_tokens is not None:
+        attributes[semconv.USAGE_INPUT_TOKENS] = usage.input_tokens
+    if usage.output_tokens is not None:
+        attributes[semconv.USAGE_OUTPUT_TOKENS] = usage.output_tokens
     for key, value in turn.attributes.items():
         attributes[key] = value if isinstance(value, (str, bool, int, float)) else _spelled(value)
     return attributes

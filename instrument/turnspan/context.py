@@ -18,7 +18,7 @@ TOOL_KEY = otel_context.create_key("turnspan-tool")
 
 def active_turn(context: Context | None = None) -> Turn | None:
     """The innermost turn of the context, or ``None``."""
-    turn = otel_context.get_value(TURN_KEY, context)
+    turn = (otel_context.get_current() if context is None else context).get(TURN_KEY)
     return turn if isinstance(turn, Turn) else None
 
 
@@ -33,7 +33,7 @@ os.register_at_fork(after_in_child=_after_fork)
 
 def active_session(context: Context | None = None) -> Session | None:
     """The session of the context, or ``None``."""
-    session = otel_context.get_value(SESSION_KEY, context)
+    session = (otel_context.get_current() if context is None else context).get(SESSION_KEY)
     return session if isinstance(session, Session) else None
 
 

@@ -17,7 +17,7 @@ from turnspan import agents, config, recording, semconv
 from turnspan.agents import TurnRecording
 from turnspan.arguments import Parameters, first_line, name_of
 from turnspan.blocks import OpenBlocks
-from turnspan.guard import guard
+from turnspan.guard import errors, guard
 from turnspan.joined import join
 from turnspan.recording import SpanRecording
 from turnspan.tools import ToolRecording, begin_tool
@@ -100,10 +100,12 @@ class AgentScope(Scope[Turn]):
         name = self._name or name_of(func)
 
         def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Recording:
-            with guard("agent.begin"):
+            try:
                 if config.active().enabled:
                     message = parameters.user_message(parameters.bind(args, kwargs))
                     return self._start(name, message)
+            except Exception as error:  # noqa: BLE001  ours, never the caller's
+                errors.record("agent.begin", error)
             return NO_RECORDING
 
         return begin
@@ -170,12 +172,14 @@ class ToolScope(Scope[ToolHandle]):
         description = self._description or first_line(func)
 
         def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Recording:
-            with guard("tool.begin"):
+            try:
                 if config.active().enabled:
                     joined = join(func, self._attributes)
                     if joined is not None:
                         return joined
                     return self._start(name, description, parameters.bind(args, kwargs))
+            except Exception as error:  # noqa: BLE001  ours, never the caller's
+                errors.record("tool.begin", error)
             return NO_RECORDING
 
         return begin
@@ -221,9 +225,11 @@ class StepScope(Scope[StepHandle]):
         name = self._name or name_of(func)
 
         def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Recording:
-            with guard("step.begin"):
+            try:
                 if config.active().enabled:
                     return self._start(name)
+            except Exception as error:  # noqa: BLE001  ours, never the caller's
+                errors.record("step.begin", error)
             return NO_RECORDING
 
         return begin

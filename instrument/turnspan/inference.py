@@ -10,17 +10,10 @@ from typing import Any, Final, cast
 from opentelemetry import trace
 
 from turnspan import metrics, semconv
-from turnspan.content.snapshot import FrozenHistory, FrozenOnce, freeze
+from turnspan.content.snapshot import FrozenHistory, FrozenOnce, freeze, freeze_fields
 from turnspan.guard import guard
-from turnspan.patching.call import (
-    ABANDONED,
-    COMPLETE,
-    Accumulator,
-    Call,
-    Reply,
-    begin,
-    write_usage,
-)
+from turnspan.patching.call import ABANDONED, COMPLETE, Call, begin
+from turnspan.patching.endpoint import UNFINISHED, Accumulator, Reply, write_usage
 from turnspan.patching.parameters import describe
 from turnspan.turn import ToolRequest, Usage
 
@@ -282,17 +275,20 @@ class _Manual:
 
     def freeze(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """A copy of the request that no later change reaches."""
-        return {key: _FREEZERS.get(key, freeze)(value) for key, value in body.items()}
+        return freeze_fields(body, _FREEZERS)
 
-    def describe_response(self, response: Any, attributes: dict[str, Any]) -> None:
+    def describe_response(
+        self, response: Any, attributes: dict[str, Any], *, cut: bool = False
+    ) -> None:
         """Write the attributes of what was told."""
         told = self.told
         if told.id:
             attributes[semconv.RESPONSE_ID] = told.id
         if told.model:
             attributes[semconv.RESPONSE_MODEL] = told.model
-        if told.finish_reason:
-            attributes[semconv.RESPONSE_FINISH_REASONS] = [told.finish_reason]
+        reason = told.finish_reason or (UNFINISHED if cut else "")
+        if reason:
+            attributes[semconv.RESPONSE_FINISH_REASONS] = (reason,)
         if told.service_tier:
             attributes[semconv.RESPONSE_SERVICE_TIER] = told.service_tier
         if told.cached:

@@ -58,7 +58,7 @@ class Joined(NoRecording):
 
 def current_run() -> ToolRun | None:
     """The run that a tool runner is at, in this context."""
-    run = otel_context.get_value(RUN_KEY)
+    run = otel_context.get_current().get(RUN_KEY)
     return run if isinstance(run, ToolRun) else None
 
 

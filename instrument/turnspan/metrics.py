@@ -56,6 +56,8 @@ class _Metrics:
         self._source: MeterProvider | None = None
         self._idle: object = None
         self._named: bool | None = None
+        self._internal: Any = None
+        """The API's module that keeps the global provider, once it is known to."""
         self._create_lock = threading.Lock()
         self._forget()
 
@@ -87,6 +89,10 @@ class _Metrics:
         """Whether a MeterProvider has come; makes the instruments when it has."""
         provider: Any = self._given
         if provider is None:
+            known = self._internal
+            # The short way, of a process without metrics; this is asked several times a call.
+            if known is not None and known._METER_PROVIDER is None:
+                return False
             provider = self._global()
         if provider is None or provider is self._idle:
             return False
@@ -119,6 +125,7 @@ class _Metrics:
         if not self._named:
             known: Any = getattr(internal, "_METER_PROVIDER", self)
             if internal is None or known is None:
+                self._internal = internal
                 return None
             if known is not self:
                 return known

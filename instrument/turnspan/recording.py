@@ -7,24 +7,27 @@ from __future__ import annotations
 
 import os
 import time
-from typing import Any
+from contextvars import Token
+from typing import Any, Final
 
 from opentelemetry import context as otel_context
 from opentelemetry import trace
 from opentelemetry.context import Context
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode
 
-from turnspan import config, metrics, semconv
+from turnspan import config, metrics, semconv, spans
 from turnspan.aborts import is_abort
 from turnspan.content.ledger import Content, ledger
-from turnspan.content.shapes import is_dict
+from turnspan.content.shapes import is_dict, kind_of
 from turnspan.content.snapshot import freeze
 from turnspan.context import active_session, active_turn, scope_attributes
-from turnspan.guard import guard
+from turnspan.guard import errors, guard
 from turnspan.measurements import WorkflowEnded
 
 _MAX_ITEMS = 10_000
 MAX_DESCRIPTION = 500
+
+INTERNAL: Final = SpanKind.INTERNAL  # looking a member up calls a function, until Python 3.12
 
 _tracer = trace.get_tracer(semconv.SCOPE_DECORATORS)
 _forks = 0
@@ -58,7 +61,7 @@ def detach(token: object | None) -> None:
     OpenTelemetry's own ``detach`` logs an error then.
     """
     given: Any = token
-    if hasattr(given, "var"):  # a contextvars.Token, as every runtime of OpenTelemetry's gives
+    if kind_of(token) is Token:  # as every runtime of OpenTelemetry's gives
         try:
             given.var.reset(given)
         except ValueError:
@@ -85,41 +88,56 @@ class SpanRecording:
         """The span; give it attributes of your own with ``set_attribute``."""
         return self._span
 
+    # Guarded without ``guard``, which costs as much as what it guards; a generator pays each step.
+
     def enter(self) -> object | None:
         """Make the span current."""
-        with guard("recording.enter"):
+        try:
             return otel_context.attach(self._context)
-        return None
+        except Exception as error:  # noqa: BLE001  ours, never the caller's
+            errors.record("recording.enter", error)
+            return None
 
     def leave(self, token: object | None) -> None:
         """Make the former span current again, where this code still runs in the same context."""
-        with guard("recording.leave"):
+        try:
             detach(token)
+        except Exception as error:  # noqa: BLE001  ours, never the caller's
+            errors.record("recording.leave", error)
 
     def suspend(self, token: object | None) -> None:
         """Leave at a yield; a span that the generator itself made current stays its own."""
-        with guard("recording.leave"):
+        try:
             if token is not None:
                 self._context = otel_context.get_current()
                 detach(token)
+        except Exception as error:  # noqa: BLE001  ours, never the caller's
+            errors.record("recording.leave", error)
 
     def item(self, value: Any) -> None:
         """A generator yielded this; kept (frozen) up to 10,000 items."""
-        with guard("recording.item"):
-            if self._items is None:
-                self._items = []
-            if len(self._items) < _MAX_ITEMS:
-                self._items.append(frozen(value))
+        try:
+            items = self._items
+            if items is None:
+                items = self._items = []
+            if len(items) < _MAX_ITEMS:
+                items.append(value if type(value) is str else frozen(value))
+        except Exception as error:  # noqa: BLE001  ours, never the caller's
+            errors.record("recording.item", error)
 
     def done(self, result: Any) -> None:
         """The code returned this."""
-        with guard("recording.end"):
+        try:
             self._end(result, None, "")
+        except Exception as error:  # noqa: BLE001  ours, never the caller's
+            errors.record("recording.end", error)
 
     def exhausted(self, result: Any) -> None:
         """A generator ran to its end."""
-        with guard("recording.end"):
+        try:
             self._end(result, None, "complete")
+        except Exception as error:  # noqa: BLE001  ours, never the caller's
+            errors.record("recording.end", error)
 
     def failed(self, error: BaseException, *, stream: bool = False) -> None:
         """The code raised this."""
@@ -136,9 +154,10 @@ class SpanRecording:
         items = self._items
         if not items:
             return result
-        if all(isinstance(item, str) for item in items):
+        try:
             return "".join(items)
-        return items
+        except TypeError:  # not all of them are texts
+            return items
 
     def _end(self, result: Any, error: BaseException | None, outcome: str) -> None:
         if (
@@ -148,7 +167,7 @@ class SpanRecording:
         span = self._span
         try:
             if outcome:
-                span.set_attribute(semconv.STREAM_OUTCOME, outcome)
+                spans.set_attributes(span, {semconv.STREAM_OUTCOME: outcome})
             self._record(self._output(result), error)
             if error is not None and is_abort(error):
                 error = None
@@ -213,8 +232,10 @@ def told(message: str) -> str:
 
 def frozen(value: Any) -> Any:
     """What a value looks like now; a marker for what cannot be read of it."""
-    with guard("recording.freeze"):
+    try:
         return freeze(value)
+    except Exception as error:  # noqa: BLE001  an object's own methods may raise
+        errors.record("recording.freeze", error)
     if is_dict(value):  # the arguments of a call: the others can be read
         return {name: _readable(item) for name, item in value.items()}
     return _readable(value)
@@ -229,8 +250,9 @@ def _readable(value: Any) -> Any:
 def begin_span(span_name: str, attributes: dict[str, Any]) -> SpanRecording:
     """Start a workflow's or step's span."""
     context = otel_context.get_current()
-    attributes.update(scope_attributes(active_turn(context), active_session(context)))
-    span = _tracer.start_span(span_name, context, SpanKind.INTERNAL, attributes=attributes)
+    if context:
+        attributes.update(scope_attributes(active_turn(context), active_session(context)))
+    span = _tracer.start_span(span_name, context, INTERNAL, attributes=attributes)
     inside = trace.set_span_in_context(span, context)
     if attributes.get(semconv.OPERATION_NAME) == semconv.OP_INVOKE_WORKFLOW:
         return WorkflowRecording(span, inside, attributes.get(semconv.WORKFLOW_NAME, ""))

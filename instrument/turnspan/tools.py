@@ -19,7 +19,7 @@ from turnspan.context import TOOL_KEY, active_session, active_turn, scope_attrib
 from turnspan.loops import ToolFact
 from turnspan.measurements import ToolEnded
 from turnspan.outcomes import tool_failed
-from turnspan.recording import SpanRecording, frozen, told, tracer
+from turnspan.recording import INTERNAL, SpanRecording, frozen, told, tracer
 from turnspan.turn import Turn
 
 _TOOL_ERROR: Final = "tool_error"
@@ -84,10 +84,11 @@ class ToolRecording(SpanRecording):
         if tool.failure and error is None:
             span.set_attribute(semconv.ERROR_TYPE, _TOOL_ERROR)
             span.set_status(Status(StatusCode.ERROR, told(tool.failure)))
-        if config.active().capture_content:
+        settings = config.active()
+        if settings.capture_content:
             content = ToolContent(tool.arguments, outcome, tool.turn)
             self._keep(content)
-            if config.active().content_on_spans:
+            if settings.content_on_spans:
                 from turnspan.content.on_span import tool_attributes
 
                 span.set_attributes(tool_attributes(content))
@@ -117,7 +118,7 @@ def begin_tool(
     tool = open_tool(
         tracer(),
         f"execute_tool {name}",
-        SpanKind.INTERNAL,
+        INTERNAL,
         context,
         name,
         arguments=frozen(arguments),
@@ -141,13 +142,15 @@ def open_tool(
     attributes: Mapping[str, Any],
 ) -> OpenTool:
     """Start a tool's span and count it in its turn. ``arguments`` are frozen already."""
-    turn = active_turn(context)
+    turn: Turn | None = None
     given: dict[str, Any] = {
         semconv.OPERATION_NAME: semconv.OP_EXECUTE_TOOL,
         semconv.TOOL_NAME: name,
         semconv.TOOL_TYPE: tool_type,
     }
-    given.update(scope_attributes(turn, active_session(context)))
+    if context:
+        turn = active_turn(context)
+        given.update(scope_attributes(turn, active_session(context)))
     if not call_id and turn is not None:
         call_id = turn.requested_call_id(name, arguments)
     if call_id:

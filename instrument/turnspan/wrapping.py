@@ -114,7 +114,10 @@ def wrap(func: F, begin_for: Callable[[Callable[..., Any]], Begin]) -> F:
         raise TypeError(
             f"decorate a method of the class {func.__name__} (its run or __call__), not the class"
         )
-    wrapper = _wrapper_of(func)(func, begin_for(func))
+    kind_of_wrapper = _wrapper_of(func)
+    if kind_of_wrapper in _LATER and inspect.isfunction(func):
+        return cast("F", _binding_at_once(func, kind_of_wrapper, begin_for(func)))
+    wrapper = kind_of_wrapper(func, begin_for(func))
     if not hasattr(func, "__name__"):  # a partial, a callable object
         wrapper.__name__ = wrapper.__qualname__ = name_of(func)
     return cast("F", functools.update_wrapper(wrapper, func))
@@ -245,6 +248,41 @@ def _wrap_async_generator(func: Callable[..., Any], begin: Begin) -> Callable[..
                 sent, thrown = None, error
 
     return wrapper
+
+
+_LATER: Final = frozenset({_wrap_generator, _wrap_async_generator})
+
+
+def _binding_at_once(
+    func: Callable[..., Any],
+    wrapper_of: Callable[[Callable[..., Any], Begin], Callable[..., Any]],
+    begin: Begin,
+) -> Any:
+    """A wrapper of a generator function that binds its arguments when called, as ``func`` does.
+
+    A generator of our own would take any arguments, and fail at its first step. What wrapt makes is
+    called like a plain function, and is a generator function to whoever inspects it.
+    """
+    import wrapt
+
+    def call(
+        wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        given = args if instance is None else (instance, *args)
+        try:
+            generator = wrapped(*args, **kwargs)  # runs nothing of it yet
+        except BaseException as error:
+            begin(given, kwargs).failed(error, stream=True)
+            raise
+
+        def begin_now(_: tuple[Any, ...], __: dict[str, Any]) -> Recording:
+            return begin(given, kwargs)
+
+        recorded = wrapper_of(lambda: generator, begin_now)()
+        recorded.__name__, recorded.__qualname__ = generator.__name__, generator.__qualname__
+        return recorded
+
+    return wrapt.FunctionWrapper(func, call)
 
 
 def _finished(recording: Recording, thrown: BaseException | None, result: Any) -> None:

@@ -251,12 +251,36 @@ def test_generator_without_items_has_an_outcome(spans: Spans, error: Any) -> Non
     assert attribute(spans.one("x"), semconv.STREAM_OUTCOME) == expected[type(error)]
 
 
-def test_wrong_arguments_end_the_span(spans: Spans) -> None:
-    """The TypeError reaches whoever starts the generator, and the span."""
-    wrong: Any = turnspan.step("x")(items)
+@pytest.mark.parametrize("func", [items, async_items])
+def test_wrong_arguments_raise_at_the_call(func: Any, spans: Spans) -> None:
+    """As they do undecorated, before any step is taken; the span says so."""
+    wrong: Any = turnspan.step("x")(func)
+
     with pytest.raises(TypeError, match="positional argument"):
-        next(wrong(1, 2))
+        wrong(1, 2, 3)
+
     assert spans.one("x").status.status_code is StatusCode.ERROR
+
+
+def test_a_decorated_generator_function_is_still_one(spans: Spans) -> None:
+    """To whoever inspects it, as a method too; and its generators carry its name."""
+
+    class Source:
+        start = 3
+
+        @turnspan.step("x")
+        def items(self, count: int = 2) -> Iterator[int]:
+            """So many."""
+            yield from range(self.start, self.start + count)
+
+    assert inspect.isgeneratorfunction(Source.items)
+    assert inspect.isgeneratorfunction(Source().items)
+    assert str(inspect.signature(Source().items)) == "(count: 'int' = 2) -> 'Iterator[int]'"
+    assert (Source.items.__name__, Source.items.__doc__) == ("items", "So many.")
+    made: Any = Source().items()
+    assert made.__qualname__.endswith("Source.items")
+    assert [list(Source().items(1)), list(Source.items(Source()))] == [[3], [3, 4]]
+    assert spans.names() == ["x", "x"]
 
 
 # -- callables of every kind ------------------

@@ -198,6 +198,7 @@ def test_streams_left_early(
         gc.collect()
 
     assert outcome(spans.call()) == "abandoned"
+    assert spans.attributes()["gen_ai.response.finish_reasons"] == ("error",)
     assert spans.call().status.status_code is StatusCode.UNSET
     assert spans.content().response["content"][1] == {"type": "text", "text": "It "}
 
@@ -225,6 +226,36 @@ def test_asynchronous_calls_and_streams(spans: Spans, server: ModelServer) -> No
     assert [outcome(span) for span in spans.calls()] == [None, "complete", "complete"]
 
 
+@pytest.mark.parametrize("way", ["close", "cancel"])
+def test_asynchronous_streams_left_early(way: str, spans: Spans, server: ModelServer) -> None:
+    """Closed or cancelled: what never finished says so, and it is no error."""
+    server.stream(message_stream("It ", "may."), hold_after=9)
+
+    async def read(stream: Any) -> None:
+        async for event in stream:
+            if way == "close" and event.type == "content_block_delta":
+                return
+
+    async def run() -> None:
+        async with anthropic.AsyncAnthropic(base_url=server.url, api_key="k") as client:
+            stream = await client.messages.create(
+                model="m", max_tokens=9, messages=HELLO, stream=True
+            )
+            task = asyncio.create_task(read(stream))
+            if way == "cancel":
+                await asyncio.sleep(0.05)
+                task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            server.release.set()
+            await stream.close()
+
+    asyncio.run(run())
+
+    assert outcome(spans.call()) == ("cancelled" if way == "cancel" else "abandoned")
+    assert spans.attributes()["gen_ai.response.finish_reasons"] == ("error",)
+    assert spans.call().status.status_code is StatusCode.UNSET
+
+
 def test_an_error_within_a_stream(
     spans: Spans, server: ModelServer, claude: anthropic.Anthropic
 ) -> None:
@@ -243,6 +274,8 @@ def test_an_error_within_a_stream(
     assert (first.attributes or {})["error.type"] == "overloaded_error"
     assert (second.attributes or {})["error.type"] == "overloaded_error"
     assert (outcome(first), outcome(second)) == (None, "error")
+    assert "gen_ai.response.finish_reasons" not in (first.attributes or {})  # nothing had begun
+    assert (second.attributes or {})["gen_ai.response.finish_reasons"] == ("error",)
     assert second.status.status_code is StatusCode.ERROR
 
 

@@ -307,7 +307,16 @@ def test_the_asynchronous_runner(spans: Spans, server: ModelServer) -> None:
         server.answer(message(use("a", city="Oslo"), reason="tool_use"))
     for _ in range(2):
         server.answer(message())
-    tool = async_tool(turnspan.tool(aweather))
+    begun: list[str] = []
+
+    async def weather_of_both(city: str) -> str:
+        """The weather, once both runs want it: the server answers in the order of their calls."""
+        begun.append(city)
+        while len(begun) < 2:
+            await asyncio.sleep(0.001)
+        return await aweather(city)
+
+    tool = async_tool(turnspan.tool("aweather")(weather_of_both))
 
     async def one(client: anthropic.AsyncAnthropic) -> str:
         runner = client.beta.messages.tool_runner(

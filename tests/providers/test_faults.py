@@ -21,10 +21,10 @@ import turnspan
 from support.model_replies import chat, chat_stream, message, message_stream
 from support.model_server import ModelServer
 from support.sdks import BROKEN, chat_helper
-from turnspan import config, context
+from turnspan import config, context, spans
 from turnspan.content import ledger, shapes, snapshot
 from turnspan.guard import errors
-from turnspan.patching import call, parameters, sdk, stream
+from turnspan.patching import call, endpoint, parameters, sdk, stream
 from turnspan.providers import anthropic as anthropic_provider
 from turnspan.providers import anthropic_messages, openai_chat
 from turnspan.providers import openai as openai_provider
@@ -36,6 +36,7 @@ HELLO: list[Any] = [{"role": "user", "content": "hi"}]
 
 _MODULES: tuple[ModuleType, ...] = (
     call,
+    endpoint,
     stream,
     parameters,
     sdk,
@@ -45,6 +46,7 @@ _MODULES: tuple[ModuleType, ...] = (
     anthropic_messages,
     snapshot,
     shapes,
+    spans,
 )
 _OTHERS: tuple[tuple[Any, str], ...] = (
     (config, "active"),
@@ -67,7 +69,7 @@ _OUTERMOST = {
         f"Sdk.{name}"
         for name in (
             *("request", "arequest", "_arequest", "close", "aclose", "_aclose"),
-            *("parse", "aparse", "_aparse", "retry", "process"),
+            *("parse", "aparse", "_aparse", "retry"),
         )
     ),
     "AnthropicSdk.own_span",

@@ -28,6 +28,11 @@ def outcome(span: ReadableSpan) -> Any:
     return (span.attributes or {}).get("turnspan.stream.outcome")
 
 
+def reasons(spans: Spans) -> Any:
+    """Why each choice of the only call finished."""
+    return spans.attributes()["gen_ai.response.finish_reasons"]
+
+
 def text_of(spans: Spans) -> Any:
     """The text that was kept of the only call."""
     return spans.content().response["choices"][0]["message"]["content"]
@@ -143,6 +148,7 @@ def test_a_stream_left_early(
     gc.collect()  # the SDK's stream refers to itself: dropped, it lives until then, traced or not
 
     assert outcome(spans.call()) == "abandoned"
+    assert reasons(spans) == ("error",)
     assert spans.call().status.status_code is StatusCode.UNSET
     assert text_of(spans) == "Hel"
 
@@ -155,7 +161,41 @@ def test_a_stream_never_read(spans: Spans, server: ModelServer, gpt: openai.Open
     gc.collect()
 
     assert outcome(spans.call()) == "abandoned"
+    assert reasons(spans) == ("error",)
     assert spans.content().response is None
+
+
+def test_each_choice_of_a_broken_stream_has_its_own_reason(
+    spans: Spans, server: ModelServer, gpt: openai.OpenAI
+) -> None:
+    """By position: one that had finished keeps its reason, one that had not gets ``error``."""
+    first = chunk({"content": "Hel"})
+    ended = {"index": 1, "delta": {"content": "Bye"}, "finish_reason": "stop"}
+    server.stream([first, chunk({}, choices=[ended]), first], stop_after=2)
+
+    with pytest.raises(openai.APIConnectionError):
+        list(start(gpt, n=2))
+
+    assert reasons(spans) == ("error", "stop")
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_dropped_stream_is_ended_by_the_garbage_collector(
+    spans: Spans, server: ModelServer, gpt: openai.OpenAI, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The SDK's stream is in a cycle: until it is collected its span is open. No one is warned."""
+    gc.collect()
+    gc.disable()
+    try:
+        server.stream(chat_stream("Hel", "lo"), hold_after=2)
+        broken_off(gpt)
+        assert spans.all() == []
+        gc.collect()
+    finally:
+        gc.enable()
+
+    assert outcome(spans.call()) == "abandoned"
+    assert caplog.records == []
 
 
 def test_whoever_stops_at_the_finish_reason_has_read_it_all(
@@ -179,6 +219,7 @@ def test_a_stream_that_breaks(spans: Spans, server: ModelServer, gpt: openai.Ope
         list(start(gpt))
 
     assert outcome(spans.call()) == "error"
+    assert reasons(spans) == ("error",)
     assert spans.call().status.status_code is StatusCode.ERROR
     assert spans.attributes()["error.type"] == caught.type.__name__
     assert text_of(spans) == "Hel"
@@ -313,6 +354,12 @@ async def _drop(stream: Any) -> None:
     await stream.response.aclose()
 
 
+async def _forget(stream: Any) -> None:
+    async for part in stream:
+        if part.choices[0].delta.content:
+            break
+
+
 async def _aclose(stream: Any) -> None:
     iterator = stream.__aiter__()
     await anext(iterator)
@@ -335,6 +382,7 @@ async def _cancel(stream: Any) -> None:
         (_read, "complete", None),
         (_break, "abandoned", 2),
         (_drop, "abandoned", 2),
+        (_forget, "abandoned", 2),
         (_aclose, "abandoned", 2),
         (_cancel, "cancelled", 2),
     ],
@@ -360,6 +408,7 @@ def test_asynchronous_streams(
     asyncio.run(run())
 
     assert outcome(spans.call()) == expected
+    assert reasons(spans) == (("stop",) if expected == "complete" else ("error",))
     assert text_of(spans) == ("Hello" if expected == "complete" else "Hel")
     assert spans.call().status.status_code is StatusCode.UNSET
 

@@ -50,7 +50,9 @@ def _there(part: str) -> bool:
         return False
     for name in (asked["path"] or "").split("."):
         if name:
-            found = inspect.getattr_static(found, name, None)
+            # A module of the SDKs may import what it has only when asked for it.
+            look_up = getattr if inspect.ismodule(found) else inspect.getattr_static
+            found = look_up(found, name, None)
             if found is None:
                 return False
     return not asked["parameter"] or asked["parameter"] in inspect.signature(found).parameters

@@ -85,7 +85,7 @@ class TurnContent:
 Content = InferenceContent | ToolContent | TurnContent
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class StartedTurn:
     """A turn that has begun: what its ``running`` row says. Times in ns since the epoch."""
 

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeGuard
+from collections.abc import Callable
+from typing import Any, Final, TypeGuard
+
+kind_of: Final[Callable[[object], type[object]]] = type
+"""``type``, by a name that the type checkers narrow nothing by: what is of unknown type stays so.
+(As a call it costs less than a look by ``isinstance`` or through the guards below.)"""
 
 
 def is_dict(value: object) -> TypeGuard[dict[str, Any]]:

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
-from turnspan.content.shapes import is_dict, is_list
+from turnspan.content.shapes import is_dict, kind_of
 
 _SHARED = frozenset({str, int, float, bool, type(None), bytes})
 _MAX_DEPTH = 64
@@ -32,7 +32,18 @@ class _Deep(threading.local):
 _deep = _Deep()
 
 
-_kind_of: Callable[[object], type[object]] = type
+def freeze_fields(
+    body: Mapping[str, Any], freezers: Mapping[str, Callable[[Any], Any]]
+) -> dict[str, Any]:
+    """A copy of a request: each field frozen, by a freezer of its own where it has one."""
+    frozen: dict[str, Any] = {}
+    for key, value in body.items():
+        if type(value) in _SHARED:
+            frozen[key] = value
+        else:
+            freezer = freezers.get(key)
+            frozen[key] = freeze(value) if freezer is None else freezer(value)
+    return frozen
 
 
 def freeze(value: Any, depth: int = 0) -> Any:
@@ -42,7 +53,7 @@ def freeze(value: Any, depth: int = 0) -> Any:
     out to be endless (a graph with cycles). Objects of unknown types become a short text. Raises
     whatever a hostile object's own methods raise; callers guard.
     """
-    kind = _kind_of(value)
+    kind = kind_of(value)
     if kind in _SHARED:
         return value
     if depth > _SHALLOW:
@@ -125,19 +136,24 @@ class FrozenOnce:
     def __init__(self, limit: int = 64) -> None:
         self._limit = limit
         self._known: dict[tuple[int, int], Any] = {}
+        self._last: list[Any] | None = None
 
     def freeze(self, value: Any) -> Any:
         """A frozen copy of a list, shared with earlier calls that gave an equal one."""
-        if not is_list(value) or not value:
+        if kind_of(value) is not list or not value:
             return freeze(value)
+        last = self._last
+        if last == value:
+            return last
         key = (len(value), _shape(value))
         known = self._known.get(key)
         if known is not None and known == value:
+            self._last = known
             return known
         frozen = freeze(value)
         if len(self._known) >= self._limit:
             self._known.clear()
-        self._known[key] = frozen
+        self._known[key] = self._last = frozen
         return frozen
 
 
@@ -162,11 +178,15 @@ class FrozenHistory:
     def __init__(self, limit: int = 16) -> None:
         self._limit = limit
         self._known: dict[Any, list[Any]] = {}
+        self._last: list[Any] | None = None
 
     def freeze(self, messages: Any) -> Any:
         """A frozen copy of the messages."""
-        if not is_list(messages) or not messages:
+        if kind_of(messages) is not list or not messages:
             return freeze(messages)
+        last = self._last
+        if last == messages:
+            return last
         key = _opening(messages)
         known = self._known.get(key)
         if known is None:
@@ -174,15 +194,22 @@ class FrozenHistory:
             while len(self._known) >= self._limit:
                 self._known.pop(next(iter(self._known)), None)
         elif known == messages:
-            return known
+            frozen = known
         else:
-            frozen = [
-                old if old == new else freeze(new, 1)
-                for old, new in zip(known, messages, strict=False)
-            ]
-            frozen += [freeze(message, 1) for message in messages[len(known) :]]
-        self._known[key] = frozen
+            frozen = _shared(known, messages)
+        self._known[key] = self._last = frozen
         return frozen
+
+
+def _shared(known: list[Any], messages: list[Any]) -> list[Any]:
+    """The messages frozen, with those of the call before that are still the same."""
+    count = len(known)
+    if messages[:count] == known:  # they were only added to, as nearly always
+        return known + [freeze(message, 1) for message in messages[count:]]
+    frozen = [
+        old if old == new else freeze(new, 1) for old, new in zip(known, messages, strict=False)
+    ]
+    return frozen + [freeze(message, 1) for message in messages[count:]]
 
 
 def _opening(messages: list[Any]) -> Any:

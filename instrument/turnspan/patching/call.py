@@ -11,10 +11,9 @@ from __future__ import annotations
 import re
 import time
 from array import array
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, Final, Protocol, cast
+from typing import Any, Final
 
 from opentelemetry import context as otel_context
 from opentelemetry.context import Context
@@ -28,12 +27,14 @@ from opentelemetry.trace import (
     set_span_in_context,
 )
 
-from turnspan import config, metrics, semconv
+from turnspan import config, metrics, semconv, spans
 from turnspan.content.ledger import InferenceContent, ledger
+from turnspan.content.shapes import kind_of
 from turnspan.content.snapshot import freeze
 from turnspan.context import SESSION_KEY, TURN_KEY, scope_attributes
-from turnspan.guard import guard
-from turnspan.turn import ToolRequest, Turn, Usage
+from turnspan.guard import errors, guard
+from turnspan.patching.endpoint import UNFINISHED, Endpoint, Reply, refusal_of
+from turnspan.turn import Turn
 
 ACTIVE_CALL = otel_context.create_key("turnspan-call")
 _SUPPRESSED: Final = str(getattr(otel_context, "_SUPPRESS_INSTRUMENTATION_KEY", ""))
@@ -45,75 +46,14 @@ ABANDONED: Final = "abandoned"
 ERROR: Final = "error"
 CANCELLED: Final = "cancelled"
 
-_FREEZE = guard("call.freeze_request")
 _LOST = guard("call.lost")
 _EVENT = guard("call.event")
+_CLIENT: Final = SpanKind.CLIENT  # looking a member up calls a function, until Python 3.12
 _TOLD: Final = semconv.INFERENCE_OPERATIONS - {semconv.OP_EMBEDDINGS}
 """The operations whose details an event tells; the conventions have none for the others."""
 _MESSAGE = guard("call.error_message")
 _MESSAGE_LENGTH: Final = 2_000
 _CODE = re.compile(r"[A-Za-z_][A-Za-z0-9_.\-]{0,63}")
-
-
-@dataclass(slots=True)
-class Reply:
-    """What a response means for the turn."""
-
-    model: str = ""
-    finish_reasons: Sequence[str] = ()
-    text: str = ""
-    """What the model wrote for the user to read."""
-    tool_requests: Sequence[ToolRequest] = ()
-    """The tool calls that the model asked the application for."""
-    usage: Usage | None = None
-
-
-class Accumulator(Protocol):
-    """Folds the chunks of one stream into the response they make up."""
-
-    done: bool
-    """Whether everything that matters has arrived (a reader may stop before the last byte)."""
-    first: float | None
-    """When the first chunk arrived, by ``time.perf_counter``."""
-
-    def fold(self, chunk: Any) -> bool:
-        """Take a chunk in; true for a chunk that carries nothing but token usage."""
-        ...
-
-    def response(self) -> dict[str, Any] | None:
-        """The response as the API would have sent it unstreamed; ``None`` before any chunk."""
-        ...
-
-
-class Endpoint(Protocol):
-    """One inference API of a provider: how its requests, responses and streams read."""
-
-    operation: str
-    dialect: str
-
-    def describe(self, body: Mapping[str, Any], attributes: dict[str, Any]) -> None:
-        """Write the request's attributes, those a sampler may want included."""
-        ...
-
-    def freeze(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        """A copy of the request that no later change reaches."""
-        ...
-
-    def describe_response(self, response: Any, attributes: dict[str, Any]) -> None:
-        """Write the attributes of a response, an SDK's model or frozen."""
-        ...
-
-    def reply(self, response: Any) -> Reply | None:
-        """What a response, an SDK's model or frozen, means for the turn; ``None``: nothing."""
-        ...
-
-    def accumulator(self) -> Accumulator:
-        """A fresh accumulator for one stream."""
-        ...
-
-    def error_code(self, error: BaseException) -> Any:
-        """The provider's own code of an error, if it has one."""
-        ...
 
 
 class Call:
@@ -127,8 +67,6 @@ class Call:
     """Whether a stream's or raw response's record ends it; collected with it in any order."""
     hide_usage = False
     """Whether we asked for the stream's usage: the caller must not see the extra chunk."""
-    http: Any = None
-    """The HTTP response, once it is there."""
     model = ""
     ended_with: Mapping[str, Any] = MappingProxyType({})
     """The attributes of its end, where an event is to tell them."""
@@ -203,11 +141,14 @@ class Call:
         to their history, and only the same form of a message lands as one.
         """
         content: Any = None
+        read = response
         try:
-            if self.request is not None:
+            if self.request is not None and self.endpoint.operation != semconv.OP_EMBEDDINGS:
                 content = freeze(response)
+                if kind_of(content) is dict:  # says the same, and is quicker to read than a model
+                    read = content
         finally:
-            self.close(response, content)
+            self.close(read, content)
 
     # -- the end
 
@@ -227,13 +168,13 @@ class Call:
         if not self._open:
             return
         self._open = False
-        if self.endpoint.operation == semconv.OP_EMBEDDINGS:
-            content = None  # nothing but vectors
         try:
             self._record(response, error, outcome, first_chunk)
         finally:
             try:
-                if self.request is not None:
+                if self.endpoint.operation == semconv.OP_EMBEDDINGS:
+                    content = None  # nothing but vectors
+                if self.request is not None and self.recording:
                     self._keep(self.request, content)
                 if config.active().emit_events and self.endpoint.operation in _TOLD:
                     with _EVENT:
@@ -251,9 +192,17 @@ class Call:
     ) -> None:
         attributes: dict[str, Any] = {}
         failed = ""
+        cut = (
+            self.stream
+            and (self.followed or first_chunk is not None)
+            and (error is not None or outcome != COMPLETE)
+        )
         try:
-            if response is not None and self.listened_to:
-                self.endpoint.describe_response(response, attributes)
+            measured = metrics.live()
+            if response is not None and (self.recording or measured or self.listened_to):
+                self.endpoint.describe_response(response, attributes, cut=cut)
+            elif cut:
+                attributes[semconv.RESPONSE_FINISH_REASONS] = (UNFINISHED,)
             if first_chunk is not None:
                 attributes[semconv.RESPONSE_TIME_TO_FIRST_CHUNK] = first_chunk - self.started
             if self.tries > 1:
@@ -265,7 +214,6 @@ class Call:
                 outcome = outcome and ERROR
             if outcome:
                 attributes[semconv.STREAM_OUTCOME] = outcome
-            measured = metrics.live()
             reply: Reply | None = None
             if response is not None and (measured or self.turn is not None):
                 reply = self.endpoint.reply(response)
@@ -278,7 +226,7 @@ class Call:
                 self.ended_with = attributes
         finally:
             if self.recording:
-                self.span.set_attributes(attributes)
+                spans.set_attributes(self.span, attributes)
                 if error is not None and isinstance(error, Exception):
                     failed = error_message(error)
                 if failed:
@@ -291,7 +239,7 @@ class Call:
         if isinstance(error, Exception):
             attributes[semconv.ERROR_TYPE] = self._error_type(error)
             return outcome or (ERROR if self.stream else "")
-        attributes[semconv.RESPONSE_FINISH_REASONS] = ["error"]
+        attributes.setdefault(semconv.RESPONSE_FINISH_REASONS, (UNFINISHED,))
         return CANCELLED
 
     def _tell(self, turn: Turn, reply: Reply | None, error: BaseException | None) -> None:
@@ -315,8 +263,6 @@ class Call:
         events.call_ended(self.span, {**self.attributes, **self.ended_with}, kept, error)
 
     def _keep(self, request: dict[str, Any], response: Any) -> None:
-        if not self.recording:
-            return
         content = InferenceContent(self.endpoint.dialect, request, response, self.turn)
         identity = self.span.get_span_context()
         ledger.put(identity.trace_id, identity.span_id, content)
@@ -349,22 +295,24 @@ def begin(
     if not settings.enabled:
         return None
     outer = otel_context.get_current()
-    if outer.get(_SUPPRESSED) or outer.get(_SUPPRESSED_PLAIN):
-        return None
-    running = outer.get(ACTIVE_CALL)
-    if (
-        isinstance(running, Call)
-        and running.under_way
-        and running.endpoint.operation == endpoint.operation
-    ):
-        return None  # a wrapper over this SDK records the same call already
-    turn: Any = outer.get(TURN_KEY)
+    turn: Any = None
+    session: Any = None
+    if outer:
+        if outer.get(_SUPPRESSED) or outer.get(_SUPPRESSED_PLAIN):
+            return None
+        running = outer.get(ACTIVE_CALL)
+        if (
+            isinstance(running, Call)
+            and running.under_way
+            and running.endpoint.operation == endpoint.operation
+        ):
+            return None  # a wrapper over this SDK records the same call already
+        turn, session = outer.get(TURN_KEY), outer.get(SESSION_KEY)
     rounds = endpoint.operation not in semconv.OUTSIDE_ROUNDS
     concerned = turn if rounds or endpoint.operation == semconv.OP_FETCH_RESPONSE else None
     call = Call(endpoint, outer, concerned, stream)
     attributes = dict(target)
     endpoint.describe(body, attributes)
-    session: Any = outer.get(SESSION_KEY)
     if turn is not None or session is not None:
         attributes.update(scope_attributes(turn, session))
     if turn is not None:
@@ -373,12 +321,15 @@ def begin(
     call.model = model
     name = f"{endpoint.operation} {model}" if model else endpoint.operation
     call.attributes = attributes
-    call.begun(tracer.start_span(name, outer, SpanKind.CLIENT, attributes))
-    wanted = call.recording and (ledger.active or settings.content_on_spans)
-    on_event = settings.emit_events and settings.content_on_events
-    if settings.capture_content and (wanted or on_event):
-        with _FREEZE:
+    call.begun(tracer.start_span(name, outer, _CLIENT, attributes))
+    if settings.capture_content and (
+        (call.recording and (ledger.active or settings.content_on_spans))
+        or (settings.emit_events and settings.content_on_events)
+    ):
+        try:
             _freeze_request(call, body)
+        except Exception as error:  # noqa: BLE001  costs the content only
+            errors.record("call.freeze_request", error)
     return call
 
 
@@ -407,53 +358,8 @@ def error_message(error: BaseException, name: str = "") -> str:
     return name or type(error).__qualname__
 
 
-def refusal_of(response: Any) -> dict[str, Any]:
-    """The ``error`` in a response that came as a success; empty where there is none."""
-    error = fields_of(response).get("error")
-    if error is None:  # a field that the SDK's model does not know
-        extra: Any = getattr(response, "__pydantic_extra__", None) or {}
-        error = extra.get("error")
-    return fields_of(error)
-
-
 def failure_message(response: Any) -> str:
     """What a response that came as a success says failed, redacted."""
     problem = refusal_of(response)
     code, text = problem.get("code"), problem.get("message")
     return error_message(RuntimeError(text or code or "failed"), str(code or "failed"))
-
-
-def write_usage(usage: Usage, attributes: dict[str, Any]) -> None:
-    """Write the known token counts."""
-    if usage.input_tokens is not None:
-        attributes[semconv.USAGE_INPUT_TOKENS] = usage.input_tokens
-    if usage.output_tokens is not None:
-        attributes[semconv.USAGE_OUTPUT_TOKENS] = usage.output_tokens
-    if usage.cache_read_tokens is not None:
-        attributes[semconv.USAGE_CACHE_READ_INPUT_TOKENS] = usage.cache_read_tokens
-    if usage.cache_write_tokens is not None:
-        attributes[semconv.USAGE_CACHE_WRITE_INPUT_TOKENS] = usage.cache_write_tokens
-    if usage.reasoning_tokens is not None:
-        attributes[semconv.USAGE_REASONING_OUTPUT_TOKENS] = usage.reasoning_tokens
-
-
-def write_counts(
-    counts: Mapping[str, Any], names: tuple[tuple[str, str], ...], attributes: dict[str, Any]
-) -> None:
-    """Write those of a provider's counts that are known."""
-    for key, name in names:
-        count = counts.get(key)
-        if count is not None:
-            attributes[name] = count
-
-
-def fields_of(value: Any) -> dict[str, Any]:
-    """The fields of an SDK's model, also those it has no name for, or of what was frozen of one.
-
-    None of anything else, such as the plain text of an answer that was no JSON.
-    """
-    if type(value) is dict:
-        return cast("dict[str, Any]", value)
-    fields = cast("dict[str, Any]", getattr(value, "__dict__", {}))
-    extra: dict[str, Any] | None = getattr(value, "__pydantic_extra__", None)
-    return {**fields, **extra} if extra else fields

@@ -3,49 +3,58 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from turnspan import semconv
+from turnspan.content.shapes import kind_of
 
-_TEXTS: Final = {
-    "model": semconv.REQUEST_MODEL,
-    "reasoning_effort": semconv.REQUEST_REASONING_LEVEL,
+_TEXT: Final = "text"
+_INTEGER: Final = "integer"
+_NUMBER: Final = "number"
+_STOPS: Final = "stops"
+_CHOICES: Final = "choices"
+_STREAM: Final = "stream"
+_BOUND: Final = 2**63  # what an attribute can hold
+
+_PARAMETERS: Final = {
+    "model": (_TEXT, semconv.REQUEST_MODEL),
+    "reasoning_effort": (_TEXT, semconv.REQUEST_REASONING_LEVEL),
+    "max_tokens": (_INTEGER, semconv.REQUEST_MAX_TOKENS),
+    "max_completion_tokens": (_INTEGER, semconv.REQUEST_MAX_TOKENS),
+    "top_k": (_INTEGER, semconv.REQUEST_TOP_K),
+    "seed": (_INTEGER, semconv.REQUEST_SEED),
+    "temperature": (_NUMBER, semconv.REQUEST_TEMPERATURE),
+    "top_p": (_NUMBER, semconv.REQUEST_TOP_P),
+    "frequency_penalty": (_NUMBER, semconv.REQUEST_FREQUENCY_PENALTY),
+    "presence_penalty": (_NUMBER, semconv.REQUEST_PRESENCE_PENALTY),
+    "stop": (_STOPS, semconv.REQUEST_STOP_SEQUENCES),
+    "stop_sequences": (_STOPS, semconv.REQUEST_STOP_SEQUENCES),
+    "n": (_CHOICES, semconv.REQUEST_CHOICE_COUNT),
+    "stream": (_STREAM, semconv.REQUEST_STREAM),
 }
-_INTEGERS: Final = {
-    "max_tokens": semconv.REQUEST_MAX_TOKENS,
-    "max_completion_tokens": semconv.REQUEST_MAX_TOKENS,
-    "top_k": semconv.REQUEST_TOP_K,
-    "seed": semconv.REQUEST_SEED,
-}
-_NUMBERS: Final = {
-    "temperature": semconv.REQUEST_TEMPERATURE,
-    "top_p": semconv.REQUEST_TOP_P,
-    "frequency_penalty": semconv.REQUEST_FREQUENCY_PENALTY,
-    "presence_penalty": semconv.REQUEST_PRESENCE_PENALTY,
-}
-_STOPS: Final = frozenset({"stop", "stop_sequences"})
-_INTEGER: Final = 2**63  # what an attribute can hold
 
 
 def describe(body: Mapping[str, Any], attributes: dict[str, Any]) -> None:
     """Write the attributes of a request's parameters; those of another type are left out."""
     for key, value in body.items():
-        kind = cast("type[object]", type(value))
-        if kind is str:
-            if key in _TEXTS:
-                attributes.setdefault(_TEXTS[key], value)  # Azure's deployment is the model
-            elif key in _STOPS:
-                attributes[semconv.REQUEST_STOP_SEQUENCES] = [value]
-        elif kind is float or (kind is int and -_INTEGER <= cast("int", value) < _INTEGER):
-            if key in _NUMBERS:
-                attributes[_NUMBERS[key]] = float(value)
-            elif kind is int and key in _INTEGERS:
-                attributes[_INTEGERS[key]] = value
-            elif key == "n" and value != 1:
-                attributes[semconv.REQUEST_CHOICE_COUNT] = value
-        elif kind is list:
-            if key in _STOPS:
-                texts = [item for item in value if type(item) is str]
-                attributes[semconv.REQUEST_STOP_SEQUENCES] = texts
-        elif value is True and key == "stream":
-            attributes[semconv.REQUEST_STREAM] = True
+        known = _PARAMETERS.get(key)
+        if known is None:
+            continue
+        kind, name = known
+        given = kind_of(value)
+        if given is str:
+            if kind is _TEXT:
+                if name not in attributes:  # Azure's deployment is the model
+                    attributes[name] = value
+            elif kind is _STOPS:
+                attributes[name] = (value,)
+        elif given is float or (given is int and -_BOUND <= value < _BOUND):
+            if kind is _NUMBER:
+                attributes[name] = float(value)
+            elif (given is int and kind is _INTEGER) or (kind is _CHOICES and value != 1):
+                attributes[name] = value
+        elif given is list:
+            if kind is _STOPS:
+                attributes[name] = tuple(item for item in value if kind_of(item) is str)
+        elif value is True and kind is _STREAM:
+            attributes[name] = True

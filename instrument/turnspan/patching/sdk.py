@@ -13,9 +13,10 @@ from typing import Any
 
 from opentelemetry.trace import Tracer
 
-from turnspan.content.shapes import is_dict
-from turnspan.guard import guard
-from turnspan.patching.call import ABANDONED, Call, Endpoint, begin, current_call
+from turnspan.content.shapes import is_dict, kind_of
+from turnspan.guard import errors, guard
+from turnspan.patching.call import ABANDONED, Call, begin, current_call
+from turnspan.patching.endpoint import Endpoint
 from turnspan.patching.stream import (
     RawRecord,
     attach,
@@ -27,12 +28,9 @@ from turnspan.patching.stream import (
 
 _POST = frozenset({"post", "POST"})
 
-_BEFORE = guard("sdk.before_call")
 _ADJUST = guard("sdk.adjust_request")
 _FAILED = guard("sdk.call_failed")
-_ANSWERED = guard("sdk.call_answered")
 _UNSETTLED = guard("sdk.unsettled")
-_PROCESS = guard("sdk.process_response")
 _RETRY = guard("sdk.retry")
 _PARSED = guard("sdk.parsed")
 _CLOSED = guard("sdk.closed")
@@ -88,10 +86,12 @@ class Sdk:
     ) -> Any:
         """Around ``SyncAPIClient.request``."""
         call: Call | None = None
-        with _BEFORE:
+        try:
             call = self._begin(client, args, kwargs)
             if call is not None:
                 call.enter()
+        except Exception as error:  # noqa: BLE001  ours, never the caller's
+            errors.record("sdk.before_call", error)
         if call is None:
             return wrapped(*args, **kwargs)
         try:
@@ -100,11 +100,10 @@ class Sdk:
             with _FAILED:
                 self._failed(call, client, error)
             raise
-        settled = False
-        with _ANSWERED:
+        try:
             self._answered(call, result)
-            settled = True
-        if not settled:
+        except Exception as error:  # noqa: BLE001  ours, never the caller's
+            errors.record("sdk.call_answered", error)
             unsettled(call, result)
         return result
 
@@ -118,10 +117,12 @@ class Sdk:
         self, wrapped: Callable[..., Any], client: Any, args: _Arguments, kwargs: _Keywords
     ) -> Any:
         call: Call | None = None
-        with _BEFORE:
+        try:
             call = self._begin(client, args, kwargs)
             if call is not None:
                 call.enter()
+        except Exception as error:  # noqa: BLE001  ours, never the caller's
+            errors.record("sdk.before_call", error)
         if call is None:
             return await wrapped(*args, **kwargs)
         try:
@@ -130,11 +131,10 @@ class Sdk:
             with _FAILED:
                 self._failed(call, client, error)
             raise
-        settled = False
-        with _ANSWERED:
+        try:
             self._answered(call, result)
-            settled = True
-        if not settled:
+        except Exception as error:  # noqa: BLE001  ours, never the caller's
+            errors.record("sdk.call_answered", error)
             unsettled(call, result)
         return result
 
@@ -151,7 +151,7 @@ class Sdk:
             if other is None:
                 return None
             endpoint, body = other
-        if not is_dict(body):
+        if kind_of(body) is not dict and not is_dict(body):
             return None
         extra = given.get("extra_json")
         if extra:
@@ -166,13 +166,15 @@ class Sdk:
 
     def _target(self, client: Any) -> Mapping[str, Any]:
         # Kept with the client, which dies with it; the base URL of a living client may be set anew.
-        url = client.base_url
-        known = client.__dict__.get(TARGET)
-        if known is not None and known[0] is url:
+        # Not read from its property: newer SDKs import a module at each look at it (2 us).
+        own = client.__dict__
+        url = own.get("_base_url")
+        known = own.get(TARGET)
+        if known is not None and known[0] is url and url is not None:
             found: Mapping[str, Any] = known[1]
             return found
-        target = self.target_of(client, url)
-        client.__dict__[TARGET] = (url, target)
+        target = self.target_of(client, client.base_url)
+        own[TARGET] = (url, target)
         return target
 
     def _failed(self, call: Call, client: Any, error: BaseException) -> None:
@@ -192,16 +194,6 @@ class Sdk:
                 call.answered(result)
 
     # -- beside the call
-
-    def process(
-        self, wrapped: Callable[..., Any], client: Any, args: _Arguments, kwargs: _Keywords
-    ) -> Any:
-        """Around ``_process_response``, which makes the result: the HTTP response is there."""
-        with _PROCESS:
-            call = current_call()
-            if call is not None and not call.stream:
-                call.http = kwargs.get("response")
-        return wrapped(*args, **kwargs)
 
     def retry(
         self, wrapped: Callable[..., Any], client: Any, args: _Arguments, kwargs: _Keywords

@@ -9,12 +9,14 @@ and its iterator hold). There is no cycle: a dropped stream is collected at once
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Iterator
+from array import array
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any, cast
 
 from turnspan import metrics
 from turnspan.guard import errors, guard
 from turnspan.patching.call import ABANDONED, COMPLETE, Call
+from turnspan.patching.endpoint import Accumulator
 
 RECORD = "_turnspan_record"
 """The attribute of a stream or raw response that holds its record."""
@@ -31,7 +33,8 @@ class StreamRecord:
     def __init__(self, call: Call) -> None:
         self.accumulator = call.endpoint.accumulator()
         self.hide = call.hide_usage
-        self.chunks = call.chunks = metrics.clock()
+        call.chunks = metrics.clock()
+        self.fold = _folding(self.accumulator, call.chunks)
         self._call = call
 
     def broken(self, error: Exception, chunk: Any) -> bool:
@@ -59,6 +62,19 @@ class StreamRecord:
                 self.finish(ABANDONED)
 
 
+def _folding(accumulator: Accumulator, chunks: array[float] | None) -> Callable[[Any], bool]:
+    """What takes the chunks in; notes when each after the first came, where that is wanted."""
+    if chunks is None:
+        return accumulator.fold
+
+    def timed(chunk: Any) -> bool:
+        if accumulator.first is not None:
+            chunks.append(time.perf_counter())
+        return accumulator.fold(chunk)
+
+    return timed
+
+
 def usage_only(chunk: Any) -> bool:
     """Whether an OpenAI chunk carries nothing but the usage that was asked for."""
     return not chunk.choices and chunk.usage is not None
@@ -66,21 +82,19 @@ def usage_only(chunk: Any) -> bool:
 
 def folded(inner: Iterator[Any], record: StreamRecord) -> Iterator[Any]:
     """What ``inner`` gives, folded in passing."""
-    fold = record.accumulator.fold
+    fold = record.fold
     hide = record.hide
-    chunks = record.chunks
     try:
         for chunk in inner:
             try:
-                if chunks is not None and record.accumulator.first is not None:
-                    chunks.append(time.perf_counter())
-                only_usage = fold(chunk)
+                if fold(chunk) and hide:
+                    continue
             except Exception as error:  # noqa: BLE001  ours, never the caller's
-                only_usage = False
+                hidden = False
                 with _FOLD:
-                    only_usage = record.broken(error, chunk)
-            if only_usage and hide:
-                continue
+                    hidden = record.broken(error, chunk)
+                if hidden:
+                    continue
             yield chunk
     except GeneratorExit:
         with _FINISH:
@@ -99,21 +113,19 @@ def folded(inner: Iterator[Any], record: StreamRecord) -> Iterator[Any]:
 
 async def afolded(inner: AsyncIterator[Any], record: StreamRecord) -> AsyncIterator[Any]:
     """``folded`` for an asynchronous stream."""
-    fold = record.accumulator.fold
+    fold = record.fold
     hide = record.hide
-    chunks = record.chunks
     try:
         async for chunk in inner:
             try:
-                if chunks is not None and record.accumulator.first is not None:
-                    chunks.append(time.perf_counter())
-                only_usage = fold(chunk)
+                if fold(chunk) and hide:
+                    continue
             except Exception as error:  # noqa: BLE001  ours, never the caller's
-                only_usage = False
+                hidden = False
                 with _FOLD:
-                    only_usage = record.broken(error, chunk)
-            if only_usage and hide:
-                continue
+                    hidden = record.broken(error, chunk)
+                if hidden:
+                    continue
             yield chunk
     except GeneratorExit:
         with _FINISH:

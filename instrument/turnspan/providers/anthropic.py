@@ -100,8 +100,6 @@ class AnthropicInstrumentor(SdkInstrumentor):
         if not patches.wrap(_CLIENT, "SyncAPIClient.request", sdk.request):
             return "this version of anthropic has no SyncAPIClient.request"
         patches.wrap(_CLIENT, "AsyncAPIClient.request", sdk.arequest)
-        patches.wrap(_CLIENT, "SyncAPIClient._process_response", sdk.process)
-        patches.wrap(_CLIENT, "AsyncAPIClient._process_response", sdk.process)
         patches.wrap_any(_CLIENT, SYNC_RETRIES, sdk.retry)
         patches.wrap_any(_CLIENT, ASYNC_RETRIES, sdk.retry)
         patches.wrap("anthropic._streaming", "Stream.close", sdk.close)

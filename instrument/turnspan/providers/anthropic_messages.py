@@ -9,7 +9,7 @@ from typing import Any, Final
 from turnspan import semconv
 from turnspan.content.shapes import is_dict
 from turnspan.content.snapshot import FrozenHistory, FrozenOnce, freeze
-from turnspan.patching.call import Reply, fields_of, write_usage
+from turnspan.patching.endpoint import UNFINISHED, Reply, fields_of, write_usage
 from turnspan.patching.parameters import describe
 from turnspan.turn import ToolRequest, Usage
 
@@ -51,16 +51,18 @@ class Messages:
             if type(value).__name__ not in _ABSENT
         }
 
-    def describe_response(self, response: Any, attributes: dict[str, Any]) -> None:
+    def describe_response(
+        self, response: Any, attributes: dict[str, Any], *, cut: bool = False
+    ) -> None:
         """Write the attributes of a message."""
         fields = fields_of(response)
         for key, name in _ABOUT_RESPONSE:
             value = fields.get(key)
             if value:
                 attributes[name] = value
-        reason = fields.get("stop_reason")
+        reason = fields.get("stop_reason") or (UNFINISHED if cut else None)
         if reason:
-            attributes[semconv.RESPONSE_FINISH_REASONS] = [reason]
+            attributes[semconv.RESPONSE_FINISH_REASONS] = (reason,)
         usage = fields.get("usage")
         if usage is not None:
             write_usage(read_usage(usage), attributes)

@@ -14,7 +14,8 @@ from opentelemetry.trace import Tracer
 
 from turnspan import config, semconv
 from turnspan.content.shapes import is_dict
-from turnspan.patching.call import Call, Endpoint
+from turnspan.patching.call import Call
+from turnspan.patching.endpoint import Endpoint
 from turnspan.patching.instrumentor import SdkInstrumentor
 from turnspan.patching.patches import Patches
 from turnspan.patching.sdk import ASYNC_RETRIES, SYNC_RETRIES, Sdk
@@ -192,8 +193,6 @@ class OpenAIInstrumentor(SdkInstrumentor):
         assert isinstance(sdk, OpenAISdk)
         sdk.known_streams = known_streams(patches)
         patches.wrap(client, "AsyncAPIClient.request", sdk.arequest)
-        patches.wrap(client, "SyncAPIClient._process_response", sdk.process)
-        patches.wrap(client, "AsyncAPIClient._process_response", sdk.process)
         patches.wrap_any(client, SYNC_RETRIES, sdk.retry)
         patches.wrap_any(client, ASYNC_RETRIES, sdk.retry)
         patches.wrap("openai._streaming", "Stream.close", sdk.close)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from turnspan import semconv
 from turnspan.content.shapes import is_dict, is_list
-from turnspan.content.snapshot import FrozenHistory, FrozenOnce, freeze
-from turnspan.patching.call import Reply, fields_of, refusal_of, write_counts
+from turnspan.content.snapshot import FrozenHistory, FrozenOnce, freeze, freeze_fields
+from turnspan.patching.endpoint import UNFINISHED, Reply, fields_of, refusal_of
 from turnspan.patching.parameters import describe
 from turnspan.providers.openai_pieces import block_text, joined_content
 from turnspan.turn import ToolRequest, Usage
@@ -18,21 +18,8 @@ DIALECT: Final = "openai.chat"
 
 _FORMATS: Final = {"text": "text", "json_object": "json", "json_schema": "json"}
 
-_ABOUT_RESPONSE: Final = (
-    ("id", semconv.RESPONSE_ID),
-    ("model", semconv.RESPONSE_MODEL),
-    ("service_tier", semconv.OPENAI_RESPONSE_SERVICE_TIER),
-    ("system_fingerprint", semconv.OPENAI_RESPONSE_SYSTEM_FINGERPRINT),
-)
-_COUNTS: Final = (
-    ("prompt_tokens", semconv.USAGE_INPUT_TOKENS),  # the cached ones included
-    ("completion_tokens", semconv.USAGE_OUTPUT_TOKENS),
-)
-_PROMPT_COUNTS: Final = (
-    ("cached_tokens", semconv.USAGE_CACHE_READ_INPUT_TOKENS),
-    ("cache_write_tokens", semconv.USAGE_CACHE_WRITE_INPUT_TOKENS),
-)
-_COMPLETION_COUNTS: Final = (("reasoning_tokens", semconv.USAGE_REASONING_OUTPUT_TOKENS),)
+_HEAD: Final = ("id", "model", "created", "service_tier", "system_fingerprint")
+"""The fields of a chunk that every chunk repeats."""
 _NOTHING: Final[dict[str, Any]] = {}
 
 _FREEZERS: Final = {"messages": FrozenHistory().freeze, "tools": FrozenOnce().freeze}
@@ -53,39 +40,46 @@ class Chat:
         if type(tier) is str and tier != "auto":
             attributes[semconv.OPENAI_REQUEST_SERVICE_TIER] = tier
         form = body.get("response_format")
-        if is_dict(form):
+        if form is not None and is_dict(form):
             output = _FORMATS.get(form.get("type", ""))
             if output is not None:
                 attributes[semconv.OUTPUT_TYPE] = output
 
     def freeze(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """A copy of the request that no later change reaches."""
-        return {key: _FREEZERS.get(key, freeze)(value) for key, value in body.items()}
+        return freeze_fields(body, _FREEZERS)
 
-    def describe_response(self, response: Any, attributes: dict[str, Any]) -> None:
+    def describe_response(
+        self, response: Any, attributes: dict[str, Any], *, cut: bool = False
+    ) -> None:
         """Write the attributes of a chat completion."""
-        fields = fields_of(response)
-        for key, name in _ABOUT_RESPONSE:
-            value = fields.get(key)
-            if value:
-                attributes[name] = value
-        reasons = finish_reasons(fields)
-        if reasons:
-            attributes[semconv.RESPONSE_FINISH_REASONS] = reasons
-        if not fields.get("choices"):
+        get = fields_of(response).get
+        value = get("id")
+        if value:
+            attributes[semconv.RESPONSE_ID] = value
+        value = get("model")
+        if value:
+            attributes[semconv.RESPONSE_MODEL] = value
+        value = get("service_tier")
+        if value:
+            attributes[semconv.OPENAI_RESPONSE_SERVICE_TIER] = value
+        value = get("system_fingerprint")
+        if value:
+            attributes[semconv.OPENAI_RESPONSE_SYSTEM_FINGERPRINT] = value
+        choices = get("choices")
+        if cut:
+            attributes[semconv.RESPONSE_FINISH_REASONS] = unfinished_reasons(choices or ())
+        elif choices:
+            reasons = finish_reasons(choices)
+            if reasons:
+                attributes[semconv.RESPONSE_FINISH_REASONS] = reasons
+        if not choices:
             problem = refusal_of(response)
             if problem:
                 attributes[semconv.ERROR_TYPE] = str(problem.get("code") or "failed")
-        usage = fields.get("usage")
+        usage = get("usage")
         if usage is not None:
-            counts = fields_of(usage)
-            write_counts(counts, _COUNTS, attributes)
-            details = counts.get("prompt_tokens_details")
-            if details is not None:
-                write_counts(fields_of(details), _PROMPT_COUNTS, attributes)
-            details = counts.get("completion_tokens_details")
-            if details is not None:
-                write_counts(fields_of(details), _COMPLETION_COUNTS, attributes)
+            _describe_usage(fields_of(usage).get, attributes)
 
     def reply(self, response: Any) -> Reply:
         """What a chat completion means for the turn."""
@@ -93,7 +87,7 @@ class Chat:
         usage = fields.get("usage")
         reply = Reply(
             fields.get("model") or "",
-            finish_reasons(fields),
+            finish_reasons(fields.get("choices") or ()),
             usage=None if usage is None else read_usage(usage),
         )
         requests: list[ToolRequest] = []
@@ -117,10 +111,43 @@ class Chat:
         return getattr(error, "code", None)
 
 
-def finish_reasons(fields: Mapping[str, Any]) -> list[str]:
+def finish_reasons(choices: Sequence[Any]) -> tuple[str, ...]:
     """Why each choice ended."""
-    reasons = [fields_of(choice).get("finish_reason") for choice in fields.get("choices") or ()]
-    return [reason for reason in reasons if reason]
+    if len(choices) == 1:
+        reason = fields_of(choices[0]).get("finish_reason")
+        return (reason,) if reason else ()
+    reasons = [fields_of(choice).get("finish_reason") for choice in choices]
+    return tuple(reason for reason in reasons if reason)
+
+
+def unfinished_reasons(choices: Sequence[Any]) -> tuple[str, ...]:
+    """Why each choice of a stream ended that broke off; one at least was to come."""
+    reasons = [fields_of(choice).get("finish_reason") or UNFINISHED for choice in choices]
+    return tuple(reasons) or (UNFINISHED,)
+
+
+def _describe_usage(get: Callable[[str], Any], attributes: dict[str, Any]) -> None:
+    """Write the token counts that are known; the prompt's include the cached ones."""
+    count = get("prompt_tokens")
+    if count is not None:
+        attributes[semconv.USAGE_INPUT_TOKENS] = count
+    count = get("completion_tokens")
+    if count is not None:
+        attributes[semconv.USAGE_OUTPUT_TOKENS] = count
+    details = get("prompt_tokens_details")
+    if details is not None:
+        within = fields_of(details)
+        count = within.get("cached_tokens")
+        if count is not None:
+            attributes[semconv.USAGE_CACHE_READ_INPUT_TOKENS] = count
+        count = within.get("cache_write_tokens")
+        if count is not None:
+            attributes[semconv.USAGE_CACHE_WRITE_INPUT_TOKENS] = count
+    details = get("completion_tokens_details")
+    if details is not None:
+        count = fields_of(details).get("reasoning_tokens")
+        if count is not None:
+            attributes[semconv.USAGE_REASONING_OUTPUT_TOKENS] = count
 
 
 def _requested(tool: Mapping[str, Any]) -> ToolRequest:
@@ -188,17 +215,18 @@ class ChatAccumulator:
     def _fold_fully(self, chunk: Any) -> bool:
         if self.first is None:
             self.first = time.perf_counter()
-        head = self._head
-        for name in ("id", "model", "created", "service_tier", "system_fingerprint"):
-            value = getattr(chunk, name, None)
+        head, fields = self._head, fields_of(chunk)
+        for name in _HEAD:
+            value = fields.get(name)
             if value:
                 head[name] = value
         usage = chunk.usage
         if usage is not None:
             self._usage = freeze(usage)
-        for choice in chunk.choices:
+        choices = chunk.choices
+        for choice in choices:
             self._fold_choice(choice)
-        return usage is not None and not chunk.choices
+        return usage is not None and not choices
 
     def _fold_choice(self, choice: Any) -> None:
         index = choice.index

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from turnspan import semconv
 from turnspan.content.snapshot import freeze
-from turnspan.patching.call import Reply, fields_of
+from turnspan.patching.endpoint import Reply, fields_of
 from turnspan.patching.parameters import describe
 from turnspan.providers.openai_chat import Chat, finish_reasons, read_usage
 
@@ -38,7 +38,7 @@ class Completions(Chat):
         text = fields_of(choices[0]).get("text")
         return Reply(
             fields.get("model") or "",
-            finish_reasons(fields),
+            finish_reasons(fields.get("choices") or ()),
             text if isinstance(text, str) else "",
             usage=None if usage is None else read_usage(usage),
         )

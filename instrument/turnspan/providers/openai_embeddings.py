@@ -8,7 +8,7 @@ from typing import Any, Final
 from turnspan import semconv
 from turnspan.content.shapes import is_list
 from turnspan.content.snapshot import freeze
-from turnspan.patching.call import Accumulator, Reply, fields_of, write_counts
+from turnspan.patching.endpoint import Accumulator, Reply, fields_of, write_counts
 from turnspan.patching.parameters import describe
 from turnspan.providers.openai_completions import CompletionAccumulator
 
@@ -39,7 +39,9 @@ class Embeddings:
         """A copy of the request that no later change reaches."""
         return {key: freeze(value) for key, value in body.items()}
 
-    def describe_response(self, response: Any, attributes: dict[str, Any]) -> None:
+    def describe_response(
+        self, response: Any, attributes: dict[str, Any], *, cut: bool = False
+    ) -> None:
         """Write the attributes of a list of embeddings."""
         fields = fields_of(response)
         model = fields.get("model")

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from turnspan.content.shapes import is_dict, is_list
 from turnspan.content.snapshot import freeze
-from turnspan.patching.call import fields_of
+from turnspan.patching.endpoint import fields_of
 
 _DELTAS: Final = {
     "response.output_text.delta": ("content", "output_text", "text"),

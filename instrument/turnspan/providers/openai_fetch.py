@@ -7,7 +7,7 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from turnspan import semconv
-from turnspan.patching.call import Reply, fields_of
+from turnspan.patching.endpoint import Reply, fields_of
 from turnspan.providers.openai_events import ResponsesAccumulator
 from turnspan.providers.openai_responses import (
     DIALECT,
@@ -43,10 +43,12 @@ class FetchResponse:
         """Nothing was sent that a model saw."""
         return {}
 
-    def describe_response(self, response: Any, attributes: dict[str, Any]) -> None:
+    def describe_response(
+        self, response: Any, attributes: dict[str, Any], *, cut: bool = False
+    ) -> None:
         """Write the attributes of a response, without its tokens: they are its creation's."""
         fields = fields_of(response)
-        describe_identity(fields, attributes)
+        describe_identity(fields, attributes, cut=cut)
         status = fields.get("status")
         if type(status) is str:
             attributes[semconv.RESPONSE_STATUS] = status

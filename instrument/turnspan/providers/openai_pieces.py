@@ -19,8 +19,10 @@ def block_text(content: Any) -> str:
 
 def joined_content(pieces: list[Any]) -> Any:
     """The content that a stream's pieces, texts and lists of blocks, make up."""
-    if all(isinstance(piece, str) for piece in pieces):
+    try:
         return "".join(pieces)
+    except TypeError:  # a list of blocks among them
+        pass
     blocks: list[Any] = []
     for piece in pieces:
         if is_list(piece):

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from turnspan import semconv
 from turnspan.content.shapes import is_dict
-from turnspan.content.snapshot import FrozenHistory, FrozenOnce, freeze
-from turnspan.patching.call import Reply, fields_of, write_counts
+from turnspan.content.snapshot import FrozenHistory, FrozenOnce, freeze_fields
+from turnspan.patching.endpoint import UNFINISHED, Reply, fields_of, write_counts
 from turnspan.patching.parameters import describe
 from turnspan.providers.openai_events import ResponsesAccumulator
 from turnspan.turn import ToolRequest, Usage
@@ -77,12 +77,14 @@ class Responses:
 
     def freeze(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """A copy of the request that no later change reaches."""
-        return {key: _FREEZERS.get(key, freeze)(value) for key, value in body.items()}
+        return freeze_fields(body, _FREEZERS)
 
-    def describe_response(self, response: Any, attributes: dict[str, Any]) -> None:
+    def describe_response(
+        self, response: Any, attributes: dict[str, Any], *, cut: bool = False
+    ) -> None:
         """Write the attributes of a response."""
         fields = fields_of(response)
-        describe_identity(fields, attributes)
+        describe_identity(fields, attributes, cut=cut)
         status = fields.get("status")
         if status in PENDING:
             attributes[semconv.RESPONSE_STATUS] = status
@@ -129,15 +131,17 @@ def _describe_options(body: Mapping[str, Any], attributes: dict[str, Any]) -> No
         attributes[semconv.CONVERSATION_ID] = conversation
 
 
-def describe_identity(fields: Mapping[str, Any], attributes: dict[str, Any]) -> None:
+def describe_identity(
+    fields: Mapping[str, Any], attributes: dict[str, Any], *, cut: bool = False
+) -> None:
     """Write which response it is and how it ended."""
     for key, name in _ABOUT_RESPONSE:
         value = fields.get(key)
         if value:
             attributes[name] = value
-    reason = finish_reason(fields)
+    reason = finish_reason(fields) or (UNFINISHED if cut else "")
     if reason:
-        attributes[semconv.RESPONSE_FINISH_REASONS] = [reason]
+        attributes[semconv.RESPONSE_FINISH_REASONS] = (reason,)
     if fields.get("status") == "failed":
         problem = fields_of(fields.get("error"))
         attributes[semconv.ERROR_TYPE] = problem.get("code") or "failed"
