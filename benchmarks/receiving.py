@@ -1,6 +1,6 @@
 """What ``turnspan receive`` takes: spans a second and CPU a span, in batches of 512.
 
-    python benchmarks/receive.py [batches]
+    python benchmarks/receiving.py [batches]
 
 The load is traces of an agent with four model calls (a history that grows, 1 KB a message), three
 tools and eight plain spans. Four clients send it; the receiver is a process of its own over an
