@@ -38,6 +38,10 @@ READ_SETTINGS: Mapping[str, Any] = {
     # are read: a session out of a million calls costs a tenth.
     "optimize_move_to_prewhere_if_final": 1,
 }
+_IF_KNOWN: Mapping[str, Any] = {
+    # The views' joins look up the sessions they found in the primary index (since ClickHouse 26).
+    "enable_join_runtime_filters_index_analysis": 1,
+}
 
 CLUSTER_SETTINGS: Mapping[str, Any] = {
     # A subquery over a Distributed table is answered once and sent to the shards; the default
@@ -77,6 +81,12 @@ class Store:
     def __init__(self, dsn: Dsn, client: Any) -> None:
         self.dsn = dsn
         self._client = client
+        known = client.server_settings
+        self._optional = {
+            name: value
+            for name, value in _IF_KNOWN.items()
+            if name in known and not known[name].readonly
+        }
 
     @property
     def database(self) -> str:
@@ -99,7 +109,8 @@ class Store:
             QueryError: the engine refused it.
             StoreUnavailableError: the server did not answer.
         """
-        merged = {**READ_SETTINGS, **self._of_cluster, **(settings or {})}
+        always = {**READ_SETTINGS, **self._optional, **self._of_cluster}
+        merged = {**always, **(settings or {})}
         with translated_errors(self.dsn):
             result = self._client.query(sql, parameters=dict(parameters or {}), settings=merged)
         types = tuple(t.name for t in result.column_types)

@@ -152,6 +152,7 @@ TURNS = (
         rounds=1,
         tool_call_count=0,
         chat_mode="vibe",
+        models=["gpt-5-2026"],
         error_type="ValueError",
     ),
 )

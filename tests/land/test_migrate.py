@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
+from support.landing import insert
+from support.rows import call
 from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.errors import StoreError
+from turnspan_clickhouse.errors import QueryError, StoreError
 from turnspan_clickhouse.migrate import (
     SCHEMA_VERSION,
     Applied,
@@ -141,6 +143,45 @@ def test_a_newer_store_is_refused_in_one_sentence(store: Store) -> None:
     with pytest.raises(StoreError, match=r"schema version 9999, newer than the \d+ .*: upgrade it"):
         migrate(store)
     assert current_version(store) == 9999
+
+
+def test_an_older_client_keeps_writing_to_a_newer_schema(store: Store) -> None:
+    """A newer version's columns have defaults: an older client's records land, before and after its
+    tables were merged, and its own columns read as before."""
+    store.command("ALTER TABLE llm_call ADD COLUMN mood LowCardinality(String) DEFAULT 'unknown'")
+    store.command("ALTER TABLE llm_call ADD COLUMN weight Nullable(Float64) AFTER span_id")
+    _record(store, 9999, "x")
+    insert(store, call("c1", input_tokens=7), call("c2", 1.0))
+    question = "SELECT span_id, input_tokens, mood, weight FROM llm_call ORDER BY span_id"
+    landed = [("c1", 7, "unknown", None), ("c2", None, "unknown", None)]
+    assert store.query(question).rows == landed
+    store.command("OPTIMIZE TABLE llm_call FINAL")
+    assert store.query(question).rows == landed
+    assert store.query("SELECT count() FROM agent_telemetry").rows == [(2,)]
+
+
+def test_an_older_store_refuses_what_it_has_no_column_for(store: Store) -> None:
+    """A newer client's record is refused as a whole, naming the column, until the store is
+    migrated: nothing is cut off silently (the shipper lets such segments wait)."""
+    store.command("ALTER TABLE llm_call DROP COLUMN tries")
+    with pytest.raises(QueryError, match="tries"):
+        insert(store, call("c1"))
+    assert store.query("SELECT count() FROM llm_call").rows == [(0,)]
+    store.command("ALTER TABLE llm_call ADD COLUMN tries UInt8 AFTER stream_outcome")
+    insert(store, call("c1"))
+    assert store.query("SELECT count(), any(tries) FROM llm_call").rows == [(1, 1)]
+
+
+def test_tables_keep_a_partition_in_one_part_once_it_is_settled(store: Store) -> None:
+    """A partition is a week, and a table that has partitions is told to merge each of them."""
+    tables = store.query(
+        "SELECT name, partition_key, create_table_query FROM system.tables"
+        " WHERE database = currentDatabase() AND partition_key != ''"
+    ).dicts()
+    assert {row["name"] for row in tables} == {"llm_call", "turn_summary", "tool_call", "span"}
+    for row in tables:
+        assert row["partition_key"] == "toMonday(start_time)"
+        assert "min_age_to_force_merge_on_partition_only = 1" in row["create_table_query"]
 
 
 def test_a_changed_table_file_is_refused(store: Store) -> None:

@@ -268,3 +268,58 @@ def test_each_record_once(store: Store, view: str, rows: int) -> None:
     for final in (0, 1):
         result = store.query(f"SELECT count() FROM {view}", settings={"final": final})
         assert result.rows[0][0] == rows
+
+
+@pytest.mark.parametrize(
+    ("view", "order"),
+    [
+        ("llm_call_full", ""),
+        ("llm_call_full", "ORDER BY start_time DESC"),
+        ("turn_full", "ORDER BY start_time DESC"),
+        ("agent_telemetry", ""),
+        ("agent_telemetry", "ORDER BY created_at DESC"),
+        ("ephemera_agent_log", "ORDER BY id DESC"),
+    ],
+)
+def test_a_limit_is_taken_before_contents_are_read(store: Store, view: str, order: str) -> None:
+    """The plan cuts the calls and turns to the reader's LIMIT below the join, so that contents are
+    read for the sessions of those rows only; without it the join would hold every row of the store.
+    """
+    plan = store.query(f"EXPLAIN actions = 0 SELECT * FROM {view} {order} LIMIT 10")
+    steps = [str(line).strip(" │├└─") for (line,) in plan.rows]
+    join = next(at for at, step in enumerate(steps) if step.startswith("Join "))
+    below = steps[join + 1 :]
+    assert any(step == "Limit" or step.startswith("Limit ") for step in below), steps
+
+
+@pytest.mark.parametrize("where", ["session_id = 's1'", "turn_id = 't1'", "trace_id = 'x1'"])
+def test_a_filter_reaches_the_calls_before_the_join(store: Store, where: str) -> None:
+    """The condition stands in the read of llm_call itself."""
+    plan = store.query(f"EXPLAIN actions = 1 SELECT chat_history FROM llm_call_full WHERE {where}")
+    steps = [str(line) for (line,) in plan.rows]
+    join = next(at for at, step in enumerate(steps) if "Join (" in step)
+    name, value = where.split(" = ")
+    assert any(name in step and value in step for step in steps[join:])
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_figures_stay_right_whatever_is_replayed(store: Store, times: int) -> None:
+    """Every batch landed again under new tokens, in another order, before any merge: counts, costs,
+    tokens, tool results and summaries stay what they were."""
+    questions = (
+        "SELECT count(), sum(cost_usd), sum(input_tokens) FROM llm_call",
+        "SELECT count(), sum(cost_usd), countIf(status = 'running') FROM turn_summary",
+        "SELECT count(), countIf(failed) FROM tool_call",
+        "SELECT count() FROM message",
+        "SELECT record_type, count(), sum(cost_usd), sum(total_tokens), sum(tool_error_count),"
+        " sum(length(tool_results)), sum(length(tool_calls)), sum(length(chat_history))"
+        " FROM agent_telemetry GROUP BY record_type ORDER BY record_type",
+        "SELECT outcome, count(), sum(input_tokens), sum(length(tool_calls))"
+        " FROM ephemera_agent_log GROUP BY outcome ORDER BY outcome",
+        "SELECT count(), sum(length(system_prompt)), sum(length(tool_results)) FROM turn_full",
+    )
+    before = [store.query(question).rows for question in questions]
+    for _ in range(times):
+        insert(store, *reversed(run.EVERYTHING))
+        insert(store, *run.CALLS[::2], *run.TURNS, run.RUNNING, *run.TOOL_CALLS[:1])
+    assert [store.query(question).rows for question in questions] == before

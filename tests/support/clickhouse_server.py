@@ -118,6 +118,11 @@ class ClickHouseServer:
         return 0
 
     @property
+    def engine(self) -> int:
+        """The engine's process id."""
+        return self._engine
+
+    @property
     def running(self) -> bool:
         """Whether the engine was started and not stopped."""
         return self._keeper is not None

@@ -1,30 +1,30 @@
 -- One row per executed tool.
 CREATE TABLE IF NOT EXISTS {table:tool_call} {on_cluster}
 (
-    project LowCardinality(String),
-    service LowCardinality(String),
-    environment LowCardinality(String),
+    project LowCardinality(String) CODEC(ZSTD(1)),
+    service LowCardinality(String) CODEC(ZSTD(1)),
+    environment LowCardinality(String) CODEC(ZSTD(1)),
     session_id String CODEC(ZSTD(3)),
     turn_id String CODEC(ZSTD(3)),
     trace_id String CODEC(ZSTD(3)),
     span_id String CODEC(ZSTD(3)),
     parent_span_id String CODEC(ZSTD(3)),
-    start_time DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
-    duration Float64,
-    round UInt32,
-    name LowCardinality(String),
-    type LowCardinality(String),
+    start_time DateTime64(9, 'UTC') CODEC(Delta, ZSTD(3)),
+    duration Float64 CODEC(ZSTD(3)),
+    round UInt32 CODEC(T64, ZSTD(1)),
+    name LowCardinality(String) CODEC(ZSTD(1)),
+    type LowCardinality(String) CODEC(ZSTD(1)),
     call_id String CODEC(ZSTD(3)),
-    arguments String CODEC(ZSTD(3)),
-    result String CODEC(ZSTD(3)),
-    failed Bool,
-    error_type LowCardinality(String),
-    error_message String CODEC(ZSTD(3)),
-    agent_name LowCardinality(String),
-    scope_name LowCardinality(String),
-    attributes Map(LowCardinality(String), String) CODEC(ZSTD(3)),
-    writer LowCardinality(String),
-    written_at DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    arguments String CODEC(ZSTD(6)),
+    result String CODEC(ZSTD(6)),
+    failed Bool CODEC(ZSTD(1)),
+    error_type LowCardinality(String) CODEC(ZSTD(1)),
+    error_message String CODEC(ZSTD(6)),
+    agent_name LowCardinality(String) CODEC(ZSTD(1)),
+    scope_name LowCardinality(String) CODEC(ZSTD(1)),
+    attributes Map(LowCardinality(String), String) CODEC(ZSTD(6)),
+    writer LowCardinality(String) CODEC(ZSTD(1)),
+    written_at DateTime64(9, 'UTC') CODEC(Delta, ZSTD(3)),
     INDEX by_time start_time TYPE minmax GRANULARITY 1,
     INDEX by_trace trace_id TYPE bloom_filter(0.01) GRANULARITY 1,
     INDEX by_turn turn_id TYPE bloom_filter(0.01) GRANULARITY 1,
@@ -32,6 +32,9 @@ CREATE TABLE IF NOT EXISTS {table:tool_call} {on_cluster}
 )
 {shard_by:cityHash64(project, if(session_id = '', trace_id, session_id))}
 ENGINE = {replacing:written_at}
-PARTITION BY toYYYYMM(start_time)
+PARTITION BY toMonday(start_time)
 ORDER BY (project, session_id, start_time, span_id)
-SETTINGS non_replicated_deduplication_window = 10000
+SETTINGS
+    non_replicated_deduplication_window = 10000,
+    min_age_to_force_merge_seconds = 86400,
+    min_age_to_force_merge_on_partition_only = 1

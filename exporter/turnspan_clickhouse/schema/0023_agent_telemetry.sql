@@ -1,80 +1,149 @@
 -- The records in the columns of a coding agent's log: a row per model call and a row per turn.
 -- created_at is when a row's work was over, so that a turn's summary follows its calls.
+--
+-- Calls and turns are put together before the one join, so that a reader's ORDER BY with LIMIT is
+-- pushed below it; the join, the ORDER BY and the way messages are found are those of llm_call_full.
 CREATE OR REPLACE VIEW {database}.agent_telemetry {on_cluster} AS
 WITH
-    arrayLast(
-        message -> JSONExtractString(message, 'role') = 'user',
-        JSONExtractArrayRaw(chat_history)) AS last_user_message
+    arraySort(arrayZip(
+        arrayConcat(stored_hashes, input_messages),
+        arrayConcat(
+            arrayWithConstant(length(stored_hashes), toUInt32(0)), arrayEnumerate(input_messages)),
+        arrayConcat(stored_messages, arrayWithConstant(length(input_messages), '')))) AS merged,
+    arrayPushFront(arrayPopBack(merged.1), toFixedString('', 16)) AS hashes_before,
+    arrayFill(
+        (message, hash, before, position) -> position = 0 OR hash != before,
+        merged.3, merged.1, hashes_before, merged.2) AS filled,
+    arraySort(
+        (message, position) -> position,
+        arrayFilter((message, position) -> position > 0, filled, merged.2),
+        arrayFilter(position -> position > 0, merged.2)) AS found,
+    arrayMap(
+        (message, hash) -> if(message != '', message, concat(
+            '{"role":"unknown","parts":[],"missing":"', lower(hex(hash)), '"}')),
+        found, input_messages) AS history,
+    arrayLast(message -> JSONExtractString(message, 'role') = 'user', history) AS last_user_message,
+    arrayFirst(turn -> turn.1 = turn_id, turns) AS own_turn,
+    arrayFilter(call -> call.1 = turn_id, calls) AS own_calls,
+    arrayElement(own_calls, -1) AS last_call,
+    arrayFilter(tool -> tool.1 = turn_id AND (NOT is_call OR turn_id != '' AND tool.5 = rounds), tools)
+        AS executed,
+    if(is_call, system_prompt_hash, last_call.7) AS prompt_hash
 SELECT
-    span_id AS id,
-    addNanoseconds(start_time, toInt64(duration * 1e9)) AS created_at,
-    'llm_call' AS record_type,
+    id,
+    created_at,
+    record_type,
     toString(project) AS project_id,
     session_id,
     turn_id,
-    if(turn_known, turn_user_message, arrayStringConcat(arrayMap(
-        part -> JSONExtractString(part, 'content'),
-        arrayFilter(
-            part -> JSONExtractString(part, 'type') = 'text',
-            JSONExtractArrayRaw(last_user_message, 'parts'))), '\n')) AS user_message,
-    system_prompt,
-    chat_history,
+    multiIf(
+        NOT is_call, user_message,
+        own_turn.1 != '', own_turn.3,
+        arrayStringConcat(arrayMap(
+            part -> JSONExtractString(part, 'content'),
+            arrayFilter(
+                part -> JSONExtractString(part, 'type') = 'text',
+                JSONExtractArrayRaw(last_user_message, 'parts'))), '\n')) AS user_message,
+    arrayFirst(definition -> definition.1 = prompt_hash, definitions).2 AS system_prompt,
+    if(is_call, concat('[', arrayStringConcat(history, ','), ']'), '') AS chat_history,
     response_text,
-    response_thoughts,
-    tool_calls,
-    tool_results,
-    toString(if(response_model = '', request_model, response_model)) AS model_used,
-    toString(provider) AS provider,
-    toString(turn_intent) AS turn_intent,
-    toString(if(chat_mode = '', 'unknown', chat_mode)) AS chat_mode,
+    if(is_call, thoughts, last_call.9) AS response_thoughts,
+    if(is_call, asked, concat('[', arrayStringConcat(
+        arrayFlatten(arrayMap(call -> JSONExtractArrayRaw(call.10), own_calls)), ','), ']'))
+        AS tool_calls,
+    concat('[', arrayStringConcat(executed.6, ','), ']') AS tool_results,
+    model AS model_used,
+    if(is_call, known_provider, last_call.5) AS provider,
+    if(is_call, own_turn.4, intent) AS turn_intent,
+    if((if(is_call, own_turn.5, mode) AS known_mode) = '', 'unknown', known_mode) AS chat_mode,
     input_tokens AS prompt_tokens,
     output_tokens AS completion_tokens,
     if(isNull(input_tokens) AND isNull(output_tokens), NULL,
         ifNull(input_tokens, 0) + ifNull(output_tokens, 0)) AS total_tokens,
-    round(duration * 1000, 3) AS duration_ms,
-    arrayStringConcat(finish_reasons, ',') AS stop_reason,
-    '' AS stop_detail,
-    round AS rounds,
-    toUInt32(1) AS llm_call_count,
-    toUInt32(JSONLength(tool_calls)) AS tool_call_count,
-    tool_error_count,
-    target,
-    toString(task_type) AS task_type,
-    cost_usd,
-    if(error_message = '', toString(error_type), error_message) AS error
-FROM {database}.llm_call_full
-UNION ALL
-SELECT
-    span_id AS id,
-    addNanoseconds(start_time, toInt64(duration * 1e9)) AS created_at,
-    if(parent_turn_id = '', 'turn_summary', 'subagent_summary') AS record_type,
-    toString(project) AS project_id,
-    session_id,
-    turn_id,
-    user_message,
-    system_prompt,
-    '' AS chat_history,
-    response_text,
-    response_thoughts,
-    tool_calls,
-    tool_results,
-    toString(if(model = '', arrayElement(models, -1), model)) AS model_used,
-    toString(provider) AS provider,
-    toString(turn_intent) AS turn_intent,
-    toString(if(chat_mode = '', 'unknown', chat_mode)) AS chat_mode,
-    input_tokens AS prompt_tokens,
-    output_tokens AS completion_tokens,
-    if(isNull(input_tokens) AND isNull(output_tokens), NULL,
-        ifNull(input_tokens, 0) + ifNull(output_tokens, 0)) AS total_tokens,
-    round(duration * 1000, 3) AS duration_ms,
-    toString(stop_reason) AS stop_reason,
+    duration_ms,
+    stop_reason,
     stop_detail,
     rounds,
     llm_call_count,
     tool_call_count,
-    tool_error_count,
-    target,
-    toString(task_type) AS task_type,
+    if(is_call, toUInt32(arrayCount(executed.7)), turn_tool_errors) AS tool_error_count,
+    if(is_call, own_turn.7, turn_target) AS target,
+    if(is_call, own_turn.6, type) AS task_type,
     cost_usd,
-    if(error_message = '', toString(error_type), error_message) AS error
-FROM {database}.turn_full
+    error
+FROM {database}.session_content
+ANY RIGHT JOIN
+(
+    SELECT
+        true AS is_call,
+        'llm_call' AS record_type,
+        span_id AS id,
+        addNanoseconds(start_time, toInt64(duration * 1e9)) AS created_at,
+        project,
+        session_id,
+        start_time,
+        turn_id,
+        if(session_id = '', trace_id, session_id) AS message_scope,
+        '' AS user_message,
+        system_prompt AS system_prompt_hash,
+        input_messages,
+        response_text,
+        response_thoughts AS thoughts,
+        tool_calls AS asked,
+        toString(if(response_model = '', request_model, response_model)) AS model,
+        toString(provider) AS known_provider,
+        '' AS intent,
+        '' AS mode,
+        '' AS type,
+        '' AS turn_target,
+        input_tokens,
+        output_tokens,
+        round(duration * 1000, 3) AS duration_ms,
+        arrayStringConcat(finish_reasons, ',') AS stop_reason,
+        '' AS stop_detail,
+        round AS rounds,
+        toUInt32(1) AS llm_call_count,
+        toUInt32(JSONLength(tool_calls)) AS tool_call_count,
+        toUInt32(0) AS turn_tool_errors,
+        cost_usd,
+        if(error_message = '', toString(error_type), error_message) AS error
+    FROM {database}.llm_call FINAL
+    SETTINGS do_not_merge_across_partitions_select_final = 1
+    UNION ALL
+    SELECT
+        false AS is_call,
+        if(parent_turn_id = '', 'turn_summary', 'subagent_summary') AS record_type,
+        span_id AS id,
+        addNanoseconds(start_time, toInt64(duration * 1e9)) AS created_at,
+        project,
+        session_id,
+        start_time,
+        turn_id,
+        if(session_id = '', trace_id, session_id) AS message_scope,
+        user_message,
+        toFixedString('', 16) AS system_prompt_hash,
+        [] AS input_messages,
+        response_text,
+        '' AS thoughts,
+        '' AS asked,
+        toString(arrayElement(models, 1)) AS model,
+        '' AS known_provider,
+        toString(turn_intent) AS intent,
+        toString(chat_mode) AS mode,
+        toString(task_type) AS type,
+        target AS turn_target,
+        input_tokens,
+        output_tokens,
+        round(duration * 1000, 3) AS duration_ms,
+        toString(stop_reason) AS stop_reason,
+        stop_detail,
+        rounds,
+        llm_call_count,
+        tool_call_count,
+        tool_error_count AS turn_tool_errors,
+        cost_usd,
+        if(error_message = '', toString(error_type), error_message) AS error
+    FROM {database}.turn_summary FINAL
+    SETTINGS do_not_merge_across_partitions_select_final = 1
+) AS r ON content_project = r.project AND content_scope = r.message_scope
+ORDER BY project, session_id, start_time
