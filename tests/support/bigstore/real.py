@@ -1,0 +1,82 @@
+"""Real agent runs, played through the real SDK, recorded by Turnspan and landed on a server."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+from support.clickhouse_server import ClickHouseServer, start_server
+from support.shared import shared_data
+from turnspan_clickhouse.migrate import migrate
+from turnspan_clickhouse.ship import ship
+from turnspan_clickhouse.stores import Store, open_store
+
+ROOT = Path(__file__).resolve().parents[3]
+REAL = "real"
+"""The database of the runs as they were recorded."""
+
+
+@contextmanager
+def server(home: Path, *, memory: str = "") -> Generator[ClickHouseServer]:
+    """A server over ``home``; ``memory`` is the most bytes it may use."""
+    home.mkdir(parents=True, exist_ok=True)
+    limit = f"<max_server_memory_usage>{memory}</max_server_memory_usage>" if memory else ""
+    running = start_server(home, extra_config=limit)
+    try:
+        yield running
+    finally:
+        running.stop()
+
+
+def record(folder: Path) -> Path:
+    """Play every run of ``shared/data/trajectories`` once; the spool with its segments.
+
+    Raises:
+        CalledProcessError: a run could not be played or recorded.
+    """
+    spool = folder / "spool"
+    if not spool.exists():
+        files = sorted(map(str, shared_data("trajectories").glob("*.jsonl")))
+        program = ROOT / "tests" / "demo" / "record_runs.py"
+        environment = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("OTEL_", "TURNSPAN_"))
+        }
+        environment["PYTHONPATH"] = str(ROOT / "examples")
+        command = [sys.executable, str(program), f"chdb://{folder}", "bench", "openai", *files]
+        subprocess.run(command, check=True, env=environment, stdout=subprocess.DEVNULL)
+    return spool
+
+
+def land(spool: Path, server: ClickHouseServer) -> None:
+    """Ship a spool's segments into a fresh database REAL and merge it."""
+    dsn = server.dsn(REAL)
+    server.run(f"DROP DATABASE IF EXISTS {REAL} SYNC")
+    with open_store(dsn) as store:
+        migrate(store)
+    copy = spool.parent / "copy"
+    shutil.copytree(spool, copy)
+    os.environ["TURNSPAN_SPOOL"] = str(copy)
+    try:
+        shipped = ship(dsn)
+    finally:
+        shutil.rmtree(copy)
+    if not shipped.ok:
+        raise RuntimeError(str(shipped))
+    with open_store(dsn) as store:
+        merge(store)
+
+
+def merge(store: Store) -> None:
+    """Merge every table of the store's database into one part a partition."""
+    names = store.query(
+        "SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%Tree'"
+    )
+    for (name,) in names.rows:
+        store.command(f"OPTIMIZE TABLE {name} FINAL")
