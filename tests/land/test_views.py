@@ -101,8 +101,8 @@ def test_the_trajectory_of_a_session_puts_summaries_last(store: Store) -> None:
         ("turn_summary", at(22)),
     ]
     assert [row["tool_calls"] for row in rows[:1]] == [run.SEARCH_CALL]
-    asked = json.loads(rows[4]["tool_calls"])
-    assert [tool["name"] for tool in asked] == ["search", "rank", "log"]
+    asked = [tool["name"] for row in rows[:4] for tool in json.loads(row["tool_calls"] or "[]")]
+    assert asked == ["search", "rank", "log"]
     assert rows[4]["response_text"] == "Three pairs."
 
 
@@ -132,17 +132,25 @@ def test_what_the_model_saw(store: Store) -> None:
     assert (lone["prompt_tokens"], lone["total_tokens"]) == (None, None)
 
 
-def test_summary_rows_carry_the_whole_turn(store: Store) -> None:
-    """A summary has every tool result of its turn, its last call's model and the turn's figures."""
+def test_summary_rows_carry_the_turn_s_figures(store: Store) -> None:
+    """What the turn says of itself; its rounds' tools and prompts stand in its calls' rows."""
     (row,) = plain(
         store,
         "SELECT * FROM agent_telemetry WHERE record_type = 'turn_summary' AND turn_id = 't1'",
     )
-    assert [result["name"] for result in json.loads(row["tool_results"])] == ["search", "fetch"]
-    assert (row["provider"], row["model_used"]) == ("openai", "gpt-5-2026")
-    assert (row["task_type"], row["target"]) == ("query", "Shoes")
+    assert (row["tool_calls"], row["tool_results"], row["system_prompt"]) == ("[]", "[]", "")
+    assert (row["model_used"], row["task_type"], row["target"]) == ("gpt-5-2026", "query", "Shoes")
     assert (row["total_tokens"], row["cost_usd"]) == (330, Decimal("0.03"))
     assert (row["llm_call_count"], row["tool_error_count"], row["error"]) == (2, 1, "")
+
+
+def test_turn_full_carries_the_whole_turn(store: Store) -> None:
+    """Every tool call and result of the turn, and its last call's provider, model and prompt."""
+    (row,) = plain(store, "SELECT * FROM turn_full WHERE turn_id = 't1'")
+    assert [tool["name"] for tool in json.loads(row["tool_calls"])] == ["search", "rank", "log"]
+    assert [result["name"] for result in json.loads(row["tool_results"])] == ["search", "fetch"]
+    assert (row["provider"], row["model"]) == ("openai", "gpt-5-2026")
+    assert (row["system_prompt"], row["context_assembled"]) == (run.PROMPT, run.CONTEXT)
 
 
 def test_calls_without_a_turn_show_the_user_s_last_words(store: Store) -> None:

@@ -3,6 +3,9 @@
 --
 -- Calls and turns are put together before the one join, so that a reader's ORDER BY with LIMIT is
 -- pushed below it; the join, the ORDER BY and the way messages are found are those of llm_call_full.
+-- Turns join under no session: the prompt, thoughts, tool calls and results of their rounds stand in
+-- the rows of their calls (and together in turn_full). The engine runs a join even where nobody asks
+-- for its columns, and questions about all turns would pay for every session's contents.
 CREATE OR REPLACE VIEW {database}.agent_telemetry {on_cluster} AS
 WITH
     arraySort(arrayZip(
@@ -24,11 +27,7 @@ WITH
         found, input_messages) AS history,
     arrayLast(message -> JSONExtractString(message, 'role') = 'user', history) AS last_user_message,
     arrayFirst(turn -> turn.1 = turn_id, turns) AS own_turn,
-    arrayFilter(call -> call.1 = turn_id, calls) AS own_calls,
-    arrayElement(own_calls, -1) AS last_call,
-    arrayFilter(tool -> tool.1 = turn_id AND (NOT is_call OR turn_id != '' AND tool.5 = rounds), tools)
-        AS executed,
-    if(is_call, system_prompt_hash, last_call.7) AS prompt_hash
+    arrayFilter(tool -> turn_id != '' AND tool.1 = turn_id AND tool.5 = rounds, tools) AS executed
 SELECT
     id,
     created_at,
@@ -44,16 +43,14 @@ SELECT
             arrayFilter(
                 part -> JSONExtractString(part, 'type') = 'text',
                 JSONExtractArrayRaw(last_user_message, 'parts'))), '\n')) AS user_message,
-    arrayFirst(definition -> definition.1 = prompt_hash, definitions).2 AS system_prompt,
+    arrayFirst(definition -> definition.1 = system_prompt_hash, definitions).2 AS system_prompt,
     if(is_call, concat('[', arrayStringConcat(history, ','), ']'), '') AS chat_history,
     response_text,
-    if(is_call, thoughts, last_call.9) AS response_thoughts,
-    if(is_call, asked, concat('[', arrayStringConcat(
-        arrayFlatten(arrayMap(call -> JSONExtractArrayRaw(call.10), own_calls)), ','), ']'))
-        AS tool_calls,
+    response_thoughts,
+    tool_calls,
     concat('[', arrayStringConcat(executed.6, ','), ']') AS tool_results,
     model AS model_used,
-    if(is_call, known_provider, last_call.5) AS provider,
+    provider,
     if(is_call, own_turn.4, intent) AS turn_intent,
     if((if(is_call, own_turn.5, mode) AS known_mode) = '', 'unknown', known_mode) AS chat_mode,
     input_tokens AS prompt_tokens,
@@ -88,10 +85,10 @@ ANY RIGHT JOIN
         system_prompt AS system_prompt_hash,
         input_messages,
         response_text,
-        response_thoughts AS thoughts,
-        tool_calls AS asked,
+        response_thoughts,
+        tool_calls,
         toString(if(response_model = '', request_model, response_model)) AS model,
-        toString(provider) AS known_provider,
+        toString(llm_call.provider) AS provider,
         '' AS intent,
         '' AS mode,
         '' AS type,
@@ -119,15 +116,15 @@ ANY RIGHT JOIN
         session_id,
         start_time,
         turn_id,
-        if(session_id = '', trace_id, session_id) AS message_scope,
+        '' AS message_scope,
         user_message,
         toFixedString('', 16) AS system_prompt_hash,
         [] AS input_messages,
         response_text,
-        '' AS thoughts,
-        '' AS asked,
+        '' AS response_thoughts,
+        '[]' AS tool_calls,
         toString(arrayElement(models, 1)) AS model,
-        '' AS known_provider,
+        '' AS provider,
         toString(turn_intent) AS intent,
         toString(chat_mode) AS mode,
         toString(task_type) AS type,
