@@ -59,7 +59,7 @@ class Application:
             for _ in range(spans):
                 tracer.start_span(f"n{self.emitted}", attributes={"text": "x" * 300}).end()
                 self.emitted += 1
-            fine = self.processor.force_flush(1) and fine
+            fine = self.processor.force_flush() and fine
         return fine
 
     def figures(self) -> Figures:
