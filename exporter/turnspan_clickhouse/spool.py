@@ -314,15 +314,19 @@ class SpoolWriter:
     def tell(self) -> None:
         """Write the process's account where ``Spool.usage`` finds it, if it has changed.
 
-        One that cannot be written (nothing was spooled yet, or the disk is full) is next time.
+        One that cannot be written now (nothing was spooled yet, the disk is full) is next time.
         """
         account = self._account()
-        with self._mutex:
-            if self._held is None or account == self._told:
-                return
-            with contextlib.suppress(OSError):
+        if not self._mutex.acquire(timeout=0.1):  # a signal's handler may have interrupted us here
+            return
+        try:
+            if self._held is not None and account != self._told:
                 self._held.write(account.encoded())
                 self._told = account
+        except OSError:
+            return
+        finally:
+            self._mutex.release()
 
     def close(self) -> None:
         """Give the identity up; turns still running under it count as interrupted."""

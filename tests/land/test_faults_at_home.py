@@ -22,7 +22,7 @@ from support.small_disk import SmallDisk, small_disk
 from turnspan import recording
 from turnspan.content.ledger import ledger
 from turnspan.pipeline import RecordProcessor
-from turnspan_clickhouse import ClickHouseSpanExporter, exporter
+from turnspan_clickhouse import ClickHouseSpanExporter, blocks
 from turnspan_clickhouse.dsn import Dsn
 from turnspan_clickhouse.migrate import migrate
 from turnspan_clickhouse.ship import ship
@@ -59,7 +59,7 @@ class Application:
             for _ in range(spans):
                 tracer.start_span(f"n{self.emitted}", attributes={"text": "x" * 300}).end()
                 self.emitted += 1
-            fine = self.processor.force_flush(1) and fine
+            fine = self.processor.force_flush() and fine
         return fine
 
     def figures(self) -> Figures:
@@ -141,7 +141,7 @@ def test_a_batch_over_the_limit_is_split(
     application: Application, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By rows, as long as there are several: no segment is larger, but that of one large row."""
-    monkeypatch.setattr(exporter, "MAX_BLOCK", 10_000)
+    monkeypatch.setattr(blocks, "MAX_BLOCK", 10_000)
     tracer = application.provider.get_tracer("t")
     tracer.start_span("large", attributes={"text": "x" * 30_000}).end()
     application.emitted += 1
