@@ -139,6 +139,8 @@ class Store:
             # Written only when it has been read to the end, so that a refusal refuses all of it.
             "min_insert_block_size_rows": 0,
             "min_insert_block_size_bytes": 256 * 2**20,
+            # The tables are partitioned by week: a backfill may span years in one block.
+            "max_partitions_per_insert_block": 1_000,
             # A column the store lacks means an older schema: refused, so that nothing is lost.
             "input_format_skip_unknown_fields": 0,
             **self._of_cluster,

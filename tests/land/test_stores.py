@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from support.landing import insert
+from support.rows import call
 from turnspan_clickhouse.dsn import Dsn
 from turnspan_clickhouse.errors import (
     QueryError,
@@ -66,6 +68,15 @@ def test_values_travel_as_parameters(store: Store) -> None:
     nasty = "'; DROP TABLE llm_call --\\"
     assert store.query("SELECT {v:String}", {"v": nasty}).rows[0][0] == nasty
     store.command("SELECT {v:String}", {"v": nasty})
+
+
+def test_one_block_may_span_years(store: Store) -> None:
+    """A backfill: as many weekly partitions in one insert as five years have, and more."""
+    week = 7 * 86_400
+    insert(store, *(call(f"{number:016x}", -week * number) for number in range(300)))
+    assert store.query("SELECT count(), uniq(toMonday(start_time)) FROM llm_call").rows == [
+        (300, 300)
+    ]
 
 
 def test_another_process_holds_the_embedded_store(embedded_dsn: Dsn) -> None:
