@@ -223,7 +223,8 @@ def _free_port() -> int:
 @contextmanager
 def _collector(server: ClickHouseServer, database: str) -> Generator[tuple[str, int]]:
     """A rotel that writes into the database; its endpoint and process id."""
-    found = sorted((REPOSITORY / ".venv-throughput").glob("lib/python*/site-packages/rotel/rotel-agent"))
+    installed = REPOSITORY / ".venv-throughput"
+    found = sorted(installed.glob("lib/python*/site-packages/rotel/rotel-agent"))
     if not found:
         sys.exit("rotel is not installed: run `make bench-throughput`")
     http, grpc = _free_port(), _free_port()

@@ -18,7 +18,7 @@ from turnspan_clickhouse import ClickHouseSpanExporter, exporter
 from turnspan_clickhouse.batch import Batch
 from turnspan_clickhouse.dsn import parse
 from turnspan_clickhouse.normalise import landing
-from turnspan_clickhouse.normalise.landing import Lander
+from turnspan_clickhouse.normalise.landing import Lander, Place
 from turnspan_clickhouse.records import Message
 from turnspan_clickhouse.spool import Spool
 
@@ -30,15 +30,8 @@ class Said(dict[str, Any]):
 def land(lander: Lander, scope: str, raw: list[Any]) -> tuple[list[bytes], int]:
     """A request's hashes, and how many of its messages are new."""
     batch = Batch("test", 1)
-    hashes = lander.messages(
-        raw,
-        dialect="openai.chat",
-        project="shop",
-        scope=scope,
-        when=1,
-        redactor=Redactor(config.resolve({}, {})),
-        batch=batch,
-    )
+    place = Place("openai.chat", "shop", scope, Redactor(config.resolve({}, {})), batch)
+    hashes = lander.messages(raw, place, 1)
     return hashes, len(batch.rows.get(Message, []))
 
 
