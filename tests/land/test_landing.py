@@ -110,6 +110,7 @@ def call(history: list[Any]) -> Any:
 def test_much_content_is_written_in_parts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A block is made without giving way, so it must not be of everything that is queued."""
     monkeypatch.setattr(exporter, "MAX_CONTENT", 1_000)
+    monkeypatch.setattr(exporter, "TOGETHER", 1)
     store = f"chdb://{tmp_path}"
     landing_side = ClickHouseSpanExporter(store, project="shop")
     try:
