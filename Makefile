@@ -19,7 +19,7 @@ ARGS ?=
 PYTHONS := python3.13 python3.12 python3.11 python3.10 python3 python3.14 python
 CAN_MAKE_VENV := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))
 
-.PHONY: help setup demo test test-foreign test-oldest check format format-check lint types contracts wheel bench bench-competitors jaeger clean
+.PHONY: help setup demo test test-foreign test-oldest check format format-check lint types contracts wheel bench bench-competitors bench-throughput jaeger clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -68,12 +68,17 @@ wheel: setup ## Build the wheel and compare its contents with the repository
 	@$(BIN)/python .ci/check_wheel.py dist/*.whl
 
 bench: setup ## Run the benchmarks, or one: make bench ARGS=encode
-	@for each in $(or $(ARGS),$(basename $(notdir $(wildcard benchmarks/*.py)))); do \
+	@for each in $(or $(ARGS),$(filter-out throughput,$(basename $(notdir $(wildcard benchmarks/*.py))))); do \
 	  echo "== $$each"; $(BIN)/python benchmarks/$$each.py; \
 	done
 
 bench-competitors: $(COMPETITORS)/.ready ## Measure what other packages cost beside Turnspan
 	@$(COMPETITORS)/bin/python benchmarks/competitors.py $(ARGS)
+
+bench-throughput: setup ## Spans a second into ClickHouse, beside OTLP and a collector
+	@test -x .venv-throughput/bin/python || $(BIN)/python -m venv .venv-throughput
+	@.venv-throughput/bin/python -m pip install --quiet --disable-pip-version-check -r benchmarks/throughput.txt
+	@$(BIN)/python benchmarks/throughput.py $(ARGS)
 
 jaeger: ## Build a real Jaeger into .tools/bin with the Go toolchain (some minutes, once)
 	@deploy/jaeger/build .tools

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Context, Decimal, InvalidOperation
+from functools import lru_cache
 from itertools import accumulate, chain
 from operator import attrgetter
 from typing import Any
@@ -325,11 +326,16 @@ def _offsets(values: Sequence[Any]) -> bytes:
 def _maps(values: Sequence[Any]) -> bytes:
     if set(map(type, values)) != {dict}:
         values = [_clean_dict(value) for value in values]
-    keys = list(chain.from_iterable(values))
-    if not keys:
-        return bytes(8 * len(values))
     contents = list(chain.from_iterable([value.values() for value in values]))
-    return _offsets(values) + _strings(keys) + _strings(contents)
+    if not contents:
+        return bytes(8 * len(values))
+    return _offsets(values) + b"".join([_keys((*value,)) for value in values]) + _strings(contents)
+
+
+@lru_cache(maxsize=1024)
+def _keys(keys: tuple[Any, ...]) -> bytes:
+    """A row's keys: rows of one kind have the same, in the same order."""
+    return b"".join(_prefixed(keys))
 
 
 def _clean_dict(value: Any) -> dict[Any, Any]:

@@ -21,14 +21,13 @@ from turnspan.accounts import Accounts
 from turnspan.content.ledger import Ledger, ledger
 from turnspan.guard import errors, logger
 from turnspan.lifecycle import processor
-from turnspan.pace import give_way
 from turnspan_clickhouse import dsn as dsns
 from turnspan_clickhouse.background import BackgroundShipper
 from turnspan_clickhouse.batch import Batch, Clock
 from turnspan_clickhouse.blocks import blocks
 from turnspan_clickhouse.errors import SpoolError
 from turnspan_clickhouse.migrate import SCHEMA_VERSION
-from turnspan_clickhouse.normalise import Normaliser
+from turnspan_clickhouse.normalise import TOGETHER, Normaliser
 from turnspan_clickhouse.pricing import cost_of_call
 from turnspan_clickhouse.records import RECORDS, Definition, Message, Record
 from turnspan_clickhouse.spool import Spool, SpoolWriter
@@ -80,13 +79,11 @@ class ClickHouseSpanExporter(SpanExporter):
             batch = self._batch()
             self._add_announced(batch, {s.context.span_id for s in spans if s.context is not None})
             fine = True
-            for span in spans:
-                try:
-                    self._normaliser.span(span, batch)
-                except Exception as error:  # noqa: BLE001  a poison span costs only itself
+            for start in range(0, len(spans), TOGETHER):
+                together = spans[start : start + TOGETHER]
+                for error in self._normaliser.spans(together, batch):
                     errors.record("normalise", error)
                     self._dropped["normalise_failed"] += 1
-                give_way()
                 if batch.content >= MAX_CONTENT:
                     fine = self._write(batch) is SpanExportResult.SUCCESS and fine
                     batch = self._batch()

@@ -280,22 +280,23 @@ def price_of_call(
     attributes: Mapping[str, Any], usage: Usage, when: int
 ) -> tuple[Decimal | None, str]:
     """``price`` of the call whose span has these attributes."""
-    tier = attributes.get(semconv.OPENAI_RESPONSE_SERVICE_TIER)
+    get = attributes.get
+    tier = get(semconv.OPENAI_RESPONSE_SERVICE_TIER)
     if not isinstance(tier, str):
-        tier = attributes.get(semconv.RESPONSE_SERVICE_TIER)
+        tier = get(semconv.RESPONSE_SERVICE_TIER)
     tier = tier if isinstance(tier, str) else ""
     return price(
-        _text(attributes, semconv.PROVIDER_NAME),
-        _text(attributes, semconv.RESPONSE_MODEL),
-        _text(attributes, semconv.REQUEST_MODEL),
+        _text(get(semconv.PROVIDER_NAME)),
+        _text(get(semconv.RESPONSE_MODEL)),
+        _text(get(semconv.REQUEST_MODEL)),
         usage,
         when,
-        cache_write_1h_tokens=_count(attributes, semconv.USAGE_CACHE_WRITE_1H_INPUT_TOKENS),
-        web_searches=_count(attributes, semconv.USAGE_WEB_SEARCHES),
+        cache_write_1h_tokens=_count(get(semconv.USAGE_CACHE_WRITE_1H_INPUT_TOKENS)),
+        web_searches=_count(get(semconv.USAGE_WEB_SEARCHES)),
         service_tier="" if tier == _BATCH else tier,
-        speed=_text(attributes, semconv.RESPONSE_SPEED),
+        speed=_text(get(semconv.RESPONSE_SPEED)),
         batch=tier == _BATCH,
-        cached=attributes.get(semconv.RESPONSE_CACHED) is True,
+        cached=get(semconv.RESPONSE_CACHED) is True,
     )
 
 
@@ -304,11 +305,9 @@ def cost_of_call(attributes: Mapping[str, Any], usage: Usage, when: int) -> Deci
     return price_of_call(attributes, usage, when)[0]
 
 
-def _count(attributes: Mapping[str, Any], name: str) -> int:
-    value = attributes.get(name)
+def _count(value: Any) -> int:
     return value if isinstance(value, int) else 0
 
 
-def _text(attributes: Mapping[str, Any], name: str) -> str:
-    value = attributes.get(name)
+def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""

@@ -18,14 +18,15 @@ from support.shared import shared_data
 from turnspan.content.convert import (
     convert,
     convert_message,
+    dialect_of,
     join_request,
     output_messages,
     split_request,
 )
 from turnspan.content.ledger import InferenceContent
-from turnspan.content.model import dumps
+from turnspan.content.model import as_dict, dumps, plain_json
 from turnspan.content.rebuild import rebuild_record, seal_message, source_if_needed
-from turnspan.content.reduce import reduce_bytes
+from turnspan.content.reduce import may_hold_files, reduce_bytes
 from turnspan.guard import errors
 
 DIALECTS = ("openai.chat", "openai.responses", "anthropic.messages")
@@ -79,6 +80,19 @@ def test_every_message_is_rebuilt_byte_for_byte(dialect: str, share: float) -> N
     assert kept <= share * total
 
 
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_what_is_said_to_be_exact_is_so(dialect: str) -> None:
+    """The messages that nobody tries to rebuild are rebuilt all the same."""
+    for call in calls(dialect):
+        sent = split_request(dialect, call.request).messages_raw
+        said, _ = output_messages(dialect, call.response)
+        for raw in [*sent, *said]:
+            fields = as_dict(raw)
+            if fields is not None and dialect_of(dialect).is_exact(fields):
+                message = convert_message(dialect, raw)
+                assert source_if_needed(dialect, raw, message) == "", raw
+
+
 @pytest.mark.parametrize("name", TRAJECTORIES)
 def test_the_messages_of_real_runs_need_no_source(name: str) -> None:
     """Every message of the tau-bench runs is rebuilt from role, name and parts alone."""
@@ -89,6 +103,35 @@ def test_the_messages_of_real_runs_need_no_source(name: str) -> None:
             for raw in messages:
                 message = convert_message("openai.chat", raw)
                 assert source_if_needed("openai.chat", raw, message) == ""
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_no_file_is_overlooked_at_a_quick_look(dialect: str) -> None:
+    """Whatever reduction changes shows in the JSON that is looked at to save the reduction."""
+    for call in calls(dialect):
+        said, _ = output_messages(dialect, call.response)
+        for raw in [*split_request(dialect, call.request).messages_raw, *said]:
+            if reduce_bytes(raw) is not raw:
+                assert may_hold_files(plain_json(raw)), raw
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "data:image/png;base64,aGk=",
+        "DATA:image/png;Base64,aGk=",
+        {"type": "base64", "media_type": "image/png", "data": "aGk="},
+        {"filename": "a.pdf", "file_data": "aGk="},
+        {"b64_json": "aGk="},
+        {"partial_image_b64": "aGk="},
+        {"type": "image_generation_call", "result": "aGk="},
+    ],
+)
+def test_every_way_to_hold_a_file_shows_at_a_quick_look(value: Any) -> None:
+    """Each kind of embedded file that reduction knows, at any depth."""
+    nested = {"role": "user", "content": [{"x": value}]}
+    assert reduce_bytes(nested) is not nested
+    assert may_hold_files(plain_json(nested))
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

@@ -18,7 +18,7 @@ from turnspan_clickhouse import ClickHouseSpanExporter, exporter
 from turnspan_clickhouse.batch import Batch
 from turnspan_clickhouse.dsn import parse
 from turnspan_clickhouse.normalise import landing
-from turnspan_clickhouse.normalise.landing import Lander
+from turnspan_clickhouse.normalise.landing import Lander, Place
 from turnspan_clickhouse.records import Message
 from turnspan_clickhouse.spool import Spool
 
@@ -30,15 +30,8 @@ class Said(dict[str, Any]):
 def land(lander: Lander, scope: str, raw: list[Any]) -> tuple[list[bytes], int]:
     """A request's hashes, and how many of its messages are new."""
     batch = Batch("test", 1)
-    hashes = lander.messages(
-        raw,
-        dialect="openai.chat",
-        project="shop",
-        scope=scope,
-        when=1,
-        redactor=Redactor(config.resolve({}, {})),
-        batch=batch,
-    )
+    place = Place("openai.chat", "shop", scope, Redactor(config.resolve({}, {})), batch)
+    hashes = lander.messages(raw, place, 1)
     return hashes, len(batch.rows.get(Message, []))
 
 
@@ -117,6 +110,7 @@ def call(history: list[Any]) -> Any:
 def test_much_content_is_written_in_parts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A block is made without giving way, so it must not be of everything that is queued."""
     monkeypatch.setattr(exporter, "MAX_CONTENT", 1_000)
+    monkeypatch.setattr(exporter, "TOGETHER", 1)
     store = f"chdb://{tmp_path}"
     landing_side = ClickHouseSpanExporter(store, project="shop")
     try:

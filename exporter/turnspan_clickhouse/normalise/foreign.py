@@ -20,8 +20,13 @@ def adopt(facts: SpanFacts, capture_content: bool) -> Content | None:
     the columns; ``facts.texts`` keeps the span's own attributes. Both are without content where
     that is not to be recorded.
     """
-    if facts.scope_name.startswith(semconv.SCOPE_PREFIX):
+    scope = facts.scope_name
+    if scope.startswith(semconv.SCOPE_PREFIX):
         return _own_content(facts) if capture_content else None
+    if not facts.shape.is_spoken(scope, facts.attributes):
+        if not capture_content:
+            _forget_content(facts)
+        return None
     call = dialects.read(_foreign_span(facts))
     if call is None:
         if not capture_content:

@@ -5,17 +5,21 @@ from __future__ import annotations
 from typing import Any, cast
 
 from turnspan import semconv
-from turnspan.content.convert import convert
+from turnspan.content.convert import (
+    convert,
+    describe_reply,
+    first_choice,
+    output_messages,
+    tool_definitions,
+)
 from turnspan.content.keys import is_content
 from turnspan.content.ledger import InferenceContent
 from turnspan.content.limit import limit_parts
 from turnspan.content.model import Conversation, RequestParts, dumps_text
-from turnspan.content.rebuild import source_if_needed
 from turnspan.content.redact import Redactor
-from turnspan.content.reduce import reduce_bytes
 from turnspan.turn import Usage
 from turnspan_clickhouse.batch import Batch
-from turnspan_clickhouse.normalise.landing import Lander, system_text
+from turnspan_clickhouse.normalise.landing import Lander, Place, system_text
 from turnspan_clickhouse.normalise.source import SpanFacts, agent_version, integer, text
 from turnspan_clickhouse.normalise.written import write_content
 from turnspan_clickhouse.pricing import price_of_call
@@ -56,60 +60,66 @@ _COLUMNS = frozenset(
 )
 
 
+_TEXT_COLUMNS = (
+    (semconv.PROVIDER_NAME, "provider"),
+    (semconv.OPERATION_NAME, "operation"),
+    (semconv.REQUEST_MODEL, "request_model"),
+    (semconv.RESPONSE_MODEL, "response_model"),
+    (semconv.RESPONSE_ID, "response_id"),
+    (semconv.STREAM_OUTCOME, "stream_outcome"),
+    (semconv.AGENT_NAME, "agent_name"),
+    (semconv.CONSORTIUM_ID, "consortium_id"),
+    (semconv.LINEAGE_ID, "lineage_id"),
+    (semconv.ROLLOUT_ID, "rollout_id"),
+    (semconv.ATTEMPT_ID, "attempt_id"),
+)
+"""Attributes that are a text column of the same meaning."""
+
+
 def llm_call(facts: SpanFacts, redactor: Redactor, batch: Batch) -> LlmCall:
     """The row of a model call without its content."""
     a = facts.attributes
+    get = a.get
     usage = usage_of(facts)
-    provider = text(a.get(semconv.PROVIDER_NAME))
-    request_model = text(a.get(semconv.REQUEST_MODEL))
-    response_model = text(a.get(semconv.RESPONSE_MODEL))
-    cost, version = price_of_call(facts.raw, usage, facts.start_time)
-    ttfc = a.get(semconv.RESPONSE_TIME_TO_FIRST_CHUNK)
-    reasons: Any = a.get(semconv.RESPONSE_FINISH_REASONS) or ()
-    return LlmCall(
-        project=facts.project,
-        service=facts.origin.service,
-        environment=facts.origin.environment,
-        session_id=facts.session_id,
-        turn_id=facts.turn_id,
-        trace_id=facts.trace_id,
-        span_id=facts.span_id,
-        parent_span_id=facts.parent_span_id,
-        start_time=facts.start_time,
-        duration=facts.duration,
-        time_to_first_chunk=float(ttfc) if isinstance(ttfc, (int, float)) else None,
-        round=integer(a.get(semconv.ROUND)) or 0,
-        provider=provider,
-        operation=text(a.get(semconv.OPERATION_NAME)),
-        request_model=request_model,
-        response_model=response_model,
-        response_id=text(a.get(semconv.RESPONSE_ID)),
-        stream=a.get(semconv.REQUEST_STREAM) is True,
-        stream_outcome=text(a.get(semconv.STREAM_OUTCOME)),
-        tries=integer(a.get(semconv.TRIES)) or 1,
-        finish_reasons=[text(r) for r in ((reasons,) if isinstance(reasons, str) else reasons)],
-        input_tokens=usage.input_tokens,
-        output_tokens=usage.output_tokens,
-        cache_read_tokens=usage.cache_read_tokens,
-        cache_write_tokens=usage.cache_write_tokens,
-        reasoning_tokens=usage.reasoning_tokens,
-        tokens_estimated=a.get(semconv.TOKENS_ESTIMATED) is True,
-        cost_usd=cost,
-        price_version=version,
-        error_type=facts.error_type,
-        error_message=facts.error_message,
-        agent_name=text(a.get(semconv.AGENT_NAME)),
-        agent_version=agent_version(a),
-        consortium_id=text(a.get(semconv.CONSORTIUM_ID)),
-        consortium_role=integer(a.get(semconv.CONSORTIUM_ROLE)),
-        lineage_id=text(a.get(semconv.LINEAGE_ID)),
-        rollout_id=text(a.get(semconv.ROLLOUT_ID)),
-        attempt_id=text(a.get(semconv.ATTEMPT_ID)),
-        scope_name=facts.scope_name,
-        attributes=other_attributes(facts, _COLUMNS),
-        writer=batch.writer,
-        written_at=batch.written_at,
-    )
+    # Columns are set one by one: most have their default, and fifty keywords cost twice as much.
+    row = LlmCall()
+    row.project = facts.project
+    row.service = facts.origin.service
+    row.environment = facts.origin.environment
+    row.session_id = facts.session_id
+    row.turn_id = facts.turn_id
+    row.trace_id = facts.trace_id
+    row.span_id = facts.span_id
+    row.parent_span_id = facts.parent_span_id
+    row.start_time = facts.start_time
+    row.duration = facts.duration
+    row.scope_name = facts.scope_name
+    row.error_type = facts.error_type
+    row.error_message = facts.error_message
+    row.writer = batch.writer
+    row.written_at = batch.written_at
+    for key, column in _TEXT_COLUMNS:
+        value = get(key)
+        if value is not None:
+            setattr(row, column, value if type(value) is str else text(value))
+    row.round = integer(get(semconv.ROUND)) or 0
+    row.tries = integer(get(semconv.TRIES)) or 1
+    row.stream = get(semconv.REQUEST_STREAM) is True
+    row.tokens_estimated = get(semconv.TOKENS_ESTIMATED) is True
+    ttfc = get(semconv.RESPONSE_TIME_TO_FIRST_CHUNK)
+    row.time_to_first_chunk = float(ttfc) if isinstance(ttfc, (int, float)) else None
+    reasons: Any = get(semconv.RESPONSE_FINISH_REASONS) or ()
+    row.finish_reasons = [text(r) for r in ((reasons,) if isinstance(reasons, str) else reasons)]
+    row.input_tokens = usage.input_tokens
+    row.output_tokens = usage.output_tokens
+    row.cache_read_tokens = usage.cache_read_tokens
+    row.cache_write_tokens = usage.cache_write_tokens
+    row.reasoning_tokens = usage.reasoning_tokens
+    row.cost_usd, row.price_version = price_of_call(facts.raw, usage, facts.start_time)
+    row.agent_version = agent_version(a)
+    row.consortium_role = integer(get(semconv.CONSORTIUM_ROLE))
+    row.attributes = other_attributes(facts, _COLUMNS)
+    return row
 
 
 def usage_of(facts: SpanFacts) -> Usage:
@@ -126,7 +136,8 @@ def usage_of(facts: SpanFacts) -> Usage:
 
 def other_attributes(facts: SpanFacts, columns: frozenset[str]) -> dict[str, str]:
     """The attributes that have no column; content of foreign spans has landed and stays out."""
-    found = {key: value for key, value in facts.texts.items() if key not in columns}
+    texts = facts.texts
+    found = {name: texts[name] for name in facts.shape.without(columns) if name in texts}
     if facts.foreign:
         return {key: value for key, value in found.items() if not is_content(key)}
     return found
@@ -142,35 +153,16 @@ def add_content(
     batch: Batch,
 ) -> Conversation:
     """Land a call's content, put its hashes and its reply into the row; returns the reply."""
-    dialect = content.dialect
-    scope = row.session_id or row.trace_id
-    media = redactor.settings.capture_media
-    reply = convert(InferenceContent(dialect, {}, content.response), keep_bytes=media)
-    row.input_messages = lander.messages(
-        request.messages_raw,
-        dialect=dialect,
-        project=facts.project,
-        scope=scope,
-        when=facts.start_time,
-        redactor=redactor,
-        batch=batch,
-    )
-    add_reply(row, reply, dialect, facts, lander, redactor, batch)
-    parameters = reduce_bytes(request.parameters)
-    row.request_parameters = dumps_text(redactor.value(parameters, "parameters"))
-    row.system_prompt = _system_prompt(dialect, request, facts, lander, redactor, batch)
-    row.tool_definitions = _tool_definitions(dialect, request, facts, lander, redactor, batch)
+    place = Place(content.dialect, facts.project, row.session_id or row.trace_id, redactor, batch)
+    row.input_messages = lander.messages(request.messages_raw, place, facts.start_time)
+    reply = add_reply(row, content, facts.end_time, lander, place)
+    row.request_parameters = lander.parameters(request.parameters, redactor)
+    row.system_prompt = _system_prompt(request, place, facts.start_time, lander)
+    row.tool_definitions = _tool_definitions(request, place, facts.start_time, lander)
     return reply
 
 
-def _system_prompt(
-    dialect: str,
-    request: RequestParts,
-    facts: SpanFacts,
-    lander: Lander,
-    redactor: Redactor,
-    batch: Batch,
-) -> bytes:
+def _system_prompt(request: RequestParts, place: Place, when: int, lander: Lander) -> bytes:
     raw: Any = request.system_raw
     if raw is None:
         raw = _leading_system(request.messages_raw)
@@ -179,7 +171,7 @@ def _system_prompt(
     known = lander.remembered(raw)
     if known is not None:
         return known
-    source = ""
+    source, redactor = "", place.redactor
     if isinstance(raw, str):
         body = redactor.text(raw, "system")
     else:
@@ -188,15 +180,15 @@ def _system_prompt(
             request_of_it = {"messages": raw}
         else:
             source = dumps_text(redactor.value(raw, "system"))
-        system = convert(InferenceContent(dialect, request_of_it)).system
+        system = convert(InferenceContent(place.dialect, request_of_it)).system
         body = system_text(redactor.parts(system, "system"))
     digest = lander.definition(
         "system_prompt",
         body,
         source=source,
-        project=facts.project,
-        when=facts.start_time,
-        batch=batch,
+        project=place.project,
+        when=when,
+        batch=place.batch,
     )
     lander.remember(raw, digest)
     return digest
@@ -218,62 +210,46 @@ def _leading_system(messages: list[Any]) -> Any:
     return content if len(leading) == 1 and isinstance(content, str) else leading
 
 
-def _tool_definitions(
-    dialect: str,
-    request: RequestParts,
-    facts: SpanFacts,
-    lander: Lander,
-    redactor: Redactor,
-    batch: Batch,
-) -> bytes:
+def _tool_definitions(request: RequestParts, place: Place, when: int, lander: Lander) -> bytes:
     raw = request.tools_raw
     if not raw:
         return NO_HASH
     known = lander.remembered(raw)
     if known is not None:
         return known
-    tools = convert(InferenceContent(dialect, {"messages": [], "tools": raw})).tools
-    where = "tool_definitions"
+    tools = tool_definitions(place.dialect, raw)
+    where, redactor = "tool_definitions", place.redactor
     body, source = dumps_text(redactor.value(tools, where)), dumps_text(redactor.value(raw, where))
     digest = lander.definition(
         "tool_definitions",
         body,
         source="" if source == body else source,
-        project=facts.project,
-        when=facts.start_time,
-        batch=batch,
+        project=place.project,
+        when=when,
+        batch=place.batch,
     )
     lander.remember(raw, digest)
     return digest
 
 
 def add_reply(
-    row: LlmCall,
-    reply: Conversation,
-    dialect: str,
-    facts: SpanFacts,
-    lander: Lander,
-    redactor: Redactor,
-    batch: Batch,
-) -> None:
-    """Land what the model said."""
-    media = redactor.settings.capture_media
-    row.output_messages = [
-        lander.message(
-            message,
-            source=source_if_needed(dialect, raw, message, keep_bytes=media),
-            dialect=dialect,
-            project=facts.project,
-            scope=row.session_id or row.trace_id,
-            when=facts.end_time,
-            redactor=redactor,
-            batch=batch,
-        )
-        for raw, message in zip(reply.raw_output, reply.output, strict=True)
-    ]
-    write_content(row, "response_text", reply.response_text, "output", redactor)
-    write_content(row, "response_thoughts", reply.response_thoughts, "output", redactor)
+    row: LlmCall, content: InferenceContent, when: int, lander: Lander, place: Place
+) -> Conversation:
+    """Land what the model said; returns it."""
+    replies, reasons = output_messages(content.dialect, content.response)
+    reply = Conversation(raw_output=replies, finish_reasons=reasons)
+    for raw in replies:
+        message, digest = lander.reply(raw, place, when)
+        reply.output.append(message)
+        row.output_messages.append(digest)
+    describe_reply(reply, first_choice(content.dialect, reply.output))
+    redactor = place.redactor
+    if reply.response_text:
+        write_content(row, "response_text", reply.response_text, "output", redactor)
+    if reply.response_thoughts:
+        write_content(row, "response_thoughts", reply.response_thoughts, "output", redactor)
     if reply.tool_calls:
         calls: list[Any] = redactor.value(reply.tool_calls, "output")
         limit = redactor.settings.content_limit_bytes
         row.tool_calls = dumps_text(limit_parts(calls, limit) if type(calls) is list else calls)
+    return reply

@@ -9,15 +9,16 @@ their hashes without being converted, redacted or hashed again.
 from __future__ import annotations
 
 from collections import OrderedDict
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
-from turnspan.content.convert import convert_message
 from turnspan.content.limit import limit_parts
 from turnspan.content.model import Message as GenAiMessage
-from turnspan.content.model import dumps
-from turnspan.content.rebuild import source_if_needed
+from turnspan.content.model import dumps, dumps_text, plain_json
+from turnspan.content.rebuild import convert_sealed
 from turnspan.content.redact import Redactor
+from turnspan.content.reduce import reduce_bytes
 from turnspan.content.shapes import is_dict, is_list
 from turnspan.pace import give_way
 from turnspan_clickhouse.batch import Batch
@@ -29,20 +30,37 @@ MAX_HISTORIES = 4
 MAX_HELD = 256 * 2**20
 """Characters of histories kept, over all scopes: the application's own strings, but they live on
 here when it has let go of them."""
+MAX_ECHOES = 4
+"""Replies kept a scope: the next request most often brings the last one back as it was."""
 MAX_KNOWN = 200_000
 """Hashes remembered as landed, over all scopes."""
+MAX_PARAMETERS = 1_024
+_MAX_PARAMETERS_BYTES = 4_096
 
 History = tuple[str, list[Any], list[bytes], int]
 """Dialect, messages, their hashes, and about how many characters they hold."""
 
 
 class _Scope:
-    __slots__ = ("histories", "size")
+    __slots__ = ("echoes", "histories", "size")
 
     def __init__(self) -> None:
         self.histories: list[History] = []
         self.size = 0
         """Characters of the longest of them; the others are mostly its beginnings."""
+        self.echoes: dict[tuple[str, bytes], bytes] = {}
+        """By dialect and JSON, the hash of what the model said."""
+
+
+@dataclass(slots=True)
+class Place:
+    """Where a call's content belongs, and what lands it."""
+
+    dialect: str
+    project: str
+    scope: str
+    redactor: Redactor
+    batch: Batch
 
 
 class Lander:
@@ -53,39 +71,26 @@ class Lander:
         self._held = 0
         self._known: OrderedDict[tuple[str, str, bytes], None] = OrderedDict()
         self._definitions: OrderedDict[int, tuple[Any, bytes]] = OrderedDict()
+        self._parameters: dict[bytes, str] = {}
 
-    def messages(
-        self,
-        raw: list[Any],
-        *,
-        dialect: str,
-        project: str,
-        scope: str,
-        when: int,
-        redactor: Redactor,
-        batch: Batch,
-    ) -> list[bytes]:
+    def messages(self, raw: list[Any], place: Place, when: int) -> list[bytes]:
         """The hashes of a request's messages, in order."""
-        media = redactor.settings.capture_media
-        state = self._scope(project, scope)
+        dialect = place.dialect
+        media = place.redactor.settings.capture_media
+        state = self._scope(place.project, place.scope)
         known, hashes, size = _longest_prefix(state.histories, dialect, raw)
-        for message in raw[known:]:
+        new = raw[known:] if known else raw
+        for message in new:
             give_way()
-            converted = convert_message(dialect, message, keep_bytes=media)
-            source = source_if_needed(dialect, message, converted, keep_bytes=media)
-            hashes.append(
-                self.message(
-                    converted,
-                    source=source,
-                    dialect=dialect,
-                    project=project,
-                    scope=scope,
-                    when=when,
-                    redactor=redactor,
-                    batch=batch,
+            written = plain_json(message)
+            digest = state.echoes.get((dialect, written))
+            if digest is None:
+                converted, source = convert_sealed(
+                    dialect, message, keep_bytes=media, written=written
                 )
-            )
-        size += sum(map(_size, raw[known:]))
+                digest = self._land(converted, source, place, when)
+            hashes.append(digest)
+        size += sum(map(_size, new))
         state.histories.insert(0, (dialect, raw, hashes, size))
         del state.histories[MAX_HISTORIES:]
         self._make_room(state)
@@ -101,49 +106,68 @@ class Lander:
     def _drop_scope(self) -> None:
         self._held -= self._scopes.popitem(last=False)[1].size
 
-    def message(
-        self,
-        message: GenAiMessage,
-        *,
-        source: str,
-        dialect: str,
-        project: str,
-        scope: str,
-        when: int,
-        redactor: Redactor,
-        batch: Batch,
-    ) -> bytes:
-        """The hash of one message in the GenAI schema."""
-        where = "output" if message.get("role") == "assistant" else "input"
-        redacted = redactor.parts(message["parts"], where)
-        kept = limit_parts(redacted, redactor.settings.content_limit_bytes)
-        parts = dumps(kept).decode()
+    def reply(self, raw: Any, place: Place, when: int) -> tuple[GenAiMessage, bytes]:
+        """One message of a reply in the GenAI schema, and its hash."""
+        media = place.redactor.settings.capture_media
+        written = plain_json(raw)
+        message, source = convert_sealed(
+            place.dialect, raw, default_role="assistant", keep_bytes=media, written=written
+        )
+        digest = self._land(message, source, place, when)
+        if written and type(raw) is dict and "role" in raw:
+            echoes = self._scope(place.project, place.scope).echoes
+            if len(echoes) >= MAX_ECHOES:
+                del echoes[next(iter(echoes))]
+            echoes[place.dialect, written] = digest
+        return message, digest
+
+    def _land(self, message: GenAiMessage, source: str, place: Place, when: int) -> bytes:
+        """The hash of one message; its row goes into the batch if it has not landed."""
+        redactor = place.redactor
         role, name = str(message.get("role") or ""), str(message.get("name") or "")
-        role, name = redactor.text(role, where), redactor.text(name, where)
-        if kept != redacted:
+        where = "output" if role == "assistant" else "input"
+        redacted = redactor.parts(message["parts"], where)
+        limit = redactor.settings.content_limit_bytes
+        kept = limit_parts(redacted, limit) if limit else redacted
+        parts = dumps_text(kept)
+        role, name = redactor.text(role, where), redactor.text(name, where) if name else ""
+        if kept is not redacted and kept != redacted:
             source = ""  # the provider's own form would hold what was cut
         elif source:
             source = redactor.json(source, where)
         digest = blake2b(
             f"{role}\0{name}\0{parts}\0{source}".encode("utf-8", "replace"), digest_size=16
         ).digest()
-        if self._is_new((project, scope, digest)):
+        if self._is_new((place.project, place.scope, digest)):
+            batch = place.batch
             batch.content += len(parts) + len(source)
             batch.add(
                 Message(
-                    project=project,
-                    scope=scope,
+                    project=place.project,
+                    scope=place.scope,
                     hash=digest,
                     role=role,
                     name=name,
                     parts=parts,
                     source=source,
-                    dialect=dialect,
+                    dialect=place.dialect,
                     first_seen=when,
                     written_at=batch.written_at,
                 )
             )
         return digest
+
+    def parameters(self, parameters: dict[str, Any], redactor: Redactor) -> str:
+        """A request's parameters as they may be written; an agent's are the same on every call."""
+        written = plain_json(parameters)
+        text = self._parameters.get(written) if written else None
+        if text is None:
+            text = dumps_text(redactor.value(reduce_bytes(parameters), "parameters"))
+            if 0 < len(written) <= _MAX_PARAMETERS_BYTES:
+                if len(self._parameters) >= MAX_PARAMETERS:
+                    self._parameters.clear()
+                self._parameters[written] = text
+        return text
 
     def definition(
         self,
@@ -192,6 +216,7 @@ class Lander:
         self._held = 0
         self._known.clear()
         self._definitions.clear()
+        self._parameters.clear()
 
     def _scope(self, project: str, scope: str) -> _Scope:
         key = (project, scope)

@@ -46,20 +46,19 @@ class Nesting:
         self._traces: OrderedDict[str, dict[str, Held]] = OrderedDict()
         self._ended: OrderedDict[str, None] = OrderedDict()
 
-    def ended_inside(self, facts: SpanFacts) -> Held:
+    def ended_inside(self, facts: SpanFacts) -> Held | None:
         """The rows of what ended inside this span, which has now ended itself."""
         trace = self._traces.get(facts.trace_id)
-        held = trace.pop(facts.span_id, None) if trace is not None else None
-        return Held() if held is None else held
+        return trace.pop(facts.span_id, None) if trace is not None else None
 
-    def hold(self, facts: SpanFacts, held: Held) -> None:
+    def hold(self, facts: SpanFacts, held: Held | None) -> None:
         """Keep rows for the span around this one; a root's are nobody's any more."""
         trace = self._traces.get(facts.trace_id)
         if not facts.parent_span_id:
             if trace is not None:
                 del self._traces[facts.trace_id]
             return
-        if not (held.calls or held.tools or held.turns):
+        if held is None or not (held.calls or held.tools or held.turns):
             return
         if trace is None:
             trace = self._traces[facts.trace_id] = {}

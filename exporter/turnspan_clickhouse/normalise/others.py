@@ -94,30 +94,29 @@ def tool_call(
     arguments = content.arguments if content is not None else a.get(semconv.TOOL_CALL_ARGUMENTS)
     result = content.result if content is not None else a.get(semconv.TOOL_CALL_RESULT)
     failed = a.get(semconv.TOOL_FAILED) is True or bool(facts.error_type) or tool_failed(result)
-    row = ToolCall(
-        project=facts.project,
-        service=facts.origin.service,
-        environment=facts.origin.environment,
-        session_id=facts.session_id,
-        turn_id=facts.turn_id or facts.trace_id,
-        trace_id=facts.trace_id,
-        span_id=facts.span_id,
-        parent_span_id=facts.parent_span_id,
-        start_time=facts.start_time,
-        duration=facts.duration,
-        round=integer(a.get(semconv.ROUND)) or 0,
-        name=text(a.get(semconv.TOOL_NAME)),
-        type=text(a.get(semconv.TOOL_TYPE)),
-        call_id=text(a.get(semconv.TOOL_CALL_ID)),
-        failed=failed,
-        error_type=facts.error_type,
-        error_message=facts.error_message,
-        agent_name=text(a.get(semconv.AGENT_NAME)),
-        scope_name=facts.scope_name,
-        attributes=other_attributes(facts, _TOOL_COLUMNS),
-        writer=batch.writer,
-        written_at=batch.written_at,
-    )
+    row = ToolCall()
+    row.project = facts.project
+    row.service = facts.origin.service
+    row.environment = facts.origin.environment
+    row.session_id = facts.session_id
+    row.turn_id = facts.turn_id or facts.trace_id
+    row.trace_id = facts.trace_id
+    row.span_id = facts.span_id
+    row.parent_span_id = facts.parent_span_id
+    row.start_time = facts.start_time
+    row.duration = facts.duration
+    row.round = integer(a.get(semconv.ROUND)) or 0
+    row.name = text(a.get(semconv.TOOL_NAME))
+    row.type = text(a.get(semconv.TOOL_TYPE))
+    row.call_id = text(a.get(semconv.TOOL_CALL_ID))
+    row.failed = failed
+    row.error_type = facts.error_type
+    row.error_message = facts.error_message
+    row.agent_name = text(a.get(semconv.AGENT_NAME))
+    row.scope_name = facts.scope_name
+    row.attributes = other_attributes(facts, _TOOL_COLUMNS)
+    row.writer = batch.writer
+    row.written_at = batch.written_at
     write_content(row, "arguments", arguments, "tool_arguments", redactor)
     write_content(row, "result", result, "tool_result", redactor)
     return row
@@ -260,40 +259,41 @@ def span_row(facts: SpanFacts, redactor: Redactor, batch: Batch) -> SpanRow:
     scope = span.instrumentation_scope
     context = span.context
     state = context.trace_state.to_header() if context and context.trace_state else ""
-    if redactor.settings.capture_content:
-        status = redactor.text(span.status.description or "", "error")
-    else:  # what an exception says may quote the content
-        status = facts.error_type
-    return SpanRow(
-        project=facts.project,
-        service=facts.origin.service,
-        environment=facts.origin.environment,
-        session_id=facts.session_id,
-        turn_id=facts.turn_id,
-        trace_id=facts.trace_id,
-        span_id=facts.span_id,
-        parent_span_id=facts.parent_span_id,
-        trace_state=redactor.text(state, "trace_state"),
-        name=redactor.text(span.name, "span_name"),
-        kind=span.kind.name,
-        start_time=facts.start_time,
-        duration=facts.duration,
-        status_code=span.status.status_code.name,
-        status_message=status,
-        scope_name=facts.scope_name,
-        scope_version=(scope.version or "") if scope is not None else "",
-        attributes=facts.texts,
-        resource=facts.origin.resource,
-        events=_events(span, redactor),
-        links=_links(span, redactor),
-        writer=batch.writer,
-        written_at=batch.written_at,
-    )
+    description = ""
+    if not redactor.settings.capture_content:  # what an exception says may quote the content
+        description = facts.error_type
+    elif span.status.description:
+        description = redactor.text(span.status.description, "error")
+    row = SpanRow()
+    row.project = facts.project
+    row.service = facts.origin.service
+    row.environment = facts.origin.environment
+    row.session_id = facts.session_id
+    row.turn_id = facts.turn_id
+    row.trace_id = facts.trace_id
+    row.span_id = facts.span_id
+    row.parent_span_id = facts.parent_span_id
+    row.trace_state = redactor.text(state, "trace_state") if state else ""
+    row.name = redactor.text(span.name, "span_name")
+    row.kind = span.kind.name
+    row.start_time = facts.start_time
+    row.duration = facts.duration
+    row.status_code = span.status.status_code.name
+    row.status_message = description
+    row.scope_name = facts.scope_name
+    row.scope_version = (scope.version or "") if scope is not None else ""
+    row.attributes = facts.texts
+    row.resource = facts.origin.resource
+    if span.events:
+        row.events = _events(span, redactor)
+    if span.links:
+        row.links = _links(span, redactor)
+    row.writer = batch.writer
+    row.written_at = batch.written_at
+    return row
 
 
 def _events(span: ReadableSpan, redactor: Redactor) -> str:
-    if not span.events:
-        return ""
     captured = redactor.settings.capture_content
     events: list[dict[str, Any]] = []
     for e in span.events:
@@ -304,8 +304,6 @@ def _events(span: ReadableSpan, redactor: Redactor) -> str:
 
 
 def _links(span: ReadableSpan, redactor: Redactor) -> str:
-    if not span.links:
-        return ""
     links: list[dict[str, Any]] = []
     for link in span.links:
         context = link.context

@@ -14,9 +14,13 @@ from opentelemetry.trace import StatusCode
 from turnspan import semconv
 from turnspan.content.model import dumps_text
 from turnspan.content.redact import Redactor
+from turnspan_clickhouse import dialects
 
 MAX_STATUS = 4_096
-_MAX_KNOWN = 20_000
+_MAX_KNOWN = 2_000
+"""Texts of one attribute that are remembered."""
+_MAX_KEYS = 2_000
+_MAX_SHAPES = 1_000
 _MAX_KNOWN_LENGTH = 256
 _MAX_ORIGINS = 2_000
 
@@ -84,6 +88,139 @@ class Origins:
         )
 
 
+class _Texts(dict[str, str]):
+    """An attribute's texts as they may be written, found once each."""
+
+    def __init__(self, key: str, cleaner: Cleaner) -> None:
+        super().__init__()
+        self._key = key
+        self._cleaner = cleaner
+
+    def __missing__(self, value: str) -> str:
+        found = self._cleaner.redactor.text(value, f"attribute:{self._key}")
+        if found != value:
+            self._cleaner.changes = True
+        if len(value) <= _MAX_KNOWN_LENGTH:
+            if len(self) >= _MAX_KNOWN:
+                self.clear()
+            self[value] = found
+        return found
+
+
+class Shape:
+    """The keys of spans of one kind, in their order: which texts there are, and under what name."""
+
+    __slots__ = ("known", "names", "others", "spoken")
+
+    def __init__(self, keys: tuple[str, ...], cleaner: Cleaner) -> None:
+        self.names = [cleaner.redactor.key(key) for key in keys]
+        self.known = [None if key in CONTENT else cleaner.known(key) for key in keys]
+        self.others: dict[frozenset[str], list[str]] = {}
+        self.spoken: dict[str, bool] = {}
+
+    def without(self, columns: frozenset[str]) -> list[str]:
+        """The names that are none of these."""
+        found = self.others.get(columns)
+        if found is None:
+            pairs = zip(self.names, self.known, strict=True)
+            found = [name for name, known in pairs if name not in columns and known is not None]
+            self.others[columns] = found
+        return found
+
+    def is_spoken(self, scope: str, attributes: Mapping[str, Any]) -> bool:
+        """Whether a dialect of another package speaks like this: its scope and keys tell."""
+        found = self.spoken.get(scope)
+        if found is None:
+            if len(self.spoken) >= _MAX_SHAPES:
+                self.spoken.clear()
+            found = self.spoken[scope] = dialects.detect(scope, attributes) is not None
+        return found
+
+
+class Cleaner:
+    """Attributes, redacted. Spans of one kind have the same keys, and their values repeat."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        self.redactor = redactor
+        self.capture_content = redactor.settings.capture_content
+        self.changes = False
+        """Whether redaction has changed any attribute yet."""
+        self._known: dict[str, _Texts] = {}
+        self._shapes: dict[tuple[str, ...], Shape] = {}
+
+    def known(self, key: str) -> _Texts:
+        """What has been redacted of an attribute."""
+        found = self._known.get(key)
+        if found is None:
+            if len(self._known) >= _MAX_KEYS:
+                self._known.clear()
+                self._shapes.clear()
+            found = self._known[key] = _Texts(key, self)
+        return found
+
+    def texts(self, attributes: Mapping[str, Any], shape: Shape) -> dict[str, str]:
+        """Every attribute but content as redacted text."""
+        texts: dict[str, str] = {}
+        for name, known, (key, value) in zip(
+            shape.names, shape.known, attributes.items(), strict=True
+        ):
+            kind = cast("Any", type(value))
+            if kind is str:
+                if known is not None:
+                    texts[name] = known[value]
+            elif kind is int or kind is float:
+                texts[name] = str(value)
+            elif kind is bool:
+                texts[name] = "true" if value else "false"
+            elif known is not None:
+                kept = self._value(key, value)
+                if kept is not value and kept != value:
+                    self.changes = True
+                texts[name] = text(kept)
+        return texts
+
+    def shape(self, attributes: Mapping[str, Any]) -> Shape:
+        """The shape of a span's attributes."""
+        keys = tuple(attributes)
+        shape = self._shapes.get(keys)
+        if shape is None:
+            if len(self._shapes) >= _MAX_SHAPES:
+                self._shapes.clear()
+            shape = self._shapes[keys] = Shape(keys, self)
+        return shape
+
+    def clean(self, attributes: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The attributes for the columns: all redacted but content; the same object if nothing is.
+
+        Content keeps its place: the columns it goes to redact it. So do the ids that we made.
+        """
+        changed: dict[str, Any] = {}
+        for key, value in attributes.items():
+            kind = cast("Any", type(value))
+            if kind is int or kind is float or kind is bool or key in CONTENT:
+                continue
+            if kind is str:
+                if key in _OWN_IDS and _ID.fullmatch(value):
+                    continue
+                found = self.known(key)[value]
+            else:
+                found = self._value(key, value)
+            if found != value:
+                changed[key] = found
+        return {**attributes, **changed} if changed else attributes
+
+    def column(self, key: str, value: str) -> str:
+        """One text as a column may say it; ``key`` is the attribute it stands for."""
+        return self.known(key)[value] if value else ""
+
+    def _value(self, key: str, value: Any) -> Any:
+        if not isinstance(value, (list, tuple)):
+            return value
+        items: list[Any] = list(cast("tuple[Any, ...]", value))
+        kept = self.redactor.value(items, f"attribute:{key}")
+        return cast("Any", value) if kept is items else kept
+
+
 @dataclass(slots=True)
 class SpanFacts:
     """A span, read once: identity, times, and its attributes."""
@@ -93,6 +230,7 @@ class SpanFacts:
     attributes: Mapping[str, Any]
     texts: dict[str, str]
     """The attributes but content as redacted texts."""
+    shape: Shape
     project: str
     trace_id: str
     span_id: str
@@ -116,74 +254,6 @@ class SpanFacts:
         return self.span.end_time or self.start_time
 
 
-class Cleaner:
-    """Attributes, redacted. Their values repeat from span to span and are remembered."""
-
-    def __init__(self, redactor: Redactor) -> None:
-        self.redactor = redactor
-        self.capture_content = redactor.settings.capture_content
-        self._known: dict[tuple[str, str], str] = {}
-
-    def texts(self, attributes: Mapping[str, Any]) -> dict[str, str]:
-        """Every attribute but content as redacted text."""
-        known = self._known
-        if len(known) > _MAX_KNOWN:
-            known.clear()
-        name_of = self.redactor.key
-        texts: dict[str, str] = {}
-        for key, value in attributes.items():
-            kind = cast("Any", type(value))
-            if kind is str:
-                if key in CONTENT:
-                    continue
-                found = known.get((key, value))
-                texts[name_of(key)] = self._text(key, value) if found is None else found
-            elif kind is int or kind is float or kind is bool:
-                texts[name_of(key)] = text(value)
-            elif key not in CONTENT:
-                texts[name_of(key)] = text(self._value(key, value))
-        return texts
-
-    def clean(self, attributes: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The attributes for the columns: all redacted but content; the same object if nothing is.
-
-        Content keeps its place: the columns it goes to redact it. So do the ids that we made.
-        """
-        changed: dict[str, Any] = {}
-        for key, value in attributes.items():
-            kind = cast("Any", type(value))
-            if kind is int or kind is float or kind is bool or key in CONTENT:
-                continue
-            if kind is str:
-                if key in _OWN_IDS and _ID.fullmatch(value):
-                    continue
-                found = self._text(key, value)
-            else:
-                found = self._value(key, value)
-            if found != value:
-                changed[key] = found
-        return {**attributes, **changed} if changed else attributes
-
-    def column(self, key: str, value: str) -> str:
-        """One text as a column may say it; ``key`` is the attribute it stands for."""
-        return self._text(key, value) if value else ""
-
-    def _text(self, key: str, value: str) -> str:
-        found = self._known.get((key, value))
-        if found is None:
-            found = self.redactor.text(value, f"attribute:{key}")
-            if len(value) <= _MAX_KNOWN_LENGTH:
-                self._known[key, value] = found
-        return found
-
-    def _value(self, key: str, value: Any) -> Any:
-        if not isinstance(value, (list, tuple)):
-            return value
-        items: list[Any] = list(cast("tuple[Any, ...]", value))
-        kept = self.redactor.value(items, f"attribute:{key}")
-        return cast("Any", value) if kept is items else kept
-
-
 def _attributes(span: ReadableSpan) -> Mapping[str, Any]:
     # An ended span's attributes no longer change; behind the SDK's wrapper, which takes a
     # microsecond for each look, they are a plain dictionary.
@@ -200,45 +270,49 @@ def read(span: ReadableSpan, origins: Origins, cleaner: Cleaner) -> SpanFacts:
     if context is None:
         raise ValueError("the span has no context")
     attributes = _attributes(span)
+    get = attributes.get
     origin = origins.of(span.resource)
+    shape = cleaner.shape(attributes)
     start = span.start_time or 0
-    failed = span.status.status_code is StatusCode.ERROR
-    session = attributes.get(semconv.CONVERSATION_ID) or attributes.get(semconv.SESSION_ID)
-    scope = span.instrumentation_scope
-    error_type = text(attributes.get(semconv.ERROR_TYPE)) or ("_OTHER" if failed else "")
-    described = (span.status.description or "") if failed else ""
-    if not cleaner.capture_content:  # what an exception says may quote the content
-        described = ""
-    # Redacted, then cut: half a secret is one that no mask knows.
-    error_message = cleaner.redactor.text(described, "error")[:MAX_STATUS]
+    parent, scope, status = span.parent, span.instrumentation_scope, span.status
+    error_type = text(get(semconv.ERROR_TYPE))
+    error_message = ""
+    if status.status_code is StatusCode.ERROR:
+        error_type = error_type or "_OTHER"
+        if cleaner.capture_content:  # what an exception says may quote the content
+            # Redacted, then cut: half a secret is one that no mask knows.
+            said = cleaner.redactor.text(status.description or "", "error")[:MAX_STATUS]
+            error_message = said.removeprefix(f"{error_type}: ")
     return SpanFacts(
-        span=span,
-        origin=origin,
-        attributes=attributes,
-        texts=cleaner.texts(attributes),
-        project=origin.project,
-        trace_id=f"{context.trace_id:032x}",
-        span_id=f"{context.span_id:016x}",
-        parent_span_id=f"{span.parent.span_id:016x}" if span.parent is not None else "",
-        start_time=start,
-        duration=max(0, (span.end_time or start) - start) / 1e9,
-        session_id=text(session),
-        turn_id=text(attributes.get(semconv.TURN_ID)),
-        scope_name=scope.name if scope is not None else "",
-        error_type=error_type,
-        error_message=error_message.removeprefix(f"{error_type}: "),
-        raw=attributes,
+        span,
+        origin,
+        attributes,
+        cleaner.texts(attributes, shape),
+        shape,
+        origin.project,
+        f"{context.trace_id:032x}",
+        f"{context.span_id:016x}",
+        f"{parent.span_id:016x}" if parent is not None else "",
+        start,
+        max(0, (span.end_time or start) - start) / 1e9,
+        text(get(semconv.CONVERSATION_ID) or get(semconv.SESSION_ID)),
+        text(get(semconv.TURN_ID)),
+        scope.name if scope is not None else "",
+        error_type,
+        error_message,
+        attributes,
     )
 
 
 def settle(facts: SpanFacts, cleaner: Cleaner) -> None:
     """Redact what the columns say, once everything that reads raw attributes has read them."""
     facts.raw = facts.attributes
-    facts.attributes = cleaner.clean(facts.attributes)
+    if facts.foreign or cleaner.changes:  # else ``texts`` has just looked at all of them
+        facts.attributes = cleaner.clean(facts.attributes)
     facts.session_id = cleaner.column(semconv.CONVERSATION_ID, facts.session_id)
     facts.scope_name = cleaner.column("otel.scope.name", facts.scope_name)
     facts.error_type = cleaner.column(semconv.ERROR_TYPE, facts.error_type)
-    if not _ID.fullmatch(facts.turn_id):
+    if facts.turn_id and not _ID.fullmatch(facts.turn_id):
         facts.turn_id = cleaner.column(semconv.TURN_ID, facts.turn_id)
 
 
@@ -265,6 +339,8 @@ def agent_version(attributes: Mapping[str, Any]) -> str:
 
 def integer(value: Any) -> int | None:
     """A count, or None for what is not one."""
+    if type(value) is int and 0 <= value < 2**63:
+        return value
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     return int(value) if 0 <= value < 2**63 else None

@@ -27,12 +27,16 @@ def write_content(
     """
     if value is None:
         return
+    limit = redactor.settings.content_limit_bytes
+    if type(value) is str and not limit and value[:5].lower() != "data:":
+        setattr(row, column, redactor.text(value, where))
+        return
     if isinstance(row, ToolCall) and redactor.settings.capture_media:
         value = _with_bytes(value)
     else:
         value = reduce_bytes(value)
     kept = redactor.text(value, where) if isinstance(value, str) else redactor.value(value, where)
-    kept, size = limit_value(kept, redactor.settings.content_limit_bytes)
+    kept, size = limit_value(kept, limit)
     setattr(row, column, kept if isinstance(kept, str) else dumps_text(kept))
     if size:
         row.attributes[semconv.TRUNCATED_PREFIX + column] = str(size)

@@ -143,6 +143,26 @@ def to_message(raw: Any, default_role: str) -> Message:
     return {"role": role, "parts": parts}
 
 
+def is_exact(raw: dict[str, Any]) -> bool:
+    """Whether ``from_message`` surely gives back a message of these fields: the usual ones."""
+    if tuple(raw) != ("role", "content") or type(raw["role"]) is not str:
+        return False
+    content = raw["content"]
+    if type(content) is str:
+        return True
+    blocks = as_list(content)
+    return bool(blocks) and all(map(_is_exact_block, blocks or ()))
+
+
+def _is_exact_block(raw: Any) -> bool:
+    block = as_dict(raw)
+    spec = _SPECS.get(as_text(block.get("type"))) if block is not None else None
+    if block is None or spec is None or block.keys() != spec.keys:
+        return False
+    written = _CONTENT_FIELDS.get(spec.raw_type)
+    return written is None or type(block[written]) is str
+
+
 def _block(raw: Any) -> Part:
     block = as_dict(raw)
     if block is None:

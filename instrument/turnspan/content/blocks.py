@@ -53,11 +53,13 @@ class Spec:
     part_type: str
     fields: tuple[tuple[str, str], ...]
     order: tuple[str, ...] = field(init=False)
+    keys: frozenset[str] = field(init=False)
     names: Mapping[str, str] = field(init=False)
     taken: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "order", ("type", *(key for key, _ in self.fields)))
+        object.__setattr__(self, "keys", frozenset(self.order))
         object.__setattr__(self, "names", dict(self.fields))
         object.__setattr__(self, "taken", _OURS | {name for _, name in self.fields})
 

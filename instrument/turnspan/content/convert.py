@@ -63,6 +63,8 @@ class Dialect:
     output_messages: Callable[[Any], tuple[list[Any], list[str]]]
     to_message: Callable[[Any, str], Message]
     from_message: Callable[[str, str, list[Part]], Any]
+    is_exact: Callable[[dict[str, Any]], bool]
+    """Whether a message is surely rebuilt byte for byte; nobody need try it then."""
 
 
 def _dialect(module: ModuleType) -> Dialect:
@@ -75,7 +77,12 @@ def _dialect(module: ModuleType) -> Dialect:
         module.output_messages,
         module.to_message,
         module.from_message,
+        getattr(module, "is_exact", _never),
     )
+
+
+def _never(raw: dict[str, Any]) -> bool:
+    return False
 
 
 _DIALECTS: Final[Mapping[str, Dialect]] = {
@@ -173,9 +180,13 @@ def convert(content: InferenceContent, *, keep_bytes: bool = False) -> Conversat
     ]
     found.system = system_parts(name, request.system_raw, found.input)
     found.tools = tool_definitions(name, request.tools_raw)
-    first_choice = found.output if name == openai_responses.NAME else found.output[:1]
-    describe_reply(found, first_choice)
+    describe_reply(found, first_choice(name, found.output))
     return found
+
+
+def first_choice(dialect: str, output: list[Message]) -> list[Message]:
+    """The messages of a reply's first choice: a Responses reply is one choice of many items."""
+    return output if dialect == openai_responses.NAME else output[:1]
 
 
 def describe_reply(found: Conversation, messages: list[Message]) -> None:

@@ -137,6 +137,16 @@ def to_message(raw: Any, default_role: str) -> Message:
     return message
 
 
+def is_exact(raw: dict[str, Any]) -> bool:
+    """Whether ``from_message`` surely gives back a message of these fields: the usual ones."""
+    keys = tuple(raw)
+    if keys == ("role", "content"):
+        return type(raw["content"]) is str and type(raw["role"]) is str
+    if keys == ("role", "tool_call_id", "content"):
+        return type(raw["content"]) is str and raw["role"] == "tool"
+    return False
+
+
 def _convert_field(
     key: str, value: Any, body: dict[str, Any], role: str, parts: list[Part], extra: dict[str, Any]
 ) -> str:

@@ -9,8 +9,8 @@ import orjson
 
 from turnspan.content.blocks import BARE, LAYOUT
 from turnspan.content.convert import convert_message, dialect_of
-from turnspan.content.model import Message, Part, dumps, dumps_text
-from turnspan.content.reduce import reduce_bytes
+from turnspan.content.model import Message, Part, as_dict, dumps, dumps_text, plain_json
+from turnspan.content.reduce import may_hold_files, reduce_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,34 @@ def source_if_needed(dialect: str, raw: Any, message: Message, *, keep_bytes: bo
     Where embedded files are reduced to their hashes, they are so in the returned JSON too, and it
     is that JSON which is compared. Never raises.
     """
-    written = dumps(raw if keep_bytes else reduce_bytes(raw))
+    return _source(dialect, dumps(raw if keep_bytes else reduce_bytes(raw)), message)
+
+
+def convert_sealed(
+    dialect: str,
+    raw: Any,
+    *,
+    default_role: str = "user",
+    keep_bytes: bool = False,
+    written: bytes | None = None,
+) -> tuple[Message, str]:
+    """``convert_message`` and ``source_if_needed`` in one. Never raises.
+
+    ``written`` is ``plain_json(raw)``, for a caller who has it at hand.
+    """
+    written = plain_json(raw) if written is None else written
+    reduced = raw
+    if not written or (not keep_bytes and may_hold_files(written)):
+        reduced = raw if keep_bytes else reduce_bytes(raw)
+        written = dumps(reduced)
+    message = convert_message(dialect, reduced, default_role=default_role, keep_bytes=True)
+    fields = as_dict(reduced)
+    if fields is not None and dialect_of(dialect).is_exact(fields):
+        return message, ""
+    return message, _source(dialect, written, message)
+
+
+def _source(dialect: str, written: bytes, message: Message) -> str:
     try:
         rebuilt = rebuild_message(
             dialect, message["role"], message.get("name", ""), message["parts"]
@@ -63,10 +90,7 @@ def seal_message(
     dialect: str, raw: Any, *, default_role: str = "user", keep_bytes: bool = False
 ) -> SealedMessage:
     """Everything that a ``message`` record keeps of a provider's message. Never raises."""
-    message = convert_message(dialect, raw, default_role=default_role, keep_bytes=keep_bytes)
+    message, source = convert_sealed(dialect, raw, default_role=default_role, keep_bytes=keep_bytes)
     return SealedMessage(
-        message["role"],
-        message.get("name", ""),
-        dumps_text(message["parts"]),
-        source_if_needed(dialect, raw, message, keep_bytes=keep_bytes),
+        message["role"], message.get("name", ""), dumps_text(message["parts"]), source
     )

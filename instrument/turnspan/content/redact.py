@@ -16,7 +16,7 @@ from turnspan import config
 from turnspan.config import Settings
 from turnspan.content.blocks import WRITING, WRITTEN
 from turnspan.content.model import BLOB, TEXT, Message, Part, as_dict, as_list, dumps_text
-from turnspan.content.secrets import mask_secrets, names_secret
+from turnspan.content.secrets import find_secrets, mask_secrets, names_secret
 from turnspan.content.words import KEYS, WORDS
 from turnspan.guard import errors
 
@@ -29,6 +29,9 @@ DROPPED: Final = "[REDACTED]"
 _NAMED: Final = "[REDACTED:{}]"
 _MAX_DEPTH: Final = 100
 _MAX_KEYS: Final = 10_000
+_MAX_KNOWN: Final = 20_000
+_MAX_KNOWN_LENGTH: Final = 256
+_SCALARS: Final = frozenset({int, float, bool, type(None)})
 
 
 class Redactor:
@@ -45,11 +48,16 @@ class Redactor:
         self._masks = settings.mask_secrets
         self._hook = settings.redact
         self._keys: dict[str, str] = {}
+        self._plain_keys: set[str] = set()
+        self._plain: set[str] = set()
+        self._last_plain = ""
         self.active = self._masks or self._hook is not None
         """Whether anything is ever changed."""
 
     def text(self, text: str, where: str) -> str:
         """The text as it may be written."""
+        if self._hook is None and len(text) <= _MAX_KNOWN_LENGTH and text in self._plain:
+            return text
         try:
             return self._text(text, where)
         except Exception as error:  # noqa: BLE001  fail closed: the raw text must not pass
@@ -76,6 +84,8 @@ class Redactor:
         if not self.active:
             return value
         try:
+            if self._hook is None and self._is_plain(value, 0):
+                return value
             return self._value(value, where, 0)
         except Exception as error:  # noqa: BLE001  fail closed: the raw value must not pass
             errors.record(f"redact ({where.partition(':')[0]})", error)
@@ -87,7 +97,7 @@ class Redactor:
         As ``value``, but what a part says of the provider's writing (the order of its keys) is left
         as it is: it is none of the application's text, and the message is rebuilt by it.
         """
-        if not self.active:
+        if not self.active or (self._hook is None and self._are_plain(parts)):
             return parts
         redacted: list[Part] = self.value(parts, where)
         if redacted is parts:
@@ -139,7 +149,7 @@ class Redactor:
         return text if redacted is value else dumps_text(redacted)
 
     def _text(self, text: str, where: str) -> str:
-        if self._masks:
+        if self._masks and not self._is_plain_text(text):
             text = mask_secrets(text)
         hook = self._hook
         if hook is None or text in WORDS:
@@ -150,6 +160,74 @@ class Redactor:
         if not isinstance(redacted, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"redact returned {type(redacted).__name__}, not text or None")
         return redacted
+
+    # -- what the masks leave alone ------------------
+
+    def _is_plain_text(self, text: str) -> bool:
+        """Whether there is no secret in a text. Short ones, and the last long one, are known."""
+        if len(text) > _MAX_KNOWN_LENGTH:
+            if text is self._last_plain:
+                return True
+            if find_secrets(text):
+                return False
+            self._last_plain = text  # a reply is a message's part and a column of its call
+            return True
+        if text in self._plain:
+            return True
+        if find_secrets(text):
+            return False
+        if len(self._plain) >= _MAX_KNOWN:
+            self._plain.clear()
+        self._plain.add(text)
+        return True
+
+    def _is_plain(self, value: Any, depth: int) -> bool:
+        """Whether the masks surely change nothing in a value: one quick look, most often true."""
+        kind = cast("Any", type(value))
+        if kind is str:
+            return self._is_plain_text(value)
+        if depth > _MAX_DEPTH:
+            return False
+        if kind is dict:
+            keys = self._plain_keys
+            for key, item in value.items():
+                if key not in keys and not self._is_plain_key(key):
+                    return False
+                if type(item) not in _SCALARS and not self._is_plain(item, depth + 1):
+                    return False
+            return True
+        if kind is list:
+            for item in value:
+                if type(item) not in _SCALARS and not self._is_plain(item, depth + 1):
+                    return False
+            return True
+        return kind in _SCALARS
+
+    def _are_plain(self, parts: list[Part]) -> bool:
+        """As ``_is_plain`` for parts, whose values are texts for the most part."""
+        try:
+            known, keys = self._plain, self._plain_keys
+            for part in parts:
+                for key, value in part.items():
+                    if key not in keys and not self._is_plain_key(key):
+                        return False
+                    if type(value) is str and len(value) <= _MAX_KNOWN_LENGTH and value in known:
+                        continue
+                    if type(value) not in _SCALARS and not self._is_plain(value, 1):
+                        return False
+        except Exception:  # noqa: BLE001  ``value`` looks again, and fails closed
+            return False
+        return True
+
+    def _is_plain_key(self, key: Any) -> bool:
+        if type(key) is not str or names_secret(key) or mask_secrets(key) != key:
+            return False
+        if len(self._plain_keys) >= _MAX_KEYS:
+            self._plain_keys.clear()
+        self._plain_keys.add(key)
+        return True
+
+    # -- masks and hook ------------------
 
     def _value(self, value: Any, where: str, depth: int) -> Any:
         if isinstance(value, str):

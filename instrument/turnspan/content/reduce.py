@@ -36,6 +36,20 @@ def digest_of(encoded: str | bytes) -> str:
     return f"{_PREFIX}{hashlib.sha256(raw).hexdigest()};size={len(raw)}"
 
 
+def may_hold_files(written: bytes) -> bool:
+    """Whether ``reduce_bytes`` can change a value, by its compact JSON; a quick look, often wrong.
+
+    What it changes has ``;base64,`` in it, in whatever case, or one of its keys and types.
+    """
+    return (
+        b"64," in written
+        or b'"data":' in written
+        or b"b64" in written
+        or b"file_data" in written
+        or b"image_generation_call" in written
+    )
+
+
 def reduce_bytes(value: Any, depth: int = 0) -> Any:
     """The value with every embedded file replaced; the same object when there is none."""
     kind = cast("Any", type(value))

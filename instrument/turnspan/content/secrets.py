@@ -12,7 +12,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -178,8 +178,7 @@ def _is_credentials(encoded: str) -> bool:
 # -- runs ------------------------------------------------------------------------------------------
 
 
-def _runs(text: str) -> Iterator[Span]:
-    marked = text.encode("latin-1", "replace").translate(_TABLE)
+def _runs(text: str, marked: bytes) -> Iterator[Span]:
     find = marked.find
     position = find(_LONG)
     end = len(text)
@@ -269,9 +268,8 @@ def _url_passwords(text: str) -> Iterator[Span]:
 
 
 def _private_keys(text: str) -> Iterator[Span]:
-    if "PRIVATE KEY-----" in text:
-        for found in _PRIVATE_KEY.finditer(text):
-            yield found.start(), found.end(), "private_key"
+    for found in _PRIVATE_KEY.finditer(text):
+        yield found.start(), found.end(), "private_key"
 
 
 def _passwords(text: str) -> Iterator[Span]:
@@ -294,8 +292,6 @@ def _passwords(text: str) -> Iterator[Span]:
 
 def _named_values(text: str) -> Iterator[Span]:
     """Values under a key that names a secret, in a text that is JSON."""
-    if text[:1] not in ("{", "["):
-        return
     for ending in _KEY_ENDINGS:
         position = text.find(ending)
         while position >= 0:
@@ -323,20 +319,26 @@ def _pair_password(text: str, position: int) -> Iterator[Span]:
             yield found.start(1), found.end(1), "connection_password"
 
 
-_SCANS: Final[tuple[Callable[[str], Iterator[Span]], ...]] = (
-    _private_keys,
-    _runs,
-    _url_passwords,
-    _passwords,
-    _named_values,
-)
-
-
 def find_secrets(text: str) -> list[Span]:
-    """The secrets in a text, in order, without overlaps (the earlier and longer one wins)."""
+    """The secrets in a text, in order, without overlaps (the earlier and longer one wins).
+
+    Each scan is asked only where what its secrets cannot be without is in the text: nearly no text
+    has any of it, and these searches are what an ordinary text costs.
+    """
     if len(text) < 8:
         return []
-    found = [span for scan in _SCANS for span in scan(text)]
+    found: list[Span] = []
+    marked = text.encode("latin-1", "replace").translate(_TABLE)
+    if "PRIVATE KEY-----" in text:
+        found += _private_keys(text)
+    if _LONG in marked:
+        found += _runs(text, marked)
+    if "@" in text and "://" in text:
+        found += _url_passwords(text)
+    if "assword" in text or "wd=" in text:
+        found += _passwords(text)
+    if text[0] in "{[":
+        found += _named_values(text)
     if len(found) < 2:
         return found
     found.sort(key=lambda span: (span[0], -span[1]))
