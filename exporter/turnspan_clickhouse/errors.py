@@ -15,6 +15,10 @@ class StoreUnavailableError(StoreError):
     """The server does not answer now; trying again later is right."""
 
 
+class SchemaChangedError(StoreError):
+    """The store's tables were made from other files of the same numbers as this code's."""
+
+
 class InsertTooLargeError(StoreError):
     """A proxy before the server does not let so large an insert through; none of it has landed."""
 

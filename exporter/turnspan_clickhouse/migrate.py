@@ -31,7 +31,7 @@ from functools import cache
 from importlib import metadata, resources
 
 from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.errors import QueryError, StoreError
+from turnspan_clickhouse.errors import QueryError, SchemaChangedError, StoreError
 from turnspan_clickhouse.stores import Store, quoted
 
 _FILE = re.compile(r"(\d{4})_(\w+)\.sql")
@@ -173,10 +173,11 @@ def pending(store: Store) -> list[Migration]:
         if checksum is None or (checksum != migration.checksum and migration.view):
             waiting.append(migration)
         elif checksum != migration.checksum:
-            raise StoreError(
+            raise SchemaChangedError(
                 f"The store {store.dsn} was migrated with another text of "
                 f"{migration.version:04d}_{migration.name}.sql: applied files are never changed, "
-                "so restore that file and put the change in a new number."
+                "so restore that file and put the change in a new number. (The tables changed so "
+                "before the release of 0.1.0: a store of that time is to be made anew.)"
             )
     return waiting
 

@@ -13,6 +13,8 @@ import pytest
 
 from support.shared import shared_data
 from turnspan_clickhouse.dsn import Dsn
+from turnspan_clickhouse.migrate import migrate
+from turnspan_clickhouse.stores import open_store
 from turnspan_demo.server import ModelServer
 from turnspan_demo.written import shipped
 from turnspan_records.access import open_dsn
@@ -60,6 +62,20 @@ def test_demo_of_the_shipped_runs(embedded_dsn: Dsn) -> None:
     assert f"export TURNSPAN_STORE={embedded_dsn}" in text
     assert "\x1b[" not in text
     assert ended.stderr == ""
+
+
+def test_demo_over_the_store_of_another_version(tmp_path: Path) -> None:
+    """Its own store, made of other tables, is set aside whole, and a new one made."""
+    store = tmp_path / "turnspan" / "demo"
+    with open_store(Dsn(scheme="chdb", path=store)) as opened:
+        migrate(opened)
+        opened.command("ALTER TABLE schema_migration UPDATE checksum = 'x' WHERE version = 1")
+
+    ended = run(COMMANDS / "turnspan", "demo", "--limit", "1", XDG_DATA_HOME=str(tmp_path))
+
+    assert "Every session's counts are equal." in ended.stdout
+    assert "the last demo's store is of another version" in ended.stderr
+    assert len(list(store.parent.glob("demo-*"))) == 1
 
 
 def test_demo_on_a_server(server_dsn: Dsn) -> None:

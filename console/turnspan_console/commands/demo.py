@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -128,7 +129,24 @@ def _store() -> tuple[Dsn, str]:
     if named.strip():
         return chosen_dsn(), named
     text = f"chdb://{data_folder() / 'demo'}"
-    return parse(text), text
+    dsn = parse(text)
+    _set_aside_if_outdated(dsn)
+    return dsn, text
+
+
+def _set_aside_if_outdated(dsn: Dsn) -> None:
+    """Begin a new store where the demonstration's own has the tables of another version."""
+    from turnspan_clickhouse.errors import SchemaChangedError
+
+    assert dsn.path is not None
+    if not (dsn.path / "engine").exists():
+        return
+    try:
+        _open(dsn).close()
+    except SchemaChangedError:
+        aside = dsn.path.with_name(f"demo-{time.strftime('%Y%m%dT%H%M%S')}")
+        dsn.path.rename(aside)
+        click.echo(f"turnspan: the last demo's store is of another version: now {aside}", err=True)
 
 
 def _open(dsn: Dsn) -> Store:
