@@ -164,15 +164,14 @@ class Cleaner:
         for name, known, (key, value) in zip(
             shape.names, shape.known, attributes.items(), strict=True
         ):
+            if known is None:
+                continue
             kind = cast("Any", type(value))
             if kind is str:
-                if known is not None:
-                    texts[name] = known[value]
-            elif kind is int or kind is float:
-                texts[name] = str(value)
-            elif kind is bool:
-                texts[name] = "true" if value else "false"
-            elif known is not None:
+                texts[name] = known[value]
+            elif kind is int or kind is float or kind is bool:
+                texts[name] = text(value)
+            else:
                 kept = self._value(key, value)
                 if kept is not value and kept != value:
                     self.changes = True
