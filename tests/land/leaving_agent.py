@@ -387,4 +387,7 @@ def child_outlives_its_work() -> None:
 
 
 if __name__ == "__main__":
+    # As from a terminal: what started the tests may ignore these, and a child inherits that.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     globals()[CASE]()
