@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from hashlib import blake2b
 from typing import Any, Final
@@ -129,38 +128,27 @@ def judged(
     Raises:
         ValueError: one of them is not what it must be; the message says what.
     """
-    if outcome is not None and outcome not in OUTCOMES:
-        raise ValueError(f"outcome is one of {', '.join(OUTCOMES)}: not {outcome!r}")
-    if training_flag is not None and training_flag not in (-1, 0, 1):
-        raise ValueError(f"training_flag is 1 (good), 0 or -1 (exclude): not {training_flag!r}")
-    if score is not None and not math.isfinite(float(score)):
-        raise ValueError(f"score is a finite number: not {score!r}")
-    each = _each(said, outcome, training_flag, score, comment, directive, preferred_over)
-    return [replace(one, annotation_id=id or _digest(one)) for one in each]
-
-
-def _each(
-    said: Judgment,
-    outcome: str | None,
-    training_flag: int | None,
-    score: float | None,
-    comment: str | None,
-    directive: str | None,
-    preferred_over: str | None,
-) -> Iterator[Judgment]:
+    each: list[Judgment] = []
     if outcome is not None:
-        yield replace(said, kind="outcome", outcome=outcome)
+        if outcome not in OUTCOMES:
+            raise ValueError(f"outcome is one of {', '.join(OUTCOMES)}: not {outcome!r}")
+        each.append(replace(said, kind="outcome", outcome=outcome))
     if training_flag is not None:
-        yield replace(said, kind="training_flag", training_flag=int(training_flag))
+        if training_flag not in (-1, 0, 1):
+            raise ValueError(f"training_flag is 1 (good), 0 or -1 (exclude): not {training_flag!r}")
+        each.append(replace(said, kind="training_flag", training_flag=int(training_flag)))
     if score is not None:
-        yield replace(said, kind="score", score=float(score))
+        if not math.isfinite(float(score)):
+            raise ValueError(f"score is a finite number: not {score!r}")
+        each.append(replace(said, kind="score", score=float(score)))
     if comment:
-        yield replace(said, kind="comment", comment=str(comment))
+        each.append(replace(said, kind="comment", comment=str(comment)))
     if directive:
-        yield replace(said, kind="directive", directive=str(directive))
+        each.append(replace(said, kind="directive", directive=str(directive)))
     if preferred_over:
-        pair = (said.subject_id, str(preferred_over))
-        yield replace(said, kind="preference", chosen_id=pair[0], rejected_id=pair[1])
+        chosen, rejected = said.subject_id, str(preferred_over)
+        each.append(replace(said, kind="preference", chosen_id=chosen, rejected_id=rejected))
+    return [replace(one, annotation_id=id or _digest(one)) for one in each]
 
 
 def _digest(said: Judgment) -> str:

@@ -14,6 +14,7 @@ from opentelemetry.trace import StatusCode
 from turnspan import semconv
 from turnspan.content.model import dumps_text
 from turnspan.content.redact import Redactor
+from turnspan.content.shapes import kind_of
 from turnspan_clickhouse import dialects
 
 MAX_STATUS = 4_096
@@ -166,7 +167,7 @@ class Cleaner:
         ):
             if known is None:
                 continue
-            kind = cast("Any", type(value))
+            kind = kind_of(value)
             if kind is str:
                 texts[name] = known[value]
             elif kind is int or kind is float or kind is bool:
@@ -195,7 +196,7 @@ class Cleaner:
         """
         changed: dict[str, Any] = {}
         for key, value in attributes.items():
-            kind = cast("Any", type(value))
+            kind = kind_of(value)
             if kind is int or kind is float or kind is bool or key in CONTENT:
                 continue
             if kind is str:

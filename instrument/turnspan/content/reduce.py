@@ -12,6 +12,7 @@ import re
 from typing import Any, Final, cast
 
 from turnspan.content.model import BLOB, URI, Part
+from turnspan.content.shapes import kind_of
 
 _PREFIX: Final = "sha256:"
 _DIGEST: Final = re.compile(r"sha256:([0-9a-f]{64});size=(\d+)\Z")
@@ -52,7 +53,7 @@ def may_hold_files(written: bytes) -> bool:
 
 def reduce_bytes(value: Any, depth: int = 0) -> Any:
     """The value with every embedded file replaced; the same object when there is none."""
-    kind = cast("Any", type(value))
+    kind = kind_of(value)
     if kind is str:
         return _reduced_url(value) if value[:5].lower() == "data:" else value
     if kind is dict:
@@ -82,7 +83,7 @@ def _reduced_dict(items: dict[Any, Any], depth: int) -> dict[Any, Any]:
         return items
     changed: dict[Any, Any] | None = None
     for key, item in items.items():
-        kind = cast("Any", type(item))
+        kind = kind_of(item)
         if kind is int or kind is bool or item is None or kind is float:
             continue
         if kind is str and _holds_base64(key, items):

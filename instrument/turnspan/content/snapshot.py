@@ -89,7 +89,7 @@ def freeze(value: Any, depth: int = 0) -> Any:
 
 
 def _freeze_other(value: Any, depth: int) -> Any:
-    kind = cast("Any", type(value))
+    kind = kind_of(value)
     if hasattr(kind, "__pydantic_fields_set__"):
         if len(_aliases) >= 4_096:  # models made at run time must not pile up
             _aliases.clear()
