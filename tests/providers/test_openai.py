@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,6 +10,7 @@ import openai
 import pydantic
 import pytest
 from openai.types.chat import ChatCompletion
+from opentelemetry import trace
 from opentelemetry.context import attach, detach
 from opentelemetry.instrumentation.utils import suppress_instrumentation
 from opentelemetry.sdk.trace import TracerProvider
@@ -23,6 +23,7 @@ from support.model_replies import WEATHER_CALL, chat
 from support.model_server import ModelServer
 from turnspan import config
 from turnspan.context import SESSION_KEY
+from turnspan.ids import SecureIdGenerator
 from turnspan.providers.openai import OpenAISdk, streams_usage
 from turnspan.turn import Session
 
@@ -369,25 +370,44 @@ def test_what_is_not_recorded(spans: Spans, server: ModelServer, gpt: openai.Ope
     assert spans.all() == []
 
 
+class _Ids(SecureIdGenerator):
+    """Tells which spans a provider has begun, sampled or not."""
+
+    def __init__(self) -> None:
+        self.traces: list[int] = []
+        self.spans: list[int] = []
+
+    def generate_trace_id(self) -> int:
+        self.traces.append(super().generate_trace_id())
+        return self.traces[-1]
+
+    def generate_span_id(self) -> int:
+        self.spans.append(super().generate_span_id())
+        return self.spans[-1]
+
+
 def test_a_span_that_is_not_sampled_still_counts(server: ModelServer, gpt: openai.OpenAI) -> None:
     """The turn's counters do not depend on sampling, and no content is kept for nothing."""
     from turnspan.content.ledger import ledger
 
-    provider = TracerProvider(sampler=ALWAYS_OFF)
-    gc.collect()  # a call that an earlier test abandoned ends when it is collected
+    ids = _Ids()
+    provider = TracerProvider(sampler=ALWAYS_OFF, id_generator=ids)
     ledger.attach()
     turnspan.instrument(tracer_provider=provider)
     server.answer(chat())
 
     @turnspan.agent
-    def answer() -> tuple[int, int | None]:
+    def answer() -> tuple[int, int | None, int]:
         gpt.chat.completions.create(model="m", messages=HELLO)
         turn = turnspan.current_turn()
-        return turn.rounds, turn.usage.input_tokens
+        trace_id = trace.get_current_span().get_span_context().trace_id
+        return turn.rounds, turn.usage.input_tokens, trace_id
 
     try:
-        assert answer() == (1, 11)
-        assert len(ledger) == 0
+        *told, turns_trace = answer()  # the agent's own span is of the process's provider
+        assert told == [1, 11]
+        (call,) = ids.spans
+        assert not any(ledger.take(each, call) for each in (turns_trace, *ids.traces))
     finally:
         turnspan.uninstrument()
         ledger.detach()
