@@ -84,12 +84,8 @@ def begin_turn(
         given[semconv.TURN_MAX_ROUNDS] = max_rounds
     if attributes:
         given.update(attributes)
-    span = tracer().start_span(
-        f"invoke_agent {name}" if name else "invoke_agent",
-        context,
-        INTERNAL,
-        attributes=given,
-    )
+    span_name = f"invoke_agent {name}" if name else "invoke_agent"
+    span = spans.start(tracer(), span_name, context, INTERNAL, given)
     settings = config.active()
     turn = Turn(
         _turn_id(span),

@@ -252,7 +252,7 @@ def begin_span(span_name: str, attributes: dict[str, Any]) -> SpanRecording:
     context = otel_context.get_current()
     if context:
         attributes.update(scope_attributes(active_turn(context), active_session(context)))
-    span = _tracer.start_span(span_name, context, INTERNAL, attributes=attributes)
+    span = spans.start(_tracer, span_name, context, INTERNAL, attributes)
     inside = trace.set_span_in_context(span, context)
     if attributes.get(semconv.OPERATION_NAME) == semconv.OP_INVOKE_WORKFLOW:
         return WorkflowRecording(span, inside, attributes.get(semconv.WORKFLOW_NAME, ""))

@@ -13,7 +13,7 @@ from opentelemetry import trace
 from opentelemetry.context import Context
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer, propagation
 
-from turnspan import config, metrics, semconv
+from turnspan import config, metrics, semconv, spans
 from turnspan.content.ledger import ToolContent
 from turnspan.context import TOOL_KEY, active_session, active_turn, scope_attributes
 from turnspan.loops import ToolFact
@@ -158,7 +158,7 @@ def open_tool(
     if turn is not None:
         given[semconv.ROUND] = turn.rounds
     given.update(attributes)
-    span = using.start_span(span_name, context, kind, attributes=given)
+    span = spans.start(using, span_name, context, kind, given)
     return OpenTool(span, turn, name, tool_type, arguments)
 
 

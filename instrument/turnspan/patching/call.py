@@ -12,7 +12,6 @@ import re
 import time
 from array import array
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any, Final
 
 from opentelemetry import context as otel_context
@@ -68,7 +67,7 @@ class Call:
     hide_usage = False
     """Whether we asked for the stream's usage: the caller must not see the extra chunk."""
     model = ""
-    ended_with: Mapping[str, Any] = MappingProxyType({})
+    ended_with: Mapping[str, Any] | None = None
     """The attributes of its end, where an event is to tell them."""
     recording = False
     request: dict[str, Any] | None = None
@@ -260,7 +259,7 @@ class Call:
         kept: InferenceContent | None = None
         if self.request is not None and config.active().content_on_events:
             kept = InferenceContent(self.endpoint.dialect, self.request, content)
-        events.call_ended(self.span, {**self.attributes, **self.ended_with}, kept, error)
+        events.call_ended(self.span, {**self.attributes, **(self.ended_with or {})}, kept, error)
 
     def _keep(self, request: dict[str, Any], response: Any) -> None:
         content = InferenceContent(self.endpoint.dialect, request, response, self.turn)
@@ -321,7 +320,7 @@ def begin(
     call.model = model
     name = f"{endpoint.operation} {model}" if model else endpoint.operation
     call.attributes = attributes
-    call.begun(tracer.start_span(name, outer, _CLIENT, attributes))
+    call.begun(spans.start(tracer, name, outer, _CLIENT, attributes))
     if settings.capture_content and (
         (call.recording and (ledger.active or settings.content_on_spans))
         or (settings.emit_events and settings.content_on_events)
