@@ -13,13 +13,14 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 FOREIGN := .venv-foreign
 OLDEST := .venv-oldest
+COMPILED := .venv-compiled
 COMPETITORS := .venv-bench
 ARGS ?=
 
 PYTHONS := python3.13 python3.12 python3.11 python3.10 python3 python3.14 python
 CAN_MAKE_VENV := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))
 
-.PHONY: help setup demo test test-foreign test-oldest check format format-check lint types contracts wheel bench bench-competitors bench-throughput jaeger clean
+.PHONY: help setup demo test test-foreign test-oldest test-compiled compiled check format format-check lint types contracts wheel bench bench-competitors bench-throughput jaeger clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,6 +37,13 @@ test-foreign: $(FOREIGN)/.ready ## Compare our rows with those of other packages
 test-oldest: $(OLDEST)/.ready ## Test the instrumentors against the oldest SDKs they support
 	@$(OLDEST)/bin/pytest -o oldest_sdks=true -W default --ignore tests/providers/test_anthropic_tools.py \
 	  tests/providers tests/privacy tests/emit/test_conformance.py $(ARGS)
+
+test-compiled: $(COMPILED)/.ready ## Test the compiled build (but faults, which are put in by replacing functions)
+	@$(COMPILED)/bin/pytest --ignore tests/providers/test_faults.py \
+	  tests/content tests/privacy tests/providers tests/land/test_landing.py \
+	  tests/emit/test_spans.py tests/emit/test_turn.py tests/emit/test_conformance.py $(ARGS)
+
+compiled: $(COMPILED)/.ready ## Build and install the compiled wheel into .venv-compiled (needs a C compiler)
 
 check: ## Everything CI holds: format, lint, types, import contracts, wheel, tests
 	@$(MAKE) format-check
@@ -67,9 +75,9 @@ wheel: setup ## Build the wheel and compare its contents with the repository
 	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
 	@$(BIN)/python .ci/check_wheel.py dist/*.whl
 
-bench: setup ## Run the benchmarks, or one: make bench ARGS=encode
+bench: $(if $(PURE),setup,compiled) ## Run the benchmarks, or one: make bench ARGS=encode (PURE=1: not compiled)
 	@for each in $(or $(ARGS),$(filter-out throughput,$(basename $(notdir $(wildcard benchmarks/*.py))))); do \
-	  echo "== $$each"; $(BIN)/python benchmarks/$$each.py; \
+	  echo "== $$each"; $(if $(PURE),$(BIN),$(COMPILED)/bin)/python benchmarks/$$each.py; \
 	done
 
 bench-competitors: $(COMPETITORS)/.ready ## Measure what other packages cost beside Turnspan
@@ -84,7 +92,7 @@ jaeger: ## Build a real Jaeger into .tools/bin with the Go toolchain (some minut
 	@deploy/jaeger/build .tools
 
 clean: ## Remove everything the other targets made
-	@rm -rf $(VENV) $(FOREIGN) $(OLDEST) $(COMPETITORS) .tools .demo dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	@rm -rf $(VENV) $(FOREIGN) $(OLDEST) $(COMPILED) $(COMPETITORS) .tools .demo dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 setup: $(READY) ## Make .venv with Turnspan and all its extras, editable
@@ -122,6 +130,17 @@ $(OLDEST)/.ready: $(READY) pyproject.toml tests/oldest.txt
 	@$(BIN)/python -m venv $(OLDEST)
 	@$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check \
 	  -e '.[embedded,console]' -r tests/oldest.txt
+	@touch $@
+
+$(COMPILED)/.ready: $(READY) pyproject.toml hatch_build.py $(shell git ls-files 'instrument/*.py' 'exporter/*.py')
+	@echo "Compiling into $(COMPILED) (some minutes) ..."
+	@test -x $(COMPILED)/bin/python || $(BIN)/python -m venv $(COMPILED)
+	@rm -rf build/compiled
+	@TURNSPAN_COMPILE=1 $(COMPILED)/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps \
+	  --wheel-dir build/compiled .
+	@$(COMPILED)/bin/python -m pip uninstall --quiet --yes turnspan 2>/dev/null
+	@$(COMPILED)/bin/python -m pip install --quiet --disable-pip-version-check "$$(echo build/compiled/*.whl)[dev]"
+	@$(COMPILED)/bin/python -c 'from turnspan.content import snapshot as s; assert s.__file__[-3:] != ".py", s'
 	@touch $@
 
 $(COMPETITORS)/.ready: $(READY) pyproject.toml benchmarks/competitors.txt

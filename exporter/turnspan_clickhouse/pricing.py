@@ -90,14 +90,16 @@ class _Rates:
         return total
 
 
-@dataclass(slots=True)
 class _Known:
     """A model found in the price data, with the rates that were computed last."""
 
-    provider: Provider
-    model: ModelInfo
-    timed: bool
-    rates: dict[tuple[str, str, bool], tuple[int, _Rates]]
+    __slots__ = ("model", "provider", "rates", "timed")
+
+    def __init__(self, provider: Provider, model: ModelInfo, timed: bool) -> None:
+        self.provider = provider
+        self.model = model
+        self.timed = timed
+        self.rates: dict[tuple[str, str, bool], tuple[int, _Rates]] = {}
 
 
 class Pricer:
@@ -231,7 +233,7 @@ def _look_up(snapshot: DataSnapshot, provider: str, model: str) -> _Known | None
         found, info = snapshot.find_provider_model(model, None, provider_id, None)
     except LookupError:
         return None
-    return _Known(found, info, isinstance(info.prices, list), {})
+    return _Known(found, info, isinstance(info.prices, list))
 
 
 def _compile(prices: ModelPrice) -> _Rates:

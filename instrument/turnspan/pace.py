@@ -21,18 +21,15 @@ PAUSE: Final = 0.000_02
 the waiting thread is awake."""
 
 
-class _Pace(threading.local):
-    due: float | None = None
-    """When this thread is to pause next; ``None``: it does not."""
-
-
-_pace = _Pace()
+_pace = threading.local()
+"""``due``: when this thread is to pause next, by ``time.perf_counter``; ``None``: it does not."""
 
 
 @contextmanager
 def giving_way(wanted: bool = True) -> Generator[None]:
     """Within it, if wanted, ``give_way`` pauses this thread where its slice is used up."""
-    before, _pace.due = _pace.due, time.perf_counter() + SLICE if wanted else None
+    before = _due()
+    _pace.due = time.perf_counter() + SLICE if wanted else None
     try:
         yield
     finally:
@@ -41,7 +38,12 @@ def giving_way(wanted: bool = True) -> Generator[None]:
 
 def give_way() -> None:
     """Let others run, if it is time; to be called at every step that may be one of many."""
-    due = _pace.due
+    due = _due()
     if due is not None and time.perf_counter() >= due:
         time.sleep(PAUSE)
         _pace.due = time.perf_counter() + SLICE
+
+
+def _due() -> float | None:
+    due: float | None = getattr(_pace, "due", None)
+    return due

@@ -58,10 +58,15 @@ class Usage:
 
     def add(self, other: Usage) -> None:
         """Add another call's counts; unknown plus known is known."""
-        for name in Usage.__slots__:
-            more = getattr(other, name)
-            if more is not None:
-                setattr(self, name, (getattr(self, name) or 0) + more)
+        self.input_tokens = _sum(self.input_tokens, other.input_tokens)
+        self.output_tokens = _sum(self.output_tokens, other.output_tokens)
+        self.cache_read_tokens = _sum(self.cache_read_tokens, other.cache_read_tokens)
+        self.cache_write_tokens = _sum(self.cache_write_tokens, other.cache_write_tokens)
+        self.reasoning_tokens = _sum(self.reasoning_tokens, other.reasoning_tokens)
+
+
+def _sum(known: int | None, more: int | None) -> int | None:
+    return known if more is None else (known or 0) + more
 
 
 @dataclass(slots=True)

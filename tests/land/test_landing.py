@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import time
 import weakref
 from pathlib import Path
 from typing import Any
@@ -81,17 +82,22 @@ def test_one_conversation_counts_once_however_often_it_is_sent(
 def test_a_worker_gives_way_only_where_it_was_told_to(monkeypatch: pytest.MonkeyPatch) -> None:
     """The steps of landing are also those of a reader, which nobody waits for."""
     paused: list[float] = []
-    monkeypatch.setattr(pace, "SLICE", -1.0)
     monkeypatch.setattr("turnspan.pace.time.sleep", paused.append)
 
-    pace.give_way()
+    def work() -> None:
+        until = time.perf_counter() + 2 * pace.SLICE
+        while time.perf_counter() < until:
+            pass
+        pace.give_way()
+
+    work()
     assert paused == []
     with pace.giving_way():
-        pace.give_way()
-        pace.give_way()
+        work()
+        work()
     with pace.giving_way(False):
-        pace.give_way()
-    pace.give_way()
+        work()
+    work()
     assert paused == [pace.PAUSE] * 2
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from importlib import metadata
+from pathlib import Path
 
+from turnspan.content import snapshot
 from turnspan_console.checks.check import FAIL, OK, WARN, Check
 
 _AREA = "application"
@@ -13,10 +16,16 @@ _AREA = "application"
 def environment_checks(environ: Mapping[str, str] | None = None) -> Iterator[Check]:
     """What the surroundings do to the recording."""
     environ = os.environ if environ is None else environ
+    yield Check(_AREA, "Turnspan", OK, f"{metadata.version('turnspan')}, {_build()}")
     yield from _sdk_variables(environ)
     yield from _exporters(environ)
     yield from _own_variables(environ)
     yield _content(environ)
+
+
+def _build() -> str:
+    """Whether the modules on the way of a call are compiled (hatch_build.py)."""
+    return "pure Python" if Path(snapshot.__file__).suffix == ".py" else "compiled"
 
 
 def _sdk_variables(environ: Mapping[str, str]) -> Iterator[Check]:

@@ -17,6 +17,7 @@ from turnspan.content.ledger import InferenceContent
 from turnspan.content.limit import limit_parts
 from turnspan.content.model import Conversation, RequestParts, dumps_text
 from turnspan.content.redact import Redactor
+from turnspan.content.shapes import is_list
 from turnspan.turn import Usage
 from turnspan_clickhouse.batch import Batch
 from turnspan_clickhouse.normalise.landing import Lander, Place, system_text
@@ -249,7 +250,7 @@ def add_reply(
     if reply.response_thoughts:
         write_content(row, "response_thoughts", reply.response_thoughts, "output", redactor)
     if reply.tool_calls:
-        calls: list[Any] = redactor.value(reply.tool_calls, "output")
+        calls: Any = redactor.value(reply.tool_calls, "output")
         limit = redactor.settings.content_limit_bytes
-        row.tool_calls = dumps_text(limit_parts(calls, limit) if type(calls) is list else calls)
+        row.tool_calls = dumps_text(limit_parts(calls, limit) if is_list(calls) else calls)
     return reply

@@ -6,7 +6,6 @@ They become rows where no ``execute_tool`` span of the turn is about the same ca
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
@@ -60,19 +59,19 @@ def forget_executed(pending: dict[str, Asked], tool: ToolCall) -> None:
         del pending[found]
 
 
-def results(dialect: str, messages: list[Any]) -> Iterator[dict[str, Any]]:
+def results(dialect: str, messages: list[Any]) -> list[dict[str, Any]]:
     """The tool results at the end of a request: what came after the last reply."""
     found: list[dict[str, Any]] = []
-    for raw in reversed(messages[-_MAX_RESULTS:]):
+    newest = messages[-_MAX_RESULTS:]
+    newest.reverse()
+    for raw in newest:
         message = convert_message(dialect, raw)
         if message["role"] == "assistant":
             break
-        found.extend(
-            part
-            for part in reversed(message.get("parts", []))
-            if part.get("type") == "tool_call_response"
-        )
-    yield from reversed(found)
+        parts: list[dict[str, Any]] = message.get("parts", [])
+        found += [part for part in parts[::-1] if part.get("type") == "tool_call_response"]
+    found.reverse()
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -195,6 +195,7 @@ class Cleaner:
         Content keeps its place: the columns it goes to redact it. So do the ids that we made.
         """
         changed: dict[str, Any] = {}
+        found: Any
         for key, value in attributes.items():
             kind = kind_of(value)
             if kind is int or kind is float or kind is bool or key in CONTENT:
@@ -216,7 +217,7 @@ class Cleaner:
     def _value(self, key: str, value: Any) -> Any:
         if not isinstance(value, (list, tuple)):
             return value
-        items: list[Any] = list(cast("tuple[Any, ...]", value))
+        items: list[Any] = list(cast("Iterable[Any]", value))
         kept = self.redactor.value(items, f"attribute:{key}")
         return cast("Any", value) if kept is items else kept
 

@@ -123,12 +123,12 @@ def output_messages(response: Any) -> tuple[list[Any], list[str]]:
 
 def to_message(raw: Any, default_role: str) -> Message:
     """One message in the GenAI schema. ``raw`` is reduced: without embedded bytes."""
-    body = as_dict(raw)
+    body: dict[Any, Any] | None = as_dict(raw)  # any keys: what comes need not be a JSON object
     if body is None:
         return {"role": default_role, "parts": [unknown_part(raw)]}
     parts: list[Part] = []
-    keys: list[str] = []
-    extra: dict[str, Any] = {}
+    keys: list[Any] = []
+    extra: dict[Any, Any] = {}
     for key, value in body.items():
         keys.append(key)
         if key == "content" and isinstance(value, str):

@@ -121,13 +121,13 @@ def output_messages(response: Any) -> tuple[list[Any], list[str]]:
 
 def to_message(raw: Any, default_role: str) -> Message:
     """One message in the GenAI schema. ``raw`` is reduced: without embedded bytes."""
-    body = as_dict(raw)
+    body: dict[Any, Any] | None = as_dict(raw)  # any keys: what comes need not be a JSON object
     if body is None:
         return {"role": default_role, "parts": [unknown_part(raw)]}
     role = as_text(body.get("role")) or default_role
     parts: list[Part] = []
-    keys: list[str] = []
-    extra: dict[str, Any] = {}
+    keys: list[Any] = []
+    extra: dict[Any, Any] = {}
     for key, value in body.items():
         keys.append(_convert_field(key, value, body, role, parts, extra))
     message: Message = {"role": role, "parts": parts}
@@ -148,8 +148,8 @@ def is_exact(raw: dict[str, Any]) -> bool:
 
 
 def _convert_field(
-    key: str, value: Any, body: dict[str, Any], role: str, parts: list[Part], extra: dict[str, Any]
-) -> str:
+    key: Any, value: Any, body: dict[Any, Any], role: str, parts: list[Part], extra: dict[Any, Any]
+) -> Any:
     if key == "role" or (key == "name" and isinstance(value, str)):
         return key
     if key == "content":

@@ -149,11 +149,11 @@ def _thoughts(item: dict[str, Any]) -> str:
     return "\n".join(as_text((as_dict(piece) or {}).get("text")) for piece in pieces)
 
 
-def _from_spoken(item: dict[str, Any], default_role: str) -> Message:
+def _from_spoken(item: dict[Any, Any], default_role: str) -> Message:
     role = as_text(item.get("role")) or default_role
     parts: list[Part] = []
-    keys: list[str] = []
-    extra: dict[str, Any] = {}
+    keys: list[Any] = []  # what comes need not be a JSON object
+    extra: dict[Any, Any] = {}
     for key, value in item.items():
         keys.append(key)
         if key == "content" and isinstance(value, str):

@@ -7,7 +7,7 @@ stands instead of the text, and the failure is counted.
 from __future__ import annotations
 
 import binascii
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, cast
 
 import orjson
@@ -17,7 +17,7 @@ from turnspan.config import Settings
 from turnspan.content.blocks import WRITING, WRITTEN
 from turnspan.content.model import BLOB, TEXT, Message, Part, as_dict, as_list, dumps_text
 from turnspan.content.secrets import find_secrets, mask_secrets, names_secret
-from turnspan.content.shapes import kind_of
+from turnspan.content.shapes import is_list, kind_of
 from turnspan.content.words import KEYS, WORDS
 from turnspan.guard import errors
 
@@ -100,10 +100,11 @@ class Redactor:
         """
         if not self.active or (self._hook is None and self._are_plain(parts)):
             return parts
-        redacted: list[Part] = self.value(parts, where)
-        if redacted is parts:
+        redacted: Any = self.value(parts, where)
+        same = redacted is parts
+        if same:
             return parts
-        if type(redacted) is not list:
+        if not is_list(redacted):
             return [{"type": TEXT, "content": FAILED}]
         kept: list[Part] = []
         for found, before in zip(redacted, parts, strict=True):
@@ -246,7 +247,7 @@ class Redactor:
         if isinstance(value, Mapping):
             return self._dict({**value}, where, depth)
         if isinstance(value, (tuple, set, frozenset)):
-            return self._list(list(cast("tuple[Any, ...]", value)), where, depth)
+            return self._list(list(cast("Iterable[Any]", value)), where, depth)
         return self.text(repr(value), where)  # as it would be written: nothing passes unseen
 
     def _list(self, items: list[Any], where: str, depth: int) -> Any:
@@ -266,6 +267,8 @@ class Redactor:
             return FAILED
         changed = False
         result: dict[Any, Any] = {}
+        kept: Any
+        name: Any
         for key, item in items.items():
             named = names_secret(key) if self._masks and isinstance(key, str) else ""
             if named and isinstance(item, str) and item:

@@ -82,6 +82,7 @@ def _reduced_dict(items: dict[Any, Any], depth: int) -> dict[Any, Any]:
     if depth > _MAX_DEPTH:
         return items
     changed: dict[Any, Any] | None = None
+    reduced: Any
     for key, item in items.items():
         kind = kind_of(item)
         if kind is int or kind is bool or item is None or kind is float:

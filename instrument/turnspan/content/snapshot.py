@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 
 from turnspan.content.shapes import is_dict, kind_of
@@ -23,13 +23,8 @@ _MAX_DEEP = 20_000
 _MAX_REPR = 2_000
 
 
-class _Deep(threading.local):
-    """How many containers below the shallow levels this thread has copied for one value."""
-
-    count = 0
-
-
-_deep = _Deep()
+_deep = threading.local()
+"""How many containers below the shallow levels this thread has copied for one value: ``count``."""
 
 
 def freeze_fields(
@@ -57,9 +52,10 @@ def freeze(value: Any, depth: int = 0) -> Any:
     if kind in _SHARED:
         return value
     if depth > _SHALLOW:
-        if depth > _MAX_DEPTH or _deep.count >= _MAX_DEEP:
+        count: int = getattr(_deep, "count", 0)
+        if depth > _MAX_DEPTH or count >= _MAX_DEEP:
             return "<too deep>"
-        _deep.count += 1
+        _deep.count = count + 1
     elif not depth:
         _deep.count = 0
     depth += 1
@@ -105,7 +101,7 @@ _aliases: dict[Any, dict[str, str]] = {}
 
 
 def _wire_names(kind: Any) -> dict[str, str]:
-    fields = cast("dict[str, Any]", kind.model_fields)
+    fields = cast("Mapping[str, Any]", kind.model_fields)
     return {name: str(field.alias) for name, field in fields.items() if field.alias}
 
 
@@ -115,15 +111,19 @@ def _freeze_unusual(value: Any, depth: int) -> Any:
     if is_dict(value):
         return {key: freeze(item, depth) for key, item in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
-        return [freeze(item, depth) for item in cast("list[Any]", value)]
+        return [freeze(item, depth) for item in cast("Iterable[Any]", value)]
     if isinstance(value, (bytearray, memoryview)):
-        return bytes(cast("bytearray", value))
+        return _bytes(value)
     text = repr(value)
     if len(text) <= _MAX_REPR:
         return text
     from turnspan.content.redact import cut_text
 
     return cut_text(text, "repr", _MAX_REPR) + "..."
+
+
+def _bytes(value: Any) -> bytes:
+    return bytes(value)
 
 
 class FrozenOnce:
