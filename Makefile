@@ -83,10 +83,10 @@ bench: $(if $(PURE),setup,compiled) ## Run the benchmarks, or one: make bench AR
 bench-competitors: $(COMPETITORS)/.ready ## Measure what other packages cost beside Turnspan
 	@$(COMPETITORS)/bin/python benchmarks/competitors.py $(ARGS)
 
-bench-throughput: setup ## Spans a second into ClickHouse, beside OTLP and a collector
+bench-throughput: compiled ## Spans a second into ClickHouse, beside OTLP and a collector
 	@test -x .venv-throughput/bin/python || $(BIN)/python -m venv .venv-throughput
 	@.venv-throughput/bin/python -m pip install --quiet --disable-pip-version-check -r benchmarks/throughput.txt
-	@$(BIN)/python benchmarks/throughput.py $(ARGS)
+	@$(COMPILED)/bin/python benchmarks/throughput.py $(ARGS)
 
 jaeger: ## Build a real Jaeger into .tools/bin with the Go toolchain (some minutes, once)
 	@deploy/jaeger/build .tools
@@ -143,9 +143,11 @@ $(COMPILED)/.ready: $(READY) pyproject.toml hatch_build.py $(shell git ls-files 
 	@$(COMPILED)/bin/python -c 'from turnspan.content import snapshot as s; assert s.__file__[-3:] != ".py", s'
 	@touch $@
 
-$(COMPETITORS)/.ready: $(READY) pyproject.toml benchmarks/competitors.txt
+$(COMPETITORS)/.ready: $(COMPILED)/.ready benchmarks/competitors.txt
 	@echo "Setting up $(COMPETITORS) (a minute or two, once) ..."
 	@$(BIN)/python -m venv $(COMPETITORS)
 	@$(COMPETITORS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
-	  -r benchmarks/competitors.txt -e .
+	  -r benchmarks/competitors.txt
+	@$(COMPETITORS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
+	  --force-reinstall build/compiled/*.whl
 	@touch $@
