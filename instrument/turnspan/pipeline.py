@@ -48,7 +48,7 @@ class Accountable(Protocol):
         ...
 
     def dropped(self) -> dict[str, int]:
-        """Records lost, by reason."""
+        """Records lost, by reason; those of an export that failed among them."""
         ...
 
     def after_fork(self) -> None:
@@ -208,9 +208,11 @@ class RecordProcessor(SpanProcessor):
                 result = self.exporter.export(batch)
         except Exception as error:  # noqa: BLE001  an exporter's bug must not stop the worker
             errors.record("pipeline.export", error)
-            result = SpanExportResult.FAILURE
-        if result is not SpanExportResult.SUCCESS:
             self._dropped["export_failed"] += len(batch)
+            return False
+        if result is not SpanExportResult.SUCCESS:
+            if not isinstance(self.exporter, Accountable):  # that one has counted what it lost
+                self._dropped["export_failed"] += len(batch)
             return False
         self.exported += len(batch)
         return True
