@@ -33,10 +33,16 @@ from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans 
 from opentelemetry.sdk.trace import ReadableSpan  # noqa: E402
 
 from support.clickhouse_server import ClickHouseServer, start_server  # noqa: E402
-from support.recorded import Ended, Recorded, hand_over, plain_spans, record  # noqa: E402
+from support.recorded import (  # noqa: E402
+    Ended,
+    Recorded,
+    hand_over,
+    plain_spans,
+    record,
+    with_content,
+)
 from turnspan import semconv  # noqa: E402
-from turnspan.content.ledger import Content, InferenceContent, Ledger, ToolContent  # noqa: E402
-from turnspan.content.on_span import inference_attributes, tool_attributes  # noqa: E402
+from turnspan.content.ledger import Content, InferenceContent, Ledger  # noqa: E402
 from turnspan.turn import Usage  # noqa: E402
 from turnspan_clickhouse.batch import Batch, Clock  # noqa: E402
 from turnspan_clickhouse.encode import encode_rows  # noqa: E402
@@ -172,7 +178,7 @@ def otlp(recorded: Recorded, plain: Recorded) -> dict[str, float]:
     found: dict[str, float] = {}
     for kind, pairs in by.items():
         found[f"otlp {kind}"] = _encoding([span for span, _ in pairs])
-        full = [_with_content(span, content) for span, content in pairs]
+        full = [with_content(span, content) for span, content in pairs]
         found[f"otlp with content {kind}"] = _encoding(full)
     return found
 
@@ -182,26 +188,6 @@ def _encoding(spans: Sequence[ReadableSpan]) -> float:
     for start in range(0, len(spans), 512):
         encode_spans(spans[start : start + 512]).SerializeToString()
     return (clock() - before) / len(spans) * 1e6
-
-
-def _with_content(span: ReadableSpan, content: Content | None) -> ReadableSpan:
-    more: dict[str, str] = {}
-    if isinstance(content, InferenceContent):
-        more = inference_attributes(content)
-    elif isinstance(content, ToolContent):
-        more = tool_attributes(content)
-    return ReadableSpan(
-        span.name,
-        span.context,
-        span.parent,
-        span.resource,
-        {**(span.attributes or {}), **more},
-        kind=span.kind,
-        status=span.status,
-        start_time=span.start_time,
-        end_time=span.end_time,
-        instrumentation_scope=span.instrumentation_scope,
-    )
 
 
 def measure(recorded: Recorded, plain: Recorded, server: ClickHouseServer) -> dict[str, float]:

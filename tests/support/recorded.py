@@ -1,4 +1,4 @@
-"""The load of ``benchmarks/worker.py``: recorded agents, played once through the real SDKs.
+"""The load of ``worker.py`` and ``throughput.py``: agents, played once through the real SDKs.
 
 What is kept are the finished spans in the order in which they ended, and for each what the ledger
 held of it: just what the worker gets. A benchmark hands them over again as often as it likes, each
@@ -8,27 +8,36 @@ while the messages of a conversation stay shared from call to call, as they are 
 
 from __future__ import annotations
 
+import copy
+import copyreg
 import pickle
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+import random
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
-from opentelemetry.trace import SpanKind
+from opentelemetry.trace import SpanContext, SpanKind
 from opentelemetry.util.types import AttributeValue
 
 import turnspan
 from support.shared import shared_folder
+from turnspan import semconv
 from turnspan.content.ledger import (
     Content,
     InferenceContent,
     Ledger,
     StartedTurn,
     ToolContent,
+    TurnContent,
     ledger,
 )
+from turnspan.content.on_span import inference_attributes, tool_attributes
 from turnspan.ids import SecureIdGenerator
+from turnspan.turn import Turn
 from turnspan_demo.model import PROVIDERS, Run
 from turnspan_demo.runner import play_all, sessions
 from turnspan_demo.trajectories import load
@@ -36,6 +45,7 @@ from turnspan_demo.written import shipped
 
 FILES = ("tau-bench__gpt-4o-airline.jsonl",)
 """Of the recorded runs beside the repository; without them the runs of the demonstration play."""
+EVERY = ("*.jsonl",)
 
 _HTTP: dict[str, AttributeValue] = {
     "http.request.method": "POST",
@@ -75,11 +85,49 @@ class Recorded:
         fresh: list[Any] = pickle.loads(self._pickled)
         return [_whole(parts, e.content) for parts, e in zip(fresh, self.ended, strict=True)]
 
+    def replay(self) -> list[Ended]:
+        """The same runs as sessions of their own: other trace, span, turn and session ids, contents
+        as ``contents`` gives them."""
+        anew = _Anew()
+        return [
+            Ended(
+                anew.span(each.span),
+                anew.content(content),
+                [anew.started(started) for started in each.started],
+            )
+            for each, content in zip(self.ended, self.contents(), strict=True)
+        ]
+
+    def save(self, path: Path) -> None:
+        """Write everything into a file, for other processes of this benchmark."""
+        with path.open("wb") as file:
+            _Pickler(file, protocol=5).dump(self)
+
+    @staticmethod
+    def read(path: Path) -> Recorded:
+        """What ``save`` wrote."""
+        found = pickle.loads(path.read_bytes())
+        assert isinstance(found, Recorded)
+        return found
+
     def batches(self, size: int) -> Iterator[tuple[list[Ended], list[Content | None]]]:
         """The spans in batches of a size, with their contents as ``contents`` gives them."""
         contents = self.contents()
         for start in range(0, len(self.ended), size):
             yield self.ended[start : start + size], contents[start : start + size]
+
+
+def _new(kind: Callable[[], object]) -> Callable[[object], tuple[Any, ...]]:
+    return lambda _: (kind, ())
+
+
+class _Pickler(pickle.Pickler):
+    """Takes a lock for what it is: part of no state."""
+
+    dispatch_table = copyreg.dispatch_table | {
+        type(threading.Lock()): _new(threading.Lock),
+        type(threading.RLock()): _new(threading.RLock),
+    }
 
 
 def hand_over(ended: Sequence[Ended], contents: Sequence[Content | None], to: Ledger) -> None:
@@ -109,6 +157,93 @@ def _whole(parts: Any, content: Content | None) -> Content | None:
     return content
 
 
+class _Anew:
+    """Copies under other ids: the old ones, all changed by the same bits."""
+
+    def __init__(self) -> None:
+        self._trace, self._span = random.getrandbits(128), random.getrandbits(64)
+        self._mark = f"-{self._span:x}"
+        self._turns: dict[str, Turn] = {}
+
+    def span(self, span: ReadableSpan) -> ReadableSpan:
+        attributes = dict(span.attributes or {})
+        if semconv.TURN_ID in attributes:
+            attributes[semconv.TURN_ID] = self._turn_id(str(attributes[semconv.TURN_ID]))
+        if semconv.CONVERSATION_ID in attributes:
+            attributes[semconv.CONVERSATION_ID] = (
+                f"{attributes[semconv.CONVERSATION_ID]}{self._mark}"
+            )
+        return _copied(span, attributes, self._context(span.context), self._context(span.parent))
+
+    def content(self, content: Content | None) -> Content | None:
+        if isinstance(content, TurnContent):
+            return replace(content, turn=self.turn(content.turn))
+        if content is not None and content.turn is not None:
+            content.turn = self.turn(content.turn)
+        return content
+
+    def started(self, started: StartedTurn) -> StartedTurn:
+        return replace(
+            started,
+            trace_id=started.trace_id ^ self._trace,
+            span_id=started.span_id ^ self._span,
+            parent_span_id=started.parent_span_id and started.parent_span_id ^ self._span,
+            turn=self.turn(started.turn),
+        )
+
+    def turn(self, turn: Turn) -> Turn:
+        found = self._turns.get(turn.id)
+        if found is None:
+            found = self._turns[turn.id] = copy.copy(turn)
+            found.id = self._turn_id(turn.id)
+            if turn.session is not None:
+                found.session = replace(turn.session, id=f"{turn.session.id}{self._mark}")
+            if turn.parent is not None:
+                found.parent = self.turn(turn.parent)
+        return found
+
+    def _turn_id(self, turn_id: str) -> str:
+        return f"{int(turn_id, 16) ^ self._span:016x}"
+
+    def _context(self, context: SpanContext | None) -> SpanContext | None:
+        if context is None:
+            return None
+        ids = context.trace_id ^ self._trace, context.span_id ^ self._span
+        return SpanContext(*ids, context.is_remote, context.trace_flags, context.trace_state)
+
+
+def with_content(span: ReadableSpan, content: Content | None) -> ReadableSpan:
+    """The span as OpenTelemetry's own instrumentations end it: what was said is attributes."""
+    more: dict[str, str] = {}
+    if isinstance(content, InferenceContent):
+        more = inference_attributes(content)
+    elif isinstance(content, ToolContent):
+        more = tool_attributes(content)
+    return _copied(span, {**(span.attributes or {}), **more}, span.context, span.parent)
+
+
+def _copied(
+    span: ReadableSpan,
+    attributes: dict[str, AttributeValue],
+    context: SpanContext | None,
+    parent: SpanContext | None,
+) -> ReadableSpan:
+    return ReadableSpan(
+        span.name,
+        context,
+        parent,
+        span.resource,
+        attributes,
+        events=span.events,
+        links=span.links,
+        kind=span.kind,
+        status=span.status,
+        start_time=span.start_time,
+        end_time=span.end_time,
+        instrumentation_scope=span.instrumentation_scope,
+    )
+
+
 class _Keeper(SpanProcessor):
     def __init__(self) -> None:
         self.ended: list[Ended] = []
@@ -120,15 +255,16 @@ class _Keeper(SpanProcessor):
         self.ended.append(Ended(span, content, ledger.take_started()))
 
 
-def _runs(limit: int) -> tuple[list[Run], str]:
+def _runs(limit: int, patterns: Sequence[str]) -> tuple[list[Run], str]:
     shared = shared_folder()
     if shared is None:
         return shipped(), "the demonstration's runs"
-    files = [shared / "data" / "trajectories" / name for name in FILES]
-    return [run for file in files for run in load(file, limit)], ", ".join(FILES)
+    folder = shared / "data" / "trajectories"
+    files = [file for pattern in patterns for file in sorted(folder.glob(pattern))]
+    return [run for file in files for run in load(file, limit)], ", ".join(patterns)
 
 
-def record(limit: int = 60) -> tuple[Recorded, str]:
+def record(limit: int = 60, files: Sequence[str] = FILES) -> tuple[Recorded, str]:
     """Play ``limit`` runs of each file with both providers; returns them and what they are."""
     keeper = _Keeper()
     provider = TracerProvider(
@@ -136,7 +272,7 @@ def record(limit: int = 60) -> tuple[Recorded, str]:
         id_generator=SecureIdGenerator(),
     )
     provider.add_span_processor(keeper)
-    runs, name = _runs(limit)
+    runs, name = _runs(limit, files)
     ledger.attach()
     turnspan.configure(tracer_provider=provider, exporters=[])
     turnspan.instrument()
