@@ -40,11 +40,12 @@ def encode_block(record_class: type[Record], rows: Sequence[Record]) -> bytes:
         return b""
     layout = _layout(record_class)
     body = [layout.start, varint(len(rows))]
-    values = zip(*map(layout.getter, rows), strict=True)
-    for header, encoder, column in zip(layout.headers, layout.encoders, values, strict=True):
+    for header, encoder, getter in zip(
+        layout.headers, layout.encoders, layout.getters, strict=True
+    ):
         give_way()
         body.append(header)
-        body.append(encoder(column))
+        body.append(encoder(list(map(getter, rows))))
     return b"".join(body)
 
 
@@ -83,10 +84,10 @@ def varint(number: int) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    getter: Callable[[Record], tuple[Any, ...]]
     start: bytes
     headers: tuple[bytes, ...]
     encoders: tuple[Encoder, ...]
+    getters: tuple[Callable[[Record], Any], ...]
 
 
 _layouts: dict[type[Record], _Layout] = {}
@@ -97,10 +98,10 @@ def _layout(record_class: type[Record]) -> _Layout:
     if found is None:
         names = columns(record_class)
         found = _Layout(
-            attrgetter(*(name for name, _ in names)),
             varint(len(names)),
             tuple(_text(name) + _text(kind) for name, kind in names),
             tuple(_encoder(kind) for _, kind in names),
+            tuple(attrgetter(name) for name, _ in names),
         )
         _layouts[record_class] = found
     return found
