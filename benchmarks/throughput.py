@@ -53,13 +53,10 @@ def _cpu_of(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def _loopback() -> int:
-    """Bytes that have gone over the loopback interface: every hop of every variant."""
-    for line in Path("/proc/net/dev").read_text().splitlines():
-        name, _, counts = line.partition(":")
-        if name.strip() == "lo":
-            return int(counts.split()[0])
-    raise RuntimeError("there is no loopback interface")
+def _received(server: ClickHouseServer) -> int:
+    """Bytes that the server has read from its clients' connections."""
+    sql = "SELECT sum(value) FROM system.events WHERE event = 'NetworkReceiveBytes'"
+    return int(server.run(sql))
 
 
 def _landed(count: Callable[[], int], wanted: int) -> tuple[int, float]:
@@ -87,18 +84,19 @@ def _run(server: ClickHouseServer, variant: str, number: int, arguments: Sequenc
 
         def counted(target: str, table: str, name: str) -> Found:
             sql = f"SELECT count() FROM {database}.{table} WHERE {name} != 'warm'"
-            before, bytes_before = _cpu_of(server.engine), _loopback()
+            before, read = _cpu_of(server.engine), _received(server)
             found = child(target)
             found["landed"], more = _landed(lambda: int(server.run(sql)), found["offered"])
             found["seconds"] += more
             found["cpu_server"] = _cpu_of(server.engine) - before
-            found["bytes"] = _loopback() - bytes_before
+            found["received"] = _received(server) - read
             return found
 
         if variant == "turnspan":
             with open_store(server.dsn(database)) as store:
                 migrate(store)
-            return {**counted(server.url(database), "span", "name"), "cpu_collector": 0.0}
+            found = counted(server.url(database), "span", "name")
+            return {**found, "cpu_collector": 0.0, "sent": found["received"]}
         if variant == "otlp":
             server.run(f"CREATE DATABASE {database}")
             server.run(OTEL_TRACES.format(database))
@@ -116,7 +114,7 @@ def _clean(server: ClickHouseServer, variant: str, number: int) -> None:
 def _print_rates(server: ClickHouseServer, repeats: int, arguments: Sequence[str]) -> None:
     print(f"medians of {repeats} interleaved runs")
     print("                 spans/s   us of CPU a span: application  collector     server", end="")
-    print("   bytes a span   landed of offered")
+    print("   bytes a span: sent  received   landed of offered")
     found: dict[str, list[Found]] = {variant: [] for variant in VARIANTS}
     for number in range(repeats):
         for variant in VARIANTS:
@@ -128,7 +126,7 @@ def _print_rates(server: ClickHouseServer, repeats: int, arguments: Sequence[str
         print(
             f"  {variant:12} {rate:10,.0f} {_a_span(runs, 'cpu', 1e6):31.1f}"
             f" {_a_span(runs, 'cpu_collector', 1e6):10.1f} {_a_span(runs, 'cpu_server', 1e6):10.1f}"
-            f" {_a_span(runs, 'bytes', 1):14,.0f}"
+            f" {_a_span(runs, 'sent', 1):20,.0f} {_a_span(runs, 'received', 1):9,.0f}"
             f"   {landed:,} of {sum(run['offered'] for run in runs):,}"
         )
 

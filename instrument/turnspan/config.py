@@ -55,7 +55,7 @@ class Settings:
     """Seconds between two writes of finished spans to the spool."""
     queue_size: int = 65_536
     """Finished spans kept in memory at most; beyond it the oldest are dropped and counted."""
-    batch_size: int = 4_096
+    batch_size: int = 1_024
     """Finished spans that trigger a write before the interval is over."""
 
 

@@ -33,7 +33,7 @@ from turnspan.guard import errors, guard
 from turnspan.pace import giving_way
 
 _SUPPRESS = "suppress_instrumentation"
-DRAIN = 8_192
+DRAIN = 1_024
 """Spans handed to the exporter in one call at most."""
 _STUCK_SECONDS = 10.0
 """How long a thread waits for another's export, which it may have interrupted itself."""
@@ -69,7 +69,7 @@ class RecordProcessor(SpanProcessor):
         exporter: SpanExporter,
         *,
         queue_size: int = 65_536,
-        batch_size: int = 4_096,
+        batch_size: int = 1_024,
         flush_interval: float = 0.5,
     ) -> None:
         self.exporter = exporter
@@ -95,7 +95,8 @@ class RecordProcessor(SpanProcessor):
         if not self._ready or self._pid != os.getpid():
             with guard("pipeline.begin"):
                 self._begin()
-        turn, session = active_turn(parent_context), active_session(parent_context)
+        context = otel_context.get_current() if parent_context is None else parent_context
+        turn, session = active_turn(context), active_session(context)
         if turn is None and session is None:
             return
         with guard("pipeline.on_start"):
@@ -184,11 +185,13 @@ class RecordProcessor(SpanProcessor):
         token = otel_context.attach(otel_context.set_value(_SUPPRESS, True))
         try:
             fine, left = True, len(self._queue)  # others may go on to fill it
-            while left > 0 and (batch := self._take()):
-                left -= len(batch)
-                fine = self._export(batch) and fine
-            if started and isinstance(self.exporter, Accountable):
-                fine = self._export([]) and fine
+            # A backlog: what is not exported in time would be dropped.
+            with giving_way(left < self._batch):
+                while left > 0 and (batch := self._take()):
+                    left -= len(batch)
+                    fine = self._export(batch) and fine
+                if started and isinstance(self.exporter, Accountable):
+                    fine = self._export([]) and fine
             return fine
         finally:
             otel_context.detach(token)
@@ -203,9 +206,7 @@ class RecordProcessor(SpanProcessor):
 
     def _export(self, batch: list[ReadableSpan]) -> bool:
         try:
-            # A full batch is a backlog: what is not exported in time would be dropped.
-            with giving_way(len(batch) < self._batch):
-                result = self.exporter.export(batch)
+            result = self.exporter.export(batch)
         except Exception as error:  # noqa: BLE001  an exporter's bug must not stop the worker
             errors.record("pipeline.export", error)
             self._dropped["export_failed"] += len(batch)

@@ -49,6 +49,8 @@ class Pipeline:
     queued: Callable[[], int]
     finish: Callable[[], dict[str, int]]
     """Land everything and end; returns what was dropped, by reason."""
+    sent: Callable[[], int] = int
+    """Bytes sent so far, where they do not go to the server itself."""
 
 
 def _turnspan(options: argparse.Namespace) -> Pipeline:
@@ -67,11 +69,21 @@ def _turnspan(options: argparse.Namespace) -> Pipeline:
 
 
 def _otlp(options: argparse.Namespace) -> Pipeline:
+    import requests
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 
+    sent = [0]
+
+    def count(request: requests.PreparedRequest) -> requests.PreparedRequest:
+        assert isinstance(request.body, bytes)
+        sent[0] += len(request.body)
+        return request
+
+    session = requests.Session()
+    session.auth = count
     provider = _provider()
     batch = BatchSpanProcessor(
-        OTLPSpanExporter(f"{options.target}/v1/traces"),
+        OTLPSpanExporter(f"{options.target}/v1/traces", session=session),
         max_queue_size=QUEUE,
         max_export_batch_size=options.batch,
     )
@@ -83,7 +95,7 @@ def _otlp(options: argparse.Namespace) -> Pipeline:
         provider.shutdown()
         return {}  # BatchSpanProcessor does not say; the parent counts what is missing
 
-    return Pipeline(provider, batch, lambda: len(inner._queue), finish)
+    return Pipeline(provider, batch, lambda: len(inner._queue), finish, lambda: sent[0])
 
 
 def _bare(_: argparse.Namespace) -> Pipeline:
@@ -211,6 +223,7 @@ def main() -> None:
     before, start = _cpu(), time.perf_counter()
     found = load(pipeline)
     found["dropped"] = pipeline.finish()
+    found["sent"] = pipeline.sent()
     found["seconds"] = time.perf_counter() - start
     found["cpu"] = _cpu() - before
     found["peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
