@@ -77,7 +77,7 @@ class ClickHouseSpanExporter(SpanExporter):
             self.after_fork()
         with self._lock:
             batch = self._batch()
-            self._add_announced(batch, {s.context.span_id for s in spans if s.context is not None})
+            self._add_announced(batch, spans)
             fine = True
             for start in range(0, len(spans), TOGETHER):
                 together = spans[start : start + TOGETHER]
@@ -159,12 +159,14 @@ class ClickHouseSpanExporter(SpanExporter):
     def _write_announced(self) -> SpanExportResult:
         with self._lock:
             batch = self._batch()
-            self._add_announced(batch, set())
+            self._add_announced(batch, ())
             return self._write(batch)
 
-    def _add_announced(self, batch: Batch, ended: set[int]) -> None:
-        """Add what has been told beside spans: turns that have begun, judgments."""
-        for started in self._ledger.take_started():
+    def _add_announced(self, batch: Batch, spans: Sequence[ReadableSpan]) -> None:
+        """Add what has been told beside spans: turns that have begun and not ended, judgments."""
+        begun = self._ledger.take_started()
+        ended = {s.context.span_id for s in spans if s.context is not None} if begun else ()
+        for started in begun:
             if started.span_id in ended:
                 continue
             try:
