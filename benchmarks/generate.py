@@ -37,6 +37,7 @@ def generate(home: Path, copies: int, every: int) -> None:
         with open_store(running.dsn(BIG)) as store:
             migrate(store)
             grow.grow(store, REAL, copies)
+            grow.judge(store)
             otel.grow(store, REAL, copies, range(0, copies, every))
             settle(store)
 

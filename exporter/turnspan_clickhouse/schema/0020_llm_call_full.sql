@@ -14,6 +14,11 @@
 -- its text (position 0), arrayFill carries the text over, and sorting by position restores the order.
 CREATE OR REPLACE VIEW {database}.llm_call_full {on_cluster} AS
 WITH
+    content.1 AS stored_hashes,
+    content.2 AS stored_messages,
+    content.3 AS definitions,
+    content.4 AS turns,
+    content.5 AS tools,
     arrayConcat(input_messages, output_messages) AS wanted,
     arraySort(arrayZip(
         arrayConcat(stored_hashes, wanted),
@@ -35,9 +40,7 @@ WITH
     arrayFirst(turn -> turn.1 = turn_id, turns) AS own_turn,
     arrayFilter(tool -> turn_id != '' AND tool.1 = turn_id AND tool.5 = round, tools) AS executed
 SELECT
-    * EXCEPT (
-        message_scope, content_project, content_scope, stored_hashes, stored_messages, definitions,
-        turns, calls, tools),
+    * EXCEPT (message_scope, content, content_project, content_scope),
     own_turn.1 != '' AS turn_known,
     own_turn.3 AS turn_user_message,
     own_turn.4 AS turn_intent,
@@ -53,8 +56,7 @@ SELECT
         AS chat_history,
     concat('[', arrayStringConcat(arraySlice(messages, length(input_messages) + 1), ','), ']')
         AS output
-FROM {database}.session_content
-ANY RIGHT JOIN
+FROM {with_content:stored_hashes, stored_messages, definitions, turns, tools}
 (
     SELECT
         * EXCEPT (system_prompt, tool_definitions, context_assembled),
@@ -63,6 +65,9 @@ ANY RIGHT JOIN
         context_assembled AS context_assembled_hash,
         if(session_id = '', trace_id, session_id) AS message_scope
     FROM {database}.llm_call FINAL
-    SETTINGS do_not_merge_across_partitions_select_final = 1
-) AS c ON content_project = c.project AND content_scope = c.message_scope
+    SETTINGS
+        do_not_merge_across_partitions_select_final = 1,
+        use_skip_indexes_if_final_exact_mode = 0
+)
+{end_content}
 ORDER BY project, session_id, start_time, span_id
