@@ -1,10 +1,11 @@
 -- One row per model call, with everything the model saw and said rebuilt from what is stored once,
 -- what its turn says about it, and the results of the tools that its round executed.
 --
--- Why a RIGHT JOIN with the calls on the right: the engine then builds its hash table from the calls
--- that the reader's WHERE and LIMIT left over, and reads of the other tables only what lies under
--- the sessions it found there. ANY, because the planner reorders joins of strictness ALL by
--- statistics of earlier queries, and then builds the table from the messages after all.
+-- Why `content` is a correlated subquery (the macro with_content): the engine makes of it a RIGHT ANY JOIN
+-- with the calls on the right, so that its hash table holds the calls that the reader's WHERE and
+-- LIMIT left over, and of the other tables only what lies under their sessions is read; and it leaves
+-- the subquery out where no column of it is asked for, which it never does with a join. On a cluster
+-- the same join is written out.
 --
 -- Why an ORDER BY in a view: a reader's bare LIMIT is pushed below the join only together with an
 -- order; this one is the order the calls lie in. A reader's own ORDER BY takes its place.

@@ -1,6 +1,6 @@
 -- One row per turn with what its own model calls and tools say about it together: the last call's
 -- provider, model, prompt and thoughts, and every tool call and tool result in order.
--- The join and the ORDER BY are there for the reasons given in llm_call_full.
+-- The content and the ORDER BY are there for the reasons given in llm_call_full.
 CREATE OR REPLACE VIEW {database}.turn_full {on_cluster} AS
 WITH
     content.1 AS definitions,

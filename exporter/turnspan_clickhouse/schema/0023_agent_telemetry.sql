@@ -3,9 +3,10 @@
 --
 -- Calls and turns are put together before the one join, so that a reader's ORDER BY with LIMIT is
 -- pushed below it; the join, the ORDER BY and the way messages are found are those of llm_call_full.
--- Turns join under no session: the prompt, thoughts, tool calls and results of their rounds stand in
--- the rows of their calls (and together in turn_full). The engine runs a join even where nobody asks
--- for its columns, and questions about all turns would pay for every session's contents.
+-- Turns look up no session: the prompt, thoughts, tool calls and results of their rounds stand in the
+-- rows of their calls (and together in turn_full). Root turns and sub-agents' are read apart, so that
+-- a reader's record_type leaves out the other tables; by_parent makes the second reading free where
+-- there are no sub-agents.
 CREATE OR REPLACE VIEW {database}.agent_telemetry {on_cluster} AS
 WITH
     content.1 AS stored_hashes,

@@ -1,7 +1,9 @@
 -- The records in the columns of a wiki agent's log: a row per root turn, judgments included, and a
 -- row per model call that belongs to no turn.
--- Judgments are joined to the rows before everything else, so that a reader may filter by them; the
--- join after it, the ORDER BY and their reasons are those of llm_call_full.
+-- Judgments are sets and not a join: a set that is not asked for is not made, and rows keep the order
+-- in which they lie, so that a LIMIT stops at the first of them. Contents, the ORDER BY and their
+-- reasons are those of llm_call_full. turn_id IN (''), since the engine turns = '' into empty(),
+-- which the skip index does not know.
 CREATE OR REPLACE VIEW {database}.ephemera_agent_log {on_cluster} AS
 WITH
     content.1 AS stored_hashes,
@@ -67,35 +69,36 @@ FROM {with_content:stored_hashes, stored_messages, definitions, calls, comments}
         '' AS asked,
         target AS target_page,
         toString(t.task_type) AS type,
+        cityHash64(project, turn_id) AS judged_id,
         multiIf(
-            (project, turn_id) IN (
-                SELECT project, subject_id FROM {database}.annotation
+            judged_id IN (
+                SELECT cityHash64(project, subject_id) FROM {database}.annotation
                 WHERE subject_kind = 'turn' AND kind = 'outcome'
                 GROUP BY project, subject_id
                 HAVING argMax(annotation.outcome, (created_at, written_at, annotation_id)) = 'used'
                 SETTINGS final = 0), 'used',
-            (project, turn_id) IN (
-                SELECT project, subject_id FROM {database}.annotation
+            judged_id IN (
+                SELECT cityHash64(project, subject_id) FROM {database}.annotation
                 WHERE subject_kind = 'turn' AND kind = 'outcome'
                 GROUP BY project, subject_id
                 HAVING argMax(annotation.outcome, (created_at, written_at, annotation_id)) = 'modified'
                 SETTINGS final = 0), 'modified',
-            (project, turn_id) IN (
-                SELECT project, subject_id FROM {database}.annotation
+            judged_id IN (
+                SELECT cityHash64(project, subject_id) FROM {database}.annotation
                 WHERE subject_kind = 'turn' AND kind = 'outcome'
                 GROUP BY project, subject_id
                 HAVING argMax(annotation.outcome, (created_at, written_at, annotation_id)) = 'rejected'
                 SETTINGS final = 0), 'rejected',
             'pending') AS outcome,
         multiIf(
-            (project, turn_id) IN (
-                SELECT project, subject_id FROM {database}.annotation
+            judged_id IN (
+                SELECT cityHash64(project, subject_id) FROM {database}.annotation
                 WHERE subject_kind = 'turn' AND kind = 'training_flag'
                 GROUP BY project, subject_id
                 HAVING argMax(annotation.training_flag, (created_at, written_at, annotation_id)) = 1
                 SETTINGS final = 0), 1,
-            (project, turn_id) IN (
-                SELECT project, subject_id FROM {database}.annotation
+            judged_id IN (
+                SELECT cityHash64(project, subject_id) FROM {database}.annotation
                 WHERE subject_kind = 'turn' AND kind = 'training_flag'
                 GROUP BY project, subject_id
                 HAVING argMax(annotation.training_flag, (created_at, written_at, annotation_id)) = -1
@@ -135,35 +138,36 @@ FROM {with_content:stored_hashes, stored_messages, definitions, calls, comments}
         tool_calls AS asked,
         '' AS target_page,
         '' AS type,
+        cityHash64(project, span_id) AS judged_id,
         multiIf(
-            (project, span_id) IN (
-                SELECT project, subject_id FROM {database}.annotation
+            judged_id IN (
+                SELECT cityHash64(project, subject_id) FROM {database}.annotation
                 WHERE subject_kind IN ('call', 'llm_call') AND kind = 'outcome'
                 GROUP BY project, subject_id
                 HAVING argMax(annotation.outcome, (created_at, written_at, annotation_id)) = 'used'
                 SETTINGS final = 0), 'used',
-            (project, span_id) IN (
-                SELECT project, subject_id FROM {database}.annotation
+            judged_id IN (
+                SELECT cityHash64(project, subject_id) FROM {database}.annotation
                 WHERE subject_kind IN ('call', 'llm_call') AND kind = 'outcome'
                 GROUP BY project, subject_id
                 HAVING argMax(annotation.outcome, (created_at, written_at, annotation_id)) = 'modified'
                 SETTINGS final = 0), 'modified',
-            (project, span_id) IN (
-                SELECT project, subject_id FROM {database}.annotation
+            judged_id IN (
+                SELECT cityHash64(project, subject_id) FROM {database}.annotation
                 WHERE subject_kind IN ('call', 'llm_call') AND kind = 'outcome'
                 GROUP BY project, subject_id
                 HAVING argMax(annotation.outcome, (created_at, written_at, annotation_id)) = 'rejected'
                 SETTINGS final = 0), 'rejected',
             'pending') AS outcome,
         multiIf(
-            (project, span_id) IN (
-                SELECT project, subject_id FROM {database}.annotation
+            judged_id IN (
+                SELECT cityHash64(project, subject_id) FROM {database}.annotation
                 WHERE subject_kind IN ('call', 'llm_call') AND kind = 'training_flag'
                 GROUP BY project, subject_id
                 HAVING argMax(annotation.training_flag, (created_at, written_at, annotation_id)) = 1
                 SETTINGS final = 0), 1,
-            (project, span_id) IN (
-                SELECT project, subject_id FROM {database}.annotation
+            judged_id IN (
+                SELECT cityHash64(project, subject_id) FROM {database}.annotation
                 WHERE subject_kind IN ('call', 'llm_call') AND kind = 'training_flag'
                 GROUP BY project, subject_id
                 HAVING argMax(annotation.training_flag, (created_at, written_at, annotation_id)) = -1
