@@ -4,8 +4,9 @@
 
 Plays every run of ``shared/data/trajectories`` through the OpenAI SDK, recorded by Turnspan (10,959
 model calls), lands them in a ClickHouse server over FOLDER, fills ``otel_traces`` with the same
-spans, and multiplies both there: 457 copies make 5 million model calls (2.5 GB); ``otel_traces``
-gets every tenth copy only (full prompts on every span). Takes about twenty minutes on two cores.
+spans, and multiplies both there: 457 copies make 5 million model calls (2.5 GB), a
+twentieth of the turns judged; ``otel_traces`` gets every tenth copy only (full prompts on every
+span; ``--every 3`` makes it a third). Takes about twelve minutes on two cores.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ def generate(home: Path, copies: int, every: int) -> None:
         with open_store(running.dsn(BIG)) as store:
             migrate(store)
             grow.grow(store, REAL, copies)
+            grow.judge(store)
             otel.grow(store, REAL, copies, range(0, copies, every))
             settle(store)
 

@@ -11,6 +11,11 @@ The same files serve the embedded engine, a server and a cluster through macros:
 ``{replacing:COLUMN}``   ``ReplacingMergeTree(COLUMN)``, replicated on a cluster
 ``{merge_tree}``         ``MergeTree``, replicated on a cluster
 ``{ledger:COLUMN}``      as ``{replacing:}``, but one and the same table on every shard
+``{with_content:NAMES}`` opens a subquery of rows that have ``project`` and ``message_scope``: adds
+                         the column ``content``, a tuple of session_content's columns NAMES; read
+                         only where it is asked for (on a cluster: always, since correlated
+                         subqueries cannot be asked of ``Distributed`` tables)
+``{end_content}``        closes it
 =======================  =====================================================================
 
 A cluster without Keeper (``?cluster=NAME&replicated=no``) has the same tables, not replicated, and
@@ -36,7 +41,8 @@ from turnspan_clickhouse.stores import Store, quoted
 
 _FILE = re.compile(r"(\d{4})_(\w+)\.sql")
 _MACRO = re.compile(
-    r"\{(database|on_cluster|merge_tree|table|shard_by|replacing|ledger)(?::([^}]*))?\}"
+    r"\{(database|on_cluster|merge_tree|table|shard_by|replacing|ledger|with_content|end_content)"
+    r"(?::([^}]*))?\}"
 )
 _WINDOW = re.compile(r"\bnon_replicated_deduplication_window = (\d+)")
 # The seconds are 3600 unless they are said: a segment may wait longer than that for its retry.
@@ -44,6 +50,7 @@ _REPLICATED_WINDOW = (
     r"replicated_deduplication_window = \1, replicated_deduplication_window_seconds = 604800"
 )
 _ALTERED_COLUMN = re.compile(r"^ALTER TABLE .*\bCOLUMN\b", re.DOTALL | re.MULTILINE)
+_OWN_CONTENT = "content_project = r.project AND content_scope = r.message_scope"
 _UNKNOWN_TABLE, _UNKNOWN_DATABASE = 60, 81
 # What one migrator may see of another: CREATE OR REPLACE VIEW exchanges and drops names.
 _RACES = frozenset({57, _UNKNOWN_TABLE, 219, 253, 341, 342, 999})
@@ -122,6 +129,9 @@ def statements(migration: Migration, dsn: Dsn) -> list[str]:
             return f"{database}.{argument}_local" if dsn.cluster else f"{database}.{argument}"
         if macro in ("replacing", "merge_tree", "ledger"):
             return _engine(macro, argument, replicated=replicated)
+        if macro in ("with_content", "end_content"):
+            opened, closed = _content(database, argument, joined=bool(dsn.cluster))
+            return opened if macro == "with_content" else closed
         return {"database": database, "on_cluster": on_cluster}.get(macro, "")
 
     text = _MACRO.sub(expand, migration.template)
@@ -140,6 +150,22 @@ def statements(migration: Migration, dsn: Dsn) -> list[str]:
     elif _ALTERED_COLUMN.search(result[0]):
         result.append(result[0].replace(f"{database}.{name}_local", f"{database}.{name}"))
     return result
+
+
+def _content(database: str, names: str, *, joined: bool) -> tuple[str, str]:
+    """What stands before and behind the rows (``r``) that get their ``content``."""
+    if joined:
+        return (
+            f"(SELECT content_project, content_scope, ({names}) AS content"
+            f" FROM {database}.session_content) AS c ANY RIGHT JOIN",
+            f"AS r ON {_OWN_CONTENT}",
+        )
+    # The engine leaves out an expression that nobody asks for, but not a bare subquery: identity().
+    return (
+        f"(SELECT *, identity((SELECT ({names}) FROM {database}.session_content"
+        f" WHERE {_OWN_CONTENT})) AS content FROM",
+        "AS r)",
+    )
 
 
 def _engine(macro: str, argument: str, *, replicated: bool) -> str:

@@ -300,6 +300,22 @@ def test_a_limit_is_taken_before_contents_are_read(store: Store, view: str, orde
     assert any(step == "Limit" or step.startswith("Limit ") for step in below), steps
 
 
+@pytest.mark.parametrize(
+    ("view", "wanted"),
+    [
+        ("llm_call_full", "response_model, response_text"),
+        ("turn_full", "turn_id, stop_reason"),
+        ("agent_telemetry", "record_type, stop_reason, response_text"),
+        ("ephemera_agent_log", "id, outcome, training_flag, response"),
+    ],
+)
+def test_contents_that_nobody_asks_for_are_not_read(store: Store, view: str, wanted: str) -> None:
+    """No join is left in the plan, and no message is read."""
+    plan = store.query(f"EXPLAIN SELECT {wanted} FROM {view}")
+    steps = " ".join(str(line) for (line,) in plan.rows)
+    assert "Join" not in steps and ".message" not in steps, steps
+
+
 @pytest.mark.parametrize("where", ["session_id = 's1'", "turn_id = 't1'", "trace_id = 'x1'"])
 def test_a_filter_reaches_the_calls_before_the_join(store: Store, where: str) -> None:
     """The condition stands in the read of llm_call itself."""

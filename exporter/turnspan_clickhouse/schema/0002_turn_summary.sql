@@ -51,7 +51,8 @@ CREATE TABLE IF NOT EXISTS {table:turn_summary} {on_cluster}
     is_action Bool ALIAS turn_intent != 'conversational',
     INDEX by_time start_time TYPE minmax GRANULARITY 1,
     INDEX by_trace trace_id TYPE bloom_filter(0.01) GRANULARITY 1,
-    INDEX by_turn turn_id TYPE bloom_filter(0.01) GRANULARITY 1
+    INDEX by_turn turn_id TYPE bloom_filter(0.01) GRANULARITY 1,
+    INDEX by_parent parent_turn_id TYPE minmax GRANULARITY 1
 )
 {shard_by:cityHash64(project, if(session_id = '', trace_id, session_id))}
 ENGINE = {replacing:written_at}

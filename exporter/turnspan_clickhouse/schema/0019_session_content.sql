@@ -7,6 +7,7 @@
 --   calls, tools  (turn_id, start_time, span_id, written_at, ...), in the order of time, each once:
 --                 ... provider, model, system_prompt hash, context hash, thoughts, tool_calls JSON
 --                 ... round, result as JSON, failed
+--   comments      (id of the turn or call, comment): what was last said of them
 --
 -- One row, so that a view needs one join only: the engine pushes a reader's WHERE, and an ORDER BY
 -- with LIMIT, below one join and no further. Each table is read by its own key (sessions and traces
@@ -23,6 +24,7 @@ SELECT
     arraySort((message, hash) -> hash, found_messages, found_hashes) AS stored_messages,
     arraySort(definition -> definition.1, found_definitions) AS definitions,
     arrayReverseSort(turn -> (turn.2, turn.1), found_turns) AS turns,
+    comments,
     arrayFilter(
         (call, next) -> call.3 != next,
         sorted_calls, arrayPopFront(arrayPushBack(sorted_calls.3, ''))) AS calls,
@@ -39,7 +41,8 @@ FROM
         groupArrayIf((hash, body), kind = 2) AS found_definitions,
         groupArrayIf(turn, kind = 3) AS found_turns,
         groupArrayIf(call, kind = 4) AS found_calls,
-        groupArrayIf(tool, kind = 5) AS found_tools
+        groupArrayIf(tool, kind = 5) AS found_tools,
+        groupArrayIf((message, body), kind = 6) AS comments
     FROM
     (
         SELECT
@@ -125,6 +128,35 @@ FROM
             UNION ALL
             SELECT *, trace_id AS scope FROM {database}.tool_call WHERE session_id = ''
         )
+        UNION ALL
+        SELECT
+            toString(judged.project), judged.scope, 6, toFixedString('', 16), j.subject_id, j.comment,
+            ('', toDateTime64(0, 9, 'UTC'), '', '', '', '', ''),
+            ('', toDateTime64(0, 9, 'UTC'), '', toDateTime64(0, 9, 'UTC'), '', '',
+                toFixedString('', 16), toFixedString('', 16), '', ''),
+            ('', toDateTime64(0, 9, 'UTC'), '', toDateTime64(0, 9, 'UTC'), toUInt32(0), '', false)
+        FROM
+        (
+            SELECT project, subject_id,
+                argMax(annotation.comment, (created_at, written_at, annotation_id)) AS comment
+            FROM {database}.annotation
+            WHERE subject_kind IN ('turn', 'call', 'llm_call') AND kind = 'comment'
+            GROUP BY project, subject_id
+        ) AS j
+        INNER JOIN
+        (
+            SELECT DISTINCT project, session_id AS scope, turn_id AS id
+            FROM {database}.turn_summary WHERE session_id != ''
+            UNION ALL
+            SELECT DISTINCT project, trace_id AS scope, turn_id AS id
+            FROM {database}.turn_summary WHERE session_id = ''
+            UNION ALL
+            SELECT DISTINCT project, session_id AS scope, span_id AS id
+            FROM {database}.llm_call WHERE session_id != '' AND turn_id IN ('')
+            UNION ALL
+            SELECT DISTINCT project, trace_id AS scope, span_id AS id
+            FROM {database}.llm_call WHERE session_id = '' AND turn_id IN ('')
+        ) AS judged ON j.project = judged.project AND j.subject_id = judged.id
     )
     GROUP BY content_project, content_scope
     SETTINGS final = 0

@@ -1,10 +1,11 @@
 -- One row per model call, with everything the model saw and said rebuilt from what is stored once,
 -- what its turn says about it, and the results of the tools that its round executed.
 --
--- Why a RIGHT JOIN with the calls on the right: the engine then builds its hash table from the calls
--- that the reader's WHERE and LIMIT left over, and reads of the other tables only what lies under
--- the sessions it found there. ANY, because the planner reorders joins of strictness ALL by
--- statistics of earlier queries, and then builds the table from the messages after all.
+-- Why `content` is a correlated subquery (the macro with_content): the engine makes of it a RIGHT ANY JOIN
+-- with the calls on the right, so that its hash table holds the calls that the reader's WHERE and
+-- LIMIT left over, and of the other tables only what lies under their sessions is read; and it leaves
+-- the subquery out where no column of it is asked for, which it never does with a join. On a cluster
+-- the same join is written out.
 --
 -- Why an ORDER BY in a view: a reader's bare LIMIT is pushed below the join only together with an
 -- order; this one is the order the calls lie in. A reader's own ORDER BY takes its place.
@@ -14,6 +15,11 @@
 -- its text (position 0), arrayFill carries the text over, and sorting by position restores the order.
 CREATE OR REPLACE VIEW {database}.llm_call_full {on_cluster} AS
 WITH
+    content.1 AS stored_hashes,
+    content.2 AS stored_messages,
+    content.3 AS definitions,
+    content.4 AS turns,
+    content.5 AS tools,
     arrayConcat(input_messages, output_messages) AS wanted,
     arraySort(arrayZip(
         arrayConcat(stored_hashes, wanted),
@@ -35,9 +41,7 @@ WITH
     arrayFirst(turn -> turn.1 = turn_id, turns) AS own_turn,
     arrayFilter(tool -> turn_id != '' AND tool.1 = turn_id AND tool.5 = round, tools) AS executed
 SELECT
-    * EXCEPT (
-        message_scope, content_project, content_scope, stored_hashes, stored_messages, definitions,
-        turns, calls, tools),
+    * EXCEPT (message_scope, content, content_project, content_scope),
     own_turn.1 != '' AS turn_known,
     own_turn.3 AS turn_user_message,
     own_turn.4 AS turn_intent,
@@ -53,8 +57,7 @@ SELECT
         AS chat_history,
     concat('[', arrayStringConcat(arraySlice(messages, length(input_messages) + 1), ','), ']')
         AS output
-FROM {database}.session_content
-ANY RIGHT JOIN
+FROM {with_content:stored_hashes, stored_messages, definitions, turns, tools}
 (
     SELECT
         * EXCEPT (system_prompt, tool_definitions, context_assembled),
@@ -63,6 +66,9 @@ ANY RIGHT JOIN
         context_assembled AS context_assembled_hash,
         if(session_id = '', trace_id, session_id) AS message_scope
     FROM {database}.llm_call FINAL
-    SETTINGS do_not_merge_across_partitions_select_final = 1
-) AS c ON content_project = c.project AND content_scope = c.message_scope
+    SETTINGS
+        do_not_merge_across_partitions_select_final = 1,
+        use_skip_indexes_if_final_exact_mode = 0
+)
+{end_content}
 ORDER BY project, session_id, start_time, span_id

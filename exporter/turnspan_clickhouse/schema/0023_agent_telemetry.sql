@@ -3,11 +3,17 @@
 --
 -- Calls and turns are put together before the one join, so that a reader's ORDER BY with LIMIT is
 -- pushed below it; the join, the ORDER BY and the way messages are found are those of llm_call_full.
--- Turns join under no session: the prompt, thoughts, tool calls and results of their rounds stand in
--- the rows of their calls (and together in turn_full). The engine runs a join even where nobody asks
--- for its columns, and questions about all turns would pay for every session's contents.
+-- Turns look up no session: the prompt, thoughts, tool calls and results of their rounds stand in the
+-- rows of their calls (and together in turn_full). Root turns and sub-agents' are read apart, so that
+-- a reader's record_type leaves out the other tables; by_parent makes the second reading free where
+-- there are no sub-agents.
 CREATE OR REPLACE VIEW {database}.agent_telemetry {on_cluster} AS
 WITH
+    content.1 AS stored_hashes,
+    content.2 AS stored_messages,
+    content.3 AS definitions,
+    content.4 AS turns,
+    content.5 AS tools,
     arraySort(arrayZip(
         arrayConcat(stored_hashes, input_messages),
         arrayConcat(
@@ -68,8 +74,7 @@ SELECT
     if(is_call, own_turn.6, type) AS task_type,
     cost_usd,
     error
-FROM {database}.session_content
-ANY RIGHT JOIN
+FROM {with_content:stored_hashes, stored_messages, definitions, turns, tools}
 (
     SELECT
         true AS is_call,
@@ -105,11 +110,13 @@ ANY RIGHT JOIN
         cost_usd,
         if(error_message = '', toString(error_type), error_message) AS error
     FROM {database}.llm_call FINAL
-    SETTINGS do_not_merge_across_partitions_select_final = 1
+    SETTINGS
+        do_not_merge_across_partitions_select_final = 1,
+        use_skip_indexes_if_final_exact_mode = 0
     UNION ALL
     SELECT
         false AS is_call,
-        if(parent_turn_id = '', 'turn_summary', 'subagent_summary') AS record_type,
+        toString(summary) AS record_type,
         span_id AS id,
         addNanoseconds(start_time, toInt64(duration * 1e9)) AS created_at,
         project,
@@ -140,7 +147,22 @@ ANY RIGHT JOIN
         tool_error_count AS turn_tool_errors,
         cost_usd,
         if(error_message = '', toString(error_type), error_message) AS error
-    FROM {database}.turn_summary FINAL
-    SETTINGS do_not_merge_across_partitions_select_final = 1
-) AS r ON content_project = r.project AND content_scope = r.message_scope
+    FROM
+    (
+        SELECT *, 'turn_summary' AS summary
+        FROM {database}.turn_summary FINAL
+        WHERE parent_turn_id = ''
+        SETTINGS
+            do_not_merge_across_partitions_select_final = 1,
+            use_skip_indexes_if_final_exact_mode = 0
+        UNION ALL
+        SELECT *, 'subagent_summary' AS summary
+        FROM {database}.turn_summary FINAL
+        WHERE parent_turn_id > ''
+        SETTINGS
+            do_not_merge_across_partitions_select_final = 1,
+            use_skip_indexes_if_final_exact_mode = 0
+    )
+)
+{end_content}
 ORDER BY project, session_id, start_time

@@ -1,9 +1,16 @@
 -- The records in the columns of a wiki agent's log: a row per root turn, judgments included, and a
 -- row per model call that belongs to no turn.
--- Judgments are joined to the rows before everything else, so that a reader may filter by them; the
--- join after it, the ORDER BY and their reasons are those of llm_call_full.
+-- Judgments are sets and not a join: a set that is not asked for is not made, and rows keep the order
+-- in which they lie, so that a LIMIT stops at the first of them. Contents, the ORDER BY and their
+-- reasons are those of llm_call_full. turn_id IN (''), since the engine turns = '' into empty(),
+-- which the skip index does not know.
 CREATE OR REPLACE VIEW {database}.ephemera_agent_log {on_cluster} AS
 WITH
+    content.1 AS stored_hashes,
+    content.2 AS stored_messages,
+    content.3 AS definitions,
+    content.4 AS calls,
+    content.5 AS comments,
     arrayFilter(call -> call.1 = turn_id, calls) AS own_calls,
     arrayElement(own_calls, -1) AS last_call,
     if(is_turn, last_call.7, prompt_hash) AS wanted_prompt,
@@ -35,95 +42,151 @@ SELECT
     type AS task_type,
     outcome,
     training_flag,
-    notes,
+    arrayFirst(said -> said.1 = subject_id, comments).2 AS notes,
     input_tokens,
     output_tokens,
     duration_ms,
     error,
     turn_id
-FROM {database}.session_content
-ANY RIGHT JOIN
+FROM {with_content:stored_hashes, stored_messages, definitions, calls, comments}
 (
     SELECT
-        * EXCEPT (j_project, j_subject, j_subject_id, judged_outcome, judged_flag, judged_notes),
-        if(judged_outcome = '', 'pending', judged_outcome) AS outcome,
-        ifNull(judged_flag, 0) AS training_flag,
-        judged_notes AS notes
+        true AS is_turn,
+        project,
+        session_id,
+        start_time,
+        toUInt64(toUnixTimestamp64Nano(start_time)) AS id,
+        turn_id,
+        if(session_id = '', trace_id, session_id) AS message_scope,
+        toString(if(chat_mode = '', 'unknown', chat_mode)) AS mode,
+        '' AS known_provider,
+        toString(arrayElement(models, 1)) AS model,
+        toFixedString('', 16) AS prompt_hash,
+        toFixedString('', 16) AS context_hash,
+        [] AS input_messages,
+        user_message,
+        response_text,
+        '' AS asked,
+        target AS target_page,
+        toString(t.task_type) AS type,
+        cityHash64(project, turn_id) AS judged_id,
+        multiIf(
+            judged_id IN (
+                SELECT cityHash64(project, subject_id) FROM {database}.annotation
+                WHERE subject_kind = 'turn' AND kind = 'outcome'
+                GROUP BY project, subject_id
+                HAVING argMax(annotation.outcome, (created_at, written_at, annotation_id)) = 'used'
+                SETTINGS final = 0), 'used',
+            judged_id IN (
+                SELECT cityHash64(project, subject_id) FROM {database}.annotation
+                WHERE subject_kind = 'turn' AND kind = 'outcome'
+                GROUP BY project, subject_id
+                HAVING argMax(annotation.outcome, (created_at, written_at, annotation_id)) = 'modified'
+                SETTINGS final = 0), 'modified',
+            judged_id IN (
+                SELECT cityHash64(project, subject_id) FROM {database}.annotation
+                WHERE subject_kind = 'turn' AND kind = 'outcome'
+                GROUP BY project, subject_id
+                HAVING argMax(annotation.outcome, (created_at, written_at, annotation_id)) = 'rejected'
+                SETTINGS final = 0), 'rejected',
+            'pending') AS outcome,
+        multiIf(
+            judged_id IN (
+                SELECT cityHash64(project, subject_id) FROM {database}.annotation
+                WHERE subject_kind = 'turn' AND kind = 'training_flag'
+                GROUP BY project, subject_id
+                HAVING argMax(annotation.training_flag, (created_at, written_at, annotation_id)) = 1
+                SETTINGS final = 0), 1,
+            judged_id IN (
+                SELECT cityHash64(project, subject_id) FROM {database}.annotation
+                WHERE subject_kind = 'turn' AND kind = 'training_flag'
+                GROUP BY project, subject_id
+                HAVING argMax(annotation.training_flag, (created_at, written_at, annotation_id)) = -1
+                SETTINGS final = 0), -1,
+            0) AS training_flag,
+        turn_id AS subject_id,
+        input_tokens,
+        output_tokens,
+        round(duration * 1000, 3) AS duration_ms,
+        if(error_message = '', toString(error_type), error_message) AS error
     FROM
     (
-        SELECT
-            true AS is_turn,
-            project,
-            session_id,
-            start_time,
-            toUInt64(toUnixTimestamp64Nano(start_time)) AS id,
-            turn_id,
-            turn_id AS subject_id,
-            if(session_id = '', trace_id, session_id) AS message_scope,
-            toString(if(chat_mode = '', 'unknown', chat_mode)) AS mode,
-            '' AS known_provider,
-            toString(arrayElement(models, 1)) AS model,
-            toFixedString('', 16) AS prompt_hash,
-            toFixedString('', 16) AS context_hash,
-            [] AS input_messages,
-            user_message,
-            response_text,
-            '' AS asked,
-            target AS target_page,
-            toString(turn_summary.task_type) AS type,
-            input_tokens,
-            output_tokens,
-            round(duration * 1000, 3) AS duration_ms,
-            if(error_message = '', toString(error_type), error_message) AS error
+        SELECT *
         FROM {database}.turn_summary FINAL
         WHERE parent_turn_id = ''
-        SETTINGS do_not_merge_across_partitions_select_final = 1
-        UNION ALL
-        SELECT
-            false AS is_turn,
-            project,
-            session_id,
-            start_time,
-            toUInt64(toUnixTimestamp64Nano(start_time)) AS id,
-            turn_id,
-            span_id AS subject_id,
-            if(session_id = '', trace_id, session_id) AS message_scope,
-            'unknown' AS mode,
-            toString(provider) AS known_provider,
-            toString(if(response_model = '', request_model, response_model)) AS model,
-            system_prompt AS prompt_hash,
-            context_assembled AS context_hash,
-            input_messages,
-            '' AS user_message,
-            response_text,
-            tool_calls AS asked,
-            '' AS target_page,
-            '' AS type,
-            input_tokens,
-            output_tokens,
-            round(duration * 1000, 3) AS duration_ms,
-            if(error_message = '', toString(error_type), error_message) AS error
-        FROM {database}.llm_call FINAL
-        WHERE turn_id = ''
-        SETTINGS do_not_merge_across_partitions_select_final = 1
-    ) AS r
-    LEFT ANY JOIN
+        SETTINGS
+            do_not_merge_across_partitions_select_final = 1,
+            use_skip_indexes_if_final_exact_mode = 0
+    ) AS t
+    UNION ALL
+    SELECT
+        false AS is_turn,
+        project,
+        session_id,
+        start_time,
+        toUInt64(toUnixTimestamp64Nano(start_time)) AS id,
+        turn_id,
+        if(session_id = '', trace_id, session_id) AS message_scope,
+        'unknown' AS mode,
+        toString(provider) AS known_provider,
+        toString(if(response_model = '', request_model, response_model)) AS model,
+        system_prompt AS prompt_hash,
+        context_assembled AS context_hash,
+        input_messages,
+        '' AS user_message,
+        response_text,
+        tool_calls AS asked,
+        '' AS target_page,
+        '' AS type,
+        cityHash64(project, span_id) AS judged_id,
+        multiIf(
+            judged_id IN (
+                SELECT cityHash64(project, subject_id) FROM {database}.annotation
+                WHERE subject_kind IN ('call', 'llm_call') AND kind = 'outcome'
+                GROUP BY project, subject_id
+                HAVING argMax(annotation.outcome, (created_at, written_at, annotation_id)) = 'used'
+                SETTINGS final = 0), 'used',
+            judged_id IN (
+                SELECT cityHash64(project, subject_id) FROM {database}.annotation
+                WHERE subject_kind IN ('call', 'llm_call') AND kind = 'outcome'
+                GROUP BY project, subject_id
+                HAVING argMax(annotation.outcome, (created_at, written_at, annotation_id)) = 'modified'
+                SETTINGS final = 0), 'modified',
+            judged_id IN (
+                SELECT cityHash64(project, subject_id) FROM {database}.annotation
+                WHERE subject_kind IN ('call', 'llm_call') AND kind = 'outcome'
+                GROUP BY project, subject_id
+                HAVING argMax(annotation.outcome, (created_at, written_at, annotation_id)) = 'rejected'
+                SETTINGS final = 0), 'rejected',
+            'pending') AS outcome,
+        multiIf(
+            judged_id IN (
+                SELECT cityHash64(project, subject_id) FROM {database}.annotation
+                WHERE subject_kind IN ('call', 'llm_call') AND kind = 'training_flag'
+                GROUP BY project, subject_id
+                HAVING argMax(annotation.training_flag, (created_at, written_at, annotation_id)) = 1
+                SETTINGS final = 0), 1,
+            judged_id IN (
+                SELECT cityHash64(project, subject_id) FROM {database}.annotation
+                WHERE subject_kind IN ('call', 'llm_call') AND kind = 'training_flag'
+                GROUP BY project, subject_id
+                HAVING argMax(annotation.training_flag, (created_at, written_at, annotation_id)) = -1
+                SETTINGS final = 0), -1,
+            0) AS training_flag,
+        span_id AS subject_id,
+        input_tokens,
+        output_tokens,
+        round(duration * 1000, 3) AS duration_ms,
+        if(error_message = '', toString(error_type), error_message) AS error
+    FROM
     (
-        SELECT
-            project AS j_project,
-            subject_kind = 'turn' AS j_subject,
-            subject_id AS j_subject_id,
-            argMaxIf(toString(annotation.outcome), written, kind = 'outcome') AS judged_outcome,
-            argMaxIf(annotation.training_flag, written, kind = 'training_flag') AS judged_flag,
-            argMaxIf(comment, written, kind = 'comment') AS judged_notes
-        FROM
-        (
-            SELECT *, (created_at, written_at, annotation_id) AS written
-            FROM {database}.annotation
-            WHERE subject_kind IN ('turn', 'call', 'llm_call')
-        ) AS annotation
-        GROUP BY j_project, j_subject, j_subject_id
-        SETTINGS final = 0
-    ) AS j ON j_project = r.project AND j_subject = r.is_turn AND j_subject_id = r.subject_id
-) AS r ON content_project = r.project AND content_scope = r.message_scope
+        SELECT *
+        FROM {database}.llm_call FINAL
+        WHERE turn_id IN ('')
+        SETTINGS
+            do_not_merge_across_partitions_select_final = 1,
+            use_skip_indexes_if_final_exact_mode = 0
+    ) AS c
+)
+{end_content}
 ORDER BY project, session_id, start_time

@@ -13,9 +13,20 @@ SELECT
     sum(c.cost_usd) AS cost_usd,
     max(start_time) AS last_time
 FROM llm_call AS c
-WHERE session_id != ''
+-- The sessions first, with what it takes to order them; the rest is read for those few only.
+WHERE (project, session_id) IN
+    (
+        SELECT project, session_id
+        FROM llm_call
+        WHERE session_id != ''
+            AND input_tokens IS NOT NULL
+            AND ({project:String} = '' OR project = {project:String})
+            AND start_time >= {since:DateTime64(9, 'UTC')} AND start_time < {until:DateTime64(9, 'UTC')}
+        GROUP BY project, session_id
+        ORDER BY max(input_tokens) - argMin(input_tokens, start_time) DESC, session_id
+        LIMIT {limit:UInt32}
+    )
     AND input_tokens IS NOT NULL
-    AND ({project:String} = '' OR project = {project:String})
     AND start_time >= {since:DateTime64(9, 'UTC')} AND start_time < {until:DateTime64(9, 'UTC')}
 GROUP BY project, session
 ORDER BY largest_input_tokens - first_input_tokens DESC, session

@@ -7,8 +7,8 @@ SELECT
     if(stop_reason = 'running', NULL, turns / greatest(sum(countIf(status != 'running')) OVER (), 1)) AS share,
     round(avg(rounds), 1) AS avg_rounds,
     round(avg(tool_call_count), 1) AS avg_tools,
-    quantileExact(0.5)(duration) AS p50_seconds,
-    quantileExact(0.95)(duration) AS p95_seconds,
+    (quantilesExact(0.5, 0.95)(duration) AS p)[1] AS p50_seconds,
+    p[2] AS p95_seconds,
     sum(t.cost_usd) AS cost_usd
 FROM turn_summary AS t
 WHERE parent_turn_id = ''

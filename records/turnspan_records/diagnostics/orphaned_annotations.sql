@@ -1,6 +1,36 @@
 -- title: Orphaned annotations
 -- question: Which judgments are about something that never landed?
 -- remedy: Look at the id that was judged: ids are whole, lowercase hex, as Jaeger shows them, and of the kind that is named. If the turn's process is still shipping, ask again later.
+WITH
+    judged AS
+    (
+        SELECT project, subject_kind, subject_id, kind, author, created_at
+        FROM annotation
+        WHERE ({project:String} = '' OR project = {project:String})
+            AND created_at >= {since:DateTime64(9, 'UTC')} AND created_at < {until:DateTime64(9, 'UTC')}
+    ),
+    -- Of the records only the ids that were judged are kept: a set of all of them would be gigabytes.
+    -- Ids do not differ between the versions of a record: no FINAL.
+    landed AS
+    (
+        SELECT 'turn' AS landed_kind, turn_id AS landed_id FROM turn_summary
+        WHERE turn_id IN (SELECT subject_id FROM judged WHERE subject_kind = 'turn')
+        UNION ALL
+        SELECT 'call', span_id FROM llm_call
+        WHERE span_id IN (SELECT subject_id FROM judged WHERE subject_kind IN ('call', 'llm_call'))
+        UNION ALL
+        SELECT 'tool', span_id FROM tool_call
+        WHERE span_id IN (SELECT subject_id FROM judged WHERE subject_kind = 'tool')
+        UNION ALL
+        SELECT 'span', span_id FROM span
+        WHERE span_id IN (SELECT subject_id FROM judged WHERE subject_kind = 'span')
+        UNION ALL
+        SELECT 'session', session_id FROM turn_summary
+        WHERE session_id IN (SELECT subject_id FROM judged WHERE subject_kind = 'session')
+        UNION ALL
+        SELECT 'session', session_id FROM llm_call
+        WHERE session_id IN (SELECT subject_id FROM judged WHERE subject_kind = 'session')
+    )
 SELECT
     subject_kind,
     subject_id,
@@ -8,17 +38,10 @@ SELECT
     any(author) AS by,
     min(created_at) AS first_time,
     project AS of_project
-FROM annotation
-WHERE ({project:String} = '' OR project = {project:String})
-    AND created_at >= {since:DateTime64(9, 'UTC')} AND created_at < {until:DateTime64(9, 'UTC')}
-    AND (
-        (subject_kind = 'turn' AND subject_id NOT IN (SELECT turn_id FROM turn_summary))
-        OR (subject_kind IN ('call', 'llm_call') AND subject_id NOT IN (SELECT span_id FROM llm_call))
-        OR (subject_kind = 'tool' AND subject_id NOT IN (SELECT span_id FROM tool_call))
-        OR (subject_kind = 'span' AND subject_id NOT IN (SELECT span_id FROM span))
-        OR (subject_kind = 'session' AND subject_id NOT IN (SELECT session_id FROM turn_summary)
-            AND subject_id NOT IN (SELECT session_id FROM llm_call))
-    )
+FROM judged
+WHERE subject_kind IN ('turn', 'call', 'llm_call', 'tool', 'span', 'session')
+    AND (if(subject_kind = 'llm_call', 'call', subject_kind), subject_id)
+        NOT IN (SELECT landed_kind, landed_id FROM landed SETTINGS final = 0)
 GROUP BY subject_kind, subject_id, of_project
 ORDER BY first_time DESC
 LIMIT {limit:UInt32}

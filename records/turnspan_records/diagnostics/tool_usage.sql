@@ -8,8 +8,8 @@ SELECT
     uniq(session_id) AS sessions,
     round(calls / turns, 1) AS calls_per_turn,
     countIf(failed) / calls AS failure_rate,
-    quantileTDigest(0.5)(duration) AS p50_seconds,
-    quantileTDigest(0.95)(duration) AS p95_seconds,
+    (quantilesTDigest(0.5, 0.95)(duration) AS p)[1] AS p50_seconds,
+    p[2] AS p95_seconds,
     sum(duration) AS busy_seconds
 FROM tool_call
 WHERE ({project:String} = '' OR project = {project:String})

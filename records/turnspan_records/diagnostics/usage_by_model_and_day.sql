@@ -12,8 +12,8 @@ SELECT
     sum(c.reasoning_tokens) AS reasoning_tokens,
     sum(c.cost_usd) AS cost_usd,
     countIf(c.cost_usd IS NULL) AS unpriced,
-    quantileTDigest(0.5)(duration) AS p50_seconds,
-    quantileTDigest(0.95)(duration) AS p95_seconds
+    (quantilesTDigest(0.5, 0.95)(duration) AS p)[1] AS p50_seconds,
+    p[2] AS p95_seconds
 FROM llm_call AS c
 WHERE ({project:String} = '' OR project = {project:String})
     AND start_time >= {since:DateTime64(9, 'UTC')} AND start_time < {until:DateTime64(9, 'UTC')}

@@ -82,6 +82,31 @@ def _insert(record: type[Record], real: str, copies: int, chosen: list[int]) -> 
     )
 
 
+JUDGED = (
+    ("turn", "turn_id", "turn_summary", "start_time", 20, "['outcome', 'training_flag']"),
+    ("llm_call", "span_id", "llm_call", "start_time", 100, "['score']"),
+    ("turn", "lower(hex(sipHash64(span_id)))", "llm_call", "start_time", 50_000, "['outcome']"),
+)
+"""What is judged, by which id, of which table, one in how many; the last never landed."""
+
+
+def judge(store: Store) -> None:
+    """Judgments on a twentieth of the turns and a hundredth of the calls, and some astray."""
+    for subject, id_, table, time, every, kinds in JUDGED:
+        store.command(
+            "INSERT INTO annotation (project, subject_kind, subject_id, kind, annotation_id,"
+            " outcome, training_flag, score, author, source, created_at, written_at)"
+            f" SELECT project, '{subject}', {id_} AS judged, kind,"
+            " lower(hex(sipHash128(judged, kind))),"
+            " if(kind = 'outcome', ['used', 'modified', 'rejected'][1 + sipHash64(judged) % 3],"
+            " ''),"
+            " if(kind = 'training_flag', toInt8(sipHash64(judged) % 2) * 2 - 1, NULL),"
+            " if(kind = 'score', sipHash64(judged) % 10 + 1, NULL),"
+            f" 'bench', 'human', {time} + INTERVAL 1 HOUR, {time} + INTERVAL 1 HOUR"
+            f" FROM {table} ARRAY JOIN {kinds} AS kind WHERE sipHash64(span_id) % {every} = 0"
+        )
+
+
 def beginnings(real: str) -> str:
     """A subquery: every session that was recorded, and when it began."""
     return (
