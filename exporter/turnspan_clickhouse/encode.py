@@ -40,11 +40,11 @@ def encode_block(record_class: type[Record], rows: Sequence[Record]) -> bytes:
         return b""
     layout = _layout(record_class)
     body = [layout.start, varint(len(rows))]
-    values = zip(*map(layout.getter, rows), strict=True)
-    for header, encoder, column in zip(layout.headers, layout.encoders, values, strict=True):
+    # Column by column: a tuple a row would be as many containers more for the garbage collector.
+    for getter, header, encoder in layout.columns:
         give_way()
         body.append(header)
-        body.append(encoder(column))
+        body.append(encoder(list(map(getter, rows))))
     return b"".join(body)
 
 
@@ -83,10 +83,8 @@ def varint(number: int) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    getter: Callable[[Record], tuple[Any, ...]]
     start: bytes
-    headers: tuple[bytes, ...]
-    encoders: tuple[Encoder, ...]
+    columns: tuple[tuple[Callable[[Record], Any], bytes, Encoder], ...]
 
 
 _layouts: dict[type[Record], _Layout] = {}
@@ -97,10 +95,11 @@ def _layout(record_class: type[Record]) -> _Layout:
     if found is None:
         names = columns(record_class)
         found = _Layout(
-            attrgetter(*(name for name, _ in names)),
             varint(len(names)),
-            tuple(_text(name) + _text(kind) for name, kind in names),
-            tuple(_encoder(kind) for _, kind in names),
+            tuple(
+                (attrgetter(name), _text(name) + _text(kind), _encoder(kind))
+                for name, kind in names
+            ),
         )
         _layouts[record_class] = found
     return found

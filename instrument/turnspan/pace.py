@@ -36,6 +36,11 @@ def giving_way(wanted: bool = True) -> Generator[None]:
         _pace.due = before
 
 
+def gives_way() -> bool:
+    """Whether this thread is to give way."""
+    return _due() is not None
+
+
 def give_way() -> None:
     """Let others run, if it is time; to be called at every step that may be one of many."""
     due = _due()
