@@ -56,7 +56,8 @@ def test_a_new_conversation_does_not_take_the_place_of_one_that_it_begins_like()
     long = said("system", "question", "answer", "next", "and so on", "end")
     before = history.freeze(long)
     assert history.freeze(long[:2]) == long[:2]
-    history.freeze([*long[:2], *said("something", "else")])
+    other = history.freeze([*long[:2], *said("something", "else")])
+    assert shared(before, other) == 2
     assert shared(before, history.freeze([*long, *said("more")])) == len(long)
 
 
@@ -84,7 +85,7 @@ def test_what_is_kept_is_bounded_by_number() -> None:
     for i in range(99, 90, -1):
         assert history.freeze(conversations[i])[0] is kept[i][0]
     assert history.freeze(conversations[0])[0] is not kept[0][0]
-    assert len(vars(history)["_known"]) <= 16
+    assert len(known(history)) <= 16
 
 
 def test_what_is_kept_is_bounded_by_size() -> None:
@@ -98,18 +99,23 @@ def test_what_is_kept_is_bounded_by_size() -> None:
             opening = said("system", "question" if same else f"question {i}")
             history.freeze([*opening, *said(f"{i}"), {"role": "user", "content": content}])
             assert held(history) <= 50_000
-            assert vars(history)["_held"] == held(history)
         assert held(history) > 30_000
         large = said("large", "y" * 60_000)
         frozen = history.freeze(large)
         assert history.freeze([*large, *said("more")])[0] is frozen[0]
-        assert len(vars(history)["_known"]) == 1
+        assert len(known(history)) == 1
 
 
-def held(history: FrozenHistory) -> int:
-    """What the conversations that are known take."""
-    known = vars(history)["_known"].values()
-    return sum(size_of_all(each.messages) for alike in known for each in alike)
+def known(history: Any) -> dict[Any, list[Any]]:
+    """The conversations that are known, by how they begin."""
+    return history._known
+
+
+def held(history: Any) -> int:
+    """What they take."""
+    found = sum(size_of_all(each.messages) for alike in known(history).values() for each in alike)
+    assert history._held == found
+    return found
 
 
 def test_threads_that_freeze_at_once_get_what_they_gave() -> None:

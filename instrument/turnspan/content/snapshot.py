@@ -218,7 +218,8 @@ class FrozenHistory:
         alike = self._known.get(key)
         found = None if alike is None else _continued(alike, messages)
         if alike is None or found is None:
-            frozen = [freeze(message, 1) for message in messages]
+            shared = _beginning_of(alike, messages) if alike else []
+            frozen = shared + [freeze(message, 1) for message in messages[len(shared) :]]
             found = _Conversation(frozen, size_of_all(frozen))
             self._held += found.size
             if alike is None:
@@ -321,6 +322,17 @@ def _continued(alike: list[_Conversation], messages: list[Any]) -> _Conversation
         if edited is None and (ends_so or (goes_so and middle >= _OPENING)):
             edited = each
     return edited
+
+
+def _beginning_of(alike: list[_Conversation], messages: list[Any]) -> list[Any]:
+    """What a new conversation has in common with the newest that begins as it does."""
+    known = alike[-1].messages
+    count = 0
+    for old, now in zip(known, messages, strict=False):
+        if old != now:
+            break
+        count += 1
+    return known[:count]
 
 
 def size_of_all(messages: list[Any]) -> int:

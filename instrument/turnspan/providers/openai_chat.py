@@ -189,7 +189,7 @@ class ChatAccumulator:
 
     def fold(self, chunk: Any) -> bool:
         """Take a chunk in; true for the chunk that carries only usage."""
-        # The short way, for text and nothing else, as nearly all chunks are. What costs here are the
+        # The short way, for text and nothing else, as nearly all chunks are. What costs are the
         # attributes of pydantic models, 30 ns each; a look into a dictionary is a quarter of that.
         try:
             (choice,) = chunk.choices
