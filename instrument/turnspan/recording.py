@@ -74,6 +74,9 @@ _attach: Final[Callable[[Context], object]] = (
 _get_current: Final[Callable[[], Context]] = (
     otel_context.get_current if _variable is None else _variable.get
 )
+_reset: Final[Callable[[Any], object]] = (
+    otel_context.detach if _variable is None else _variable.reset
+)
 
 
 def detach(token: object | None) -> None:
@@ -134,12 +137,15 @@ class SpanRecording:
         """Leave at a yield of this item, which is kept (frozen) if it is among the first 10,000; a
         span that the generator itself made current stays its own."""
         try:
-            if token is not None:
-                self._context = _get_current()
-                detach(token)
             items = self._items
             if items is not None and len(items) < _MAX_ITEMS:
                 items.append(item if type(item) is str else frozen(item))
+            if token is not None:
+                given: Any = token
+                self._context = _get_current()
+                _reset(given)
+        except ValueError:
+            return  # the token is of another task's context, as in ``detach``
         except Exception as error:  # noqa: BLE001  ours, never the caller's
             errors.record("recording.suspend", error)
 

@@ -108,7 +108,8 @@ def test_what_is_kept_is_bounded_by_size() -> None:
 
 def known(history: Any) -> dict[Any, list[Any]]:
     """The conversations that are known, by how they begin."""
-    return history._known
+    found: dict[Any, list[Any]] = history._known
+    return found
 
 
 def held(history: Any) -> int:
