@@ -195,15 +195,20 @@ class ChatAccumulator:
             (choice,) = chunk.choices
             fields = choice.__dict__
             delta = fields["delta"]
-            text = delta.content
+            said = delta.__dict__
+            text = said["content"]
+            texts = self._texts
             if (
                 text
-                and (len(delta.__pydantic_fields_set__) == 1 or _is_text(delta))
+                and texts is not None
                 and fields["finish_reason"] is None
+                and said["tool_calls"] is None
+                and said["refusal"] is None
+                and said["function_call"] is None
                 and not fields["index"]
-                and self._texts is not None
+                and not delta.__pydantic_extra__
             ):
-                self._texts.append(text)
+                texts.append(text)
                 return False
         except (ValueError, KeyError, AttributeError):  # none or several choices, other fields
             pass
@@ -316,17 +321,6 @@ class _Choice:
         for name, value in self.extras.items():
             message[name] = _joined(value)
         return {"index": index, "message": message, "finish_reason": self.finish_reason}
-
-
-def _is_text(delta: Any) -> bool:
-    """Whether a delta that has text says nothing else, but perhaps its role again."""
-    get = delta.__dict__.get
-    return (
-        get("tool_calls") is None
-        and get("function_call") is None
-        and get("refusal") is None
-        and not delta.__pydantic_extra__
-    )
 
 
 def _plain_tool(tool: Mapping[str, Any]) -> dict[str, Any]:
