@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import time
 import weakref
 from pathlib import Path
@@ -15,6 +16,7 @@ from opentelemetry.sdk.trace.export import SpanExportResult
 from turnspan import config, pace
 from turnspan.content.ledger import InferenceContent, ledger
 from turnspan.content.redact import Redactor
+from turnspan.content.secrets import find_secrets
 from turnspan_clickhouse import ClickHouseSpanExporter, exporter
 from turnspan_clickhouse.batch import Batch
 from turnspan_clickhouse.dsn import parse
@@ -82,7 +84,7 @@ def test_one_conversation_counts_once_however_often_it_is_sent(
 
 def test_a_history_that_goes_on_is_kept_once() -> None:
     """The beginnings of the newest call's messages are not kept beside them; branches are."""
-    lander = Lander()
+    lander: Any = Lander()
     history: list[Any] = [{"role": "system", "content": "be kind"}]
     for number in range(5):
         history.append({"role": "user", "content": f"question {number}"})
@@ -92,18 +94,18 @@ def test_a_history_that_goes_on_is_kept_once() -> None:
     assert land(lander, "one", branch)[1] == 1
     assert land(lander, "one", history)[1] == 0
 
-    (scope,) = vars(lander)["_scopes"].values()
+    (scope,) = lander._scopes.values()
     assert [len(kept[1]) for kept in scope.histories] == [6, 4]
 
 
 def test_what_has_landed_is_known_however_much_has_since() -> None:
     """Half the limit of the newest keys at least are remembered, and never more than the limit."""
-    seen = Seen(10)
+    seen: Any = Seen(10)
     for number in range(100):
         assert seen.add(b"%d" % number)
         for known in range(max(0, number - 3), number):
             assert not seen.add(b"%d" % known)
-    assert not gc.is_tracked(vars(seen)["_young"])
+    assert not gc.is_tracked(seen._young)
     assert seen.add(b"0")
     seen.clear()
     assert seen.add(b"99")
@@ -129,6 +131,29 @@ def test_a_worker_gives_way_only_where_it_was_told_to(monkeypatch: pytest.Monkey
         work()
     work()
     assert paused == [pace.PAUSE] * 2
+
+
+def test_a_long_text_is_searched_in_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What lies across two of them is found, and others get their turn in between."""
+    paused: list[float] = []
+    monkeypatch.setattr("turnspan.pace.time.sleep", paused.append)
+    monkeypatch.setattr("turnspan.pace.time.perf_counter", itertools.count().__next__)
+    for before in (0, pace.WINDOW - 3, pace.WINDOW, 2 * pace.WINDOW + 5):
+        text = "x" * before + "needle" + "y" * 10
+        assert pace.holds(text, "nothing", "needle")
+        assert pace.holds(text.encode(), b"needle")
+        assert not pace.holds(text, "needless", "xn" if before == 0 else "yx")
+    assert paused == []
+    with pace.giving_way():
+        assert not pace.holds("x" * 3 * pace.WINDOW, "needle")
+    assert len(paused) == 3
+    secret = "sk-ant-api03-" + "a1B2" * 23 + "AA"
+    padding = "some words " * (pace.WINDOW // 8)
+    for said in (secret, "postgres://u:hunter22@h/d"):
+        (start, end, name), *more = find_secrets(f"{padding}{said} {padding}")
+        ((first, last, expected),) = find_secrets(said)
+        assert (start - len(padding), end - len(padding), name) == (first, last, expected)
+        assert more == []
 
 
 def call(history: list[Any]) -> Any:
