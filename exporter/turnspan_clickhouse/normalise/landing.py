@@ -95,9 +95,8 @@ class Lander:
                 digest = self._land(converted, source, place, when)
             hashes.append(digest)
         size += size_of_all(new)
-        if extended is not None:
-            # What is kept instead begins with all of it.
-            state.histories = [each for each in state.histories if each is not extended]
+        if extended >= 0:  # what is kept instead begins with all of it
+            del state.histories[extended]
         state.histories.insert(0, (dialect, raw, tuple(hashes), size))
         del state.histories[MAX_HISTORIES:]
         self._make_room(state)
@@ -239,23 +238,22 @@ class Lander:
 
 def _longest_prefix(
     histories: list[History], dialect: str, raw: list[Any]
-) -> tuple[list[bytes], int, History | None]:
+) -> tuple[list[bytes], int, int]:
     """The hashes of the messages that a history begins with as these do, what they take to keep,
-    and the history if that is all of it."""
+    and where that history is if these begin with all of it, else -1."""
     best: tuple[bytes, ...] = ()
     held = 0
-    extended: History | None = None
-    for history in histories:
-        known_dialect, messages, hashes, size = history
+    extended = -1
+    for place, (known_dialect, messages, hashes, size) in enumerate(histories):
         limit = min(len(messages), len(raw))
         if known_dialect != dialect or limit <= len(best):
             continue
         if len(messages) <= len(raw) and begins_with(raw, messages):
-            best, held, extended = hashes, size, history
+            best, held, extended = hashes, size, place
             continue
         same = next((i for i in range(limit) if messages[i] != raw[i]), limit)
         if same > len(best):
-            best, extended = hashes[:same], None
+            best, extended = hashes[:same], -1
             held = size_of_all(messages[:same])
     return list(best), held, extended
 
