@@ -61,6 +61,7 @@ COMPILED = (
     "turnspan_clickhouse/normalise/nesting.py",
     "turnspan_clickhouse/normalise/others.py",
     "turnspan_clickhouse/normalise/requested.py",
+    "turnspan_clickhouse/normalise/seen.py",
     "turnspan_clickhouse/normalise/source.py",
     "turnspan_clickhouse/normalise/written.py",
 )

@@ -1,12 +1,14 @@
 """The memory of a process that has recorded a million calls.
 
-    python benchmarks/soak.py [--calls 1000000]
+    python benchmarks/soak.py [--calls 1000000] [--landing]
 
 An application with 64 conversations at a time talks to OpenAI's SDK: half of them as decorated
 agents in sessions, with tools, half without any decorator. Each conversation's history grows until
 it ends and another takes its place; every fifth call is streamed (every tenth of these broken off),
 every hundredth fails. The records go the whole way into a spool of 256 MB whose server is away, so
-the spool is full for most of the run and the oldest segments make room. The SDK runs from
+the spool is full for most of the run: the oldest segments make room, and once it holds nothing but
+calls and turns, messages are refused. With ``--landing`` segments are taken out of it as if they
+had landed, so that what is remembered of messages fills up. The SDK runs from
 ``SyncAPIClient.request`` up. A call waits where the worker is 8,000 spans behind, so that what is
 queued does not count as memory.
 
@@ -23,6 +25,7 @@ import random
 import statistics
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable
 from itertools import count
@@ -38,6 +41,7 @@ import turnspan
 from turnspan.content.ledger import ledger
 from turnspan.lifecycle import processor
 from turnspan_clickhouse import ClickHouseSpanExporter
+from turnspan_clickhouse.spool import Spool
 
 CONVERSATIONS = 64
 LONGEST = 30
@@ -197,6 +201,13 @@ class Application:
 # -- the measurement ------------------
 
 
+def land(spool: Spool, done: threading.Event) -> None:
+    """Take what is in the spool out of it, again and again."""
+    while not done.wait(0.2):
+        for segment in spool.segments():
+            segment.path.unlink(missing_ok=True)
+
+
 def soak(calls: int, tell: Callable[[int, float, float], None]) -> list[float]:
     """Make the calls; the memory, MB, at each of SAMPLES moments."""
     application = Application()
@@ -219,7 +230,9 @@ def main() -> None:
     """Run and print."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--calls", type=int, default=1_000_000)
-    calls: int = parser.parse_args().calls
+    parser.add_argument("--landing", action="store_true", help="the spool never fills")
+    arguments = parser.parse_args()
+    calls: int = arguments.calls
     if not Path("/proc/self/statm").exists():
         print("The process's memory is read from /proc, which this system does not have.")
         return
@@ -227,7 +240,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         os.environ["TURNSPAN_SPOOL"] = folder
         exporter = ClickHouseSpanExporter("http://127.0.0.1:9/soak")
-        vars(exporter)["_spool"].limit_bytes = SPOOL_BYTES
+        spool: Spool = vars(exporter)["_spool"]
+        spool.limit_bytes = SPOOL_BYTES
+        done = threading.Event()
+        if arguments.landing:
+            threading.Thread(target=land, args=(spool, done), daemon=True).start()
         turnspan.configure(service_name="soak", exporters=[exporter])
         turnspan.instrument(only=["turnspan_openai"])
         print(f"{'calls':>10}{'RSS, MB':>10}{'blocks':>12}{'ledger':>8}{'s':>8}")
@@ -237,6 +254,7 @@ def main() -> None:
             print(f"{made:>10,}{memory:>10.1f}{blocks:>12,}{len(ledger):>8}{seconds:>8.0f}")
 
         memory = soak(calls, tell)
+        done.set()
         result = turnspan.shutdown(timeout=1)
         lost = {k: v for k, v in result.dropped.items() if not k.startswith("spool_full")}
     warm = round(SAMPLES * WARM)

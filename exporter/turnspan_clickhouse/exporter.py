@@ -21,21 +21,25 @@ from turnspan.accounts import Accounts
 from turnspan.content.ledger import Ledger, ledger
 from turnspan.guard import errors, logger
 from turnspan.lifecycle import processor
+from turnspan.pace import gives_way
 from turnspan_clickhouse import dsn as dsns
 from turnspan_clickhouse.background import BackgroundShipper
 from turnspan_clickhouse.batch import Batch, Clock
 from turnspan_clickhouse.blocks import blocks
 from turnspan_clickhouse.errors import SpoolError
 from turnspan_clickhouse.migrate import SCHEMA_VERSION
-from turnspan_clickhouse.normalise import TOGETHER, Normaliser
+from turnspan_clickhouse.normalise import Normaliser
 from turnspan_clickhouse.pricing import cost_of_call
 from turnspan_clickhouse.records import RECORDS, Definition, Message, Record
 from turnspan_clickhouse.spool import Spool, SpoolWriter
 from turnspan_clickhouse.totals import Account
 
 MAX_CONTENT = 2**20
-"""Characters of messages that are written at once, if they are of several calls: a block is made in
-C, without giving way, and this much takes less than a millisecond."""
+"""Characters of messages that are written at once, if they are of several calls."""
+PACED_CONTENT = 2**18
+"""The same where others are given way: a block is made in C, without letting go of the interpreter,
+and the fewer rows wait for it, the fewer a garbage collection finds alive (those that it finds make
+the next full one come sooner)."""
 
 _TICK_SECONDS = 0.5
 _SUPPRESS = "suppress_instrumentation"
@@ -78,15 +82,18 @@ class ClickHouseSpanExporter(SpanExporter):
         with self._lock:
             batch = self._batch()
             self._add_announced(batch, spans)
-            fine = True
-            for start in range(0, len(spans), TOGETHER):
-                together = spans[start : start + TOGETHER]
-                for error in self._normaliser.spans(together, batch):
-                    errors.record("normalise", error)
-                    self._dropped["normalise_failed"] += 1
-                if batch.content >= MAX_CONTENT:
-                    fine = self._write(batch) is SpanExportResult.SUCCESS and fine
-                    batch = self._batch()
+            fine, limit = True, PACED_CONTENT if gives_way() else MAX_CONTENT
+
+            def relieve() -> None:
+                """Write the messages so far if they are many; the other rows can wait."""
+                nonlocal fine
+                if batch.content >= limit:
+                    fine = self._write(batch, (Message,)) is SpanExportResult.SUCCESS and fine
+                    batch.content = 0
+
+            for error in self._normaliser.spans(spans, batch, relieve):
+                errors.record("normalise", error)
+                self._dropped["normalise_failed"] += 1
             self._normaliser.finish(batch)
             fine = self._write(batch) is SpanExportResult.SUCCESS and fine
             return SpanExportResult.SUCCESS if fine else SpanExportResult.FAILURE
@@ -180,21 +187,23 @@ class ClickHouseSpanExporter(SpanExporter):
                 errors.record("normalise.judged", error)
                 self._dropped["normalise_failed"] += 1
 
-    def _write(self, batch: Batch) -> SpanExportResult:
-        result = SpanExportResult.SUCCESS
-        for kind in RECORDS:
-            rows = batch.rows.get(kind)
+    def _write(self, batch: Batch, kinds: Sequence[type[Record]] = RECORDS) -> SpanExportResult:
+        """Write a batch's rows of these kinds and take them out of it."""
+        result, wrote = SpanExportResult.SUCCESS, False
+        for kind in kinds:
+            rows = batch.rows.pop(kind, None)
             if not rows:
                 continue
+            wrote = True
             for count, block in blocks(kind, rows, self._not_encoded):
                 try:
                     self._writer.write(kind.table, SCHEMA_VERSION, block)
                 except SpoolError as error:
                     self._lost(kind, count, error)
                     result = SpanExportResult.FAILURE
-        if result is SpanExportResult.SUCCESS and len(batch):
+        if result is SpanExportResult.SUCCESS and wrote:
             self._failing = False
-        if self._shipper is not None and len(batch):
+        if self._shipper is not None and wrote:
             self._shipper.wake()
         return result
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from opentelemetry import context as otel_context
-from opentelemetry import trace
 from opentelemetry.context import Context
 from opentelemetry.trace import Span
 
@@ -15,14 +14,17 @@ from turnspan.content.ledger import StartedTurn, TurnContent, ledger
 from turnspan.context import TURN_KEY, active_session, active_turn, scope_attributes
 from turnspan.guard import guard
 from turnspan.measurements import AgentEnded
-from turnspan.recording import INTERNAL, SpanRecording, frozen, tracer
-from turnspan.turn import Ending, Turn
+from turnspan.recording import INTERNAL, SpanRecording, frozen, inside_span, tracer
+from turnspan.stops import Ending
+from turnspan.turn import Turn
 
 
 class TurnRecording(SpanRecording):
     """An agent's turn: an ``invoke_agent`` span and its Turn."""
 
     __slots__ = ("turn",)
+
+    keeps_items = True
 
     def __init__(self, span: Span, context: Context, turn: Turn) -> None:
         super().__init__(span, context)
@@ -34,7 +36,7 @@ class TurnRecording(SpanRecording):
             self.turn.abort("GeneratorExit")
             self._end(None, None, "abandoned")
 
-    def _record(self, result: Any, error: BaseException | None) -> None:
+    def _record(self, result: Any, error: BaseException | None, attributes: dict[str, Any]) -> None:
         turn = self.turn
         response = frozen(result)
         if turn.response_text is None and isinstance(response, str):
@@ -45,7 +47,7 @@ class TurnRecording(SpanRecording):
             return
         if not turn.intent and config.active().classify_intent:
             turn.intent = _classified(turn.user_message)
-        spans.set_attributes(span, turn_attributes(turn, ending))
+        describe_turn(turn, ending, attributes)
         if config.active().capture_content:
             content = TurnContent(turn, user_message=turn.user_message, response=response)
         else:
@@ -101,8 +103,7 @@ def begin_turn(
         spans.set_attributes(span, {semconv.TURN_ID: turn.id})
         if ledger.active:
             _announce(span, turn)
-    inside = otel_context.set_value(TURN_KEY, turn, trace.set_span_in_context(span, context))
-    return TurnRecording(span, inside, turn)
+    return TurnRecording(span, inside_span(span, context, TURN_KEY, turn), turn)
 
 
 def _turn_id(span: Span) -> str:
@@ -120,38 +121,40 @@ def _announce(span: Span, turn: Turn) -> None:
     resource = getattr(span, "resource", None)
     ledger.announce(
         StartedTurn(
-            trace_id=identity.trace_id,
-            span_id=identity.span_id,
-            parent_span_id=parent.span_id if parent is not None else 0,
-            start_time=getattr(span, "start_time", None) or 0,
-            turn=turn,
-            user_message=turn.user_message if config.active().capture_content else None,
-            resource=resource.attributes if resource is not None else {},
+            identity.trace_id,
+            identity.span_id,
+            parent.span_id if parent is not None else 0,
+            getattr(span, "start_time", None) or 0,
+            turn,
+            turn.user_message if config.active().capture_content else None,
+            resource.attributes if resource is not None else {},
         )
     )
 
 
-def turn_attributes(turn: Turn, ending: Ending) -> dict[str, Any]:
-    """What a turn's span says when it ends. Usage there is an aggregate: never add it to calls'."""
-    attributes: dict[str, Any] = {
-        semconv.TURN_STOP_REASON: ending.reason,
-        semconv.TURN_ROUNDS: turn.rounds,
-        semconv.TURN_LLM_CALLS: turn.llm_calls,
-        semconv.TURN_TOOL_CALLS: turn.tool_calls,
-        semconv.TURN_TOOL_ERRORS: turn.tool_errors,
-        semconv.TURN_SILENT_ROUNDS: turn.silent_rounds,
-        semconv.TURN_MAX_IDENTICAL_TOOL_STREAK: turn.max_identical_tool_streak,
-        semconv.TURN_NO_PROGRESS_ROUNDS: turn.no_progress_rounds,
-    }
-    told = (
-        (semconv.TURN_STOP_DETAIL, ending.detail),
-        (semconv.TURN_INTENT, turn.intent),
-        (semconv.TURN_CHAT_MODE, turn.chat_mode),
-        (semconv.TURN_TASK_TYPE, turn.task_type),
-        (semconv.TURN_TARGET, turn.target),
-        (semconv.TURN_MODELS, tuple(turn.models)),
-    )
-    attributes.update({key: value for key, value in told if value})
+def describe_turn(turn: Turn, ending: Ending, attributes: dict[str, Any]) -> None:
+    """Write what a turn's span says when it ends. Usage there is an aggregate: never add it to
+    calls'."""
+    attributes[semconv.TURN_STOP_REASON] = ending.reason
+    attributes[semconv.TURN_ROUNDS] = turn.rounds
+    attributes[semconv.TURN_LLM_CALLS] = turn.llm_calls
+    attributes[semconv.TURN_TOOL_CALLS] = turn.tool_calls
+    attributes[semconv.TURN_TOOL_ERRORS] = turn.tool_errors
+    attributes[semconv.TURN_SILENT_ROUNDS] = turn.silent_rounds
+    attributes[semconv.TURN_MAX_IDENTICAL_TOOL_STREAK] = turn.max_identical_tool_streak
+    attributes[semconv.TURN_NO_PROGRESS_ROUNDS] = turn.no_progress_rounds
+    if ending.detail:
+        attributes[semconv.TURN_STOP_DETAIL] = ending.detail
+    if turn.intent:
+        attributes[semconv.TURN_INTENT] = turn.intent
+    if turn.chat_mode:
+        attributes[semconv.TURN_CHAT_MODE] = turn.chat_mode
+    if turn.task_type:
+        attributes[semconv.TURN_TASK_TYPE] = turn.task_type
+    if turn.target:
+        attributes[semconv.TURN_TARGET] = turn.target
+    if turn.models:
+        attributes[semconv.TURN_MODELS] = tuple(turn.models)
     usage = turn.usage
     if usage.input_tokens is not None:
         attributes[semconv.USAGE_INPUT_TOKENS] = usage.input_tokens
@@ -159,7 +162,6 @@ def turn_attributes(turn: Turn, ending: Ending) -> dict[str, Any]:
         attributes[semconv.USAGE_OUTPUT_TOKENS] = usage.output_tokens
     for key, value in turn.attributes.items():
         attributes[key] = value if isinstance(value, (str, bool, int, float)) else _spelled(value)
-    return attributes
 
 
 def _spelled(value: Any) -> str:

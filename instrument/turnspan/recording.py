@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import os
 import time
-from contextvars import Token
+from collections.abc import Callable
+from contextvars import ContextVar, Token
 from typing import Any, Final
 
 from opentelemetry import context as otel_context
 from opentelemetry import trace
 from opentelemetry.context import Context
-from opentelemetry.trace import Span, SpanKind, Status, StatusCode
+from opentelemetry.context.contextvars_context import ContextVarsRuntimeContext
+from opentelemetry.trace import Span, SpanKind, Status, StatusCode, propagation
 
 from turnspan import config, metrics, semconv, spans
 from turnspan.aborts import is_abort
@@ -28,6 +30,8 @@ _MAX_ITEMS = 10_000
 MAX_DESCRIPTION = 500
 
 INTERNAL: Final = SpanKind.INTERNAL  # looking a member up calls a function, until Python 3.12
+
+_SPAN_KEY: Final[str | None] = getattr(propagation, "_SPAN_KEY", None)
 
 _tracer = trace.get_tracer(semconv.SCOPE_DECORATORS)
 _forks = 0
@@ -53,6 +57,28 @@ def use_tracer_provider(provider: trace.TracerProvider | None) -> None:
     _tracer = trace.get_tracer(semconv.SCOPE_DECORATORS, tracer_provider=provider)
 
 
+def _current() -> ContextVar[Context] | None:
+    """Where OpenTelemetry keeps the current context; ``None`` where that is another's affair."""
+    runtime: Any = getattr(otel_context, "_RUNTIME_CONTEXT", None)
+    if kind_of(runtime) is not ContextVarsRuntimeContext:
+        return None
+    found: Any = getattr(runtime, "_current_context", None)
+    return found if kind_of(found) is ContextVar else None
+
+
+_variable: Final = _current()
+# Each step of a generator does both: by OpenTelemetry's functions they cost three times as much.
+_attach: Final[Callable[[Context], object]] = (
+    otel_context.attach if _variable is None else _variable.set
+)
+_get_current: Final[Callable[[], Context]] = (
+    otel_context.get_current if _variable is None else _variable.get
+)
+_reset: Final[Callable[[Any], object]] = (
+    otel_context.detach if _variable is None else _variable.reset
+)
+
+
 def detach(token: object | None) -> None:
     """Take back an attached context, quietly where that was done in another task's context.
 
@@ -73,14 +99,16 @@ def detach(token: object | None) -> None:
 class SpanRecording:
     """The base: a span that is current while the user's code runs (see wrapping.Recording)."""
 
-    __slots__ = ("_began", "_context", "_forks", "_items", "_span", "_text_size")
+    __slots__ = ("_began", "_context", "_forks", "_items", "_span")
+
+    keeps_items = False
+    """Whether what a generator yields is part of what is recorded."""
 
     def __init__(self, span: Span, context: Context) -> None:
         self._began = time.perf_counter()
         self._span = span
         self._context = context
-        self._items: list[Any] | None = None
-        self._text_size = 0
+        self._items: list[Any] | None = [] if self.keeps_items else None
         self._forks = _forks
 
     @property
@@ -93,7 +121,7 @@ class SpanRecording:
     def enter(self) -> object | None:
         """Make the span current."""
         try:
-            return otel_context.attach(self._context)
+            return _attach(self._context)
         except Exception as error:  # noqa: BLE001  ours, never the caller's
             errors.record("recording.enter", error)
             return None
@@ -105,25 +133,21 @@ class SpanRecording:
         except Exception as error:  # noqa: BLE001  ours, never the caller's
             errors.record("recording.leave", error)
 
-    def suspend(self, token: object | None) -> None:
-        """Leave at a yield; a span that the generator itself made current stays its own."""
-        try:
-            if token is not None:
-                self._context = otel_context.get_current()
-                detach(token)
-        except Exception as error:  # noqa: BLE001  ours, never the caller's
-            errors.record("recording.leave", error)
-
-    def item(self, value: Any) -> None:
-        """A generator yielded this; kept (frozen) up to 10,000 items."""
+    def suspend(self, token: object | None, item: Any) -> None:
+        """Leave at a yield of this item, which is kept (frozen) if it is among the first 10,000; a
+        span that the generator itself made current stays its own."""
         try:
             items = self._items
-            if items is None:
-                items = self._items = []
-            if len(items) < _MAX_ITEMS:
-                items.append(value if type(value) is str else frozen(value))
+            if items is not None and len(items) < _MAX_ITEMS:
+                items.append(item if type(item) is str else frozen(item))
+            if token is not None:
+                given: Any = token
+                self._context = _get_current()
+                _reset(given)
+        except ValueError:
+            return  # the token is of another task's context, as in ``detach``
         except Exception as error:  # noqa: BLE001  ours, never the caller's
-            errors.record("recording.item", error)
+            errors.record("recording.suspend", error)
 
     def done(self, result: Any) -> None:
         """The code returned this."""
@@ -165,10 +189,12 @@ class SpanRecording:
         ):  # a child that unwinds: the span is its parent's, and goes on there
             return
         span = self._span
+        attributes: dict[str, Any] = {semconv.STREAM_OUTCOME: outcome} if outcome else {}
         try:
-            if outcome:
-                spans.set_attributes(span, {semconv.STREAM_OUTCOME: outcome})
-            self._record(self._output(result), error)
+            try:
+                self._record(self._output(result), error, attributes)
+            finally:
+                spans.set_attributes(span, attributes)
             if error is not None and is_abort(error):
                 error = None
             if error is not None:
@@ -181,8 +207,8 @@ class SpanRecording:
     def _error_type(self, error: BaseException) -> str:
         return type(error).__qualname__
 
-    def _record(self, result: Any, error: BaseException | None) -> None:
-        """What a kind of recording adds before its span ends."""
+    def _record(self, result: Any, error: BaseException | None, attributes: dict[str, Any]) -> None:
+        """What a kind of recording adds before its span ends; the attributes go on the span."""
 
     def _measure(self, error_type: str) -> None:
         """The metrics of a kind of recording."""
@@ -245,6 +271,13 @@ def _readable(value: Any) -> Any:
     with guard("recording.freeze"):
         return freeze(value)
     return f"<unreadable {type(value).__name__}>"
+
+
+def inside_span(span: Span, context: Context, key: str, value: object) -> Context:
+    """The context within a span: it is current, and the value can be found by its key."""
+    if _SPAN_KEY is not None:  # both in one copy of the context
+        return Context({**context, key: value, _SPAN_KEY: span})
+    return trace.set_span_in_context(span, otel_context.set_value(key, value, context))
 
 
 def begin_span(span_name: str, attributes: dict[str, Any]) -> SpanRecording:

@@ -91,7 +91,7 @@ class _SessionRecording(NoRecording):
         with guard("session.leave"):
             detach(token)
 
-    def suspend(self, token: object | None) -> None:
+    def suspend(self, token: object | None, item: Any) -> None:
         """Leave at a yield."""
         with guard("session.leave"):
             if token is not None:

@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from opentelemetry import context as otel_context
-from opentelemetry import trace
 from opentelemetry.context import Context
-from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer, propagation
+from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer
 
 from turnspan import config, metrics, semconv, spans
 from turnspan.content.ledger import ToolContent
@@ -19,11 +18,10 @@ from turnspan.context import TOOL_KEY, active_session, active_turn, scope_attrib
 from turnspan.loops import ToolFact
 from turnspan.measurements import ToolEnded
 from turnspan.outcomes import tool_failed
-from turnspan.recording import INTERNAL, SpanRecording, frozen, told, tracer
+from turnspan.recording import INTERNAL, SpanRecording, frozen, inside_span, told, tracer
 from turnspan.turn import Turn
 
 _TOOL_ERROR: Final = "tool_error"
-_SPAN_KEY: Final[str | None] = getattr(propagation, "_SPAN_KEY", None)
 
 
 class OpenTool:
@@ -55,6 +53,8 @@ class ToolRecording(SpanRecording):
 
     __slots__ = ("outcome", "tool")
 
+    keeps_items = True
+
     def __init__(self, context: Context, tool: OpenTool) -> None:
         super().__init__(tool.span, context)
         self.tool = tool
@@ -69,7 +69,7 @@ class ToolRecording(SpanRecording):
     def failure(self, message: str) -> None:
         self.tool.failure = message
 
-    def _record(self, result: Any, error: BaseException | None) -> None:
+    def _record(self, result: Any, error: BaseException | None, attributes: dict[str, Any]) -> None:
         if result is None:
             result = self.outcome
         tool, outcome = self.tool, frozen(result)
@@ -80,9 +80,9 @@ class ToolRecording(SpanRecording):
         if not span.is_recording():
             return
         if failed:
-            span.set_attribute(semconv.TOOL_FAILED, True)
+            attributes[semconv.TOOL_FAILED] = True
         if tool.failure and error is None:
-            span.set_attribute(semconv.ERROR_TYPE, _TOOL_ERROR)
+            attributes[semconv.ERROR_TYPE] = _TOOL_ERROR
             span.set_status(Status(StatusCode.ERROR, told(tool.failure)))
         settings = config.active()
         if settings.capture_content:
@@ -164,7 +164,4 @@ def open_tool(
 
 def inside_tool(tool: OpenTool, context: Context) -> Context:
     """The context within a tool: its span is current, and it can be found."""
-    if _SPAN_KEY is not None:  # both keys in one copy of the context
-        return Context({**context, TOOL_KEY: tool, _SPAN_KEY: tool.span})
-    within = otel_context.set_value(TOOL_KEY, tool, context)
-    return trace.set_span_in_context(tool.span, within)
+    return inside_span(tool.span, context, TOOL_KEY, tool)

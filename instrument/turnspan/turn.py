@@ -16,31 +16,22 @@ from typing import Any, Final
 from turnspan.aborts import is_abort
 from turnspan.loops import LoopDetector, ToolFact
 from turnspan.outcomes import tool_failed
-
-USER_ABORTED: Final = "user_aborted"
-LOOP_DETECTED: Final = "loop_detected:"
-ROUND_CAP: Final = "round_cap"
-TOOL_FAILURE: Final = "tool_failure"
-ERROR: Final = "error"
-MAX_TOKENS: Final = "max_tokens"
-CONTENT_FILTER: Final = "content_filter"
-REFUSAL: Final = "refusal"
-SILENT_ROUNDS: Final = "silent_rounds"
-EMPTY_NO_TOOLS: Final = "empty_no_tools"
-COMPLETED: Final = "completed"
-
-SILENT_ROUNDS_LIMIT = 30
-_DETAIL_LENGTH = 2_000
-
-_FINISH: Final[Mapping[str, str]] = {
-    "length": MAX_TOKENS,
-    "max_tokens": MAX_TOKENS,
-    "max_output_tokens": MAX_TOKENS,
-    "model_context_window_exceeded": MAX_TOKENS,
-    "content_filter": CONTENT_FILTER,
-    "refusal": REFUSAL,
-}
-
+from turnspan.stops import (
+    COMPLETED,
+    DETAIL_LENGTH,
+    EMPTY_NO_TOOLS,
+    ERROR,
+    FINISH,
+    LOOP_DETECTED,
+    ROUND_CAP,
+    SILENT_ROUNDS,
+    SILENT_ROUNDS_LIMIT,
+    TOOL_FAILURE,
+    USER_ABORTED,
+    Ending,
+    cut,
+    same_arguments,
+)
 
 ToolRequest = tuple[str, str, Any]
 """A tool call the model asked for: (call id, tool name, arguments as JSON text or a mapping)."""
@@ -78,20 +69,50 @@ class Session:
     attributes: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
-@dataclass(slots=True)
-class Ending:
-    """How a turn stopped."""
-
-    reason: str
-    detail: str = ""
-
-
 class Turn:
     """One agent turn, as the application sees and steers it.
 
     ``stop``, ``abort`` and ``set`` never raise for the state of the turn; on a turn that has ended,
     or outside any turn, they do nothing.
     """
+
+    # Thirty names and more are a dictionary of a kilobyte and a half where there are no slots.
+    __slots__ = (
+        "__weakref__",
+        "_aborted",
+        "_asked_for_tools",
+        "_detector",
+        "_explicit",
+        "_finish_reason",
+        "_folded",
+        "_lock",
+        "_requests",
+        "_silent_limit",
+        "_tool_errors",
+        "_tools",
+        "agent_name",
+        "agent_version",
+        "attributes",
+        "chat_mode",
+        "ended",
+        "first_request",
+        "id",
+        "intent",
+        "last_text",
+        "llm_calls",
+        "max_rounds",
+        "models",
+        "parent",
+        "recording",
+        "response_text",
+        "rounds",
+        "session",
+        "silent_rounds",
+        "target",
+        "task_type",
+        "usage",
+        "user_message",
+    )
 
     def __init__(
         self,
@@ -133,7 +154,8 @@ class Turn:
         self._tools: list[ToolFact] = []
         self._folded = 0
         self._tool_errors = 0
-        self._detector = LoopDetector()
+        self._detector: LoopDetector | None = None
+        """Of the tool calls folded so far; many turns have none."""
         self._finish_reason = ""
         self._asked_for_tools = False
         self._requests: list[ToolRequest] = []
@@ -158,13 +180,13 @@ class Turn:
         """
         if not self.ended:
             if reason.startswith(LOOP_DETECTED):
-                reason = LOOP_DETECTED + _cut(reason[len(LOOP_DETECTED) :], 160)
-            self._explicit = Ending(reason, _cut(str(detail), _DETAIL_LENGTH))
+                reason = LOOP_DETECTED + cut(reason[len(LOOP_DETECTED) :], 160)
+            self._explicit = Ending(reason, cut(str(detail), DETAIL_LENGTH))
 
     def abort(self, detail: str = "") -> None:
         """The user cancelled the turn; its partial reply is kept and it is not an error."""
         if not self.ended:
-            self._aborted = Ending(USER_ABORTED, _cut(str(detail), _DETAIL_LENGTH))
+            self._aborted = Ending(USER_ABORTED, cut(str(detail), DETAIL_LENGTH))
 
     def set(
         self,
@@ -200,7 +222,7 @@ class Turn:
         """Why the built-in loop detector fires now; empty while it does not."""
         with self._lock:
             self._fold(finished_only=True)
-            return self._detector.firing
+            return "" if self._detector is None else self._detector.firing
 
     # -- for the instrumentors ------------------
 
@@ -253,7 +275,7 @@ class Turn:
                 return ""
             chosen = same[0]
             if len(same) > 1:
-                chosen = next((r for r in same if _same_arguments(r[2], arguments)), same[0])
+                chosen = next((r for r in same if same_arguments(r[2], arguments)), same[0])
             self._requests.remove(chosen)
             return chosen[0]
 
@@ -299,7 +321,7 @@ class Turn:
             told = copy(self)
             told._tools = sorted([*self._tools, *tools], key=lambda fact: fact.round)
         told._folded = told._tool_errors = 0
-        told._detector = LoopDetector()
+        told._detector = None
         return told, told.judge()
 
     @property
@@ -320,12 +342,12 @@ class Turn:
     @property
     def max_identical_tool_streak(self) -> int:
         """See LoopDetector; exact once the turn has ended."""
-        return self._detector.max_identical_streak
+        return 0 if self._detector is None else self._detector.max_identical_streak
 
     @property
     def no_progress_rounds(self) -> int:
         """See LoopDetector; exact once the turn has ended."""
-        return self._detector.no_progress_rounds
+        return 0 if self._detector is None else self._detector.no_progress_rounds
 
     # -- judging ------------------
 
@@ -338,6 +360,8 @@ class Turn:
             self._folded += 1
             fact.error = fact.error or tool_failed(fact.result)
             self._tool_errors += fact.error
+            if self._detector is None:
+                self._detector = LoopDetector()
             self._detector.observe(fact)
             if self._folded < len(self._tools) - 64:
                 fact.arguments = fact.result = None
@@ -349,7 +373,7 @@ class Turn:
             return self._aborted
         if self._explicit is not None:
             return self._explicit
-        firing = self._detector.firing
+        firing = "" if self._detector is None else self._detector.firing
         if firing:
             return Ending((LOOP_DETECTED + firing)[: len(LOOP_DETECTED) + 160])
         cap = self.max_rounds
@@ -361,8 +385,8 @@ class Turn:
         if error is not None:
             from turnspan.content.redact import error_text
 
-            return Ending(ERROR, error_text(error, _DETAIL_LENGTH))
-        finish = _FINISH.get(self._finish_reason)
+            return Ending(ERROR, error_text(error, DETAIL_LENGTH))
+        finish = FINISH.get(self._finish_reason)
         if finish is not None:
             return Ending(finish)
         if self.silent_rounds >= self._silent_limit:
@@ -386,25 +410,6 @@ class Turn:
     def _reply(self) -> str:
         text = self.response_text
         return text if isinstance(text, str) else self.last_text
-
-
-def _cut(text: str, limit: int) -> str:
-    if len(text) <= limit:
-        return text
-    from turnspan.content.redact import cut_text
-
-    return cut_text(text, "error", limit)
-
-
-def _same_arguments(requested: Any, arguments: Any) -> bool:
-    if isinstance(requested, str):
-        import orjson
-
-        try:
-            requested = orjson.loads(requested)
-        except orjson.JSONDecodeError:
-            return False
-    return bool(requested == arguments)
 
 
 NO_TURN: Final = Turn(recording=False)

@@ -33,12 +33,9 @@ class Recording(Protocol):
         """Make the former span current again."""
         ...
 
-    def suspend(self, token: object | None) -> None:
-        """As ``leave``, at a yield: the next ``enter`` finds the context as the code left it."""
-        ...
-
-    def item(self, value: Any) -> None:
-        """A generator yielded this."""
+    def suspend(self, token: object | None, item: Any) -> None:
+        """As ``leave``, at a yield of this item: the next ``enter`` finds the context as the code
+        left it."""
         ...
 
     def done(self, result: Any) -> None:
@@ -73,10 +70,7 @@ class NoRecording:
     def leave(self, token: object | None) -> None:
         """Nothing."""
 
-    def suspend(self, token: object | None) -> None:
-        """Nothing."""
-
-    def item(self, value: Any) -> None:
+    def suspend(self, token: object | None, item: Any) -> None:
         """Nothing."""
 
     def done(self, result: Any) -> None:
@@ -202,8 +196,7 @@ def _wrap_generator(func: Callable[..., Any], begin: Begin) -> Callable[..., Any
                 _raised(recording, thrown, error)
                 thrown = None  # it holds this frame, which must not hold it
                 raise
-            recording.suspend(token)
-            recording.item(item)
+            recording.suspend(token, item)
             thrown = None
             try:
                 sent = cast("Any", (yield item))
@@ -239,8 +232,7 @@ def _wrap_async_generator(func: Callable[..., Any], begin: Begin) -> Callable[..
                 _raised(recording, thrown, error)
                 thrown = None  # it holds this frame, which must not hold it
                 raise
-            recording.suspend(token)
-            recording.item(item)
+            recording.suspend(token, item)
             thrown = None
             try:
                 sent = cast("Any", (yield item))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import time
 import weakref
 from pathlib import Path
@@ -15,11 +16,13 @@ from opentelemetry.sdk.trace.export import SpanExportResult
 from turnspan import config, pace
 from turnspan.content.ledger import InferenceContent, ledger
 from turnspan.content.redact import Redactor
+from turnspan.content.secrets import find_secrets
 from turnspan_clickhouse import ClickHouseSpanExporter, exporter
 from turnspan_clickhouse.batch import Batch
 from turnspan_clickhouse.dsn import parse
 from turnspan_clickhouse.normalise import landing
 from turnspan_clickhouse.normalise.landing import Lander, Place
+from turnspan_clickhouse.normalise.seen import Seen
 from turnspan_clickhouse.records import Message
 from turnspan_clickhouse.spool import Spool
 
@@ -63,7 +66,7 @@ def test_one_conversation_counts_once_however_often_it_is_sent(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A growing history, and branches of it, hold no more than the longest of them."""
-    monkeypatch.setattr(landing, "MAX_HELD", 10_000)
+    monkeypatch.setattr(landing, "MAX_HELD", 20_000)
     lander = Lander()
     other = Said(role="user", content="x" * 100)
     seen = weakref.ref(other)
@@ -77,6 +80,35 @@ def test_one_conversation_counts_once_however_often_it_is_sent(
     gc.collect()
 
     assert seen() is not None
+
+
+def test_a_history_that_goes_on_is_kept_once() -> None:
+    """The beginnings of the newest call's messages are not kept beside them; branches are."""
+    lander: Any = Lander()
+    history: list[Any] = [{"role": "system", "content": "be kind"}]
+    for number in range(5):
+        history.append({"role": "user", "content": f"question {number}"})
+        hashes, new = land(lander, "one", list(history))
+        assert (len(hashes), new) == (number + 2, 2 if number == 0 else 1)
+    branch = [*history[:3], {"role": "user", "content": "another question"}]
+    assert land(lander, "one", branch)[1] == 1
+    assert land(lander, "one", history)[1] == 0
+
+    (scope,) = lander._scopes.values()
+    assert [len(kept[1]) for kept in scope.histories] == [6, 4]
+
+
+def test_what_has_landed_is_known_however_much_has_since() -> None:
+    """Half the limit of the newest keys at least are remembered, and never more than the limit."""
+    seen: Any = Seen(10)
+    for number in range(100):
+        assert seen.add(b"%d" % number)
+        for known in range(max(0, number - 3), number):
+            assert not seen.add(b"%d" % known)
+    assert not gc.is_tracked(seen._young)
+    assert seen.add(b"0")
+    seen.clear()
+    assert seen.add(b"99")
 
 
 def test_a_worker_gives_way_only_where_it_was_told_to(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,6 +133,29 @@ def test_a_worker_gives_way_only_where_it_was_told_to(monkeypatch: pytest.Monkey
     assert paused == [pace.PAUSE] * 2
 
 
+def test_a_long_text_is_searched_in_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What lies across two of them is found, and others get their turn in between."""
+    paused: list[float] = []
+    monkeypatch.setattr("turnspan.pace.time.sleep", paused.append)
+    monkeypatch.setattr("turnspan.pace.time.perf_counter", itertools.count().__next__)
+    for before in (0, pace.WINDOW - 3, pace.WINDOW, 2 * pace.WINDOW + 5):
+        text = "x" * before + "needle" + "y" * 10
+        assert pace.holds(text, "nothing", "needle")
+        assert pace.holds(text.encode(), b"needle")
+        assert not pace.holds(text, "needless", "xn" if before == 0 else "yx")
+    assert paused == []
+    with pace.giving_way():
+        assert not pace.holds("x" * 3 * pace.WINDOW, "needle")
+    assert len(paused) == 3
+    secret = "sk-ant-api03-" + "a1B2" * 23 + "AA"
+    padding = "some words " * (pace.WINDOW // 8)
+    for said in (secret, "postgres://u:hunter22@h/d"):
+        (start, end, name), *more = find_secrets(f"{padding}{said} {padding}")
+        ((first, last, expected),) = find_secrets(said)
+        assert (start - len(padding), end - len(padding), name) == (first, last, expected)
+        assert more == []
+
+
 def call(history: list[Any]) -> Any:
     """A model call that has ended, its content in the ledger."""
     tracer = TracerProvider().get_tracer("turnspan.openai")
@@ -116,7 +171,6 @@ def call(history: list[Any]) -> Any:
 def test_much_content_is_written_in_parts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A block is made without giving way, so it must not be of everything that is queued."""
     monkeypatch.setattr(exporter, "MAX_CONTENT", 1_000)
-    monkeypatch.setattr(exporter, "TOGETHER", 1)
     store = f"chdb://{tmp_path}"
     landing_side = ClickHouseSpanExporter(store, project="shop")
     try:
@@ -127,7 +181,7 @@ def test_much_content_is_written_in_parts(monkeypatch: pytest.MonkeyPatch, tmp_p
         landing_side.shutdown()
 
     assert [s.rows() for s in segments if s.table == "message"] == [1, 1, 1]
-    assert [s.rows() for s in segments if s.table == "llm_call"] == [1, 1, 1]
+    assert [s.rows() for s in segments if s.table == "llm_call"] == [3]
     assert landing_side.dropped() == {}
 
 

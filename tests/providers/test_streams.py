@@ -107,6 +107,37 @@ def test_tool_calls_refusals_and_fields_of_other_servers(
     assert other["message"]["content"] == "Bye"
 
 
+def test_text_that_comes_with_more_than_text(
+    spans: Spans, server: ModelServer, gpt: openai.OpenAI
+) -> None:
+    """Servers that repeat the role, say what is null, or put thoughts beside the text."""
+    old = {"name": "look", "arguments": "{}"}
+    server.stream(
+        [
+            chunk({"role": "assistant", "content": "a"}),
+            chunk({"role": "assistant", "content": "b"}),
+            chunk({"content": "c", "refusal": None, "tool_calls": None}),
+            chunk({"content": "d", "reasoning_content": "Hm."}),
+            chunk({"content": "e", "function_call": old}),
+            chunk({"content": ""}),
+            chunk({"content": "f"}),
+            chunk({"content": "g"}, "stop"),
+            "[DONE]",
+        ]
+    )
+
+    list(start(gpt))
+
+    (choice,) = spans.content().response["choices"]
+    assert choice["message"] == {
+        "role": "assistant",
+        "content": "abcdefg",
+        "reasoning_content": "Hm.",
+        "function_call": old,
+    }
+    assert choice["finish_reason"] == "stop"
+
+
 def broken_off(gpt: openai.OpenAI) -> None:
     """Leave the loop after the first text; the stream goes with this frame."""
     for part in start(gpt):

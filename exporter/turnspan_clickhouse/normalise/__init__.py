@@ -61,20 +61,29 @@ class Normaliser:
         for error in self.spans([span], batch):
             raise error
 
-    def spans(self, spans: Sequence[ReadableSpan], batch: Batch) -> list[Exception]:
+    def spans(
+        self,
+        spans: Sequence[ReadableSpan],
+        batch: Batch,
+        between: Callable[[], None] | None = None,
+    ) -> list[Exception]:
         """Add spans' records to the batch, in order; returns what failed. A span that fails costs
-        only itself.
+        only itself. ``between`` is called where the batch's messages may be taken out of it.
 
         One thing is done for many spans before the next is begun: the processor's caches hold the
         code of one step, not of all (124 us a span of recorded agents became 110).
         """
         failed: list[Exception] = []
         for start in range(0, len(spans), TOGETHER):
-            self._together(spans[start : start + TOGETHER], batch, failed)
+            self._together(spans[start : start + TOGETHER], batch, between, failed)
         return failed
 
     def _together(
-        self, spans: Sequence[ReadableSpan], batch: Batch, failed: list[Exception]
+        self,
+        spans: Sequence[ReadableSpan],
+        batch: Batch,
+        between: Callable[[], None] | None,
+        failed: list[Exception],
     ) -> None:
         redactor = self._current_redactor()
         found: list[tuple[SpanFacts, Content | None]] = []
@@ -92,6 +101,8 @@ class Normaliser:
                 recorded.append(facts)
             except Exception as error:  # noqa: BLE001  as above
                 failed.append(error)
+            if between is not None:
+                between()
         for facts in recorded:
             try:
                 batch.add(others.span_row(facts, redactor, batch))

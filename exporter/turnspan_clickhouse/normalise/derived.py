@@ -23,8 +23,10 @@ from itertools import islice
 from typing import Any
 
 from turnspan.content.convert import convert_message
-from turnspan.content.model import Message, last_user_text
+from turnspan.content.model import last_user_text
 from turnspan.content.redact import Redactor
+from turnspan.content.snapshot import MAX_HELD, begins_with, size_of_all
+from turnspan.pace import give_way
 from turnspan.turn import ToolRequest, Turn, Usage
 from turnspan_clickhouse.batch import Batch
 from turnspan_clickhouse.normalise.nesting import Held
@@ -95,6 +97,8 @@ class Conversation:
     by_trace: bool
     dialect: str = ""
     messages: list[Any] = field(default_factory=list[Any])
+    size: int = 0
+    """About how many bytes the messages take (``size_of``)."""
     turn: Turn | None = None
     row: TurnSummary | None = None
     pending: dict[str, Asked] = field(default_factory=dict[str, Asked])
@@ -122,6 +126,7 @@ class DerivedTurns:
     def __init__(self, *, own_ids: bool = False) -> None:
         self._own_ids = own_ids
         self._conversations: OrderedDict[tuple[str, str], Conversation] = OrderedDict()
+        self._held = 0
         self._changed: dict[str, tuple[Turn, TurnSummary]] = {}
 
     def join(
@@ -136,18 +141,25 @@ class DerivedTurns:
         """Give an undecorated call its session, turn and round, before its messages land."""
         found = self._find(facts, dialect, messages)
         known = len(found.messages) if found.dialect == dialect else 0
-        new = [convert_message(dialect, raw) for raw in messages[known:]]
         if not row.session_id:
             row.session_id = found.session_id
         starts = found.turn is None or found.taken_over
-        if starts or (not found.by_trace and bool(last_user_text(new))):
-            self._begin(found, facts, row, new, redactor)
+        if starts or not found.by_trace:
+            asked = _newest_user_text(dialect, messages, known)
+            if starts or asked:
+                self._begin(found, facts, row, asked, redactor)
         assert found.turn is not None
         row.turn_id = found.turn.id
         if found.pending:
             self._results(found, facts, row, results(dialect, messages), redactor, batch)
-        found.dialect, found.messages = dialect, messages
         row.round = found.turn.rounds + 1
+        before = found.size
+        new = messages[known:] if 0 < known <= len(messages) else None
+        found.size = size_of_all(messages) if new is None else before + size_of_all(new)
+        found.dialect, found.messages = dialect, messages
+        self._held += found.size - before
+        while self._held > MAX_HELD and len(self._conversations) > 1:
+            self._forget_oldest()
 
     def _results(
         self,
@@ -286,12 +298,15 @@ class DerivedTurns:
 
     def forget_trace(self, trace_id: str) -> None:
         """Forget the turn that is derived from the calls of a trace."""
-        if self._conversations.pop(("", trace_id), None) is not None:
+        found = self._conversations.pop(("", trace_id), None)
+        if found is not None:
+            self._held -= found.size
             self._changed.pop(trace_id, None)
 
     def forget(self) -> None:
         """In a forked child: the conversations are the parent's."""
         self._conversations.clear()
+        self._held = 0
         self._changed.clear()
 
     # -- finding and beginning ------------------
@@ -311,7 +326,7 @@ class DerivedTurns:
             key = key if key[1] else (facts.project, session)
             self._conversations[key] = found
             if len(self._conversations) > MAX_CONVERSATIONS:
-                self._conversations.popitem(last=False)
+                self._forget_oldest()
         else:
             self._conversations.move_to_end(key)
         return found
@@ -327,10 +342,13 @@ class DerivedTurns:
                 and found.dialect == dialect
                 and not found.by_trace
                 and 0 < size < len(messages)
-                and messages[:size] == found.messages
+                and begins_with(messages, found.messages)
             ):
                 return key, found
         return (project, ""), None
+
+    def _forget_oldest(self) -> None:
+        self._held -= self._conversations.popitem(last=False)[1].size
 
     def _under_way(self, trace_id: str) -> bool:
         found = self._conversations.get(("", trace_id))
@@ -347,7 +365,7 @@ class DerivedTurns:
         found: Conversation,
         facts: SpanFacts,
         row: LlmCall,
-        new: list[Message],
+        asked: str,
         redactor: Redactor,
     ) -> None:
         turn_id = facts.trace_id if found.turn is None else facts.span_id
@@ -367,7 +385,17 @@ class DerivedTurns:
             agent_version=row.agent_version,
             scope_name=SCOPE,
         )
-        write_content(found.row, "user_message", last_user_text(new), "user_message", redactor)
+        write_content(found.row, "user_message", asked, "user_message", redactor)
+
+
+def _newest_user_text(dialect: str, messages: list[Any], known: int) -> str:
+    """What the user wrote last in the messages that are new; empty when that is nothing."""
+    for place in range(len(messages) - 1, known - 1, -1):
+        give_way()
+        asked = last_user_text([convert_message(dialect, messages[place])])
+        if asked:
+            return asked
+    return ""
 
 
 def _adopt(facts: SpanFacts, row: TurnSummary, start: TurnSummary) -> None:

@@ -9,7 +9,7 @@ their hashes without being converted, redacted or hashed again.
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
 
@@ -19,17 +19,15 @@ from turnspan.content.model import dumps, dumps_text, plain_json
 from turnspan.content.rebuild import convert_sealed
 from turnspan.content.redact import Redactor
 from turnspan.content.reduce import reduce_bytes
-from turnspan.content.shapes import is_dict, is_list
+from turnspan.content.snapshot import MAX_HELD, begins_with, size_of_all
 from turnspan.pace import give_way
 from turnspan_clickhouse.batch import Batch
+from turnspan_clickhouse.normalise.seen import Seen
 from turnspan_clickhouse.records import NO_HASH, Definition, Message
 
 MAX_SCOPES = 4_096
 MAX_HISTORIES = 4
 """Histories kept a scope: nested agents and parallel calls have their own."""
-MAX_HELD = 256 * 2**20
-"""Characters of histories kept, over all scopes: the application's own strings, but they live on
-here when it has let go of them."""
 MAX_ECHOES = 4
 """Replies kept a scope: the next request most often brings the last one back as it was."""
 MAX_KNOWN = 200_000
@@ -37,8 +35,9 @@ MAX_KNOWN = 200_000
 MAX_PARAMETERS = 1_024
 _MAX_PARAMETERS_BYTES = 4_096
 
-History = tuple[str, list[Any], list[bytes], int]
-"""Dialect, messages, their hashes, and about how many characters they hold."""
+History = tuple[str, list[Any], tuple[bytes, ...], int]
+"""Dialect, messages, their hashes, and about how many bytes they take (``size_of``). A tuple of
+bytes is left alone by full garbage collections, which look at each element of a list."""
 
 
 class _Scope:
@@ -47,7 +46,7 @@ class _Scope:
     def __init__(self) -> None:
         self.histories: list[History] = []
         self.size = 0
-        """Characters of the longest of them; the others are mostly its beginnings."""
+        """Of the longest of them; the others are mostly its beginnings."""
         self.echoes: dict[tuple[str, bytes], bytes] = {}
         """By dialect and JSON, the hash of what the model said."""
 
@@ -61,6 +60,11 @@ class Place:
     scope: str
     redactor: Redactor
     batch: Batch
+    key: bytes = field(init=False)
+    """Its scope, as what begins the key of each message that has landed in it."""
+
+    def __post_init__(self) -> None:
+        self.key = f"{self.project}\0{self.scope}\0".encode("utf-8", "replace")
 
 
 class Lander:
@@ -69,7 +73,7 @@ class Lander:
     def __init__(self) -> None:
         self._scopes: OrderedDict[tuple[str, str], _Scope] = OrderedDict()
         self._held = 0
-        self._known: OrderedDict[tuple[str, str, bytes], None] = OrderedDict()
+        self._known = Seen(MAX_KNOWN)
         self._definitions: OrderedDict[int, tuple[Any, bytes]] = OrderedDict()
         self._parameters: dict[bytes, str] = {}
 
@@ -78,8 +82,8 @@ class Lander:
         dialect = place.dialect
         media = place.redactor.settings.capture_media
         state = self._scope(place.project, place.scope)
-        known, hashes, size = _longest_prefix(state.histories, dialect, raw)
-        new = raw[known:] if known else raw
+        hashes, size, extended = _longest_prefix(state.histories, dialect, raw)
+        new = raw[len(hashes) :] if hashes else raw
         for message in new:
             give_way()
             written = plain_json(message)
@@ -90,8 +94,10 @@ class Lander:
                 )
                 digest = self._land(converted, source, place, when)
             hashes.append(digest)
-        size += sum(map(_size, new))
-        state.histories.insert(0, (dialect, raw, hashes, size))
+        size += size_of_all(new)
+        if extended >= 0:  # what is kept instead begins with all of it
+            del state.histories[extended]
+        state.histories.insert(0, (dialect, raw, tuple(hashes), size))
         del state.histories[MAX_HISTORIES:]
         self._make_room(state)
         return hashes
@@ -138,7 +144,7 @@ class Lander:
         digest = blake2b(
             f"{role}\0{name}\0{parts}\0{source}".encode("utf-8", "replace"), digest_size=16
         ).digest()
-        if self._is_new((place.project, place.scope, digest)):
+        if self._known.add(place.key + digest):
             batch = place.batch
             batch.content += len(parts) + len(source)
             batch.add(
@@ -185,7 +191,7 @@ class Lander:
         digest = blake2b(
             f"{kind}\0{body}\0{source}".encode("utf-8", "replace"), digest_size=16
         ).digest()
-        if self._is_new((project, "", digest)):
+        if self._known.add(f"{project}\0\0".encode("utf-8", "replace") + digest):
             batch.add(
                 Definition(
                     project=project,
@@ -229,44 +235,27 @@ class Lander:
             self._scopes.move_to_end(key)
         return state
 
-    def _is_new(self, key: tuple[str, str, bytes]) -> bool:
-        if key in self._known:
-            return False
-        self._known[key] = None
-        if len(self._known) > MAX_KNOWN:
-            self._known.popitem(last=False)
-        return True
-
 
 def _longest_prefix(
     histories: list[History], dialect: str, raw: list[Any]
-) -> tuple[int, list[bytes], int]:
-    best: list[bytes] = []
+) -> tuple[list[bytes], int, int]:
+    """The hashes of the messages that a history begins with as these do, what they take to keep,
+    and where that history is if these begin with all of it, else -1."""
+    best: tuple[bytes, ...] = ()
     held = 0
-    for known_dialect, messages, hashes, size in histories:
-        if known_dialect != dialect:
-            continue
+    extended = -1
+    for place, (known_dialect, messages, hashes, size) in enumerate(histories):
         limit = min(len(messages), len(raw))
-        if limit <= len(best):
+        if known_dialect != dialect or limit <= len(best):
             continue
-        if messages[:limit] == raw[:limit]:
-            same = limit
-        else:
-            same = next((i for i in range(limit) if messages[i] != raw[i]), limit)
+        if len(messages) <= len(raw) and begins_with(raw, messages):
+            best, held, extended = hashes, size, place
+            continue
+        same = next((i for i in range(limit) if messages[i] != raw[i]), limit)
         if same > len(best):
-            best = hashes[:same]
-            whole = same == len(messages)
-            held = size if whole else sum(map(_size, messages[:same]))
-    return len(best), list(best), held
-
-
-def _size(message: Any) -> int:
-    """About how many characters a message holds: its text, and the texts of its parts."""
-    content = message.get("content") if is_dict(message) else message
-    if isinstance(content, str):
-        return len(content)
-    texts = (part.get("text") for part in content if is_dict(part)) if is_list(content) else ()
-    return sum(len(text) for text in texts if isinstance(text, str))
+            best, extended = hashes[:same], -1
+            held = size_of_all(messages[:same])
+    return list(best), held, extended
 
 
 def system_text(system: list[dict[str, Any]]) -> str:

@@ -15,7 +15,8 @@ from turnspan.content.convert import convert_message
 from turnspan.content.redact import Redactor
 from turnspan.loops import ToolFact
 from turnspan.outcomes import tool_failed
-from turnspan.turn import Ending, Turn, Usage
+from turnspan.stops import Ending
+from turnspan.turn import Turn, Usage
 from turnspan_clickhouse.batch import Batch
 from turnspan_clickhouse.normalise.source import SpanFacts
 from turnspan_clickhouse.normalise.written import write_content

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from turnspan.pace import WINDOW, holds
+
 _RUN: Final = 16
 """Shorter runs are no secrets: no rule's secret has a shorter one at its beginning."""
 
@@ -329,13 +331,19 @@ def find_secrets(text: str) -> list[Span]:
         return []
     found: list[Span] = []
     marked = text.encode("latin-1", "replace").translate(_TABLE)
-    if "PRIVATE KEY-----" in text:
+    if len(text) > WINDOW:
+        keys, runs = holds(text, "PRIVATE KEY-----"), holds(marked, _LONG)
+        urls, passwords = holds(text, "@") and holds(text, "://"), holds(text, "assword", "wd=")
+    else:
+        keys, runs = "PRIVATE KEY-----" in text, _LONG in marked
+        urls, passwords = "@" in text and "://" in text, "assword" in text or "wd=" in text
+    if keys:
         found += _private_keys(text)
-    if _LONG in marked:
+    if runs:
         found += _runs(text, marked)
-    if "@" in text and "://" in text:
+    if urls:
         found += _url_passwords(text)
-    if "assword" in text or "wd=" in text:
+    if passwords:
         found += _passwords(text)
     if text[0] in "{[":
         found += _named_values(text)

@@ -11,16 +11,24 @@ from __future__ import annotations
 
 import dataclasses
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 
-from turnspan.content.shapes import is_dict, kind_of
+from turnspan.content.shapes import is_dict, is_list, kind_of
 
 _SHARED = frozenset({str, int, float, bool, type(None), bytes})
 _MAX_DEPTH = 64
 _SHALLOW = 5
 _MAX_DEEP = 20_000
 _MAX_REPR = 2_000
+_CONTAINER = 200
+"""Bytes of a small dictionary or list."""
+_OPENING = 2
+"""Messages by whose beginnings conversations are found."""
+MAX_CONVERSATIONS = 4_096
+MAX_HELD = 256 * 2**20
+"""Bytes of frozen histories kept (see ``size_of``)."""
 
 
 _deep = threading.local()
@@ -167,17 +175,36 @@ def _shape(items: list[Any]) -> int:
     return hash(name) if isinstance(name, str) else 0
 
 
+class _Conversation:
+    """The newest messages of a conversation, frozen, and what they take to keep."""
+
+    __slots__ = ("messages", "size")
+
+    def __init__(self, messages: list[Any], size: int) -> None:
+        self.messages = messages
+        self.size = size
+
+
 class FrozenHistory:
     """Freezes lists of messages, sharing with the call before what has not changed since.
 
     An agent sends its history again with every call. What is equal to the frozen message at the
     same place is that message: an equality check in C instead of a copy, and an identity by which
-    whoever hashes messages knows them. Bounded; the oldest conversation is forgotten first.
+    whoever hashes messages knows them. So what is kept must hold every conversation under way: one
+    that is forgotten between its calls is copied whole again, and as many new containers make the
+    interpreter collect its garbage again and again.
+
+    Bounded by the number of openings and by ``size_of`` all messages; the conversation idle for
+    longest is forgotten first. No lock: what two threads do at once costs a copy at worst, and the
+    account is taken anew whenever room is made.
     """
 
-    def __init__(self, limit: int = 16) -> None:
+    def __init__(self, limit: int = MAX_CONVERSATIONS, max_held: int = MAX_HELD) -> None:
         self._limit = limit
-        self._known: dict[Any, list[Any]] = {}
+        self._max_held = max_held
+        self._known: OrderedDict[Any, list[_Conversation]] = OrderedDict()
+        """By how they begin, the conversations that begin so; nearly always one."""
+        self._held = 0
         self._last: list[Any] | None = None
 
     def freeze(self, messages: Any) -> Any:
@@ -188,32 +215,154 @@ class FrozenHistory:
         if last == messages:
             return last
         key = _opening(messages)
-        known = self._known.get(key)
-        if known is None:
-            frozen = [freeze(message, 1) for message in messages]
-            while len(self._known) >= self._limit:
-                self._known.pop(next(iter(self._known)), None)
-        elif known == messages:
-            frozen = known
+        alike = self._known.get(key)
+        found = None if alike is None else _continued(alike, messages)
+        if alike is None or found is None:
+            shared = _beginning_of(alike, messages) if alike else []
+            frozen = shared + [freeze(message, 1) for message in messages[len(shared) :]]
+            found = _Conversation(frozen, size_of_all(frozen))
+            self._held += found.size
+            if alike is None:
+                self._known[key] = [found]
+            else:
+                alike.append(found)
+        elif len(found.messages) > len(messages):
+            frozen = found.messages[: len(messages)]
         else:
-            frozen = _shared(known, messages)
-        self._known[key] = self._last = frozen
+            frozen = self._renewed(found, messages)
+        if alike is not None:
+            self._touch(key)
+        self._last = frozen
+        if self._held > self._max_held or len(self._known) > self._limit:
+            self._make_room()
         return frozen
 
+    def _touch(self, key: Any) -> None:
+        try:
+            self._known.move_to_end(key)
+        except KeyError:
+            return  # another thread has just made room
 
-def _shared(known: list[Any], messages: list[Any]) -> list[Any]:
-    """The messages frozen, with those of the call before that are still the same."""
-    count = len(known)
-    if messages[:count] == known:  # they were only added to, as nearly always
-        return known + [freeze(message, 1) for message in messages[count:]]
-    frozen = [
-        old if old == new else freeze(new, 1) for old, new in zip(known, messages, strict=False)
-    ]
-    return frozen + [freeze(message, 1) for message in messages[count:]]
+    def _renewed(self, found: _Conversation, messages: list[Any]) -> list[Any]:
+        """The conversation's messages frozen, with those that are still the same."""
+        known = found.messages
+        count = len(known)
+        same = begins_with(messages, known)
+        if same and count == len(messages):
+            return known
+        new = [freeze(message, 1) for message in messages[count:]]
+        if same:  # they were only added to, as nearly always
+            size = found.size + size_of_all(new)
+            frozen = known + new
+        else:
+            frozen = [
+                old if old == now else freeze(now, 1)
+                for old, now in zip(known, messages, strict=False)
+            ]
+            frozen += new
+            size = size_of_all(frozen)
+        self._held += size - found.size
+        found.messages, found.size = frozen, size
+        return frozen
+
+    def _make_room(self) -> None:
+        """Forget the oldest until an eighth is free; all but the newest may have to go."""
+        held = 0
+        for alike in list(self._known.values()):
+            for each in alike.copy():
+                held += each.size
+        fewer, less = self._limit - self._limit // 8, self._max_held - self._max_held // 8
+        try:
+            while held > less or len(self._known) > fewer:
+                key, alike = next(iter(self._known.items()))
+                if len(alike) > 1 and held > less:
+                    held -= alike.pop(0).size
+                elif len(self._known) > 1:
+                    del self._known[key]
+                    for each in alike:
+                        held -= each.size
+                else:
+                    break
+        except (KeyError, IndexError, RuntimeError, StopIteration):
+            pass  # another thread makes room as well
+        self._held = held
+
+
+def begins_with(messages: list[Any], beginning: list[Any]) -> bool:
+    """Whether a list begins with another; where it does not, most often said by one look."""
+    count = len(beginning)
+    if not count:
+        return True
+    if count > len(messages) or beginning[count - 1] != messages[count - 1]:
+        return False
+    return (messages if count == len(messages) else messages[:count]) == beginning
+
+
+def _continued(alike: list[_Conversation], messages: list[Any]) -> _Conversation | None:
+    """The conversation that these messages are of, or the beginning of, among those that begin as
+    they do.
+
+    Two that share a system prompt and a first question are told apart by their later messages: by
+    the last that is known and one in the middle, or where that was edited, by one of them.
+    """
+    total = len(messages)
+    edited: _Conversation | None = None
+    for each in reversed(alike):
+        known = each.messages
+        count = len(known)
+        if count > total:
+            if begins_with(known, messages):
+                return each
+            continue
+        middle = count // 2
+        ends_so = known[count - 1] == messages[count - 1]
+        goes_so = known[middle] == messages[middle]
+        if ends_so and goes_so:
+            return each
+        if edited is None and (ends_so or (goes_so and middle >= _OPENING)):
+            edited = each
+    return edited
+
+
+def _beginning_of(alike: list[_Conversation], messages: list[Any]) -> list[Any]:
+    """What a new conversation has in common with the newest that begins as it does."""
+    known = alike[-1].messages
+    count = 0
+    for old, now in zip(known, messages, strict=False):
+        if old != now:
+            break
+        count += 1
+    return known[:count]
+
+
+def size_of_all(messages: list[Any]) -> int:
+    """About how many bytes it takes to keep frozen messages alive."""
+    size = 0
+    for message in messages:
+        size += size_of(message)
+    return size
+
+
+def size_of(value: Any) -> int:
+    """About how many bytes it takes to keep a frozen value alive: its texts' lengths, and what a
+    container takes. Texts may be the application's own, but live on here when it lets go of them.
+    """
+    if isinstance(value, (str, bytes)):
+        return len(value)
+    size = 0
+    if is_dict(value):
+        for item in value.values():
+            size += len(item) if type(item) is str else size_of(item)
+        return size + _CONTAINER
+    if is_list(value):
+        for item in value:
+            size += size_of(item)
+        return size + _CONTAINER
+    return 0
 
 
 def _opening(messages: list[Any]) -> Any:
-    """What tells conversations apart, cheaply: how their first two messages begin."""
+    """What tells most conversations apart, cheaply: how their first messages begin."""
     return (_beginning(messages[0]), _beginning(messages[1]) if len(messages) > 1 else None)
 
 

@@ -184,29 +184,31 @@ class ChatAccumulator:
         self._head: dict[str, Any] = {}
         self._choices: dict[int, _Choice] = {}
         self._usage: Any = None
-        self._texts: list[str] = []
-        """The text of choice 0, where nearly every chunk goes."""
+        self._texts: list[str] | None = None
+        """The text of choice 0, where nearly every chunk goes, once it has begun."""
 
     def fold(self, chunk: Any) -> bool:
         """Take a chunk in; true for the chunk that carries only usage."""
-        # The short way, for text and nothing else, as nearly all chunks are. Dictionaries, because
-        # each attribute of a pydantic model costs as much as all of these look-ups.
+        # The short way, for text and nothing else, as nearly all chunks are. What costs are the
+        # attributes of pydantic models, 30 ns each; a look into a dictionary is a quarter of that.
         try:
             (choice,) = chunk.choices
-            choice = choice.__dict__
-            delta = choice["delta"]
-            fields = delta.__dict__
-            text = fields["content"]
+            fields = choice.__dict__
+            delta = fields["delta"]
+            said = delta.__dict__
+            text = said["content"]
+            texts = self._texts
             if (
                 text
-                and choice["finish_reason"] is None
-                and fields["tool_calls"] is None
-                and fields["refusal"] is None
-                and not choice["index"]
+                and texts is not None
+                and fields["finish_reason"] is None
+                and said["tool_calls"] is None
+                and said["refusal"] is None
+                and said["function_call"] is None
+                and not fields["index"]
                 and not delta.__pydantic_extra__
-                and self._choices
             ):
-                self._texts.append(text)
+                texts.append(text)
                 return False
         except (ValueError, KeyError, AttributeError):  # none or several choices, other fields
             pass
@@ -232,7 +234,9 @@ class ChatAccumulator:
         index = choice.index
         state = self._choices.get(index)
         if state is None:
-            state = self._choices[index] = _Choice(self._texts if index == 0 else [])
+            state = self._choices[index] = _Choice()
+            if index == 0:
+                self._texts = state.texts
         state.fold(choice.delta)
         if choice.finish_reason is not None:
             state.finish_reason = choice.finish_reason
@@ -256,8 +260,8 @@ class _Choice:
 
     __slots__ = ("extras", "finish_reason", "refusals", "role", "texts", "tools")
 
-    def __init__(self, texts: list[str]) -> None:
-        self.texts = texts
+    def __init__(self) -> None:
+        self.texts: list[str] = []
         self.refusals: list[str] = []
         self.role = "assistant"
         self.tools: dict[Any, dict[str, Any]] = {}

@@ -1,0 +1,60 @@
+"""Why a turn stopped: SEMANTICS' words, and what models' finish reasons mean in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+USER_ABORTED: Final = "user_aborted"
+LOOP_DETECTED: Final = "loop_detected:"
+ROUND_CAP: Final = "round_cap"
+TOOL_FAILURE: Final = "tool_failure"
+ERROR: Final = "error"
+MAX_TOKENS: Final = "max_tokens"
+CONTENT_FILTER: Final = "content_filter"
+REFUSAL: Final = "refusal"
+SILENT_ROUNDS: Final = "silent_rounds"
+EMPTY_NO_TOOLS: Final = "empty_no_tools"
+COMPLETED: Final = "completed"
+
+SILENT_ROUNDS_LIMIT = 30
+DETAIL_LENGTH = 2_000
+
+FINISH: Final[Mapping[str, str]] = {
+    "length": MAX_TOKENS,
+    "max_tokens": MAX_TOKENS,
+    "max_output_tokens": MAX_TOKENS,
+    "model_context_window_exceeded": MAX_TOKENS,
+    "content_filter": CONTENT_FILTER,
+    "refusal": REFUSAL,
+}
+
+
+@dataclass(slots=True)
+class Ending:
+    """How a turn stopped."""
+
+    reason: str
+    detail: str = ""
+
+
+def cut(text: str, limit: int) -> str:
+    """The text, shortened to this many characters where it is longer, secrets masked first."""
+    if len(text) <= limit:
+        return text
+    from turnspan.content.redact import cut_text
+
+    return cut_text(text, "error", limit)
+
+
+def same_arguments(requested: Any, arguments: Any) -> bool:
+    """Whether a tool was called as the model asked for it, in JSON text or a mapping."""
+    if isinstance(requested, str):
+        import orjson
+
+        try:
+            requested = orjson.loads(requested)
+        except orjson.JSONDecodeError:
+            return False
+    return bool(requested == arguments)
