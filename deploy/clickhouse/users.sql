@@ -23,7 +23,6 @@ CREATE SETTINGS PROFILE OR REPLACE turnspan_reader SETTINGS
     final = 1,
     do_not_merge_across_partitions_select_final = 1,
     optimize_move_to_prewhere_if_final = 1,
-    use_skip_indexes_if_final_exact_mode = 0,
     enable_join_runtime_filters_index_analysis = 1,
     distributed_product_mode = 'global',
     max_execution_time = 60 MIN 1 MAX 60,

@@ -37,9 +37,6 @@ READ_SETTINGS: Mapping[str, Any] = {
     # Conditions on the sorting key (only those, under FINAL) are tested before the other columns
     # are read: a session out of a million calls costs a tenth.
     "optimize_move_to_prewhere_if_final": 1,
-    # The skip indexes lie on times and ids, which never differ between the versions of a row: what
-    # they leave out needs no second look. With it, one turn cost granules of every other week.
-    "use_skip_indexes_if_final_exact_mode": 0,
 }
 _IF_KNOWN: Mapping[str, Any] = {
     # The views' joins look up the sessions they found in the primary index (since ClickHouse 26).

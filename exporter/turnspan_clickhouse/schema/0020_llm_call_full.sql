@@ -66,9 +66,7 @@ FROM {with_content:stored_hashes, stored_messages, definitions, turns, tools}
         context_assembled AS context_assembled_hash,
         if(session_id = '', trace_id, session_id) AS message_scope
     FROM {database}.llm_call FINAL
-    SETTINGS
-        do_not_merge_across_partitions_select_final = 1,
-        use_skip_indexes_if_final_exact_mode = 0
+    SETTINGS do_not_merge_across_partitions_select_final = 1
 )
 {end_content}
 ORDER BY project, session_id, start_time, span_id

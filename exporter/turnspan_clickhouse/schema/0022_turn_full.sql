@@ -25,9 +25,7 @@ FROM {with_content:definitions, calls, tools}
 (
     SELECT *, if(session_id = '', trace_id, session_id) AS message_scope
     FROM {database}.turn_summary FINAL
-    SETTINGS
-        do_not_merge_across_partitions_select_final = 1,
-        use_skip_indexes_if_final_exact_mode = 0
+    SETTINGS do_not_merge_across_partitions_select_final = 1
 )
 {end_content}
 ORDER BY project, session_id, start_time, turn_id

@@ -110,9 +110,7 @@ FROM {with_content:stored_hashes, stored_messages, definitions, turns, tools}
         cost_usd,
         if(error_message = '', toString(error_type), error_message) AS error
     FROM {database}.llm_call FINAL
-    SETTINGS
-        do_not_merge_across_partitions_select_final = 1,
-        use_skip_indexes_if_final_exact_mode = 0
+    SETTINGS do_not_merge_across_partitions_select_final = 1
     UNION ALL
     SELECT
         false AS is_call,
@@ -152,16 +150,12 @@ FROM {with_content:stored_hashes, stored_messages, definitions, turns, tools}
         SELECT *, 'turn_summary' AS summary
         FROM {database}.turn_summary FINAL
         WHERE parent_turn_id = ''
-        SETTINGS
-            do_not_merge_across_partitions_select_final = 1,
-            use_skip_indexes_if_final_exact_mode = 0
+        SETTINGS do_not_merge_across_partitions_select_final = 1
         UNION ALL
         SELECT *, 'subagent_summary' AS summary
         FROM {database}.turn_summary FINAL
         WHERE parent_turn_id > ''
-        SETTINGS
-            do_not_merge_across_partitions_select_final = 1,
-            use_skip_indexes_if_final_exact_mode = 0
+        SETTINGS do_not_merge_across_partitions_select_final = 1
     )
 )
 {end_content}

@@ -114,9 +114,7 @@ FROM {with_content:stored_hashes, stored_messages, definitions, calls, comments}
         SELECT *
         FROM {database}.turn_summary FINAL
         WHERE parent_turn_id = ''
-        SETTINGS
-            do_not_merge_across_partitions_select_final = 1,
-            use_skip_indexes_if_final_exact_mode = 0
+        SETTINGS do_not_merge_across_partitions_select_final = 1
     ) AS t
     UNION ALL
     SELECT
@@ -183,9 +181,7 @@ FROM {with_content:stored_hashes, stored_messages, definitions, calls, comments}
         SELECT *
         FROM {database}.llm_call FINAL
         WHERE turn_id IN ('')
-        SETTINGS
-            do_not_merge_across_partitions_select_final = 1,
-            use_skip_indexes_if_final_exact_mode = 0
+        SETTINGS do_not_merge_across_partitions_select_final = 1
     ) AS c
 )
 {end_content}
