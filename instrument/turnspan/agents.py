@@ -11,10 +11,16 @@ from opentelemetry.trace import Span
 
 from turnspan import config, metrics, semconv, spans
 from turnspan.content.ledger import StartedTurn, TurnContent, ledger
-from turnspan.context import TURN_KEY, active_session, active_turn, scope_attributes
+from turnspan.context import (
+    TURN_KEY,
+    active_session,
+    active_turn,
+    inside_span,
+    scope_attributes,
+)
 from turnspan.guard import guard
 from turnspan.measurements import AgentEnded
-from turnspan.recording import INTERNAL, SpanRecording, frozen, inside_span, tracer
+from turnspan.recording import INTERNAL, SpanRecording, frozen, tracer
 from turnspan.stops import Ending
 from turnspan.turn import Turn
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, Final
 
 from opentelemetry import context as otel_context
 from opentelemetry.context import Context
+from opentelemetry.trace import Span, propagation, set_span_in_context
 
 from turnspan import semconv
 from turnspan.turn import Session, Turn
@@ -14,6 +15,7 @@ from turnspan.turn import Session, Turn
 TURN_KEY = otel_context.create_key("turnspan-turn")
 SESSION_KEY = otel_context.create_key("turnspan-session")
 TOOL_KEY = otel_context.create_key("turnspan-tool")
+_SPAN_KEY: Final[str | None] = getattr(propagation, "_SPAN_KEY", None)
 
 
 def active_turn(context: Context | None = None) -> Turn | None:
@@ -35,6 +37,13 @@ def active_session(context: Context | None = None) -> Session | None:
     """The session of the context, or ``None``."""
     session = (otel_context.get_current() if context is None else context).get(SESSION_KEY)
     return session if isinstance(session, Session) else None
+
+
+def inside_span(span: Span, context: Context, key: str, value: object) -> Context:
+    """The context within a span: it is current, and the value can be found by its key."""
+    if _SPAN_KEY is not None:  # both in one copy of the context
+        return Context({**context, key: value, _SPAN_KEY: span})
+    return set_span_in_context(span, otel_context.set_value(key, value, context))
 
 
 def scope_attributes(turn: Turn | None, session: Session | None) -> dict[str, Any]:

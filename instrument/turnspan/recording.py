@@ -15,7 +15,7 @@ from opentelemetry import context as otel_context
 from opentelemetry import trace
 from opentelemetry.context import Context
 from opentelemetry.context.contextvars_context import ContextVarsRuntimeContext
-from opentelemetry.trace import Span, SpanKind, Status, StatusCode, propagation
+from opentelemetry.trace import Span, SpanKind, Status, StatusCode
 
 from turnspan import config, metrics, semconv, spans
 from turnspan.aborts import is_abort
@@ -30,8 +30,6 @@ _MAX_ITEMS = 10_000
 MAX_DESCRIPTION = 500
 
 INTERNAL: Final = SpanKind.INTERNAL  # looking a member up calls a function, until Python 3.12
-
-_SPAN_KEY: Final[str | None] = getattr(propagation, "_SPAN_KEY", None)
 
 _tracer = trace.get_tracer(semconv.SCOPE_DECORATORS)
 _forks = 0
@@ -271,13 +269,6 @@ def _readable(value: Any) -> Any:
     with guard("recording.freeze"):
         return freeze(value)
     return f"<unreadable {type(value).__name__}>"
-
-
-def inside_span(span: Span, context: Context, key: str, value: object) -> Context:
-    """The context within a span: it is current, and the value can be found by its key."""
-    if _SPAN_KEY is not None:  # both in one copy of the context
-        return Context({**context, key: value, _SPAN_KEY: span})
-    return trace.set_span_in_context(span, otel_context.set_value(key, value, context))
 
 
 def begin_span(span_name: str, attributes: dict[str, Any]) -> SpanRecording:

@@ -14,11 +14,17 @@ from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer
 
 from turnspan import config, metrics, semconv, spans
 from turnspan.content.ledger import ToolContent
-from turnspan.context import TOOL_KEY, active_session, active_turn, scope_attributes
+from turnspan.context import (
+    TOOL_KEY,
+    active_session,
+    active_turn,
+    inside_span,
+    scope_attributes,
+)
 from turnspan.loops import ToolFact
 from turnspan.measurements import ToolEnded
 from turnspan.outcomes import tool_failed
-from turnspan.recording import INTERNAL, SpanRecording, frozen, inside_span, told, tracer
+from turnspan.recording import INTERNAL, SpanRecording, frozen, told, tracer
 from turnspan.turn import Turn
 
 _TOOL_ERROR: Final = "tool_error"

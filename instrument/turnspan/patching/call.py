@@ -22,22 +22,19 @@ from opentelemetry.trace import (
     Status,
     StatusCode,
     Tracer,
-    propagation,
-    set_span_in_context,
 )
 
 from turnspan import config, metrics, semconv, spans
 from turnspan.content.ledger import InferenceContent, ledger
 from turnspan.content.shapes import kind_of
 from turnspan.content.snapshot import freeze
-from turnspan.context import SESSION_KEY, TURN_KEY, scope_attributes
+from turnspan.context import SESSION_KEY, TURN_KEY, inside_span, scope_attributes
 from turnspan.guard import errors, guard
 from turnspan.patching.endpoint import UNFINISHED, Endpoint, Reply, refusal_of
 from turnspan.turn import Turn
 
 ACTIVE_CALL = otel_context.create_key("turnspan-call")
 _SUPPRESSED: Final = str(getattr(otel_context, "_SUPPRESS_INSTRUMENTATION_KEY", ""))
-_SPAN_KEY: Final[str | None] = getattr(propagation, "_SPAN_KEY", None)
 _SUPPRESSED_PLAIN: Final = "suppress_instrumentation"
 
 COMPLETE: Final = "complete"
@@ -94,11 +91,7 @@ class Call:
 
     def enter(self) -> None:
         """Make the span current while the SDK works, so that HTTP spans become its children."""
-        if _SPAN_KEY is not None:  # both keys in one copy of the context
-            inner = Context({**self._outer, ACTIVE_CALL: self, _SPAN_KEY: self.span})
-        else:
-            within = otel_context.set_value(ACTIVE_CALL, self, self._outer)
-            inner = set_span_in_context(self.span, within)
+        inner = inside_span(self.span, self._outer, ACTIVE_CALL, self)
         otel_context.attach(inner)
         self._inner = inner
 
