@@ -21,7 +21,7 @@ from turnspan.content.shapes import is_list
 from turnspan.turn import Usage
 from turnspan_clickhouse.batch import Batch
 from turnspan_clickhouse.normalise.landing import Lander, Place, system_text
-from turnspan_clickhouse.normalise.source import SpanFacts, agent_version, integer, text
+from turnspan_clickhouse.normalise.source import SpanFacts, agent_version, identify, integer, text
 from turnspan_clickhouse.normalise.written import write_content
 from turnspan_clickhouse.pricing import price_of_call
 from turnspan_clickhouse.records import NO_HASH, LlmCall
@@ -84,21 +84,9 @@ def llm_call(facts: SpanFacts, redactor: Redactor, batch: Batch) -> LlmCall:
     usage = usage_of(facts)
     # Columns are set one by one: most have their default, and fifty keywords cost twice as much.
     row = LlmCall()
-    row.project = facts.project
-    row.service = facts.origin.service
-    row.environment = facts.origin.environment
-    row.session_id = facts.session_id
-    row.turn_id = facts.turn_id
-    row.trace_id = facts.trace_id
-    row.span_id = facts.span_id
-    row.parent_span_id = facts.parent_span_id
-    row.start_time = facts.start_time
-    row.duration = facts.duration
-    row.scope_name = facts.scope_name
+    identify(row, facts, batch)
     row.error_type = facts.error_type
     row.error_message = facts.error_message
-    row.writer = batch.writer
-    row.written_at = batch.written_at
     for key, column in _TEXT_COLUMNS:
         value = get(key)
         if value is not None:

@@ -22,6 +22,7 @@ from turnspan_clickhouse.normalise.source import (
     Origins,
     SpanFacts,
     agent_version,
+    identify,
     integer,
     text,
 )
@@ -95,16 +96,8 @@ def tool_call(
     result = content.result if content is not None else a.get(semconv.TOOL_CALL_RESULT)
     failed = a.get(semconv.TOOL_FAILED) is True or bool(facts.error_type) or tool_failed(result)
     row = ToolCall()
-    row.project = facts.project
-    row.service = facts.origin.service
-    row.environment = facts.origin.environment
-    row.session_id = facts.session_id
+    identify(row, facts, batch)
     row.turn_id = facts.turn_id or facts.trace_id
-    row.trace_id = facts.trace_id
-    row.span_id = facts.span_id
-    row.parent_span_id = facts.parent_span_id
-    row.start_time = facts.start_time
-    row.duration = facts.duration
     row.round = integer(a.get(semconv.ROUND)) or 0
     row.name = text(a.get(semconv.TOOL_NAME))
     row.type = text(a.get(semconv.TOOL_TYPE))
@@ -113,10 +106,7 @@ def tool_call(
     row.error_type = facts.error_type
     row.error_message = facts.error_message
     row.agent_name = text(a.get(semconv.AGENT_NAME))
-    row.scope_name = facts.scope_name
     row.attributes = other_attributes(facts, _TOOL_COLUMNS)
-    row.writer = batch.writer
-    row.written_at = batch.written_at
     write_content(row, "arguments", arguments, "tool_arguments", redactor)
     write_content(row, "result", result, "tool_result", redactor)
     return row
@@ -265,22 +255,12 @@ def span_row(facts: SpanFacts, redactor: Redactor, batch: Batch) -> SpanRow:
     elif span.status.description:
         description = redactor.text(span.status.description, "error")
     row = SpanRow()
-    row.project = facts.project
-    row.service = facts.origin.service
-    row.environment = facts.origin.environment
-    row.session_id = facts.session_id
-    row.turn_id = facts.turn_id
-    row.trace_id = facts.trace_id
-    row.span_id = facts.span_id
-    row.parent_span_id = facts.parent_span_id
+    identify(row, facts, batch)
     row.trace_state = redactor.text(state, "trace_state") if state else ""
     row.name = redactor.text(span.name, "span_name")
     row.kind = span.kind.name
-    row.start_time = facts.start_time
-    row.duration = facts.duration
     row.status_code = span.status.status_code.name
     row.status_message = description
-    row.scope_name = facts.scope_name
     row.scope_version = (scope.version or "") if scope is not None else ""
     row.attributes = facts.texts
     row.resource = facts.origin.resource
@@ -288,8 +268,6 @@ def span_row(facts: SpanFacts, redactor: Redactor, batch: Batch) -> SpanRow:
         row.events = _events(span, redactor)
     if span.links:
         row.links = _links(span, redactor)
-    row.writer = batch.writer
-    row.written_at = batch.written_at
     return row
 
 

@@ -16,6 +16,8 @@ from turnspan.content.model import dumps_text
 from turnspan.content.redact import Redactor
 from turnspan.content.shapes import kind_of
 from turnspan_clickhouse import dialects
+from turnspan_clickhouse.batch import Batch
+from turnspan_clickhouse.records import LlmCall, SpanRow, ToolCall
 
 MAX_STATUS = 4_096
 _MAX_KNOWN = 2_000
@@ -303,6 +305,23 @@ def read(span: ReadableSpan, origins: Origins, cleaner: Cleaner) -> SpanFacts:
         error_message,
         attributes,
     )
+
+
+def identify(row: LlmCall | ToolCall | SpanRow, facts: SpanFacts, batch: Batch) -> None:
+    """Write what the rows of a call, a tool and any span say alike: whose, where, when."""
+    row.project = facts.project
+    row.service = facts.origin.service
+    row.environment = facts.origin.environment
+    row.session_id = facts.session_id
+    row.turn_id = facts.turn_id
+    row.trace_id = facts.trace_id
+    row.span_id = facts.span_id
+    row.parent_span_id = facts.parent_span_id
+    row.start_time = facts.start_time
+    row.duration = facts.duration
+    row.scope_name = facts.scope_name
+    row.writer = batch.writer
+    row.written_at = batch.written_at
 
 
 def settle(facts: SpanFacts, cleaner: Cleaner) -> None:
