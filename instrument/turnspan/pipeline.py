@@ -255,7 +255,9 @@ class RecordProcessor(SpanProcessor):
             return True
         landed = not self._ready or self.force_flush(int(timeout * 1000))
         self._leaving, self._ready = True, False
-        return landed and (self._forked or self._drain())
+        # Also where the flush ran out of time: meanwhile other threads have gone on to record.
+        written = self._forked or self._drain()
+        return landed and written
 
     def shutdown(self) -> None:
         """Export what is queued, then end the worker and the exporter."""

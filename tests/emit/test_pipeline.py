@@ -11,6 +11,7 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
+from opentelemetry.trace import Span
 
 import turnspan
 from turnspan import recording, semconv
@@ -83,6 +84,31 @@ def test_spans_after_shutdown_are_counted() -> None:
     span.end()
 
     assert processor.dropped() == {"after_shutdown": 1}
+
+
+class Away(InMemorySpanExporter):
+    """Takes everything but lands nothing in time, while other threads go on to record."""
+
+    meanwhile: Span
+
+    def force_flush(self, timeout_millis: int = 30_000) -> bool:
+        self.meanwhile.end()
+        return False
+
+
+def test_what_is_recorded_while_leaving_waits_is_exported() -> None:
+    """A flush that runs out of time at the interpreter's end is no reason to lose the rest."""
+    away = Away()
+    processor = RecordProcessor(away, flush_interval=60)
+    provider = TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(processor)
+    tracer = provider.get_tracer("t")
+    away.meanwhile = tracer.start_span("meanwhile")
+    tracer.start_span("before").end()
+
+    assert processor.leave() is False
+    assert processor.queued() == 0
+    assert [span.name for span in away.get_finished_spans()] == ["before", "meanwhile"]
 
 
 def test_spans_that_are_not_sampled_are_not_kept() -> None:
