@@ -4,17 +4,23 @@
 SIGTERM and SIGHUP where the application leaves them to the system (an operator, a container's end,
 ``Pool.terminate``, a closed terminal). Before each, what was recorded last is written down.
 
-A handler of the application's is never replaced, and one that it sets later replaces ours.
+A handler of the application's is never replaced, and one that it sets later replaces ours. A forked
+child has nothing to write until it records: until then the system's own way of ending it is back.
 """
 
 from __future__ import annotations
 
 import _thread
+import contextlib
 import os
 import signal
+import sys
 from collections.abc import Callable
 from types import FrameType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from turnspan.hearing import Listener
 
 PATIENCE: Final = 5.0
 """Seconds that leaving waits at most, whatever holds the writing up."""
@@ -32,9 +38,14 @@ class Leaving:
     def __init__(self, write_out: Callable[[], None]) -> None:
         self._write_out = write_out
         self._replaced: dict[str, tuple[Any, Any]] = {}
+        self._forked = False
+        self._signal = 0
+        """The one whose handler has begun."""
+        self._listener: Listener | None = None
 
     def watch(self) -> None:
-        """Watch this process and those forked from it; again does nothing more."""
+        """Watch this process and those forked from it; again does nothing more. In a forked child,
+        what ``forked`` gave back is taken again."""
         for name in _FUNCTIONS:
             if name not in self._replaced:
                 theirs = getattr(os, name)
@@ -44,6 +55,13 @@ class Leaving:
         for number in SIGNALS:
             if signal.getsignal(number) is signal.SIG_DFL and not _caught(number):
                 _set(number, self._signalled)
+        if self._forked or _is_child():
+            self._listen()
+
+    def forked(self) -> None:
+        """In a forked child: nothing is recorded yet."""
+        self._forked, self._signal = True, 0
+        self._give_back()
 
     def forget(self) -> None:
         """Give everything back, except what somebody has wrapped since: that sleeps."""
@@ -51,9 +69,34 @@ class Leaving:
             if getattr(os, name) is ours:
                 setattr(os, name, theirs)
                 del self._replaced[name]
+        self._give_back()
+
+    def _give_back(self) -> None:
         for number in SIGNALS:
             if signal.getsignal(number) == self._signalled:
                 _set(number, signal.SIG_DFL)
+
+    def _listen(self) -> None:
+        # Children only: who ends them is another program, which waits for them to be gone. (An
+        # application's own process is ended by an operator, at no moment in particular, and its
+        # event loop may want to be the one that listens.)
+        if self._listener is None:
+            from turnspan.hearing import Listener
+
+            self._listener = Listener(self._unanswered, self._answer)
+        with contextlib.suppress(ValueError):  # not the main thread
+            self._listener.start()
+
+    def _unanswered(self, number: int) -> bool:
+        return not self._signal and signal.getsignal(number) == self._signalled
+
+    def _answer(self, number: int) -> None:
+        """In the main thread's place."""
+        from turnspan.hearing import reset
+
+        self._in_time()
+        reset(number)
+        os.kill(os.getpid(), number)
 
     def _writing_first(self, function: Callable[..., Any]) -> Callable[..., Any]:
         def leave(*args: Any, **kwargs: Any) -> Any:
@@ -65,6 +108,7 @@ class Leaving:
         return leave
 
     def _signalled(self, number: int, _frame: FrameType | None) -> None:
+        self._signal = number
         self._in_time()
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)  # so that whoever waits for us sees the signal
@@ -91,6 +135,12 @@ def _set(number: int, handler: Any) -> None:
         signal.signal(number, handler)
     except ValueError:  # only the main thread may
         return
+
+
+def _is_child() -> bool:
+    """Whether multiprocessing has started this process, in whatever way."""
+    processes = sys.modules.get("multiprocessing.process")
+    return processes is not None and processes.parent_process() is not None
 
 
 def _caught(number: int) -> bool:

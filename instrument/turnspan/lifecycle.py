@@ -67,6 +67,13 @@ _recorder = Recorder()
 
 def _after_fork() -> None:
     _recorder.lock = threading.RLock()
+    if _recorder.leaving is not None and _recorder.processor is not None:
+        _recorder.leaving.forked()
+
+
+def _child_records() -> None:
+    if _recorder.leaving is not None:
+        _recorder.leaving.watch()
 
 
 os.register_at_fork(after_in_child=_after_fork)
@@ -239,6 +246,7 @@ def _add_exporters(
                 queue_size=settings.queue_size,
                 batch_size=settings.batch_size,
                 flush_interval=settings.flush_interval,
+                child_records=_child_records,
             )
             _recorder.processor = processor
             provider.add_span_processor(processor)

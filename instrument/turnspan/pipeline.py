@@ -57,7 +57,10 @@ class Accountable(Protocol):
 
 
 class RecordProcessor(SpanProcessor):
-    """Feeds one exporter from a bounded queue, on a thread of its own."""
+    """Feeds one exporter from a bounded queue, on a thread of its own.
+
+    ``child_records`` is called in a forked child, before the first span that it records ends.
+    """
 
     _ready: bool
     """Whether the worker runs and takes what is queued."""
@@ -71,11 +74,13 @@ class RecordProcessor(SpanProcessor):
         queue_size: int = 65_536,
         batch_size: int = 1_024,
         flush_interval: float = 0.5,
+        child_records: Callable[[], None] | None = None,
     ) -> None:
         self.exporter = exporter
         self._limit = queue_size
         self._batch = min(batch_size, queue_size)
         self._interval = flush_interval
+        self._child_records = child_records
         self._queue: deque[ReadableSpan] = deque()
         self._dropped: Counter[str] = Counter()
         self.exported = 0
@@ -152,9 +157,13 @@ class RecordProcessor(SpanProcessor):
         with self._starting:
             if self._closed or self._leaving or self._ready:
                 return self._ready
-            if self._forked and isinstance(self.exporter, Accountable):
-                self.exporter.after_fork()
-            self._forked = False
+            if self._forked:
+                if isinstance(self.exporter, Accountable):
+                    self.exporter.after_fork()
+                self._forked = False
+                if self._child_records is not None:
+                    with guard("pipeline.child_records"):
+                        self._child_records()
             self._worker = threading.Thread(target=self._run, name="turnspan-records", daemon=True)
             try:
                 self._worker.start()

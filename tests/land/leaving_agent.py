@@ -377,6 +377,55 @@ def child_with_a_thread() -> None:
     record("child")
 
 
+def unheard() -> None:
+    """A worker whose main thread waits when SIGTERM comes, and is not the one that it comes to."""
+    record("child")
+
+    def signalled() -> None:
+        time.sleep(0.2)
+        signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
+
+    threading.Thread(target=signalled, daemon=True).start()
+    time.sleep(60)
+
+
+def deaf() -> None:
+    """A worker whose main thread no signal reaches."""
+    record("child")
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(60)
+
+
+def children_are_terminated_unheard() -> None:
+    """As a pool terminates its workers; their handlers would run when nobody waits any more."""
+    configure()
+    context = multiprocessing.get_context("fork")
+    processes = [context.Process(target=work) for work in (unheard, deaf)]
+    for process in processes:
+        process.start()
+    record("main")
+    for process in processes:
+        process.join(20)
+        assert process.exitcode == -signal.SIGTERM
+
+
+def child_records_nothing() -> None:
+    """Its signals are the system's, as if nobody recorded here; those of one that does are not."""
+    configure()
+    record("before")
+
+    def work(number: int) -> None:
+        assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+        if number:
+            record("child")
+            assert signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(60)
+
+    assert children(work, 2) == [-signal.SIGTERM] * 2
+
+
 def child_outlives_its_work() -> None:
     """A child of multiprocessing whose thread goes on after its function is done."""
     configure()

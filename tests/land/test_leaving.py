@@ -58,6 +58,8 @@ SEVERAL_PROCESSES = (
     "pools_fork",
     "pools_spawn",
     "pools_forkserver",
+    "children_are_terminated_unheard",
+    "child_records_nothing",
     "child_outlives_its_work",
 )
 CASES = ONE_PROCESS | dict.fromkeys(SEVERAL_PROCESSES, 0)
