@@ -34,6 +34,7 @@ COMPILED = (
     "turnspan/providers/openai_events.py",
     "turnspan/providers/openai_pieces.py",
     "turnspan/providers/openai_responses.py",
+    "turnspan/content/lean.py",
     "turnspan/content/shapes.py",
     "turnspan/content/snapshot.py",
     # The worker.

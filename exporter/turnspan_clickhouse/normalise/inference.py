@@ -13,6 +13,7 @@ from turnspan.content.convert import (
     tool_definitions,
 )
 from turnspan.content.keys import is_content
+from turnspan.content.lean import thawed
 from turnspan.content.ledger import InferenceContent
 from turnspan.content.limit import limit_parts
 from turnspan.content.model import Conversation, RequestParts, dumps_text
@@ -186,7 +187,8 @@ def _system_prompt(request: RequestParts, place: Place, when: int, lander: Lande
 def _leading_system(messages: list[Any]) -> Any:
     """The text (or the messages) of the system prompt where it is part of the history."""
     leading: list[Any] = []
-    for message in messages:
+    for frozen in messages:
+        message = thawed(frozen)
         if not isinstance(message, dict):
             break
         fields = cast("dict[str, Any]", message)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
 
+from turnspan.content.lean import thawed
 from turnspan.content.limit import limit_parts
 from turnspan.content.model import Message as GenAiMessage
 from turnspan.content.model import dumps, dumps_text, plain_json
@@ -84,8 +85,9 @@ class Lander:
         state = self._scope(place.project, place.scope)
         hashes, size, extended = _longest_prefix(state.histories, dialect, raw)
         new = raw[len(hashes) :] if hashes else raw
-        for message in new:
+        for frozen in new:
             give_way()
+            message = thawed(frozen)
             written = plain_json(message)
             digest = state.echoes.get((dialect, written))
             if digest is None:

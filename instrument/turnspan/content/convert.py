@@ -20,6 +20,7 @@ from turnspan.content import (
     openai_responses,
 )
 from turnspan.content.blocks import BARE, LAYOUT
+from turnspan.content.lean import thawed
 from turnspan.content.ledger import InferenceContent
 from turnspan.content.model import (
     REASONING,
@@ -124,6 +125,7 @@ def convert_message(
     hash, size and type unless ``keep_bytes``.
     """
     try:
+        raw = thawed(raw)
         reduced = raw if keep_bytes else reduce_bytes(raw)
         if isinstance(reduced, str):
             part: Part = {"type": TEXT, "content": reduced, LAYOUT: BARE}
@@ -168,7 +170,7 @@ def convert(content: InferenceContent, *, keep_bytes: bool = False) -> Conversat
     replies, finish_reasons = output_messages(name, content.response)
     found = Conversation(
         raw_system=request.system_raw,
-        raw_input=request.messages_raw,
+        raw_input=[thawed(message) for message in request.messages_raw],
         raw_output=replies,
         raw_tools=request.tools_raw,
         parameters=request.parameters,

@@ -15,6 +15,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 
+from turnspan.content.lean import TextMessage, lean
 from turnspan.content.shapes import is_dict, is_list, kind_of
 
 _SHARED = frozenset({str, int, float, bool, type(None), bytes})
@@ -24,6 +25,7 @@ _MAX_DEEP = 20_000
 _MAX_REPR = 2_000
 _CONTAINER = 200
 """Bytes of a small dictionary or list."""
+_TEXT_MESSAGE = 56
 _OPENING = 2
 """Messages by whose beginnings conversations are found."""
 MAX_CONVERSATIONS = 4_096
@@ -90,6 +92,11 @@ def freeze(value: Any, depth: int = 0) -> Any:
     if aliases:
         return {aliases.get(key, key): item for key, item in frozen.items()}
     return frozen
+
+
+def freeze_message(message: Any) -> Any:
+    """One message of a history; ``lean.thawed`` gives back what a ``TextMessage`` stands for."""
+    return lean(message) or freeze(message, 1)
 
 
 def _freeze_other(value: Any, depth: int) -> Any:
@@ -219,7 +226,7 @@ class FrozenHistory:
         found = None if alike is None else _continued(alike, messages)
         if alike is None or found is None:
             shared = _beginning_of(alike, messages) if alike else []
-            frozen = shared + [freeze(message, 1) for message in messages[len(shared) :]]
+            frozen = shared + [freeze_message(message) for message in messages[len(shared) :]]
             found = _Conversation(frozen, size_of_all(frozen))
             self._held += found.size
             if alike is None:
@@ -250,13 +257,13 @@ class FrozenHistory:
         same = begins_with(messages, known)
         if same and count == len(messages):
             return known
-        new = [freeze(message, 1) for message in messages[count:]]
+        new = [freeze_message(message) for message in messages[count:]]
         if same:  # they were only added to, as nearly always
             size = found.size + size_of_all(new)
             frozen = known + new
         else:
             frozen = [
-                old if old == now else freeze(now, 1)
+                old if old == now else freeze_message(now)
                 for old, now in zip(known, messages, strict=False)
             ]
             frozen += new
@@ -349,6 +356,8 @@ def size_of(value: Any) -> int:
     """
     if isinstance(value, (str, bytes)):
         return len(value)
+    if isinstance(value, TextMessage):
+        return len(value.content) + _TEXT_MESSAGE
     size = 0
     if is_dict(value):
         for item in value.values():
