@@ -44,6 +44,9 @@ _MACRO = re.compile(
     r"\{(database|on_cluster|merge_tree|table|shard_by|replacing|ledger|with_content|end_content)"
     r"(?::([^}]*))?\}"
 )
+_SUBJECT = re.compile(
+    r"^(?:CREATE|ALTER) [A-Z ]*(?:\{table:(\w+)\}|\{database\}\.(\w+))", re.MULTILINE
+)
 _WINDOW = re.compile(r"\bnon_replicated_deduplication_window = (\d+)")
 # The seconds are 3600 unless they are said: a segment may wait longer than that for its retry.
 _REPLICATED_WINDOW = (
@@ -80,10 +83,25 @@ class Migration:
         """Whether the file makes a view, which may change under its number and is re-applied."""
         return "CREATE OR REPLACE VIEW" in self.template
 
+    def subjects(self, dsn: Dsn) -> tuple[str, ...]:
+        """The tables or the view that the file makes or changes, as this store names them.
+
+        Raises:
+            ValueError: there is none in it.
+        """
+        found = _SUBJECT.search(self.template)
+        if found is None:
+            raise ValueError(f"{self.name}: neither a table nor a view")
+        table, other = found.groups()
+        if table is None:
+            return (str(other),)
+        return (f"{table}_local", table) if dsn.cluster else (table,)
+
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """A migration that ``migrate`` ran; ``again`` for a view whose definition had changed."""
+    """A migration that ``migrate`` ran; ``again`` for a view whose definition had changed, and what
+    had been dropped."""
 
     version: int
     name: str
@@ -208,6 +226,31 @@ def pending(store: Store) -> list[Migration]:
     return waiting
 
 
+def due(store: Store) -> list[Migration]:
+    """What is ``pending``, and what was applied but is gone: dropped by hand, or not in a backup.
+
+    For whoever may see every table; others would miss those.
+
+    Raises:
+        StoreError: as ``pending``.
+    """
+    waiting = pending(store)
+    if len(waiting) == len(migrations()):  # perhaps without a database to ask
+        return waiting
+    there = {
+        str(row[0])
+        for row in store.query(
+            "SELECT name FROM system.tables WHERE database = {database:String}",
+            {"database": store.database},
+        ).rows
+    }
+    return [
+        migration
+        for migration in migrations()
+        if migration in waiting or not there.issuperset(migration.subjects(store.dsn))
+    ]
+
+
 def require_not_newer(store: Store, version: int | None = None) -> None:
     """Refuse a store that a newer Turnspan has migrated.
 
@@ -222,8 +265,11 @@ def require_not_newer(store: Store, version: int | None = None) -> None:
         )
 
 
-def migrate(store: Store) -> list[Applied]:
+def migrate(store: Store, *, restore: bool = False) -> list[Applied]:
     """Bring the store to SCHEMA_VERSION; returns what was run, nothing when it was there already.
+
+    With ``restore``, make again what is gone from it: for somebody who asks for that, since what
+    is gone may just have been renamed.
 
     Raises:
         StoreError: as ``pending``.
@@ -232,7 +278,7 @@ def migrate(store: Store) -> list[Applied]:
     store.create_database()
     known = _ledger(store)
     applied: list[Applied] = []
-    for migration in pending(store):
+    for migration in due(store) if restore else pending(store):
         for sql in statements(migration, store.dsn):
             _run(store, sql)
         _record(store, migration)

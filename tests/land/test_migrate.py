@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import re
 import threading
 from collections.abc import Mapping
 from typing import Any
@@ -18,10 +19,12 @@ from turnspan_clickhouse.migrate import (
     SCHEMA_VERSION,
     Applied,
     current_version,
+    due,
     migrate,
     migrations,
     pending,
     render,
+    statements,
 )
 from turnspan_clickhouse.records import RECORDS, Record, columns
 from turnspan_clickhouse.stores import Store, open_store
@@ -199,6 +202,29 @@ def test_a_changed_view_is_applied_again(store: Store) -> None:
     described = [row[0] for row in store.query("DESCRIBE llm_call_full").rows]
     assert "chat_history" in described
     assert pending(store) == []
+
+
+@pytest.mark.parametrize("name", ["span", "turn_full", "schema_migration"])
+def test_what_was_dropped_is_made_again(store: Store, name: str) -> None:
+    """The ledger says that it was applied, the store that it is gone."""
+    kind = "VIEW" if name == "turn_full" else "TABLE"
+    store.command(f"DROP {kind} {name}{' SYNC' if kind == 'TABLE' else ''}")
+    due_now = [migration.name for migration in due(store)]
+    if name != "schema_migration":
+        assert migrate(store) == []
+    assert [one.name for one in migrate(store, restore=True)] == due_now
+    assert name in due_now
+    assert store.query(f"SELECT count() FROM {name}").rows[0][0] >= 0
+    assert due(store) == []
+
+
+def test_each_file_is_about_one_object(embedded_dsn: Dsn) -> None:
+    """Which it names as its SQL does, on a cluster too."""
+    for dsn in (embedded_dsn, dataclasses.replace(embedded_dsn, cluster="east")):
+        for migration in migrations():
+            for name in migration.subjects(dsn):
+                written = re.compile(rf"\.{name}\s")
+                assert any(written.search(sql) for sql in statements(migration, dsn))
 
 
 def test_views_are_made_after_the_tables_and_again_when_tables_change(store: Store) -> None:

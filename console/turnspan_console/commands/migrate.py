@@ -17,10 +17,11 @@ def command(dry_run: bool, all_: bool, jaeger: bool, jaeger_content: bool) -> No
     """Create or update the tables and views of the store.
 
     An embedded store is migrated whenever it is read; a server is if the user may create tables.
-    Every step may run twice: a migration that was stopped is mended by running it again.
+    Every step may run twice: a migration that was stopped is mended by running it again. A table or
+    view that was dropped is made again.
     """
     from turnspan_clickhouse import jaeger as views
-    from turnspan_clickhouse.migrate import SCHEMA_VERSION, migrate, pending, render
+    from turnspan_clickhouse.migrate import SCHEMA_VERSION, due, migrate, render
     from turnspan_clickhouse.stores import open_store
 
     dsn = chosen_dsn()
@@ -31,10 +32,10 @@ def command(dry_run: bool, all_: bool, jaeger: bool, jaeger_content: bool) -> No
         return
     with open_store(dsn) as store:
         if dry_run:
-            waiting = {f"{one.version:04d}_{one.name}" for one in pending(store)}
+            waiting = {f"{one.version:04d}_{one.name}" for one in due(store)}
             _print_sql([*(step for step in render(dsn) if step[0] in waiting), *more])
             return
-        applied = migrate(store)
+        applied = migrate(store, restore=True)
         made = views.create(store, content=jaeger_content) if for_jaeger else []
     for one in applied:
         click.echo(f"{one.version:04d}_{one.name}")
