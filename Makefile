@@ -40,8 +40,7 @@ test-oldest: $(OLDEST)/.ready ## Test the instrumentors against the oldest SDKs 
 
 test-compiled: $(COMPILED)/.ready ## Test the compiled build (but faults, which are put in by replacing functions)
 	@$(COMPILED)/bin/pytest --ignore tests/providers/test_faults.py \
-	  tests/content tests/privacy tests/providers tests/land/test_landing.py \
-	  tests/emit/test_spans.py tests/emit/test_turn.py tests/emit/test_conformance.py $(ARGS)
+	  tests/content tests/emit tests/privacy tests/providers tests/land/test_landing.py $(ARGS)
 
 compiled: $(COMPILED)/.ready ## Build and install the compiled wheel into .venv-compiled (needs a C compiler)
 

@@ -23,7 +23,13 @@ ROOTS = {"turnspan": "instrument", "turnspan_clickhouse": "exporter"}
 COMPILED = (
     "turnspan/semconv.py",
     # The calling thread.
+    "turnspan/agents.py",
+    "turnspan/arguments.py",
+    "turnspan/context.py",
+    "turnspan/recording.py",
     "turnspan/spans.py",
+    "turnspan/tools.py",
+    "turnspan/content/ledger.py",
     "turnspan/patching/call.py",
     "turnspan/patching/endpoint.py",
     "turnspan/patching/parameters.py",

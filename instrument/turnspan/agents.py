@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from opentelemetry import context as otel_context
 from opentelemetry.context import Context
@@ -23,6 +24,8 @@ from turnspan.measurements import AgentEnded
 from turnspan.recording import INTERNAL, SpanRecording, frozen, tracer
 from turnspan.stops import Ending
 from turnspan.turn import Turn
+
+_NO_ID: Final = "0" * 16
 
 
 class TurnRecording(SpanRecording):
@@ -51,10 +54,11 @@ class TurnRecording(SpanRecording):
         span = self._span
         if not span.is_recording():
             return
-        if not turn.intent and config.active().classify_intent:
-            turn.intent = _classified(turn.user_message)
+        settings = config.active()
+        if settings.classify_intent:
+            _classify(turn)
         describe_turn(turn, ending, attributes)
-        if config.active().capture_content:
+        if settings.capture_content:
             content = TurnContent(turn, user_message=turn.user_message, response=response)
         else:
             content = TurnContent(turn, captured=False)
@@ -72,16 +76,17 @@ class TurnRecording(SpanRecording):
 def begin_turn(
     name: str,
     version: str,
-    max_rounds: int | None,
+    max_rounds: Any,
     user_message: Any,
     attributes: Mapping[str, Any],
 ) -> TurnRecording:
     """Start an agent's span and turn; the turn's parent is the turn around it."""
     context = otel_context.get_current()
     parent = active_turn(context)
-    session = active_session(context)
+    session = active_session(context) or (None if parent is None else parent.session)
     given: dict[str, Any] = {semconv.OPERATION_NAME: semconv.OP_INVOKE_AGENT}
-    given.update(scope_attributes(None, session or (parent.session if parent else None)))
+    if session is not None:
+        given.update(scope_attributes(None, session))
     if name:
         given[semconv.AGENT_NAME] = name
     if version:
@@ -93,35 +98,26 @@ def begin_turn(
     if attributes:
         given.update(attributes)
     span_name = f"invoke_agent {name}" if name else "invoke_agent"
-    span = spans.start(tracer(), span_name, context, INTERNAL, given)
+    span = spans.start(tracer(), span_name, context, INTERNAL, given, semconv.TURN_ID)
     settings = config.active()
     turn = Turn(
-        _turn_id(span),
+        spans.id_of(span),
         agent_name=name,
         agent_version=version,
         parent=parent,
-        session=session or (parent.session if parent else None),
+        session=session,
         max_rounds=max_rounds,
         silent_rounds_limit=settings.silent_rounds,
     )
     turn.user_message = frozen(user_message)
-    if span.is_recording():
-        spans.set_attributes(span, {semconv.TURN_ID: turn.id})
-        if ledger.active:
-            _announce(span, turn)
+    if turn.id == _NO_ID:  # no SDK configured: its own children still need to tell it by something
+        turn.id = os.urandom(8).hex()
+    elif ledger.active and span.is_recording():
+        _announce(span, turn, settings.capture_content)
     return TurnRecording(span, inside_span(span, context, TURN_KEY, turn), turn)
 
 
-def _turn_id(span: Span) -> str:
-    identity = span.get_span_context().span_id
-    if not identity:  # no SDK configured: the turn still needs an identity for its own children
-        import os
-
-        return os.urandom(8).hex()
-    return f"{identity:016x}"
-
-
-def _announce(span: Span, turn: Turn) -> None:
+def _announce(span: Span, turn: Turn, captured: bool) -> None:
     identity = span.get_span_context()
     parent = getattr(span, "parent", None)
     resource = getattr(span, "resource", None)
@@ -132,7 +128,7 @@ def _announce(span: Span, turn: Turn) -> None:
             parent.span_id if parent is not None else 0,
             getattr(span, "start_time", None) or 0,
             turn,
-            turn.user_message if config.active().capture_content else None,
+            turn.user_message if captured else None,
             resource.attributes if resource is not None else {},
         )
     )
@@ -141,32 +137,33 @@ def _announce(span: Span, turn: Turn) -> None:
 def describe_turn(turn: Turn, ending: Ending, attributes: dict[str, Any]) -> None:
     """Write what a turn's span says when it ends. Usage there is an aggregate: never add it to
     calls'."""
+    told: Any = turn  # what an application says of its turn may be of any type
     attributes[semconv.TURN_STOP_REASON] = ending.reason
-    attributes[semconv.TURN_ROUNDS] = turn.rounds
-    attributes[semconv.TURN_LLM_CALLS] = turn.llm_calls
-    attributes[semconv.TURN_TOOL_CALLS] = turn.tool_calls
-    attributes[semconv.TURN_TOOL_ERRORS] = turn.tool_errors
-    attributes[semconv.TURN_SILENT_ROUNDS] = turn.silent_rounds
-    attributes[semconv.TURN_MAX_IDENTICAL_TOOL_STREAK] = turn.max_identical_tool_streak
-    attributes[semconv.TURN_NO_PROGRESS_ROUNDS] = turn.no_progress_rounds
+    attributes[semconv.TURN_ROUNDS] = told.rounds
+    attributes[semconv.TURN_LLM_CALLS] = told.llm_calls
+    attributes[semconv.TURN_TOOL_CALLS] = told.tool_calls
+    attributes[semconv.TURN_TOOL_ERRORS] = told.tool_errors
+    attributes[semconv.TURN_SILENT_ROUNDS] = told.silent_rounds
+    attributes[semconv.TURN_MAX_IDENTICAL_TOOL_STREAK] = told.max_identical_tool_streak
+    attributes[semconv.TURN_NO_PROGRESS_ROUNDS] = told.no_progress_rounds
     if ending.detail:
         attributes[semconv.TURN_STOP_DETAIL] = ending.detail
-    if turn.intent:
-        attributes[semconv.TURN_INTENT] = turn.intent
-    if turn.chat_mode:
-        attributes[semconv.TURN_CHAT_MODE] = turn.chat_mode
-    if turn.task_type:
-        attributes[semconv.TURN_TASK_TYPE] = turn.task_type
-    if turn.target:
-        attributes[semconv.TURN_TARGET] = turn.target
-    if turn.models:
-        attributes[semconv.TURN_MODELS] = tuple(turn.models)
-    usage = turn.usage
+    if told.intent:
+        attributes[semconv.TURN_INTENT] = told.intent
+    if told.chat_mode:
+        attributes[semconv.TURN_CHAT_MODE] = told.chat_mode
+    if told.task_type:
+        attributes[semconv.TURN_TASK_TYPE] = told.task_type
+    if told.target:
+        attributes[semconv.TURN_TARGET] = told.target
+    if told.models:
+        attributes[semconv.TURN_MODELS] = tuple(told.models)
+    usage = told.usage
     if usage.input_tokens is not None:
         attributes[semconv.USAGE_INPUT_TOKENS] = usage.input_tokens
     if usage.output_tokens is not None:
         attributes[semconv.USAGE_OUTPUT_TOKENS] = usage.output_tokens
-    for key, value in turn.attributes.items():
+    for key, value in told.attributes.items():
         attributes[key] = value if isinstance(value, (str, bool, int, float)) else _spelled(value)
 
 
@@ -177,7 +174,8 @@ def _spelled(value: Any) -> str:
         return f"<unreadable {type(value).__name__}>"
 
 
-def _classified(message: Any) -> str:
+def _classify(turn: Any) -> None:
     from turnspan.intent import classify_intent
 
-    return classify_intent(message) if isinstance(message, str) else ""
+    if not turn.intent and isinstance(turn.user_message, str):
+        turn.intent = classify_intent(turn.user_message)

@@ -86,6 +86,13 @@ def name_of(func: Callable[..., Any]) -> str:
     return name if isinstance(name, str) else type(func).__name__
 
 
+def text_of(value: Any) -> str:
+    """A text that an application gave, which may have given anything; nothing is empty."""
+    if isinstance(value, str):
+        return value
+    return "" if value is None else str(value)
+
+
 def first_line(func: Callable[..., Any]) -> str:
     """The first line of a function's docstring, at most 500 characters."""
     text = getattr(func, "__doc__", None)

@@ -52,12 +52,13 @@ def scope_attributes(turn: Turn | None, session: Session | None) -> dict[str, An
     if session is None and turn is not None:
         session = turn.session
     if session is not None:
-        if session.id:
-            attributes[semconv.CONVERSATION_ID] = session.id
-        if session.user_id:
-            attributes[semconv.USER_ID] = session.user_id
-        if session.attributes:
-            attributes.update(session.attributes)
+        given: Any = session  # as the application left it
+        if given.id:
+            attributes[semconv.CONVERSATION_ID] = given.id
+        if given.user_id:
+            attributes[semconv.USER_ID] = given.user_id
+        if given.attributes:
+            attributes.update(given.attributes)
     if turn is not None:
         attributes[semconv.TURN_ID] = turn.id
         if turn.agent_name:

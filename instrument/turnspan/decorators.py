@@ -15,7 +15,7 @@ from opentelemetry.trace import Span
 
 from turnspan import agents, config, recording, semconv
 from turnspan.agents import TurnRecording
-from turnspan.arguments import Parameters, first_line, name_of
+from turnspan.arguments import Parameters, first_line, name_of, text_of
 from turnspan.blocks import OpenBlocks
 from turnspan.guard import errors, guard
 from turnspan.joined import join
@@ -92,7 +92,7 @@ class AgentScope(Scope[Turn]):
         attributes: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(name, attributes)
-        self._version = version
+        self._version = text_of(version)
         self._max_rounds = max_rounds
 
     def _begin_for(self, func: Callable[..., Any]) -> Begin:
@@ -161,10 +161,10 @@ class ToolScope(Scope[ToolHandle]):
         attributes: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(name, attributes)
-        self._call_id = call_id
+        self._call_id = text_of(call_id)
         self._arguments = arguments
-        self._description = description
-        self._type = type
+        self._description = text_of(description)
+        self._type = text_of(type)
 
     def _begin_for(self, func: Callable[..., Any]) -> Begin:
         parameters = Parameters(func)

@@ -58,18 +58,34 @@ _last = _Watched(None, None, False)
 
 
 def start(
-    tracer: Tracer, name: str, context: Context, kind: SpanKind, attributes: dict[str, Any]
+    tracer: Tracer,
+    name: str,
+    context: Context,
+    kind: SpanKind,
+    attributes: dict[str, Any],
+    id_key: str = "",
 ) -> Span:
     """Start a span of ours with these attributes; the same as ``tracer.start_span``.
 
     They are written right after it has begun where nobody could have seen them before: the sampler
-    and every processor's ``on_start`` are known not to look.
+    and every processor's ``on_start`` are known not to look. ``id_key`` is the attribute, if any,
+    that says the span's own id (lowercase hex).
     """
     if attributes and _nobody_looks(tracer):
         span = tracer.start_span(name, context, kind)
+        if id_key:
+            attributes[id_key] = id_of(span)
         set_attributes(span, attributes)
         return span
-    return tracer.start_span(name, context, kind, attributes)
+    span = tracer.start_span(name, context, kind, attributes)
+    if id_key:
+        set_attributes(span, {id_key: id_of(span)})
+    return span
+
+
+def id_of(span: Span) -> str:
+    """A span's id as Jaeger shows it."""
+    return f"{span.get_span_context().span_id:016x}"
 
 
 def _nobody_looks(tracer: Any) -> bool:

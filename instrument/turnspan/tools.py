@@ -57,7 +57,7 @@ class OpenTool:
 class ToolRecording(SpanRecording):
     """An executed tool: an ``execute_tool`` span."""
 
-    __slots__ = ("outcome", "tool")
+    __slots__ = ("error_type", "outcome", "tool")
 
     keeps_items = True
 
@@ -65,6 +65,8 @@ class ToolRecording(SpanRecording):
         super().__init__(tool.span, context)
         self.tool = tool
         self.outcome: Any = None
+        self.error_type = ""
+        """What its exception is called, where not by its class."""
 
     @property
     def failure(self) -> str:
@@ -98,6 +100,9 @@ class ToolRecording(SpanRecording):
                 from turnspan.content.on_span import tool_attributes
 
                 span.set_attributes(tool_attributes(content))
+
+    def _error_type(self, error: BaseException) -> str:
+        return self.error_type or super()._error_type(error)
 
     def _measure(self, error_type: str) -> None:
         tool = self.tool

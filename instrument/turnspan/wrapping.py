@@ -257,6 +257,9 @@ def _binding_at_once(
     """
     import wrapt
 
+    # Made once and not for each call: it is given the generator, and the arguments that it is of.
+    recorded = wrapper_of(_made, lambda made, _: begin(made[1], made[2]))
+
     def call(
         wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
@@ -266,15 +269,15 @@ def _binding_at_once(
         except BaseException as error:
             begin(given, kwargs).failed(error, stream=True)
             raise
-
-        def begin_now(_: tuple[Any, ...], __: dict[str, Any]) -> Recording:
-            return begin(given, kwargs)
-
-        recorded = wrapper_of(lambda: generator, begin_now)()
-        recorded.__name__, recorded.__qualname__ = generator.__name__, generator.__qualname__
-        return recorded
+        running = recorded(generator, given, kwargs)
+        running.__name__, running.__qualname__ = generator.__name__, generator.__qualname__
+        return running
 
     return wrapt.FunctionWrapper(func, call)
+
+
+def _made(generator: Any, _: tuple[Any, ...], __: dict[str, Any]) -> Any:
+    return generator
 
 
 def _finished(recording: Recording, thrown: BaseException | None, result: Any) -> None:

@@ -281,3 +281,30 @@ def test_errors_hold_nothing(spans: Spans, kind: str) -> None:
         assert run()() is None
     finally:
         gc.enable()
+
+
+def test_labels_of_other_types(spans: Spans) -> None:
+    """Where we ask for a text or a number and get something else, the rest is still recorded."""
+    odd: Any = {"version": 3, "max_rounds": 2.5}
+
+    @turnspan.agent("a", **odd)
+    def answer(question: str) -> str:
+        said: Any = {"intent": 5, "chat_mode": None, "target": True}
+        turnspan.current_turn().set(**said)
+        missing: Any = None
+        with turnspan.tool("t", call_id=missing, description=missing, type=missing) as call:
+            call.result = 1
+        return "yes"
+
+    with turnspan.session("s") as session:
+        session.id = odd["version"]
+        session.user_id = odd["max_rounds"]
+        answer("?")
+
+    span = spans.one("invoke_agent a")
+    assert attribute(span, semconv.TURN_STOP_REASON) == "completed"
+    assert attribute(span, semconv.TURN_AGENT_VERSION) == "3"
+    assert attribute(span, semconv.TURN_INTENT) == 5
+    assert attribute(span, semconv.TURN_TARGET) is True
+    assert nested_in(spans.one("execute_tool t"), span)
+    assert spans.content(span) is not None

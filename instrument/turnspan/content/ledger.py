@@ -13,10 +13,9 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from turnspan.turn import Turn
+from turnspan.turn import Turn
 
 MAX_ENTRIES = 100_000
 MAX_AGE_SECONDS = 900.0

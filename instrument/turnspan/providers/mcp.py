@@ -55,7 +55,7 @@ class McpCall:
 
     __slots__ = ("_token", "name", "recording", "tool", "under_way")
 
-    def __init__(self, name: str, tool: OpenTool, recording: McpRecording | None) -> None:
+    def __init__(self, name: str, tool: OpenTool, recording: ToolRecording | None) -> None:
         self.name = name
         self.tool = tool
         self.recording = recording
@@ -92,21 +92,12 @@ class McpCall:
 
     def failed(self, error: BaseException) -> None:
         """The call raised."""
-        if not is_abort(error):
-            code = error_code(error)
-            if code:
-                self.tool.span.set_attribute(semconv.RPC_RESPONSE_STATUS_CODE, code)
+        code = "" if is_abort(error) else error_code(error)
+        if code:
+            self.tool.span.set_attribute(semconv.RPC_RESPONSE_STATUS_CODE, code)
         if self.recording is not None:
+            self.recording.error_type = code
             self.recording.failed(error)
-
-
-class McpRecording(ToolRecording):
-    """The span of a call that no recorded tool is around."""
-
-    __slots__ = ()
-
-    def _error_type(self, error: BaseException) -> str:
-        return error_code(error) or type(error).__qualname__
 
 
 class McpSdk:
@@ -189,7 +180,7 @@ class McpSdk:
             arguments={} if arguments is None else arguments,
             attributes={semconv.MCP_METHOD_NAME: _TOOLS_CALL},
         )
-        return McpCall(name, tool, McpRecording(context, tool))
+        return McpCall(name, tool, ToolRecording(context, tool))
 
     # -- what mcp 2.x does by itself ------------------
 
@@ -346,4 +337,4 @@ class McpInstrumentor(SdkInstrumentor):
         return ""
 
 
-__all__ = ["McpCall", "McpInstrumentor", "McpRecording", "McpSdk", "error_code", "failure_of"]
+__all__ = ["McpCall", "McpInstrumentor", "McpSdk", "error_code", "failure_of"]
