@@ -139,6 +139,8 @@ $(COMPILED)/.ready: $(READY) pyproject.toml hatch_build.py $(shell git ls-files 
 	  --wheel-dir build/compiled .
 	@$(COMPILED)/bin/python -m pip uninstall --quiet --yes turnspan 2>/dev/null
 	@$(COMPILED)/bin/python -m pip install --quiet --disable-pip-version-check "$$(echo build/compiled/*.whl)[dev]"
+	@$(COMPILED)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
+	  'opentelemetry-instrumentation-threading>=0.60b0'
 	@$(COMPILED)/bin/python -c 'from turnspan.content import snapshot as s; assert s.__file__[-3:] != ".py", s'
 	@touch $@
 

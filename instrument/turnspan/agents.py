@@ -6,7 +6,6 @@ import os
 from collections.abc import Mapping
 from typing import Any, Final
 
-from opentelemetry import context as otel_context
 from opentelemetry.context import Context
 from opentelemetry.trace import Span
 
@@ -21,7 +20,7 @@ from turnspan.context import (
 )
 from turnspan.guard import guard
 from turnspan.measurements import AgentEnded
-from turnspan.recording import INTERNAL, SpanRecording, frozen, tracer
+from turnspan.recording import INTERNAL, SpanRecording, current, frozen, tracer
 from turnspan.stops import Ending
 from turnspan.turn import Turn
 
@@ -81,7 +80,7 @@ def begin_turn(
     attributes: Mapping[str, Any],
 ) -> TurnRecording:
     """Start an agent's span and turn; the turn's parent is the turn around it."""
-    context = otel_context.get_current()
+    context = current()
     parent = active_turn(context)
     session = active_session(context) or (None if parent is None else parent.session)
     given: dict[str, Any] = {semconv.OPERATION_NAME: semconv.OP_INVOKE_AGENT}

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from opentelemetry import context as otel_context
 
+from turnspan.recording import current
 from turnspan.tools import ToolRecording
 from turnspan.wrapping import NoRecording
 
@@ -58,7 +59,7 @@ class Joined(NoRecording):
 
 def current_run() -> ToolRun | None:
     """The run that a tool runner is at, in this context."""
-    run = otel_context.get_current().get(RUN_KEY)
+    run = current().get(RUN_KEY)
     return run if isinstance(run, ToolRun) else None
 
 

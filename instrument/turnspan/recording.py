@@ -69,9 +69,10 @@ _variable: Final = _current()
 _attach: Final[Callable[[Context], object]] = (
     otel_context.attach if _variable is None else _variable.set
 )
-_get_current: Final[Callable[[], Context]] = (
+current: Final[Callable[[], Context]] = (
     otel_context.get_current if _variable is None else _variable.get
 )
+"""The current context."""
 _reset: Final[Callable[[Any], object]] = (
     otel_context.detach if _variable is None else _variable.reset
 )
@@ -140,7 +141,7 @@ class SpanRecording:
                 items.append(item if type(item) is str else frozen(item))
             if token is not None:
                 given: Any = token
-                self._context = _get_current()
+                self._context = current()
                 _reset(given)
         except ValueError:
             return  # the token is of another task's context, as in ``detach``
@@ -273,7 +274,7 @@ def _readable(value: Any) -> Any:
 
 def begin_span(span_name: str, attributes: dict[str, Any]) -> SpanRecording:
     """Start a workflow's or step's span."""
-    context = otel_context.get_current()
+    context = current()
     if context:
         attributes.update(scope_attributes(active_turn(context), active_session(context)))
     span = spans.start(_tracer, span_name, context, INTERNAL, attributes)

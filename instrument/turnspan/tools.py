@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from opentelemetry import context as otel_context
 from opentelemetry.context import Context
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer
 
@@ -24,7 +23,7 @@ from turnspan.context import (
 from turnspan.loops import ToolFact
 from turnspan.measurements import ToolEnded
 from turnspan.outcomes import tool_failed
-from turnspan.recording import INTERNAL, SpanRecording, frozen, told, tracer
+from turnspan.recording import INTERNAL, SpanRecording, current, frozen, told, tracer
 from turnspan.turn import Turn
 
 _TOOL_ERROR: Final = "tool_error"
@@ -122,7 +121,7 @@ def begin_tool(
     attributes: Mapping[str, Any],
 ) -> ToolRecording:
     """Start a tool's span; ``arguments`` are frozen here, before the tool can change them."""
-    context = otel_context.get_current()
+    context = current()
     given = dict(attributes)
     if description:
         given[semconv.TOOL_DESCRIPTION] = description

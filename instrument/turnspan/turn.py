@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from turnspan.aborts import is_abort
-from turnspan.loops import LoopDetector, ToolFact
-from turnspan.outcomes import tool_failed
+from turnspan.executed import ExecutedTools
+from turnspan.loops import ToolFact
 from turnspan.stops import (
     COMPLETED,
     DETAIL_LENGTH,
@@ -81,15 +81,12 @@ class Turn:
         "__weakref__",
         "_aborted",
         "_asked_for_tools",
-        "_detector",
+        "_executed",
         "_explicit",
         "_finish_reason",
-        "_folded",
         "_lock",
         "_requests",
         "_silent_limit",
-        "_tool_errors",
-        "_tools",
         "agent_name",
         "agent_version",
         "attributes",
@@ -151,11 +148,7 @@ class Turn:
         self.target = ""
         self.attributes: dict[str, Any] = {}
         self.ended = False
-        self._tools: list[ToolFact] = []
-        self._folded = 0
-        self._tool_errors = 0
-        self._detector: LoopDetector | None = None
-        """Of the tool calls folded so far; many turns have none."""
+        self._executed = ExecutedTools()
         self._finish_reason = ""
         self._asked_for_tools = False
         self._requests: list[ToolRequest] = []
@@ -221,8 +214,8 @@ class Turn:
     def looping(self) -> str:
         """Why the built-in loop detector fires now; empty while it does not."""
         with self._lock:
-            self._fold(finished_only=True)
-            return "" if self._detector is None else self._detector.firing
+            self._executed.fold(finished_only=True)
+            return self._executed.firing
 
     # -- for the instrumentors ------------------
 
@@ -281,23 +274,21 @@ class Turn:
 
     def begin_tool(self, name: str, arguments: Any) -> ToolFact:
         """A tool begins; the fact keeps its place in the order of emission."""
-        fact = ToolFact(name, arguments, self.rounds)
-        self._tools.append(fact)
-        return fact
+        return self._executed.begin(name, arguments, self.rounds)
 
     def end_tool(self, fact: ToolFact, result: Any, raised: bool) -> None:
         """A tool ended with this (frozen) result."""
         fact.result = result
         fact.error = raised
         fact.done = True
-        if len(self._tools) - self._folded > 256:
+        if self._executed.many_wait:
             with self._lock:
-                self._fold(keep=64, finished_only=True)
+                self._executed.fold_some()
 
     def finish(self, error: BaseException | None) -> Ending:
         """The turn ends; decide why. Nested turns hand their usage to their parent."""
         with self._lock:
-            self._fold()
+            self._executed.fold()
             ending = self._judge(error)
             self.ended = True
         parent = self.parent
@@ -312,16 +303,14 @@ class Turn:
     def judge(self) -> Ending:
         """Why the turn would have stopped if it ended now; it stays open."""
         with self._lock:
-            self._fold()
+            self._executed.fold()
             return self._judge(None)
 
     def judged_with(self, tools: Sequence[ToolFact]) -> tuple[Turn, Ending]:
         """A copy that had these tools as well, each in its round, and why it would have stopped."""
         with self._lock:
             told = copy(self)
-            told._tools = sorted([*self._tools, *tools], key=lambda fact: fact.round)
-        told._folded = told._tool_errors = 0
-        told._detector = None
+            told._executed = self._executed.with_others(tools)
         return told, told.judge()
 
     @property
@@ -332,39 +321,24 @@ class Turn:
     @property
     def tool_calls(self) -> int:
         """Tool calls executed so far."""
-        return len(self._tools)
+        return len(self._executed)
 
     @property
     def tool_errors(self) -> int:
         """Tool calls that failed, as far as folded; exact once the turn has ended."""
-        return self._tool_errors
+        return self._executed.errors
 
     @property
     def max_identical_tool_streak(self) -> int:
         """See LoopDetector; exact once the turn has ended."""
-        return 0 if self._detector is None else self._detector.max_identical_streak
+        return self._executed.max_identical_streak
 
     @property
     def no_progress_rounds(self) -> int:
         """See LoopDetector; exact once the turn has ended."""
-        return 0 if self._detector is None else self._detector.no_progress_rounds
+        return self._executed.no_progress_rounds
 
     # -- judging ------------------
-
-    def _fold(self, *, keep: int = 0, finished_only: bool = False) -> None:
-        until = len(self._tools) - keep
-        while self._folded < until:
-            fact = self._tools[self._folded]
-            if finished_only and not fact.done:
-                return
-            self._folded += 1
-            fact.error = fact.error or tool_failed(fact.result)
-            self._tool_errors += fact.error
-            if self._detector is None:
-                self._detector = LoopDetector()
-            self._detector.observe(fact)
-            if self._folded < len(self._tools) - 64:
-                fact.arguments = fact.result = None
 
     def _judge(self, error: BaseException | None) -> Ending:
         if error is not None and is_abort(error):
@@ -373,13 +347,14 @@ class Turn:
             return self._aborted
         if self._explicit is not None:
             return self._explicit
-        firing = "" if self._detector is None else self._detector.firing
+        executed = self._executed
+        firing = executed.firing
         if firing:
             return Ending((LOOP_DETECTED + firing)[: len(LOOP_DETECTED) + 160])
         cap = self.max_rounds
         if cap is not None and self.rounds >= cap and self._asked_for_tools:
             return Ending(ROUND_CAP, f"{self.rounds} of {cap} rounds used")
-        failed = self._failed_in_last_batch()
+        failed = executed.failed_last
         if failed:
             return Ending(TOOL_FAILURE, failed)
         if error is not None:
@@ -391,21 +366,9 @@ class Turn:
             return Ending(finish)
         if self.silent_rounds >= self._silent_limit:
             return Ending(SILENT_ROUNDS, f"{self.silent_rounds} rounds without visible text")
-        if not self._tools and not self._asked_for_tools and not self._reply().strip():
+        if not executed and not self._asked_for_tools and not self._reply().strip():
             return Ending(EMPTY_NO_TOOLS)
         return Ending(COMPLETED)
-
-    def _failed_in_last_batch(self) -> str:
-        if not self._tools:
-            return ""
-        last = self._tools[-1].round
-        failed: list[str] = []
-        for fact in reversed(self._tools):
-            if fact.round != last:
-                break
-            if fact.error:
-                failed.append(fact.name)
-        return ", ".join(reversed(failed))
 
     def _reply(self) -> str:
         text = self.response_text
