@@ -105,8 +105,8 @@ def judge_evaluation(
         subject_id=found[1],
         kind=f"evaluation:{name}",
         score=None if score is None else float(score),
-        outcome=label or "",
-        comment=explanation or "",
+        outcome=str(label or ""),
+        comment=str(explanation or ""),
         source="evaluation",
         created_at=time.time_ns(),
     )
@@ -148,7 +148,7 @@ def judged(
     if preferred_over:
         chosen, rejected = said.subject_id, str(preferred_over)
         each.append(replace(said, kind="preference", chosen_id=chosen, rejected_id=rejected))
-    return [replace(one, annotation_id=id or _digest(one)) for one in each]
+    return [replace(one, annotation_id=str(id or _digest(one))) for one in each]
 
 
 def _digest(said: Judgment) -> str:

@@ -121,12 +121,17 @@ def _new(kind: Callable[[], object]) -> Callable[[object], tuple[Any, ...]]:
     return lambda _: (kind, ())
 
 
+def _remade(content: InferenceContent) -> tuple[Any, ...]:
+    return InferenceContent, (*_parts(content), content.turn)
+
+
 class _Pickler(pickle.Pickler):
-    """Takes a lock for what it is: part of no state."""
+    """Takes a lock for what it is, part of no state; makes what cannot be made empty, compiled."""
 
     dispatch_table = copyreg.dispatch_table | {
         type(threading.Lock()): _new(threading.Lock),
         type(threading.RLock()): _new(threading.RLock),
+        InferenceContent: _remade,
     }
 
 
