@@ -26,6 +26,7 @@ from opentelemetry.util.types import AttributeValue
 import turnspan
 from support.shared import shared_folder
 from turnspan import semconv
+from turnspan.content.lean import TextMessage
 from turnspan.content.ledger import (
     Content,
     InferenceContent,
@@ -121,17 +122,17 @@ def _new(kind: Callable[[], object]) -> Callable[[object], tuple[Any, ...]]:
     return lambda _: (kind, ())
 
 
-def _remade(content: InferenceContent) -> tuple[Any, ...]:
-    return InferenceContent, (*_parts(content), content.turn)
+# What is compiled and cannot be made empty, as pickle would.
+copyreg.pickle(InferenceContent, lambda kept: (InferenceContent, (*_parts(kept), kept.turn)))
+copyreg.pickle(TextMessage, lambda kept: (TextMessage, (kept.role, kept.content)))
 
 
 class _Pickler(pickle.Pickler):
-    """Takes a lock for what it is, part of no state; makes what cannot be made empty, compiled."""
+    """Takes a lock for what it is: part of no state."""
 
     dispatch_table = copyreg.dispatch_table | {
         type(threading.Lock()): _new(threading.Lock),
         type(threading.RLock()): _new(threading.RLock),
-        InferenceContent: _remade,
     }
 
 
