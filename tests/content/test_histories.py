@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+from turnspan.content.lean import thawed
 from turnspan.content.snapshot import FrozenHistory, size_of_all
 
 Messages = list[dict[str, Any]]
@@ -73,7 +74,9 @@ def test_an_edited_message_is_copied_and_the_others_stay_shared() -> None:
         assert [old is new for old, new in zip(before, frozen, strict=True)] == [
             i != place for i in range(10)
         ]
-        assert before[place]["content"] != f"edited {place}", "what a call saw never changes"
+        assert thawed(before[place])["content"] != f"edited {place}", (
+            "what a call saw never changes"
+        )
         before = frozen
 
 

@@ -22,6 +22,7 @@ from providers.conftest import Spans
 from support.model_replies import WEATHER_CALL, chat
 from support.model_server import ModelServer
 from turnspan import config
+from turnspan.content.lean import thawed
 from turnspan.context import SESSION_KEY
 from turnspan.ids import SecureIdGenerator
 from turnspan.providers.openai import OpenAISdk, streams_usage
@@ -185,8 +186,8 @@ def test_unchanged_history_and_tools_are_shared(
     assert one["tools"] is two["tools"] is three["tools"]
     assert [len(r["messages"]) for r in (one, two, three)] == [2, 3, 3]
     assert one["messages"][0] is two["messages"][0] is three["messages"][0]
-    assert two["messages"][2]["content"] == "Hello"
-    assert three["messages"][2]["content"] == "Bye"
+    assert thawed(two["messages"][2])["content"] == "Hello"
+    assert thawed(three["messages"][2])["content"] == "Bye"
 
 
 def test_a_turn_counts_its_calls(spans: Spans, server: ModelServer, gpt: openai.OpenAI) -> None:
