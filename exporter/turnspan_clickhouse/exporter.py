@@ -92,7 +92,7 @@ class ClickHouseSpanExporter(SpanExporter):
                     batch.content = 0
 
             for error in self._normaliser.spans(spans, batch, relieve):
-                errors.record("normalise", error)
+                errors.record("normalise", error, accounted=True)
                 self._dropped["normalise_failed"] += 1
             self._normaliser.finish(batch)
             fine = self._write(batch) is SpanExportResult.SUCCESS and fine
@@ -184,7 +184,7 @@ class ClickHouseSpanExporter(SpanExporter):
             try:
                 self._normaliser.judged(judgment, batch)
             except Exception as error:  # noqa: BLE001  a poison judgment costs only itself
-                errors.record("normalise.judged", error)
+                errors.record("normalise.judged", error, accounted=True)
                 self._dropped["normalise_failed"] += 1
 
     def _write(self, batch: Batch, kinds: Sequence[type[Record]] = RECORDS) -> SpanExportResult:
@@ -208,7 +208,7 @@ class ClickHouseSpanExporter(SpanExporter):
         return result
 
     def _not_encoded(self, error: Exception) -> None:
-        errors.record("encode", error)
+        errors.record("encode", error, accounted=True)
         self._dropped["encode_failed"] += 1
 
     def _lost(self, kind: type[Record], rows: int, error: SpoolError) -> None:

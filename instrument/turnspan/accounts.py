@@ -59,7 +59,7 @@ def dropped() -> dict[str, int]:
     if running is not None:
         counts.update(running.dropped())
     counts["metrics_full"] += metrics.dropped()
-    counts["internal_error"] += sum(errors.counts().values())
+    counts["internal_error"] += errors.unaccounted
     return dict(+counts)
 
 

@@ -30,13 +30,18 @@ class InternalErrors:
         # whose end may fail in turn.
         self._lock = threading.RLock()
         self._counts: Counter[str] = Counter()
+        self._accounted = 0
         self.last: BaseException | None = None
         os.register_at_fork(after_in_child=self._after_fork)
 
-    def record(self, place: str, error: BaseException) -> None:
-        """Count a swallowed error; the first at a place is logged with its traceback."""
+    def record(self, place: str, error: BaseException, *, accounted: bool = False) -> None:
+        """Count a swallowed error; the first at a place is logged with its traceback.
+
+        ``accounted`` says that the caller counts what was lost by it among what it has dropped.
+        """
         with self._lock:
             self._counts[place] += 1
+            self._accounted += accounted
             first = self._counts[place] == 1
             self.last = error
         if first:
@@ -50,10 +55,17 @@ class InternalErrors:
         with self._lock:
             return dict(self._counts)
 
+    @property
+    def unaccounted(self) -> int:
+        """How many cost a piece of telemetry that nobody else counts."""
+        with self._lock:
+            return sum(self._counts.values()) - self._accounted
+
     def reset(self) -> None:
         """Forget them all; the next failure is logged again."""
         with self._lock:
             self._counts.clear()
+            self._accounted = 0
             self.last = None
 
     def _after_fork(self) -> None:

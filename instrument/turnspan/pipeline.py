@@ -217,7 +217,7 @@ class RecordProcessor(SpanProcessor):
         try:
             result = self.exporter.export(batch)
         except Exception as error:  # noqa: BLE001  an exporter's bug must not stop the worker
-            errors.record("pipeline.export", error)
+            errors.record("pipeline.export", error, accounted=True)
             self._dropped["export_failed"] += len(batch)
             return False
         if result is not SpanExportResult.SUCCESS:

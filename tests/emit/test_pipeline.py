@@ -15,6 +15,7 @@ from opentelemetry.trace import Span
 
 import turnspan
 from turnspan import recording, semconv
+from turnspan.guard import errors
 from turnspan.pipeline import RecordProcessor
 
 
@@ -168,3 +169,27 @@ def test_forked_child_exports_its_own_spans_only() -> None:
     assert processor.force_flush()
     assert [span.name for span in memory.get_finished_spans()] == ["parent"]
     provider.shutdown()
+
+
+class Broken(SpanExporter):
+    """An exporter with a bug, that says what it holds."""
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        raise RuntimeError("a bug")
+
+    def remaining(self) -> int:
+        return 0
+
+
+@pytest.mark.tests_internal_errors
+def test_what_an_error_cost_is_counted_once() -> None:
+    """As spans that were not exported; not as an internal error beside."""
+    turnspan.configure(tracer_provider=TracerProvider(), exporters=[Broken()])
+    try:
+        for _ in range(3):
+            with turnspan.tool("t"):
+                pass
+        assert turnspan.flush().dropped == {"export_failed": 3}
+        assert errors.counts() == {"pipeline.export": 1}
+    finally:
+        turnspan.shutdown()
