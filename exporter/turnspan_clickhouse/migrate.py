@@ -11,8 +11,8 @@ The same files serve the embedded engine, a server and a cluster through macros:
 ``{replacing:COLUMN}``   ``ReplacingMergeTree(COLUMN)``, replicated on a cluster
 ``{merge_tree}``         ``MergeTree``, replicated on a cluster
 ``{ledger:COLUMN}``      as ``{replacing:}``, but one and the same table on every shard
-``{with_content:NAMES}`` opens a subquery of rows that have ``project`` and ``message_scope``: adds
-                         the column ``content``, a tuple of session_content's columns NAMES; read
+``{with_content:V(...)}`` opens a subquery of rows that have ``project`` and ``message_scope``: adds
+                         the column ``content``, a tuple of the named columns of the view V; read
                          only where it is asked for (on a cluster: always, since correlated
                          subqueries cannot be asked of ``Distributed`` tables)
 ``{end_content}``        closes it
@@ -170,17 +170,18 @@ def statements(migration: Migration, dsn: Dsn) -> list[str]:
     return result
 
 
-def _content(database: str, names: str, *, joined: bool) -> tuple[str, str]:
+def _content(database: str, wanted: str, *, joined: bool) -> tuple[str, str]:
     """What stands before and behind the rows (``r``) that get their ``content``."""
+    view, names = wanted.split("(", 1) if wanted else ("", ")")
     if joined:
         return (
-            f"(SELECT content_project, content_scope, ({names}) AS content"
-            f" FROM {database}.session_content) AS c ANY RIGHT JOIN",
+            f"(SELECT content_project, content_scope, ({names} AS content"
+            f" FROM {database}.{view}) AS c ANY RIGHT JOIN",
             f"AS r ON {_OWN_CONTENT}",
         )
     # The engine leaves out an expression that nobody asks for, but not a bare subquery: identity().
     return (
-        f"(SELECT *, identity((SELECT ({names}) FROM {database}.session_content"
+        f"(SELECT *, identity((SELECT ({names} FROM {database}.{view}"
         f" WHERE {_OWN_CONTENT})) AS content FROM",
         "AS r)",
     )

@@ -48,8 +48,11 @@ CREATE TABLE IF NOT EXISTS {table:turn_summary} {on_cluster}
     attributes Map(LowCardinality(String), String) CODEC(ZSTD(6)),
     writer LowCardinality(String) CODEC(ZSTD(1)),
     written_at DateTime64(9, 'UTC') CODEC(Delta, ZSTD(3)),
+    unanswered Bool MATERIALIZED user_message != '' AND NOT match(response_text, '\\S') CODEC(ZSTD(1)),
     is_action Bool ALIAS turn_intent != 'conversational',
     INDEX by_time start_time TYPE minmax GRANULARITY 1,
+    INDEX by_session session_id TYPE bloom_filter(0.01) GRANULARITY 1,
+    INDEX by_error error_type TYPE minmax GRANULARITY 1,
     INDEX by_trace trace_id TYPE bloom_filter(0.01) GRANULARITY 1,
     INDEX by_turn turn_id TYPE bloom_filter(0.01) GRANULARITY 1,
     INDEX by_parent parent_turn_id TYPE minmax GRANULARITY 1
@@ -57,7 +60,7 @@ CREATE TABLE IF NOT EXISTS {table:turn_summary} {on_cluster}
 {shard_by:cityHash64(project, if(session_id = '', trace_id, session_id))}
 ENGINE = {replacing:written_at}
 PARTITION BY toMonday(start_time)
-ORDER BY (project, session_id, start_time, turn_id)
+ORDER BY (toMonday(start_time), project, session_id, start_time, turn_id)
 SETTINGS
     non_replicated_deduplication_window = 10000,
     min_age_to_force_merge_seconds = 86400,

@@ -26,6 +26,7 @@ CREATE TABLE IF NOT EXISTS {table:tool_call} {on_cluster}
     writer LowCardinality(String) CODEC(ZSTD(1)),
     written_at DateTime64(9, 'UTC') CODEC(Delta, ZSTD(3)),
     INDEX by_time start_time TYPE minmax GRANULARITY 1,
+    INDEX by_session session_id TYPE bloom_filter(0.01) GRANULARITY 1,
     INDEX by_trace trace_id TYPE bloom_filter(0.01) GRANULARITY 1,
     INDEX by_turn turn_id TYPE bloom_filter(0.01) GRANULARITY 1,
     INDEX by_span span_id TYPE bloom_filter(0.01) GRANULARITY 1
@@ -33,7 +34,7 @@ CREATE TABLE IF NOT EXISTS {table:tool_call} {on_cluster}
 {shard_by:cityHash64(project, if(session_id = '', trace_id, session_id))}
 ENGINE = {replacing:written_at}
 PARTITION BY toMonday(start_time)
-ORDER BY (project, session_id, start_time, span_id)
+ORDER BY (toMonday(start_time), project, session_id, start_time, span_id)
 SETTINGS
     non_replicated_deduplication_window = 10000,
     min_age_to_force_merge_seconds = 86400,

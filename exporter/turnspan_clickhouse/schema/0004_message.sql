@@ -10,7 +10,8 @@ CREATE TABLE IF NOT EXISTS {table:message} {on_cluster}
     source String CODEC(ZSTD(6)),
     dialect LowCardinality(String) CODEC(ZSTD(1)),
     first_seen DateTime64(9, 'UTC') CODEC(Delta, ZSTD(3)),
-    written_at DateTime64(9, 'UTC') CODEC(Delta, ZSTD(3))
+    written_at DateTime64(9, 'UTC') CODEC(Delta, ZSTD(3)),
+    INDEX by_scope scope TYPE bloom_filter(0.01) GRANULARITY 1
 )
 {shard_by:cityHash64(project, scope)}
 ENGINE = {replacing:written_at}

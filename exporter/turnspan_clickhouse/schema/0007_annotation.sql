@@ -21,5 +21,5 @@ CREATE TABLE IF NOT EXISTS {table:annotation} {on_cluster}
 )
 {shard_by:cityHash64(project, subject_id)}
 ENGINE = {replacing:written_at}
-ORDER BY (project, subject_kind, subject_id, kind, annotation_id)
+ORDER BY (project, subject_kind, kind, subject_id, annotation_id)
 SETTINGS non_replicated_deduplication_window = 10000

@@ -41,7 +41,7 @@ WITH
     arrayFirst(turn -> turn.1 = turn_id, turns) AS own_turn,
     arrayFilter(tool -> turn_id != '' AND tool.1 = turn_id AND tool.5 = round, tools) AS executed
 SELECT
-    * EXCEPT (message_scope, content, content_project, content_scope),
+    * EXCEPT (week, message_scope, content, content_project, content_scope),
     own_turn.1 != '' AS turn_known,
     own_turn.3 AS turn_user_message,
     own_turn.4 AS turn_intent,
@@ -57,10 +57,11 @@ SELECT
         AS chat_history,
     concat('[', arrayStringConcat(arraySlice(messages, length(input_messages) + 1), ','), ']')
         AS output
-FROM {with_content:stored_hashes, stored_messages, definitions, turns, tools}
+FROM {with_content:call_content(stored_hashes, stored_messages, definitions, turns, tools)}
 (
     SELECT
         * EXCEPT (system_prompt, tool_definitions, context_assembled),
+        toMonday(start_time) AS week,
         system_prompt AS system_prompt_hash,
         tool_definitions AS tool_definitions_hash,
         context_assembled AS context_assembled_hash,
@@ -69,4 +70,4 @@ FROM {with_content:stored_hashes, stored_messages, definitions, turns, tools}
     SETTINGS do_not_merge_across_partitions_select_final = 1
 )
 {end_content}
-ORDER BY project, session_id, start_time, span_id
+ORDER BY week

@@ -10,7 +10,7 @@ WITH
     arrayElement(own_calls, -1) AS last_call,
     arrayLast(call -> call.8 != toFixedString('', 16), own_calls).8 AS context_hash
 SELECT
-    * EXCEPT (message_scope, content, content_project, content_scope),
+    * EXCEPT (week, message_scope, content, content_project, content_scope),
     last_call.5 AS provider,
     last_call.6 AS model,
     last_call.9 AS response_thoughts,
@@ -21,11 +21,11 @@ SELECT
         AS tool_calls,
     concat('[', arrayStringConcat(
         arrayFilter(tool -> tool.1 = turn_id, tools).6, ','), ']') AS tool_results
-FROM {with_content:definitions, calls, tools}
+FROM {with_content:turn_content(definitions, calls, tools)}
 (
-    SELECT *, if(session_id = '', trace_id, session_id) AS message_scope
+    SELECT *, toMonday(start_time) AS week, if(session_id = '', trace_id, session_id) AS message_scope
     FROM {database}.turn_summary FINAL
     SETTINGS do_not_merge_across_partitions_select_final = 1
 )
 {end_content}
-ORDER BY project, session_id, start_time, turn_id
+ORDER BY week

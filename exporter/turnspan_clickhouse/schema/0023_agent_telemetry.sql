@@ -6,7 +6,8 @@
 -- Turns look up no session: the prompt, thoughts, tool calls and results of their rounds stand in the
 -- rows of their calls (and together in turn_full). Root turns and sub-agents' are read apart, so that
 -- a reader's record_type leaves out the other tables; by_parent makes the second reading free where
--- there are no sub-agents.
+-- there are no sub-agents. Columns go through the union as they are stored: what is made of them
+-- above it is made for the rows that a LIMIT left over.
 CREATE OR REPLACE VIEW {database}.agent_telemetry {on_cluster} AS
 WITH
     content.1 AS stored_hashes,
@@ -55,26 +56,26 @@ SELECT
     response_thoughts,
     tool_calls,
     concat('[', arrayStringConcat(executed.6, ','), ']') AS tool_results,
-    model AS model_used,
-    provider,
-    if(is_call, own_turn.4, intent) AS turn_intent,
-    if((if(is_call, own_turn.5, mode) AS known_mode) = '', 'unknown', known_mode) AS chat_mode,
+    toString(if(response_model = '', request_model, response_model)) AS model_used,
+    toString(vendor) AS provider,
+    if(is_call, own_turn.4, toString(intent)) AS turn_intent,
+    if((if(is_call, own_turn.5, toString(mode)) AS known_mode) = '', 'unknown', known_mode) AS chat_mode,
     input_tokens AS prompt_tokens,
     output_tokens AS completion_tokens,
     if(isNull(input_tokens) AND isNull(output_tokens), NULL,
         ifNull(input_tokens, 0) + ifNull(output_tokens, 0)) AS total_tokens,
-    duration_ms,
+    round(duration * 1000, 3) AS duration_ms,
     stop_reason,
     stop_detail,
     rounds,
     llm_call_count,
-    tool_call_count,
+    if(is_call, toUInt32(JSONLength(tool_calls)), tools_called) AS tool_call_count,
     if(is_call, toUInt32(arrayCount(executed.7)), turn_tool_errors) AS tool_error_count,
     if(is_call, own_turn.7, turn_target) AS target,
-    if(is_call, own_turn.6, type) AS task_type,
+    if(is_call, own_turn.6, toString(type)) AS task_type,
     cost_usd,
-    error
-FROM {with_content:stored_hashes, stored_messages, definitions, turns, tools}
+    if(error_message = '', toString(error_type), error_message) AS error
+FROM {with_content:call_content(stored_hashes, stored_messages, definitions, turns, tools)}
 (
     SELECT
         true AS is_call,
@@ -83,7 +84,9 @@ FROM {with_content:stored_hashes, stored_messages, definitions, turns, tools}
         addNanoseconds(start_time, toInt64(duration * 1e9)) AS created_at,
         project,
         session_id,
+        toMonday(start_time) AS week,
         start_time,
+        duration,
         turn_id,
         if(session_id = '', trace_id, session_id) AS message_scope,
         '' AS user_message,
@@ -92,34 +95,37 @@ FROM {with_content:stored_hashes, stored_messages, definitions, turns, tools}
         response_text,
         response_thoughts,
         tool_calls,
-        toString(if(response_model = '', request_model, response_model)) AS model,
-        toString(llm_call.provider) AS provider,
-        '' AS intent,
-        '' AS mode,
-        '' AS type,
+        request_model,
+        response_model,
+        provider AS vendor,
+        toLowCardinality('') AS intent,
+        toLowCardinality('') AS mode,
+        toLowCardinality('') AS type,
         '' AS turn_target,
         input_tokens,
         output_tokens,
-        round(duration * 1000, 3) AS duration_ms,
         arrayStringConcat(finish_reasons, ',') AS stop_reason,
         '' AS stop_detail,
         round AS rounds,
         toUInt32(1) AS llm_call_count,
-        toUInt32(JSONLength(tool_calls)) AS tool_call_count,
+        toUInt32(0) AS tools_called,
         toUInt32(0) AS turn_tool_errors,
         cost_usd,
-        if(error_message = '', toString(error_type), error_message) AS error
+        error_type,
+        error_message
     FROM {database}.llm_call FINAL
     SETTINGS do_not_merge_across_partitions_select_final = 1
     UNION ALL
     SELECT
         false AS is_call,
-        toString(summary) AS record_type,
+        'turn_summary' AS record_type,
         span_id AS id,
         addNanoseconds(start_time, toInt64(duration * 1e9)) AS created_at,
         project,
         session_id,
+        toMonday(start_time) AS week,
         start_time,
+        duration,
         turn_id,
         '' AS message_scope,
         user_message,
@@ -128,35 +134,67 @@ FROM {with_content:stored_hashes, stored_messages, definitions, turns, tools}
         response_text,
         '' AS response_thoughts,
         '[]' AS tool_calls,
-        toString(arrayElement(models, 1)) AS model,
-        '' AS provider,
-        toString(turn_intent) AS intent,
-        toString(chat_mode) AS mode,
-        toString(task_type) AS type,
+        arrayElement(models, 1) AS request_model,
+        toLowCardinality('') AS response_model,
+        toLowCardinality('') AS vendor,
+        turn_intent AS intent,
+        chat_mode AS mode,
+        task_type AS type,
         target AS turn_target,
         input_tokens,
         output_tokens,
-        round(duration * 1000, 3) AS duration_ms,
         toString(stop_reason) AS stop_reason,
         stop_detail,
         rounds,
         llm_call_count,
-        tool_call_count,
+        tool_call_count AS tools_called,
         tool_error_count AS turn_tool_errors,
         cost_usd,
-        if(error_message = '', toString(error_type), error_message) AS error
-    FROM
-    (
-        SELECT *, 'turn_summary' AS summary
-        FROM {database}.turn_summary FINAL
-        WHERE parent_turn_id = ''
-        SETTINGS do_not_merge_across_partitions_select_final = 1
-        UNION ALL
-        SELECT *, 'subagent_summary' AS summary
-        FROM {database}.turn_summary FINAL
-        WHERE parent_turn_id > ''
-        SETTINGS do_not_merge_across_partitions_select_final = 1
-    )
+        error_type,
+        error_message
+    FROM {database}.turn_summary FINAL
+    WHERE parent_turn_id = ''
+    SETTINGS do_not_merge_across_partitions_select_final = 1
+    UNION ALL
+    SELECT
+        false AS is_call,
+        'subagent_summary' AS record_type,
+        span_id AS id,
+        addNanoseconds(start_time, toInt64(duration * 1e9)) AS created_at,
+        project,
+        session_id,
+        toMonday(start_time) AS week,
+        start_time,
+        duration,
+        turn_id,
+        '' AS message_scope,
+        user_message,
+        toFixedString('', 16) AS system_prompt_hash,
+        [] AS input_messages,
+        response_text,
+        '' AS response_thoughts,
+        '[]' AS tool_calls,
+        arrayElement(models, 1) AS request_model,
+        toLowCardinality('') AS response_model,
+        toLowCardinality('') AS vendor,
+        turn_intent AS intent,
+        chat_mode AS mode,
+        task_type AS type,
+        target AS turn_target,
+        input_tokens,
+        output_tokens,
+        toString(stop_reason) AS stop_reason,
+        stop_detail,
+        rounds,
+        llm_call_count,
+        tool_call_count AS tools_called,
+        tool_error_count AS turn_tool_errors,
+        cost_usd,
+        error_type,
+        error_message
+    FROM {database}.turn_summary FINAL
+    WHERE parent_turn_id > ''
+    SETTINGS do_not_merge_across_partitions_select_final = 1
 )
 {end_content}
-ORDER BY project, session_id, start_time
+ORDER BY week

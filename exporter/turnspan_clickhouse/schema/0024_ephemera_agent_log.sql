@@ -1,9 +1,13 @@
 -- The records in the columns of a wiki agent's log: a row per root turn, judgments included, and a
 -- row per model call that belongs to no turn.
--- Judgments are sets and not a join: a set that is not asked for is not made, and rows keep the order
--- in which they lie, so that a LIMIT stops at the first of them. Contents, the ORDER BY and their
--- reasons are those of llm_call_full. turn_id IN (''), since the engine turns = '' into empty(),
--- which the skip index does not know.
+-- Judgments are sets and not a join: a set that is not asked for is not made, one that is asked for
+-- is made once, and rows keep the order in which they lie, so that a LIMIT stops at the first of them
+-- (below the union: above it a set would stand between the order and the tables). A set holds the hash
+-- of the subject plus a small number that says how it was judged. final = 0 and the newest judgment
+-- picked here.
+-- Contents, the ORDER BY and their reasons are those of llm_call_full, the raw columns of the union
+-- those of agent_telemetry. turn_id IN (''), since the engine turns = '' into empty(), which the skip
+-- index does not know.
 CREATE OR REPLACE VIEW {database}.ephemera_agent_log {on_cluster} AS
 WITH
     content.1 AS stored_hashes,
@@ -24,9 +28,9 @@ SELECT
     id,
     start_time AS timestamp,
     session_id,
-    mode,
-    if(is_turn, last_call.5, known_provider) AS provider,
-    model,
+    multiIf(NOT is_turn OR chat_mode = '', 'unknown', toString(chat_mode)) AS mode,
+    if(is_turn, last_call.5, toString(vendor)) AS provider,
+    toString(if(response_model = '', request_model, response_model)) AS model,
     arrayFirst(definition -> definition.1 = wanted_prompt, definitions).2 AS system_prompt,
     arrayFirst(definition -> definition.1 = wanted_context, definitions).2 AS context_assembled,
     if(is_turn, user_message, arrayStringConcat(arrayMap(
@@ -39,28 +43,57 @@ SELECT
         arrayFlatten(arrayMap(call -> JSONExtractArrayRaw(call.10), own_calls)), ','), ']'), asked)
         AS tool_calls,
     target_page,
-    type AS task_type,
+    toString(type) AS task_type,
     outcome,
     training_flag,
     arrayFirst(said -> said.1 = subject_id, comments).2 AS notes,
     input_tokens,
     output_tokens,
-    duration_ms,
-    error,
+    round(duration * 1000, 3) AS duration_ms,
+    if(error_message = '', toString(error_type), error_message) AS error,
     turn_id
-FROM {with_content:stored_hashes, stored_messages, definitions, calls, comments}
+FROM {with_content:turn_content(stored_hashes, stored_messages, definitions, calls, comments)}
 (
+    WITH
+        outcomes AS
+        (
+            SELECT cityHash64(project, subject_id) + indexOf(['used', 'modified', 'rejected'], argMax(
+                toString(annotation.outcome), (created_at, written_at, annotation_id)))
+            FROM {database}.annotation
+            WHERE subject_kind = 'turn' AND kind = 'outcome'
+            GROUP BY project, subject_id
+            SETTINGS final = 0
+        ),
+        flags AS
+        (
+            SELECT cityHash64(project, subject_id) + indexOf([1, -1], argMax(
+                annotation.training_flag, (created_at, written_at, annotation_id)))
+            FROM {database}.annotation
+            WHERE subject_kind = 'turn' AND kind = 'training_flag'
+            GROUP BY project, subject_id
+            SETTINGS final = 0
+        )
     SELECT
         true AS is_turn,
         project,
         session_id,
+        toMonday(start_time) AS week,
         start_time,
         toUInt64(toUnixTimestamp64Nano(start_time)) AS id,
         turn_id,
+        turn_id AS subject_id,
+        cityHash64(project, subject_id) AS judged_id,
+        multiIf(
+            judged_id + 1 IN outcomes, 'used',
+            judged_id + 2 IN outcomes, 'modified',
+            judged_id + 3 IN outcomes, 'rejected',
+            'pending') AS outcome,
+        multiIf(judged_id + 1 IN flags, 1, judged_id + 2 IN flags, -1, 0) AS training_flag,
         if(session_id = '', trace_id, session_id) AS message_scope,
-        toString(if(chat_mode = '', 'unknown', chat_mode)) AS mode,
-        '' AS known_provider,
-        toString(arrayElement(models, 1)) AS model,
+        chat_mode,
+        toLowCardinality('') AS vendor,
+        arrayElement(models, 1) AS request_model,
+        toLowCardinality('') AS response_model,
         toFixedString('', 16) AS prompt_hash,
         toFixedString('', 16) AS context_hash,
         [] AS input_messages,
@@ -68,66 +101,56 @@ FROM {with_content:stored_hashes, stored_messages, definitions, calls, comments}
         response_text,
         '' AS asked,
         target AS target_page,
-        toString(t.task_type) AS type,
-        cityHash64(project, turn_id) AS judged_id,
-        multiIf(
-            judged_id IN (
-                SELECT cityHash64(project, subject_id) FROM {database}.annotation
-                WHERE subject_kind = 'turn' AND kind = 'outcome'
-                GROUP BY project, subject_id
-                HAVING argMax(annotation.outcome, (created_at, written_at, annotation_id)) = 'used'
-                SETTINGS final = 0), 'used',
-            judged_id IN (
-                SELECT cityHash64(project, subject_id) FROM {database}.annotation
-                WHERE subject_kind = 'turn' AND kind = 'outcome'
-                GROUP BY project, subject_id
-                HAVING argMax(annotation.outcome, (created_at, written_at, annotation_id)) = 'modified'
-                SETTINGS final = 0), 'modified',
-            judged_id IN (
-                SELECT cityHash64(project, subject_id) FROM {database}.annotation
-                WHERE subject_kind = 'turn' AND kind = 'outcome'
-                GROUP BY project, subject_id
-                HAVING argMax(annotation.outcome, (created_at, written_at, annotation_id)) = 'rejected'
-                SETTINGS final = 0), 'rejected',
-            'pending') AS outcome,
-        multiIf(
-            judged_id IN (
-                SELECT cityHash64(project, subject_id) FROM {database}.annotation
-                WHERE subject_kind = 'turn' AND kind = 'training_flag'
-                GROUP BY project, subject_id
-                HAVING argMax(annotation.training_flag, (created_at, written_at, annotation_id)) = 1
-                SETTINGS final = 0), 1,
-            judged_id IN (
-                SELECT cityHash64(project, subject_id) FROM {database}.annotation
-                WHERE subject_kind = 'turn' AND kind = 'training_flag'
-                GROUP BY project, subject_id
-                HAVING argMax(annotation.training_flag, (created_at, written_at, annotation_id)) = -1
-                SETTINGS final = 0), -1,
-            0) AS training_flag,
-        turn_id AS subject_id,
+        task_type AS type,
         input_tokens,
         output_tokens,
-        round(duration * 1000, 3) AS duration_ms,
-        if(error_message = '', toString(error_type), error_message) AS error
-    FROM
-    (
-        SELECT *
-        FROM {database}.turn_summary FINAL
-        WHERE parent_turn_id = ''
-        SETTINGS do_not_merge_across_partitions_select_final = 1
-    ) AS t
+        duration,
+        error_type,
+        error_message
+    FROM {database}.turn_summary FINAL
+    WHERE parent_turn_id = ''
+    SETTINGS do_not_merge_across_partitions_select_final = 1
     UNION ALL
+    WITH
+        outcomes AS
+        (
+            SELECT cityHash64(project, subject_id) + indexOf(['used', 'modified', 'rejected'], argMax(
+                toString(annotation.outcome), (created_at, written_at, annotation_id)))
+            FROM {database}.annotation
+            WHERE subject_kind IN ('call', 'llm_call') AND kind = 'outcome'
+            GROUP BY project, subject_id
+            SETTINGS final = 0
+        ),
+        flags AS
+        (
+            SELECT cityHash64(project, subject_id) + indexOf([1, -1], argMax(
+                annotation.training_flag, (created_at, written_at, annotation_id)))
+            FROM {database}.annotation
+            WHERE subject_kind IN ('call', 'llm_call') AND kind = 'training_flag'
+            GROUP BY project, subject_id
+            SETTINGS final = 0
+        )
     SELECT
         false AS is_turn,
         project,
         session_id,
+        toMonday(start_time) AS week,
         start_time,
         toUInt64(toUnixTimestamp64Nano(start_time)) AS id,
         turn_id,
+        span_id AS subject_id,
+        cityHash64(project, subject_id) AS judged_id,
+        multiIf(
+            judged_id + 1 IN outcomes, 'used',
+            judged_id + 2 IN outcomes, 'modified',
+            judged_id + 3 IN outcomes, 'rejected',
+            'pending') AS outcome,
+        multiIf(judged_id + 1 IN flags, 1, judged_id + 2 IN flags, -1, 0) AS training_flag,
         if(session_id = '', trace_id, session_id) AS message_scope,
-        'unknown' AS mode,
-        toString(provider) AS known_provider,
-        toString(if(response_model = '', request_model, response_model)) AS model,
+        toLowCardinality('') AS chat_mode,
+        provider AS vendor,
+        request_model,
+        response_model,
         system_prompt AS prompt_hash,
         context_assembled AS context_hash,
         input_messages,
@@ -135,54 +158,15 @@ FROM {with_content:stored_hashes, stored_messages, definitions, calls, comments}
         response_text,
         tool_calls AS asked,
         '' AS target_page,
-        '' AS type,
-        cityHash64(project, span_id) AS judged_id,
-        multiIf(
-            judged_id IN (
-                SELECT cityHash64(project, subject_id) FROM {database}.annotation
-                WHERE subject_kind IN ('call', 'llm_call') AND kind = 'outcome'
-                GROUP BY project, subject_id
-                HAVING argMax(annotation.outcome, (created_at, written_at, annotation_id)) = 'used'
-                SETTINGS final = 0), 'used',
-            judged_id IN (
-                SELECT cityHash64(project, subject_id) FROM {database}.annotation
-                WHERE subject_kind IN ('call', 'llm_call') AND kind = 'outcome'
-                GROUP BY project, subject_id
-                HAVING argMax(annotation.outcome, (created_at, written_at, annotation_id)) = 'modified'
-                SETTINGS final = 0), 'modified',
-            judged_id IN (
-                SELECT cityHash64(project, subject_id) FROM {database}.annotation
-                WHERE subject_kind IN ('call', 'llm_call') AND kind = 'outcome'
-                GROUP BY project, subject_id
-                HAVING argMax(annotation.outcome, (created_at, written_at, annotation_id)) = 'rejected'
-                SETTINGS final = 0), 'rejected',
-            'pending') AS outcome,
-        multiIf(
-            judged_id IN (
-                SELECT cityHash64(project, subject_id) FROM {database}.annotation
-                WHERE subject_kind IN ('call', 'llm_call') AND kind = 'training_flag'
-                GROUP BY project, subject_id
-                HAVING argMax(annotation.training_flag, (created_at, written_at, annotation_id)) = 1
-                SETTINGS final = 0), 1,
-            judged_id IN (
-                SELECT cityHash64(project, subject_id) FROM {database}.annotation
-                WHERE subject_kind IN ('call', 'llm_call') AND kind = 'training_flag'
-                GROUP BY project, subject_id
-                HAVING argMax(annotation.training_flag, (created_at, written_at, annotation_id)) = -1
-                SETTINGS final = 0), -1,
-            0) AS training_flag,
-        span_id AS subject_id,
+        toLowCardinality('') AS type,
         input_tokens,
         output_tokens,
-        round(duration * 1000, 3) AS duration_ms,
-        if(error_message = '', toString(error_type), error_message) AS error
-    FROM
-    (
-        SELECT *
-        FROM {database}.llm_call FINAL
-        WHERE turn_id IN ('')
-        SETTINGS do_not_merge_across_partitions_select_final = 1
-    ) AS c
+        duration,
+        error_type,
+        error_message
+    FROM {database}.llm_call FINAL
+    WHERE turn_id IN ('')
+    SETTINGS do_not_merge_across_partitions_select_final = 1
 )
 {end_content}
-ORDER BY project, session_id, start_time
+ORDER BY week
