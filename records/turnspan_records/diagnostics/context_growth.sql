@@ -13,21 +13,24 @@ SELECT
     sum(c.cost_usd) AS cost_usd,
     max(start_time) AS last_time
 FROM llm_call AS c
--- The sessions first, with what it takes to order them; the rest is read for those few only.
-WHERE (project, session_id) IN
+-- The sessions first, with what it takes to order them; the rest is read for those few only. Grouped by
+-- a hash: a hundred thousand texts as keys take twice the time and memory.
+WHERE cityHash64(project, session_id) IN
     (
-        SELECT project, session_id
+        SELECT cityHash64(project, session_id) AS known_by
         FROM llm_call
         WHERE session_id != ''
             AND input_tokens IS NOT NULL
             AND ({project:String} = '' OR project = {project:String})
-            AND start_time >= {since:DateTime64(9, 'UTC')} AND start_time < {until:DateTime64(9, 'UTC')}
-        GROUP BY project, session_id
-        ORDER BY max(input_tokens) - argMin(input_tokens, start_time) DESC, session_id
+            AND ({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00' OR start_time >= {since:DateTime64(9, 'UTC')})
+            AND ({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00' OR start_time < {until:DateTime64(9, 'UTC')})
+        GROUP BY known_by
+        ORDER BY max(assumeNotNull(input_tokens)) - argMin(assumeNotNull(input_tokens), start_time) DESC, known_by
         LIMIT {limit:UInt32}
     )
     AND input_tokens IS NOT NULL
-    AND start_time >= {since:DateTime64(9, 'UTC')} AND start_time < {until:DateTime64(9, 'UTC')}
+    AND ({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00' OR start_time >= {since:DateTime64(9, 'UTC')})
+    AND ({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00' OR start_time < {until:DateTime64(9, 'UTC')})
 GROUP BY project, session
 ORDER BY largest_input_tokens - first_input_tokens DESC, session
 LIMIT {limit:UInt32}

@@ -2,19 +2,41 @@
 -- question: Which tools fail, how often, and with what?
 -- remedy: Look at one failure with `turnspan show SPAN`; make the tool's error say what a right call looks like, so that the model can correct itself.
 SELECT
-    name AS tool,
-    countIf(failed) AS failures,
-    count() AS calls,
+    tool,
+    failures,
+    calls,
     failures / calls AS failure_rate,
-    uniqIf(turn_id, failed) AS turns,
-    topKIf(1)(error_type, failed AND error_type != '')[1] AS usual_error,
-    leftUTF8(argMaxIf(error_message, start_time, failed), 240) AS last_error,
-    maxIf(start_time, failed) AS last_time,
-    argMaxIf(span_id, start_time, failed) AS last_span
-FROM tool_call
-WHERE ({project:String} = '' OR project = {project:String})
-    AND start_time >= {since:DateTime64(9, 'UTC')} AND start_time < {until:DateTime64(9, 'UTC')}
-GROUP BY tool
-HAVING failures > 0
+    turns,
+    usual_error,
+    leftUTF8(error_message, 240) AS last_error,
+    last_time,
+    span_id AS last_span
+FROM
+(
+    SELECT name, start_time, error_message, span_id
+    FROM tool_call
+    WHERE failed
+        AND ({project:String} = '' OR project = {project:String})
+        AND ({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00' OR start_time >= {since:DateTime64(9, 'UTC')})
+        AND ({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00' OR start_time < {until:DateTime64(9, 'UTC')})
+) AS failed_call
+-- The tools on the right: only their last failures are read on the left, message and all.
+ANY RIGHT JOIN
+(
+    SELECT
+        name AS tool,
+        countIf(failed) AS failures,
+        count() AS calls,
+        uniqIf(turn_id, failed) AS turns,
+        topKIf(1)(error_type, failed AND error_type != '')[1] AS usual_error,
+        maxIf(start_time, failed) AS last_time
+    FROM tool_call
+    WHERE ({project:String} = '' OR project = {project:String})
+        AND ({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00' OR start_time >= {since:DateTime64(9, 'UTC')})
+        AND ({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00' OR start_time < {until:DateTime64(9, 'UTC')})
+    GROUP BY tool
+    HAVING failures > 0
+    ORDER BY failures DESC, tool
+    LIMIT {limit:UInt32}
+) AS failing ON failed_call.name = failing.tool AND failed_call.start_time = failing.last_time
 ORDER BY failures DESC, tool
-LIMIT {limit:UInt32}

@@ -1,6 +1,15 @@
 -- title: Loops
 -- question: Which turns repeated themselves: the same tool call again and again, or rounds without progress?
 -- remedy: Replay the session at the repeated call; the tool's result often does not tell the model that it changed nothing. Call turn.stop("loop_detected:...") when turn.looping is set.
+WITH looping AS
+    (
+        SELECT *, greatest(max_identical_tool_streak, no_progress_rounds) AS repeated
+        FROM turn_summary AS t
+        WHERE (max_identical_tool_streak >= 3 OR no_progress_rounds >= 3 OR startsWith(t.stop_reason, 'loop_detected:'))
+            AND ({project:String} = '' OR project = {project:String})
+            AND ({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00' OR start_time >= {since:DateTime64(9, 'UTC')})
+            AND ({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00' OR start_time < {until:DateTime64(9, 'UTC')})
+    )
 SELECT
     start_time AS time,
     project,
@@ -15,9 +24,9 @@ SELECT
     tool_call_count AS tools,
     t.cost_usd AS cost_usd,
     leftUTF8(user_message, 240) AS user_message
-FROM turn_summary AS t
-WHERE (max_identical_tool_streak >= 3 OR no_progress_rounds >= 3 OR startsWith(t.stop_reason, 'loop_detected:'))
-    AND ({project:String} = '' OR project = {project:String})
-    AND start_time >= {since:DateTime64(9, 'UTC')} AND start_time < {until:DateTime64(9, 'UTC')}
-ORDER BY greatest(max_identical_tool_streak, no_progress_rounds) DESC, time DESC, turn
+FROM looping AS t
+-- First when they began, with what it takes to order them; the rest is read for those few only.
+WHERE start_time IN
+    (SELECT start_time FROM looping ORDER BY repeated DESC, start_time DESC LIMIT {limit:UInt32})
+ORDER BY repeated DESC, time DESC, turn
 LIMIT {limit:UInt32}

@@ -7,7 +7,8 @@ WITH
         SELECT project, subject_kind, subject_id, kind, author, created_at
         FROM annotation
         WHERE ({project:String} = '' OR project = {project:String})
-            AND created_at >= {since:DateTime64(9, 'UTC')} AND created_at < {until:DateTime64(9, 'UTC')}
+            AND ({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00' OR created_at >= {since:DateTime64(9, 'UTC')})
+            AND ({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00' OR created_at < {until:DateTime64(9, 'UTC')})
     ),
     -- Of the records only the ids that were judged are kept: a set of all of them would be gigabytes.
     -- Ids do not differ between the versions of a record: no FINAL.

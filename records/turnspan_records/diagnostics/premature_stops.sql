@@ -1,6 +1,17 @@
 -- title: Premature stops
 -- question: Which turns ended in fewer than three rounds without completing?
 -- remedy: Replay the session; stop_detail says what the rule saw. A cluster of one reason on one agent is a bug in its loop or its prompt.
+WITH premature AS
+    (
+        SELECT * FROM turn_summary AS t
+        WHERE parent_turn_id = ''
+            AND status != 'running'
+            AND (status != 'final' OR splitByChar(':', t.stop_reason)[1] != 'completed')
+            AND rounds < 3
+            AND ({project:String} = '' OR project = {project:String})
+            AND ({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00' OR start_time >= {since:DateTime64(9, 'UTC')})
+            AND ({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00' OR start_time < {until:DateTime64(9, 'UTC')})
+    )
 SELECT
     start_time AS time,
     project,
@@ -12,12 +23,12 @@ SELECT
     rounds,
     tool_call_count AS tools,
     leftUTF8(user_message, 240) AS user_message
-FROM turn_summary AS t
-WHERE parent_turn_id = ''
-    AND status != 'running'
-    AND stop_reason != 'completed'
-    AND rounds < 3
-    AND ({project:String} = '' OR project = {project:String})
-    AND start_time >= {since:DateTime64(9, 'UTC')} AND start_time < {until:DateTime64(9, 'UTC')}
+FROM premature AS t
+-- First when the last of them began, with what it takes to tell; the rest is read from then on only.
+WHERE start_time >=
+    (
+        SELECT min(start_time)
+        FROM (SELECT start_time FROM premature ORDER BY start_time DESC LIMIT {limit:UInt32})
+    )
 ORDER BY time DESC, turn
 LIMIT {limit:UInt32}

@@ -13,7 +13,8 @@ SELECT
     sum(duration) AS busy_seconds
 FROM tool_call
 WHERE ({project:String} = '' OR project = {project:String})
-    AND start_time >= {since:DateTime64(9, 'UTC')} AND start_time < {until:DateTime64(9, 'UTC')}
+    AND ({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00' OR start_time >= {since:DateTime64(9, 'UTC')})
+    AND ({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00' OR start_time < {until:DateTime64(9, 'UTC')})
 GROUP BY tool
 ORDER BY calls DESC, tool
 LIMIT {limit:UInt32}

@@ -15,6 +15,7 @@ FROM turn_summary
 WHERE parent_turn_id = ''
     AND status IN ('running', 'interrupted')
     AND ({project:String} = '' OR project = {project:String})
-    AND start_time >= {since:DateTime64(9, 'UTC')} AND start_time < {until:DateTime64(9, 'UTC')}
+    AND ({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00' OR start_time >= {since:DateTime64(9, 'UTC')})
+    AND ({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00' OR start_time < {until:DateTime64(9, 'UTC')})
 ORDER BY status = 'running' DESC, time DESC, turn
 LIMIT {limit:UInt32}
