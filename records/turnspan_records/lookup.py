@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from turnspan_clickhouse.stores import Store
@@ -36,8 +37,10 @@ _SOURCES: tuple[tuple[str, str, str, str], ...] = (
     ("trace", "span", "trace_id", "'', trace_id, ''"),
     ("call", "llm_call", "span_id", "session_id, trace_id, turn_id"),
     ("tool", "tool_call", "span_id", "session_id, trace_id, turn_id"),
-    ("span", "span", "span_id", "session_id, trace_id, turn_id"),
 )
+_SPANS = ("span", "span", "span_id", "session_id, trace_id, turn_id")
+"""Every call, tool and turn is also a span; asked apart, since a span is not found by its id alone
+without reading all of those ids."""
 
 
 def find(store: Store, id_: str) -> list[Found]:
@@ -48,20 +51,27 @@ def find(store: Store, id_: str) -> list[Found]:
     id_ = id_.strip()
     if not id_:
         return []
-    exact = _search(store, "{column} = {id:String}", id_)
+    equal = "{column} = {id:String}"
+    exact = _search(store, _SOURCES, equal, id_)
+    # The id of a trace or of a named span is that of no other span; a session's may be any text,
+    # but hardly looks like a span's.
+    if not exact or (len(id_) == 16 and all(one.kind == "session" for one in exact)):
+        exact += _search(store, (_SPANS,), equal, id_)
     if exact or len(id_) < SHORTEST_PREFIX:
-        return exact
-    return _search(store, "startsWith({column}, {id:String})", id_)
+        return sorted(exact)
+    found = _search(store, (*_SOURCES, _SPANS), "startsWith({column}, {id:String})", id_)
+    named = {one.id for one in found if one.kind in ("turn", "call", "tool")}
+    return sorted(one for one in found if one.kind != "span" or one.id not in named)
 
 
-def _search(store: Store, condition: str, id_: str) -> list[Found]:
+def _search(
+    store: Store, sources: Sequence[tuple[str, str, str, str]], condition: str, id_: str
+) -> list[Found]:
     selects = [
         f"(SELECT DISTINCT '{kind}' AS kind, {column} AS id, project, {rest} FROM {table}"
         f" WHERE {condition.replace('{column}', column)} LIMIT {LIMIT})"
-        for kind, table, column, rest in _SOURCES
+        for kind, table, column, rest in sources
     ]
     # Ids never differ between the versions of a row, so there is nothing to deduplicate.
     result = store.query(" UNION ALL ".join(selects), {"id": id_}, {"final": 0})
-    found = {Found(*map(str, row)) for row in result.rows}
-    named = {one.id for one in found if one.kind in ("turn", "call", "tool")}
-    return sorted(one for one in found if one.kind != "span" or one.id not in named)
+    return list({Found(*map(str, row)) for row in result.rows})
