@@ -350,6 +350,31 @@ def test_figures_stay_right_whatever_is_replayed(store: Store, times: int) -> No
     assert [store.query(question).rows for question in questions] == before
 
 
+def test_what_an_index_found_is_looked_for_again_in_its_own_week_only(store: Store) -> None:
+    """The sorting key begins with the week: where a skip index left granules over, the engine adds
+    those of equal keys, and none of them lies in another week."""
+    week = 7 * 86_400 * run.SECOND
+    for n in range(3):
+        insert(
+            store,
+            *(
+                LlmCall(
+                    project="weeks",
+                    session_id=session,
+                    turn_id=f"{session}-{n}",
+                    span_id="c",
+                    start_time=run.T0 + (40 + n) * week,
+                )
+                for session in ("a", "z")
+            ),
+        )
+    plan = store.query("EXPLAIN indexes = 1 SELECT * FROM llm_call WHERE turn_id = 'a-1'")
+    steps = [str(line).strip() for (line,) in plan.rows]
+    expanded = next(at for at, step in enumerate(steps) if step.startswith("PrimaryKeyExpand"))
+    parts = next(step for step in steps[expanded:] if step.startswith("Parts: "))
+    assert parts == "Parts: 1/1", steps
+
+
 def test_what_moved_to_another_turn_is_not_found_under_the_old_one(store: Store) -> None:
     """A call lands again under the agent that took it over, a turn under the turn around it: no
     index may leave the newest version out while it finds an older one."""

@@ -254,6 +254,53 @@ def test_context_growth_follows_the_prompt_through_a_session(store: Store) -> No
     assert rows[0]["tokens_added_per_call"] == 200 and rows[0]["cached_share"] == 0.3
 
 
+def test_a_limit_counts_records_and_not_what_was_landed_again_or_replaced(store: Store) -> None:
+    """The first few are found by narrow columns: neither a record landed three times nor a version
+    that a newer one replaced may stand in another's place there, before any merge."""
+    failed = dict[str, Any](failed=True, error_type="timeout", error_message="slow")
+    turns = [
+        turn(f"l{n}", n, rounds=1, stop_reason="error", max_identical_tool_streak=3 + n)
+        for n in range(4)
+    ]
+    silent = [turn(f"m{n}", n, user_message="Hi", response_text=" \n") for n in range(10, 13)]
+    hanging = [turn(f"r{n}", n, status="running", stop_reason="") for n in range(20, 23)]
+    calls = [call(f"l{n}", n, duration=n, cost_usd=Decimal(n)) for n in range(1, 5)]
+    tools = [tool(f"l{n}", n, name=f"t{n % 2}", **failed) for n in range(4)]
+    for _ in range(3):
+        insert(store, *turns, *silent, *hanging, *calls, *tools)
+    newer = T0 + 1
+    insert(
+        store,
+        turn("l3", 3, written_at=newer),
+        turn("m12", 12, user_message="Hi", response_text="Hello.", written_at=newer),
+        turn("r22", 22, written_at=newer),
+        call("l4", 4, duration=0.5, written_at=newer),
+        tool("l3", 3, name="t1", written_at=newer),
+    )
+    assert [
+        picked(answer(store, name, limit=2), column)
+        for name, column in (
+            ("premature_stops", "turn"),
+            ("loops", "turn"),
+            ("silent_turns", "turn"),
+            ("unfinished_turns", "turn"),
+            ("slow_calls", "span"),
+            ("expensive_calls", "span"),
+            ("failing_tools", "last_span"),
+            ("errors_by_type", "last_span"),
+        )
+    ] == [
+        [("l2",), ("l1",)],
+        [("l2",), ("l1",)],
+        [("m11",), ("m10",)],
+        [("r21",), ("r20",)],
+        [("l3",), ("l2",)],
+        [("l3",), ("l2",)],
+        [("l2",), ("l1",)],
+        [("l2",), ("l1",)],
+    ]
+
+
 def test_a_diagnostic_is_found_by_name_with_dashes_and_by_its_beginning() -> None:
     assert find("premature-stops").name == find("prem").name == "premature_stops"
     for unknown in ("", "s", "nothing"):

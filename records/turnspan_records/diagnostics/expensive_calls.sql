@@ -1,6 +1,14 @@
 -- title: Expensive model calls
 -- question: Which single model calls cost most?
 -- remedy: Many input tokens with few cached ones ask for prompt caching or a shorter context; many reasoning tokens for a lower reasoning level.
+WITH calls AS
+    (
+        SELECT * FROM llm_call
+        WHERE cost_usd IS NOT NULL
+            AND ({project:String} = '' OR project = {project:String})
+            AND ({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00' OR start_time >= {since:DateTime64(9, 'UTC')})
+            AND ({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00' OR start_time < {until:DateTime64(9, 'UTC')})
+    )
 SELECT
     start_time AS time,
     project,
@@ -13,10 +21,9 @@ SELECT
     round,
     session_id AS session,
     span_id AS span
-FROM llm_call AS c
-WHERE cost_usd IS NOT NULL
-    AND ({project:String} = '' OR project = {project:String})
-    AND ({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00' OR start_time >= {since:DateTime64(9, 'UTC')})
-    AND ({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00' OR start_time < {until:DateTime64(9, 'UTC')})
-ORDER BY cost_usd DESC, span
+FROM calls AS c
+-- First when they began, with what it takes to order them; the rest is read for those few only.
+WHERE start_time IN
+    (SELECT start_time FROM calls ORDER BY cost_usd DESC, start_time DESC LIMIT {limit:UInt32})
+ORDER BY c.cost_usd DESC, time DESC, span
 LIMIT {limit:UInt32}

@@ -6,7 +6,7 @@ WITH premature AS
         SELECT * FROM turn_summary AS t
         WHERE parent_turn_id = ''
             AND status != 'running'
-            AND (status != 'final' OR splitByChar(':', t.stop_reason)[1] != 'completed')
+            AND NOT (status = 'final' AND (t.stop_reason = 'completed' OR startsWith(t.stop_reason, 'completed:')))
             AND rounds < 3
             AND ({project:String} = '' OR project = {project:String})
             AND ({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00' OR start_time >= {since:DateTime64(9, 'UTC')})

@@ -1,6 +1,13 @@
 -- title: Slow model calls
 -- question: Which model calls took longest, and was it the wait for the first token or the length of the reply?
 -- remedy: A long first_chunk is the provider's queue or a long prompt (see context_growth); few output tokens a second is the model; many tries are rate limits.
+WITH calls AS
+    (
+        SELECT * FROM llm_call
+        WHERE ({project:String} = '' OR project = {project:String})
+            AND ({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00' OR start_time >= {since:DateTime64(9, 'UTC')})
+            AND ({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00' OR start_time < {until:DateTime64(9, 'UTC')})
+    )
 SELECT
     start_time AS time,
     project,
@@ -14,9 +21,9 @@ SELECT
     error_type AS error,
     session_id AS session,
     span_id AS span
-FROM llm_call AS c
-WHERE ({project:String} = '' OR project = {project:String})
-    AND ({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00' OR start_time >= {since:DateTime64(9, 'UTC')})
-    AND ({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00' OR start_time < {until:DateTime64(9, 'UTC')})
-ORDER BY duration_seconds DESC, span
+FROM calls AS c
+-- First when they began, with what it takes to order them; the rest is read for those few only.
+WHERE start_time IN
+    (SELECT start_time FROM calls ORDER BY duration DESC, start_time DESC LIMIT {limit:UInt32})
+ORDER BY duration_seconds DESC, time DESC, span
 LIMIT {limit:UInt32}
