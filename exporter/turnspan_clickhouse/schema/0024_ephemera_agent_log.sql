@@ -61,7 +61,7 @@ FROM {with_content:turn_content(stored_hashes, stored_messages, definitions, cal
                 toString(annotation.outcome), (created_at, written_at, annotation_id)))
             FROM {database}.annotation
             WHERE subject_kind = 'turn' AND kind = 'outcome'
-            GROUP BY project, subject_id
+            GROUP BY cityHash64(project, subject_id)
             SETTINGS final = 0
         ),
         flags AS
@@ -70,7 +70,7 @@ FROM {with_content:turn_content(stored_hashes, stored_messages, definitions, cal
                 annotation.training_flag, (created_at, written_at, annotation_id)))
             FROM {database}.annotation
             WHERE subject_kind = 'turn' AND kind = 'training_flag'
-            GROUP BY project, subject_id
+            GROUP BY cityHash64(project, subject_id)
             SETTINGS final = 0
         )
     SELECT
@@ -118,7 +118,7 @@ FROM {with_content:turn_content(stored_hashes, stored_messages, definitions, cal
                 toString(annotation.outcome), (created_at, written_at, annotation_id)))
             FROM {database}.annotation
             WHERE subject_kind IN ('call', 'llm_call') AND kind = 'outcome'
-            GROUP BY project, subject_id
+            GROUP BY cityHash64(project, subject_id)
             SETTINGS final = 0
         ),
         flags AS
@@ -127,7 +127,7 @@ FROM {with_content:turn_content(stored_hashes, stored_messages, definitions, cal
                 annotation.training_flag, (created_at, written_at, annotation_id)))
             FROM {database}.annotation
             WHERE subject_kind IN ('call', 'llm_call') AND kind = 'training_flag'
-            GROUP BY project, subject_id
+            GROUP BY cityHash64(project, subject_id)
             SETTINGS final = 0
         )
     SELECT
