@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
 import statistics
 import sys
@@ -60,9 +59,8 @@ class Answer:
 
 
 def cpu_seconds(pid: int) -> float:
-    """User and system time of a process so far."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    """User and system time of a process so far (by its clock: /proc counts in steps of 10 ms)."""
+    return time.clock_gettime((~pid << 3) | 2)  # CPUCLOCK_SCHED of another process
 
 
 def ask(dsn: Dsn, pid: int, sql: str, *, ours: bool, rounds: int) -> Answer:

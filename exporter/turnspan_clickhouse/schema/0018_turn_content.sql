@@ -1,11 +1,9 @@
--- What the views of turns join to them: as call_content, for the reasons given there. Elements, by
+-- What turn_full joins to turns: as call_content, for the reasons given there. Elements, by
 -- position:
---   stored_hashes, stored_messages   hash; message as JSON
 --   definitions   (hash, body)
 --   calls         (turn_id, start_time, span_id, written_at, provider, model, system_prompt hash,
 --                 context hash, thoughts, tool_calls JSON), in the order of time, each once
 --   tools         (turn_id, start_time, span_id, written_at, round, result as JSON), likewise
---   comments      (id of the turn or call, comment): what was last said of them
 CREATE OR REPLACE VIEW {database}.turn_content {on_cluster} AS
 WITH
     arraySort(call -> (call.2, call.3, call.4), found_calls) AS sorted_calls,
@@ -13,10 +11,7 @@ WITH
 SELECT
     content_project,
     content_scope,
-    stored_hashes,
-    stored_messages,
     arraySort(definition -> definition.1, found_definitions) AS definitions,
-    comments,
     arrayFilter(
         (call, next) -> call.3 != next,
         sorted_calls, arrayPopFront(arrayPushBack(sorted_calls.3, ''))) AS calls,
@@ -28,35 +23,30 @@ FROM
     SELECT
         content_project,
         content_scope,
-        groupArrayIf(hash, kind = 1) AS stored_hashes,
-        groupArrayIf(text, kind = 1) AS stored_messages,
         groupArrayIf((hash, text), kind = 2) AS found_definitions,
         groupArrayIf(
-            (turn, time, span, written, vendor, model, hash, context, text, asked), kind = 3)
+            (turn, time, span, written, vendor, model, hash, context, text, asked), kind = 1)
             AS found_calls,
-        groupArrayIf((turn, time, span, written, number, text), kind = 4) AS found_tools,
-        groupArrayIf((turn, text), kind = 5) AS comments
+        groupArrayIf((turn, time, span, written, number, text), kind = 3) AS found_tools
     FROM
     (
         SELECT
             toString(project) AS content_project,
-            scope AS content_scope,
+            session_id AS content_scope,
             1 AS kind,
-            hash,
-            concat(
-                '{"role":', toJSONString(role),
-                if(name = '', '', concat(',"name":', toJSONString(name))),
-                ',"parts":', if(parts = '', '[]', parts), '}') AS text,
-            '' AS turn,
-            '' AS span,
-            toDateTime64(0, 9, 'UTC') AS time,
-            toDateTime64(0, 9, 'UTC') AS written,
-            '' AS vendor,
-            '' AS model,
-            toFixedString('', 16) AS context,
-            '' AS asked,
+            system_prompt AS hash,
+            response_thoughts AS text,
+            turn_id AS turn,
+            span_id AS span,
+            start_time AS time,
+            written_at AS written,
+            toString(provider) AS vendor,
+            toString(if(response_model = '', request_model, response_model)) AS model,
+            context_assembled AS context,
+            tool_calls AS asked,
             toUInt32(0) AS number
-        FROM {database}.message
+        FROM {database}.llm_call
+        WHERE session_id != ''
         UNION ALL
         SELECT
             toString(used.project), used.scope, 2, d.hash, d.body, '', '',
@@ -78,15 +68,7 @@ FROM
         ) AS used ON d.project = used.project AND d.hash = used.hash
         UNION ALL
         SELECT
-            toString(project), session_id, 3, system_prompt, response_thoughts, turn_id, span_id,
-            start_time, written_at, toString(provider),
-            toString(if(response_model = '', request_model, response_model)), context_assembled,
-            tool_calls, toUInt32(0)
-        FROM {database}.llm_call
-        WHERE session_id != ''
-        UNION ALL
-        SELECT
-            toString(project), trace_id, 3, system_prompt, response_thoughts, turn_id, span_id,
+            toString(project), trace_id, 1, system_prompt, response_thoughts, turn_id, span_id,
             start_time, written_at, toString(provider),
             toString(if(response_model = '', request_model, response_model)), context_assembled,
             tool_calls, toUInt32(0)
@@ -94,7 +76,7 @@ FROM
         WHERE session_id = ''
         UNION ALL
         SELECT
-            toString(project), session_id, 4, toFixedString('', 16),
+            toString(project), session_id, 3, toFixedString('', 16),
             concat(
                 '{"call_id":', toJSONString(call_id), ',"name":', toJSONString(name),
                 ',"result":', toJSONString(result),
@@ -104,7 +86,7 @@ FROM
         WHERE session_id != ''
         UNION ALL
         SELECT
-            toString(project), trace_id, 4, toFixedString('', 16),
+            toString(project), trace_id, 3, toFixedString('', 16),
             concat(
                 '{"call_id":', toJSONString(call_id), ',"name":', toJSONString(name),
                 ',"result":', toJSONString(result),
@@ -112,33 +94,6 @@ FROM
             turn_id, span_id, start_time, written_at, '', '', toFixedString('', 16), '', round
         FROM {database}.tool_call
         WHERE session_id = ''
-        UNION ALL
-        SELECT
-            toString(judged.project), judged.scope, 5, toFixedString('', 16), j.comment,
-            j.subject_id, '', toDateTime64(0, 9, 'UTC'), toDateTime64(0, 9, 'UTC'), '', '',
-            toFixedString('', 16), '', toUInt32(0)
-        FROM
-        (
-            SELECT project, subject_id,
-                argMax(annotation.comment, (created_at, written_at, annotation_id)) AS comment
-            FROM {database}.annotation
-            WHERE subject_kind IN ('turn', 'call', 'llm_call') AND kind = 'comment'
-            GROUP BY project, subject_id
-        ) AS j
-        INNER JOIN
-        (
-            SELECT DISTINCT project, session_id AS scope, turn_id AS id
-            FROM {database}.turn_summary WHERE session_id != ''
-            UNION ALL
-            SELECT DISTINCT project, trace_id AS scope, turn_id AS id
-            FROM {database}.turn_summary WHERE session_id = ''
-            UNION ALL
-            SELECT DISTINCT project, session_id AS scope, span_id AS id
-            FROM {database}.llm_call WHERE session_id != '' AND turn_id IN ('')
-            UNION ALL
-            SELECT DISTINCT project, trace_id AS scope, span_id AS id
-            FROM {database}.llm_call WHERE session_id = '' AND turn_id IN ('')
-        ) AS judged ON j.project = judged.project AND j.subject_id = judged.id
     )
     GROUP BY content_project, content_scope
     SETTINGS final = 0

@@ -10,8 +10,8 @@
 -- index does not know.
 CREATE OR REPLACE VIEW {database}.ephemera_agent_log {on_cluster} AS
 WITH
-    content.1 AS stored_hashes,
-    content.2 AS stored_messages,
+    content.1 AS user_hashes,
+    content.2 AS user_parts,
     content.3 AS definitions,
     content.4 AS calls,
     content.5 AS comments,
@@ -20,10 +20,10 @@ WITH
     if(is_turn, last_call.7, prompt_hash) AS wanted_prompt,
     if(is_turn, arrayLast(call -> call.8 != toFixedString('', 16), own_calls).8, context_hash)
         AS wanted_context,
-    arrayMap(hash -> indexOf(arrayReverse(input_messages), hash), stored_hashes) AS from_the_end,
-    arrayReduce('argMinIf', stored_messages, from_the_end, arrayMap(
-        (message, position) -> position > 0 AND JSONExtractString(message, 'role') = 'user',
-        stored_messages, from_the_end)) AS last_user_message
+    arrayMap(hash -> indexOf(arrayReverse(input_messages), hash), user_hashes) AS from_the_end,
+    arrayReduce(
+        'argMinIf', user_parts, from_the_end, arrayMap(position -> position > 0, from_the_end))
+        AS last_user_parts
 SELECT
     id,
     start_time AS timestamp,
@@ -37,7 +37,7 @@ SELECT
         part -> JSONExtractString(part, 'content'),
         arrayFilter(
             part -> JSONExtractString(part, 'type') = 'text',
-            JSONExtractArrayRaw(last_user_message, 'parts'))), '\n')) AS user_turn,
+            JSONExtractArrayRaw(last_user_parts))), '\n')) AS user_turn,
     response_text AS response,
     if(is_turn, concat('[', arrayStringConcat(
         arrayFlatten(arrayMap(call -> JSONExtractArrayRaw(call.10), own_calls)), ','), ']'), asked)
@@ -52,7 +52,7 @@ SELECT
     round(duration * 1000, 3) AS duration_ms,
     if(error_message = '', toString(error_type), error_message) AS error,
     turn_id
-FROM {with_content:turn_content(stored_hashes, stored_messages, definitions, calls, comments)}
+FROM {with_content:log_content(user_hashes, user_parts, definitions, calls, comments)}
 (
     WITH
         outcomes AS
