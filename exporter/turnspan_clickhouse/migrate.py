@@ -172,16 +172,16 @@ def statements(migration: Migration, dsn: Dsn) -> list[str]:
 
 def _content(database: str, wanted: str, *, joined: bool) -> tuple[str, str]:
     """What stands before and behind the rows (``r``) that get their ``content``."""
-    view, names = wanted.split("(", 1) if wanted else ("", ")")
+    view, _, names = wanted.rstrip(")").partition("(")
     if joined:
         return (
-            f"(SELECT content_project, content_scope, ({names} AS content"
+            f"(SELECT content_project, content_scope, ({names}) AS content"
             f" FROM {database}.{view}) AS c ANY RIGHT JOIN",
             f"AS r ON {_OWN_CONTENT}",
         )
     # The engine leaves out an expression that nobody asks for, but not a bare subquery: identity().
     return (
-        f"(SELECT *, identity((SELECT ({names} FROM {database}.{view}"
+        f"(SELECT *, identity((SELECT ({names}) FROM {database}.{view}"
         f" WHERE {_OWN_CONTENT})) AS content FROM",
         "AS r)",
     )

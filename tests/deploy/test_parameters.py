@@ -36,7 +36,7 @@ SQL = re.compile(
 CONSTANT = re.compile(r"_?[A-Z][A-Z0-9_]*")
 LOOKED_AT = {
     # Identifiers that come from the schema files or the DSN; those of the DSN through quoted().
-    "migrate.py": {"database", "name", "on_cluster", "distributed['shard_by']", "names"},
+    "migrate.py": {"database", "name", "on_cluster", "distributed['shard_by']", "view", "names"},
     "stores.py": {"on_cluster"},
     # Column lists and tables from the record classes.
     "interrupt.py": {"', '.join(names)", "', '.join(chosen)"},
