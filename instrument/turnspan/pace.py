@@ -8,6 +8,7 @@ every fraction of a millisecond, for just long enough that a thread which waits 
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Generator
@@ -26,32 +27,46 @@ WINDOW: Final = 2**18
 Text = TypeVar("Text", str, bytes)
 
 
-_pace = threading.local()
-"""``due``: when this thread is to pause next, by ``time.perf_counter``; ``None``: it does not."""
+_due: Final[dict[int, float]] = {}
+"""When the threads that give way are to pause next, by ``time.perf_counter``. Nearly always none
+or one, and where it is none ``give_way`` costs nothing."""
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_due.clear)
 
 
 @contextmanager
 def giving_way(wanted: bool = True) -> Generator[None]:
     """Within it, if wanted, ``give_way`` pauses this thread where its slice is used up."""
-    before = _due()
-    _pace.due = time.perf_counter() + SLICE if wanted else None
+    thread = threading.get_ident()
+    before = _due.get(thread)
+    if wanted:
+        _due[thread] = time.perf_counter() + SLICE
+    else:
+        _due.pop(thread, None)
     try:
         yield
     finally:
-        _pace.due = before
+        if before is None:
+            _due.pop(thread, None)
+        else:
+            _due[thread] = before
 
 
 def gives_way() -> bool:
     """Whether this thread is to give way."""
-    return _due() is not None
+    return threading.get_ident() in _due
 
 
 def give_way() -> None:
     """Let others run, if it is time; to be called at every step that may be one of many."""
-    due = _due()
+    if not _due:
+        return
+    thread = threading.get_ident()
+    due = _due.get(thread)
     if due is not None and time.perf_counter() >= due:
         time.sleep(PAUSE)
-        _pace.due = time.perf_counter() + SLICE
+        _due[thread] = time.perf_counter() + SLICE
 
 
 def holds(text: Text, *needles: Text) -> bool:
@@ -64,8 +79,3 @@ def holds(text: Text, *needles: Text) -> bool:
             if text.find(needle, start, start + WINDOW + beyond) >= 0:
                 return True
     return False
-
-
-def _due() -> float | None:
-    due: float | None = getattr(_pace, "due", None)
-    return due

@@ -228,7 +228,7 @@ def add_reply(
 ) -> Conversation:
     """Land what the model said; returns it."""
     replies, reasons = output_messages(content.dialect, content.response)
-    reply = Conversation(raw_output=replies, finish_reasons=reasons)
+    reply = Conversation(None, replies, reasons)
     for raw in replies:
         message, digest = lander.reply(raw, place, when)
         reply.output.append(message)

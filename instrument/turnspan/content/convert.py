@@ -168,14 +168,8 @@ def convert(content: InferenceContent, *, keep_bytes: bool = False) -> Conversat
     name = content.dialect
     request = split_request(name, content.request)
     replies, finish_reasons = output_messages(name, content.response)
-    found = Conversation(
-        raw_system=request.system_raw,
-        raw_input=[thawed(message) for message in request.messages_raw],
-        raw_output=replies,
-        raw_tools=request.tools_raw,
-        parameters=request.parameters,
-        finish_reasons=finish_reasons,
-    )
+    found = Conversation(request, replies, finish_reasons)
+    found.raw_input = [thawed(message) for message in request.messages_raw]
     found.input = [convert_message(name, m, keep_bytes=keep_bytes) for m in request.messages_raw]
     found.output = [
         convert_message(name, m, default_role="assistant", keep_bytes=keep_bytes) for m in replies

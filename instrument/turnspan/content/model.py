@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 import orjson
@@ -55,7 +54,6 @@ _MAX_BITS = 10_000
 """Of an integer that is written out: Python refuses more than 4,300 digits."""
 
 
-@dataclass(slots=True)
 class RequestParts:
     """A request taken apart: nothing is lost, ``join_request`` puts it together again.
 
@@ -63,13 +61,22 @@ class RequestParts:
     usable shape: then it stays among the parameters).
     """
 
-    system_raw: Any = None
-    messages_raw: list[Any] = field(default_factory=list[Any])
-    tools_raw: Any = None
-    parameters: dict[str, Any] = field(default_factory=dict[str, Any])
+    # No dataclass, here and below: what it would generate is not compiled.
+    __slots__ = ("messages_raw", "parameters", "system_raw", "tools_raw")
+
+    def __init__(
+        self,
+        system_raw: Any = None,
+        messages_raw: list[Any] | None = None,
+        tools_raw: Any = None,
+        parameters: dict[str, Any] | None = None,
+    ) -> None:
+        self.system_raw = system_raw
+        self.messages_raw: list[Any] = [] if messages_raw is None else messages_raw
+        self.tools_raw = tools_raw
+        self.parameters: dict[str, Any] = {} if parameters is None else parameters
 
 
-@dataclass(slots=True)
 class Conversation:
     """One model call's content in the GenAI schema, beside the provider's own form.
 
@@ -79,19 +86,41 @@ class Conversation:
     the request. ``response_text``, ``response_thoughts`` and ``tool_calls`` are the first choice's.
     """
 
-    system: list[Part] = field(default_factory=list[Part])
-    input: list[Message] = field(default_factory=list[Message])
-    output: list[Message] = field(default_factory=list[Message])
-    tools: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    raw_system: Any = None
-    raw_input: list[Any] = field(default_factory=list[Any])
-    raw_output: list[Any] = field(default_factory=list[Any])
-    raw_tools: Any = None
-    parameters: dict[str, Any] = field(default_factory=dict[str, Any])
-    finish_reasons: list[str] = field(default_factory=list[str])
-    response_text: str = ""
-    response_thoughts: str = ""
-    tool_calls: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    __slots__ = (
+        "finish_reasons",
+        "input",
+        "output",
+        "parameters",
+        "raw_input",
+        "raw_output",
+        "raw_system",
+        "raw_tools",
+        "response_text",
+        "response_thoughts",
+        "system",
+        "tool_calls",
+        "tools",
+    )
+
+    def __init__(
+        self,
+        request: RequestParts | None = None,
+        raw_output: list[Any] | None = None,
+        finish_reasons: list[str] | None = None,
+    ) -> None:
+        self.system: list[Part] = []
+        self.input: list[Message] = []
+        self.output: list[Message] = []
+        self.tools: list[dict[str, Any]] = []
+        self.raw_system: Any = None if request is None else request.system_raw
+        self.raw_input: list[Any] = [] if request is None else request.messages_raw
+        self.raw_output: list[Any] = [] if raw_output is None else raw_output
+        self.raw_tools: Any = None if request is None else request.tools_raw
+        self.parameters: dict[str, Any] = {} if request is None else request.parameters
+        self.finish_reasons: list[str] = [] if finish_reasons is None else finish_reasons
+        self.response_text = ""
+        self.response_thoughts = ""
+        self.tool_calls: list[dict[str, Any]] = []
 
     def last_user_text(self) -> str:
         """The text of the last message that the user wrote; empty when there is none."""

@@ -40,6 +40,7 @@ from turnspan.content.model import (
     unknown_part,
 )
 from turnspan.content.reduce import blob_part, blob_text, part_url, url_part
+from turnspan.content.shapes import is_dict, is_list
 
 NAME: Final = "openai.chat"
 
@@ -48,6 +49,10 @@ _CALL_ORDER: Final = "id,type,function:name:arguments"
 _CALL_FIELDS: Final = frozenset({"id", "type", "function", "custom", "name", "arguments"})
 _CALL_TAKEN: Final = frozenset({KEYS, LAYOUT, EXTRA, STYLE, WRITTEN, "call_type", "legacy"})
 _FUNCTION: Final = frozenset({"name", "arguments"})
+_REPLY: Final = frozenset(
+    {"role", "content", "refusal", "annotations", "audio", "function_call", "tool_calls"}
+)
+"""The fields of a message that the API sends."""
 _REASONING_KEYS: Final = ("reasoning_content", "reasoning")
 _TOOL_ROLES: Final = ("tool", "function")
 
@@ -144,7 +149,36 @@ def is_exact(raw: dict[str, Any]) -> bool:
         return type(raw["content"]) is str and type(raw["role"]) is str
     if keys == ("role", "tool_call_id", "content"):
         return type(raw["content"]) is str and raw["role"] == "tool"
-    return False
+    return "role" in raw and raw["role"] == "assistant" and _is_exact_reply(raw)
+
+
+def _is_exact_reply(raw: dict[str, Any]) -> bool:
+    """A reply as the API sends it: text or calls make a part to note the others on, as they are."""
+    content, calls = raw.get("content"), raw.get("tool_calls")
+    for key, value in raw.items():
+        if key not in _REPLY:
+            return False
+        if value is None or key == "role" or (key == "content" and type(value) is str):
+            continue
+        if key == "tool_calls" and is_list(value):
+            for call in value:
+                if not _is_exact_call(call):
+                    return False
+        elif (key != "annotations" and key != "audio") or type(value) is str:
+            return False
+    return type(content) is str or bool(calls)
+
+
+def _is_exact_call(raw: Any) -> bool:
+    """A function's call in the usual order; its arguments' text is proved where it is parsed."""
+    if not is_dict(raw) or tuple(raw) != ("id", "type", "function") or raw["type"] != "function":
+        return False
+    function = raw["function"]
+    return (
+        is_dict(function)
+        and tuple(function) == ("name", "arguments")
+        and type(function["arguments"]) is str
+    )
 
 
 def _convert_field(

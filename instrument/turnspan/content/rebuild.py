@@ -9,8 +9,8 @@ import orjson
 
 from turnspan.content.blocks import BARE, LAYOUT
 from turnspan.content.convert import convert_message, dialect_of
-from turnspan.content.model import Message, Part, as_dict, dumps, dumps_text, plain_json
-from turnspan.content.reduce import may_hold_files, reduce_bytes
+from turnspan.content.model import Message, Part, as_dict, dumps, dumps_text
+from turnspan.content.reduce import reduce_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,21 +58,19 @@ def convert_sealed(
     *,
     default_role: str = "user",
     keep_bytes: bool = False,
-    written: bytes | None = None,
+    written: bytes = b"",
 ) -> tuple[Message, str]:
     """``convert_message`` and ``source_if_needed`` in one. Never raises.
 
-    ``written`` is ``plain_json(raw)``, for a caller who has it at hand.
+    ``written`` is ``plain_json(raw)``, from a caller who has it at hand.
     """
-    written = plain_json(raw) if written is None else written
-    reduced = raw
-    if not written or (not keep_bytes and may_hold_files(written)):
-        reduced = raw if keep_bytes else reduce_bytes(raw)
-        written = dumps(reduced)
+    reduced = raw if keep_bytes else reduce_bytes(raw)
     message = convert_message(dialect, reduced, default_role=default_role, keep_bytes=True)
     fields = as_dict(reduced)
     if fields is not None and dialect_of(dialect).is_exact(fields):
         return message, ""
+    if not written or reduced is not raw:
+        written = dumps(reduced)
     return message, _source(dialect, written, message)
 
 

@@ -32,6 +32,8 @@ _MAX_DEPTH: Final = 100
 _MAX_KEYS: Final = 10_000
 _MAX_KNOWN: Final = 20_000
 _MAX_KNOWN_LENGTH: Final = 256
+_MAX_LONG: Final = 2**20
+"""Characters of the long texts that are remembered."""
 _SCALARS: Final = frozenset({int, float, bool, type(None)})
 
 
@@ -51,7 +53,10 @@ class Redactor:
         self._keys: dict[str, str] = {}
         self._plain_keys: set[str] = set()
         self._plain: set[str] = set()
-        self._last_plain = ""
+        self._plain_long: dict[int, str] = {}
+        """By identity: a reply is a message's part and a column of its call, a tool's result a
+        column of its row and a message of the next call."""
+        self._long = 0
         self.active = self._masks or self._hook is not None
         """Whether anything is ever changed."""
 
@@ -166,13 +171,18 @@ class Redactor:
     # -- what the masks leave alone ------------------
 
     def _is_plain_text(self, text: str) -> bool:
-        """Whether there is no secret in a text. Short ones, and the last long one, are known."""
+        """Whether there is no secret in a text. Short ones, and the newest long ones, are known."""
         if len(text) > _MAX_KNOWN_LENGTH:
-            if text is self._last_plain:
+            known = self._plain_long
+            if known.get(id(text)) is text:
                 return True
             if find_secrets(text):
                 return False
-            self._last_plain = text  # a reply is a message's part and a column of its call
+            if self._long + len(text) > _MAX_LONG:
+                known.clear()
+                self._long = 0
+            known[id(text)] = text
+            self._long += len(text)
             return True
         if text in self._plain:
             return True

@@ -13,12 +13,12 @@ from typing import Any, Final, cast
 
 from turnspan.content.model import BLOB, URI, Part
 from turnspan.content.shapes import kind_of
-from turnspan.pace import WINDOW, holds
 
 _PREFIX: Final = "sha256:"
 _DIGEST: Final = re.compile(r"sha256:([0-9a-f]{64});size=(\d+)\Z")
 _DATA_URL: Final = re.compile(r"data:([^;,]*)(?:;[^;,]*)*;base64,", re.IGNORECASE)
 _BASE64_KEYS: Final = frozenset({"file_data", "b64_json", "image_b64", "partial_image_b64"})
+_FILE_KEYS: Final = _BASE64_KEYS | {"data", "result"}
 _TYPE_KEYS: Final = ("media_type", "mime_type", "format")
 _MODALITIES: Final = frozenset({"image", "audio", "video"})
 _MAX_DEPTH: Final = 80
@@ -38,27 +38,11 @@ def digest_of(encoded: str | bytes) -> str:
     return f"{_PREFIX}{hashlib.sha256(raw).hexdigest()};size={len(raw)}"
 
 
-def may_hold_files(written: bytes) -> bool:
-    """Whether ``reduce_bytes`` can change a value, by its compact JSON; a quick look, often wrong.
-
-    What it changes has ``;base64,`` in it, in whatever case, or one of its keys and types.
-    """
-    if len(written) > WINDOW:
-        return holds(written, b"64,", b'"data":', b"b64", b"file_data", b"image_generation_call")
-    return (
-        b"64," in written
-        or b'"data":' in written
-        or b"b64" in written
-        or b"file_data" in written
-        or b"image_generation_call" in written
-    )
-
-
 def reduce_bytes(value: Any, depth: int = 0) -> Any:
     """The value with every embedded file replaced; the same object when there is none."""
     kind = kind_of(value)
     if kind is str:
-        return _reduced_url(value) if value[:5].lower() == "data:" else value
+        return _reduced_url(value) if value[4:5] == ":" else value
     if kind is dict:
         return _reduced_dict(cast("dict[Any, Any]", value), depth)
     if kind is list:
@@ -90,7 +74,7 @@ def _reduced_dict(items: dict[Any, Any], depth: int) -> dict[Any, Any]:
         kind = kind_of(item)
         if kind is int or kind is bool or item is None or kind is float:
             continue
-        if kind is str and _holds_base64(key, items):
+        if kind is str and key in _FILE_KEYS and _holds_base64(key, items):
             reduced = _reduced_url(item) if item[:5].lower() == "data:" else digest_of(item)
         else:
             reduced = reduce_bytes(item, depth + 1)

@@ -180,7 +180,8 @@ def _is_credentials(encoded: str) -> bool:
 # -- runs ------------------------------------------------------------------------------------------
 
 
-def _runs(text: str, marked: bytes) -> Iterator[Span]:
+def _runs(text: str, marked: bytes, spans: list[Span]) -> None:
+    # Lists to add to, here and below: a generator's variables are slow where it is compiled.
     find = marked.find
     position = find(_LONG)
     end = len(text)
@@ -200,14 +201,14 @@ def _runs(text: str, marked: bytes) -> Iterator[Span]:
             elif before == "%":
                 start += 2
             if found is not None:
-                yield found
+                spans.append(found)
         for rule in _BY_HEAD.get(text[start : start + _HEAD], ()):
             matched = rule.pattern.match(text, start)
             if matched is not None:
                 group = matched.re.groups
-                yield matched.start(group), matched.end(group), rule.name
+                spans.append((matched.start(group), matched.end(group), rule.name))
                 if rule.name == "aws_access_key_id":
-                    yield from _aws_secret(text, matched.end())
+                    spans += _aws_secret(text, matched.end())
                 break
         position = find(_LONG, stop)
 
@@ -274,42 +275,43 @@ def _private_keys(text: str) -> Iterator[Span]:
         yield found.start(), found.end(), "private_key"
 
 
-def _passwords(text: str) -> Iterator[Span]:
+def _passwords(text: str, spans: list[Span]) -> None:
     assigned, quoted = "=" in text, '"' in text
     if assigned or quoted:
         position = text.find("assword")
         while position >= 0:
             follows = text[position + 7 : position + 8]
             if follows == "=":
-                yield from _pair_password(text, position - 1)
+                spans += _pair_password(text, position - 1)
             elif follows == '"' or follows == "\\":
-                yield from _quoted(text, position + 7)
+                _quoted(text, position + 7, spans)
             position = text.find("assword", position + 7)
     if assigned and ";" in text:
         position = text.find("wd=")
         while position >= 0:
-            yield from _pair_password(text, position - 1)
+            spans += _pair_password(text, position - 1)
             position = text.find("wd=", position + 3)
 
 
-def _named_values(text: str) -> Iterator[Span]:
+def _named_values(text: str, spans: list[Span]) -> None:
     """Values under a key that names a secret, in a text that is JSON."""
     for ending in _KEY_ENDINGS:
         position = text.find(ending)
         while position >= 0:
             after = position + len(ending)
-            if text[after : after + 1] in ('"', "\\"):
-                yield from _quoted(text, after)
+            follows = text[after : after + 1]
+            if follows == '"' or follows == "\\":
+                _quoted(text, after, spans)
             position = text.find(ending, after)
 
 
-def _quoted(text: str, position: int) -> Iterator[Span]:
+def _quoted(text: str, position: int, spans: list[Span]) -> None:
     """The value of the quoted key that ends at a position, if the key names a secret."""
     start = max(text.rfind('"', max(0, position - 64), position) + 1, position - 64, 0)
     kind = names_secret(text[start:position])
     found = _QUOTED_VALUE.match(text, position) if kind else None
     if found is not None:
-        yield found.start(1), found.end(1), kind
+        spans.append((found.start(1), found.end(1), kind))
 
 
 def _pair_password(text: str, position: int) -> Iterator[Span]:
@@ -336,17 +338,18 @@ def find_secrets(text: str) -> list[Span]:
         urls, passwords = holds(text, "@") and holds(text, "://"), holds(text, "assword", "wd=")
     else:
         keys, runs = "PRIVATE KEY-----" in text, _LONG in marked
-        urls, passwords = "@" in text and "://" in text, "assword" in text or "wd=" in text
+        urls = "@" in text and "://" in text
+        passwords = "assword" in text or ("=" in text and "wd=" in text)
     if keys:
         found += _private_keys(text)
     if runs:
-        found += _runs(text, marked)
+        _runs(text, marked, found)
     if urls:
         found += _url_passwords(text)
     if passwords:
-        found += _passwords(text)
+        _passwords(text, found)
     if text[0] in "{[":
-        found += _named_values(text)
+        _named_values(text, found)
     if len(found) < 2:
         return found
     found.sort(key=lambda span: (span[0], -span[1]))
