@@ -65,7 +65,10 @@ COMPILED = (
     "turnspan_clickhouse/batch.py",
     "turnspan_clickhouse/encode.py",
     "turnspan_clickhouse/pricing.py",
+    "turnspan_clickhouse/records.py",
+    "turnspan_clickhouse/wire.py",
     "turnspan_clickhouse/normalise/__init__.py",
+    "turnspan_clickhouse/normalise/attributes.py",
     "turnspan_clickhouse/normalise/derived.py",
     "turnspan_clickhouse/normalise/inference.py",
     "turnspan_clickhouse/normalise/landing.py",
@@ -74,6 +77,7 @@ COMPILED = (
     "turnspan_clickhouse/normalise/requested.py",
     "turnspan_clickhouse/normalise/seen.py",
     "turnspan_clickhouse/normalise/source.py",
+    "turnspan_clickhouse/normalise/values.py",
     "turnspan_clickhouse/normalise/written.py",
 )
 

@@ -11,17 +11,17 @@ from __future__ import annotations
 import re
 import sys
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Context, Decimal, InvalidOperation
-from functools import lru_cache
 from itertools import accumulate, chain
 from operator import attrgetter
 from typing import Any
 
 from turnspan.pace import give_way
 from turnspan_clickhouse.records import Record, columns
+from turnspan_clickhouse.wire import NO_PAIRS, Pairs, clean_text, varint, written
 
 Encoder = Callable[[Sequence[Any]], bytes]
 """A column's values, at least one, to the bytes of its body."""
@@ -71,16 +71,6 @@ def encode_rows(
     return encode_block(record_class, good), rejected
 
 
-def varint(number: int) -> bytes:
-    """An unsigned LEB128 integer, the format's lengths and counts."""
-    out = bytearray()
-    while number > 127:
-        out.append(number & 127 | 128)
-        number >>= 7
-    out.append(number)
-    return bytes(out)
-
-
 @dataclass(frozen=True, slots=True)
 class _Layout:
     start: bytes
@@ -97,7 +87,7 @@ def _layout(record_class: type[Record]) -> _Layout:
         found = _Layout(
             varint(len(names)),
             tuple(
-                (attrgetter(name), _text(name) + _text(kind), _encoder(kind))
+                (attrgetter(name), written(name) + written(kind), _encoder(kind))
                 for name, kind in names
             ),
         )
@@ -122,44 +112,17 @@ def _encoder(kind: str) -> Encoder:
 # -- strings -------------------------------------------------------------------------------------
 
 
-def _text(value: str) -> bytes:
-    raw = value.encode()
-    return varint(len(raw)) + raw
-
-
 def _strings(values: Sequence[Any]) -> bytes:
     first = values[0]
     try:
         if values.count(first) == len(values):  # project, service, model: one value a batch
-            return _text(first) * len(values)
+            return written(first) * len(values)
         short = "".join([_LENGTHS[len(value)] + value for value in values])
         if short.isascii():
             return short.encode()
     except (IndexError, TypeError, AttributeError, UnicodeEncodeError):
         pass  # a long or odd value: byte by byte
-    return b"".join(_prefixed(values))
-
-
-def _prefixed(values: Iterable[Any]) -> list[bytes]:
-    out: list[bytes] = []
-    for value in values:
-        try:
-            raw = value.encode()
-        except (AttributeError, UnicodeEncodeError):
-            raw = _clean_text(value)
-        out.append(varint(len(raw)))
-        out.append(raw)
-    return out
-
-
-def _clean_text(value: Any) -> bytes:
-    if value is None:
-        return b""
-    if isinstance(value, (bytes, bytearray)):
-        return value.decode("utf-8", "replace").encode()
-    # Through UTF-16, where a pair of surrogates is one character and a lone one is an error.
-    raw = str(value).encode("utf-16-le", "surrogatepass")
-    return raw.decode("utf-16-le", "replace").encode()
+    return b"".join([written(value) for value in values])
 
 
 def _fixed(values: Sequence[Any]) -> bytes:
@@ -177,7 +140,7 @@ def _clean_fixed(value: Any) -> bytes:
         return bytes(16)
     if isinstance(value, str) and re.fullmatch(r"[0-9a-fA-F]{32}", value):
         return bytes.fromhex(value)
-    raw = bytes(value) if isinstance(value, (bytes, bytearray)) else _clean_text(value)
+    raw = bytes(value) if isinstance(value, (bytes, bytearray)) else clean_text(value)
     return raw[:16].ljust(16, b"\0")
 
 
@@ -323,24 +286,16 @@ def _offsets(values: Sequence[Any]) -> bytes:
 
 
 def _maps(values: Sequence[Any]) -> bytes:
-    if set(map(type, values)) != {dict}:
-        values = [_clean_dict(value) for value in values]
-    contents = list(chain.from_iterable([value.values() for value in values]))
-    if not contents:
-        return bytes(8 * len(values))
-    return _offsets(values) + b"".join([_keys((*value,)) for value in values]) + _strings(contents)
+    pairs = [value if type(value) is Pairs else _pairs(value) for value in values]
+    offsets = _little(array("Q", accumulate([each.count for each in pairs])))
+    parts = [offsets, *[each.keys for each in pairs], *[each.values for each in pairs]]
+    return b"".join(parts)
 
 
-@lru_cache(maxsize=1024)
-def _keys(keys: tuple[Any, ...]) -> bytes:
-    """A row's keys: rows of one kind have the same, in the same order."""
-    return b"".join(_prefixed(keys))
-
-
-def _clean_dict(value: Any) -> dict[Any, Any]:
+def _pairs(value: Any) -> Pairs:
     if value is None:
-        return {}
-    return dict(value) if hasattr(value, "items") else {"": value}
+        return NO_PAIRS
+    return Pairs.of(dict(value) if hasattr(value, "items") else {"": value})
 
 
 _SIMPLE: dict[str, Encoder] = {

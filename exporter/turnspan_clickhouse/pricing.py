@@ -135,36 +135,49 @@ class Pricer:
         (``cached``) cost nothing, whatever it cost the first time.
         """
         if cached:
-            return self._nothing()
+            return self.nothing()
         if usage.input_tokens is None and usage.output_tokens is None:
             return UNKNOWN
+        counts = (
+            usage.input_tokens or 0,
+            usage.output_tokens or 0,
+            usage.cache_read_tokens or 0,
+            usage.cache_write_tokens or 0,
+            cache_write_1h_tokens,
+            usage.reasoning_tokens or 0,
+            web_searches,
+        )
+        names = (provider, response_model, request_model)
+        return self.cost(names, counts, when, service_tier, speed, batch)
+
+    def nothing(self) -> tuple[Decimal | None, str]:
+        """The price of an answer from the application's own cache."""
         try:
-            known = self._find(provider, response_model, request_model)
+            return Decimal(0), _version(self._current_snapshot())
+        except Exception as error:  # noqa: BLE001  a price is never worth a lost record
+            errors.record("pricing", error)
+            return UNKNOWN
+
+    def cost(
+        self,
+        names: tuple[str, str, str],
+        counts: tuple[int, ...],
+        when: int,
+        service_tier: str,
+        speed: str,
+        batch: bool,
+    ) -> tuple[Decimal | None, str]:
+        """``price`` of what ``_REPORTED`` names; ``names`` are those of provider and models."""
+        try:
+            known = self._find(names)
             if known is None:
                 return UNKNOWN
             rates = self._rates(known, when, service_tier, speed, batch)
         except Exception as error:  # noqa: BLE001  a price is never worth a lost record
             errors.record("pricing", error)
             return UNKNOWN
-        cost = rates.cost(
-            (
-                usage.input_tokens or 0,
-                usage.output_tokens or 0,
-                usage.cache_read_tokens or 0,
-                usage.cache_write_tokens or 0,
-                cache_write_1h_tokens,
-                usage.reasoning_tokens or 0,
-                web_searches,
-            )
-        )
+        cost = rates.cost(counts)
         return UNKNOWN if cost is None else (cost, self._version)
-
-    def _nothing(self) -> tuple[Decimal | None, str]:
-        try:
-            return Decimal(0), _version(self._current_snapshot())
-        except Exception as error:  # noqa: BLE001  a price is never worth a lost record
-            errors.record("pricing", error)
-            return UNKNOWN
 
     def _load(self) -> DataSnapshot:
         """Import the price data (0.3 s), on first use only."""
@@ -174,14 +187,11 @@ class Pricer:
             self._current_snapshot = get_snapshot
             return get_snapshot()
 
-    def _find(self, provider: str, response_model: str, request_model: str) -> _Known | None:
+    def _find(self, names: tuple[str, str, str]) -> _Known | None:
         snapshot = self._current_snapshot()
-        key = (provider, response_model, request_model)
-        if snapshot is self._snapshot:
-            try:
-                return self._models[key]
-            except KeyError:
-                pass
+        if snapshot is self._snapshot and names in self._models:
+            return self._models[names]
+        provider, response_model, request_model = names
         with self._lock:
             if snapshot is not self._snapshot or len(self._models) >= _MAX_CACHED:
                 self._models = {}
@@ -190,7 +200,7 @@ class Pricer:
             known = None
             for model in (response_model, request_model):
                 known = known or _look_up(snapshot, provider, model)
-            self._models[key] = known
+            self._models[names] = known
         return known
 
     def _rates(
@@ -272,33 +282,62 @@ def _price_key(name: str) -> str:
     return str(unit_data[name].get("price_key", name))
 
 
-_pricer = Pricer()
+_pricer: Final = Pricer()
 
 price = _pricer.price
 """``Pricer.price`` of the process's pricer."""
+
+
+def price_of_counts(
+    attributes: Mapping[str, Any],
+    input_tokens: int | None,
+    output_tokens: int | None,
+    cache_read_tokens: int | None,
+    cache_write_tokens: int | None,
+    reasoning_tokens: int | None,
+    when: int,
+) -> tuple[Decimal | None, str]:
+    """As ``price_of_call``."""
+    get = attributes.get
+    if get(semconv.RESPONSE_CACHED) is True:
+        return _pricer.nothing()
+    if input_tokens is None and output_tokens is None:
+        return UNKNOWN
+    tier = get(semconv.OPENAI_RESPONSE_SERVICE_TIER)
+    if not isinstance(tier, str):
+        tier = get(semconv.RESPONSE_SERVICE_TIER)
+    tier = tier if isinstance(tier, str) else ""
+    names = (
+        _text(get(semconv.PROVIDER_NAME)),
+        _text(get(semconv.RESPONSE_MODEL)),
+        _text(get(semconv.REQUEST_MODEL)),
+    )
+    counts = (
+        input_tokens or 0,
+        output_tokens or 0,
+        cache_read_tokens or 0,
+        cache_write_tokens or 0,
+        _count(get(semconv.USAGE_CACHE_WRITE_1H_INPUT_TOKENS)),
+        reasoning_tokens or 0,
+        _count(get(semconv.USAGE_WEB_SEARCHES)),
+    )
+    batch = tier == _BATCH
+    speed = _text(get(semconv.RESPONSE_SPEED))
+    return _pricer.cost(names, counts, when, "" if batch else tier, speed, batch)
 
 
 def price_of_call(
     attributes: Mapping[str, Any], usage: Usage, when: int
 ) -> tuple[Decimal | None, str]:
     """``price`` of the call whose span has these attributes."""
-    get = attributes.get
-    tier = get(semconv.OPENAI_RESPONSE_SERVICE_TIER)
-    if not isinstance(tier, str):
-        tier = get(semconv.RESPONSE_SERVICE_TIER)
-    tier = tier if isinstance(tier, str) else ""
-    return price(
-        _text(get(semconv.PROVIDER_NAME)),
-        _text(get(semconv.RESPONSE_MODEL)),
-        _text(get(semconv.REQUEST_MODEL)),
-        usage,
+    return price_of_counts(
+        attributes,
+        usage.input_tokens,
+        usage.output_tokens,
+        usage.cache_read_tokens,
+        usage.cache_write_tokens,
+        usage.reasoning_tokens,
         when,
-        cache_write_1h_tokens=_count(get(semconv.USAGE_CACHE_WRITE_1H_INPUT_TOKENS)),
-        web_searches=_count(get(semconv.USAGE_WEB_SEARCHES)),
-        service_tier="" if tier == _BATCH else tier,
-        speed=_text(get(semconv.RESPONSE_SPEED)),
-        batch=tier == _BATCH,
-        cached=get(semconv.RESPONSE_CACHED) is True,
     )
 
 

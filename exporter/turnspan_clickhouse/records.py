@@ -12,13 +12,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from decimal import Decimal
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
+
+from turnspan_clickhouse.wire import NO_PAIRS, Pairs
 
 NO_HASH = bytes(16)
 """The hash column's value where a record has no such content."""
 
 TIME = "DateTime64(9, 'UTC')"
 MONEY = "Nullable(Decimal(18, 12))"
+
+Texts: TypeAlias = "Pairs | dict[str, str]"
+"""A map's column: encoded already, or a dictionary."""
 
 
 def column(type_name: str, default: Any = None, *, factory: Any = None) -> Any:
@@ -30,10 +35,14 @@ def column(type_name: str, default: Any = None, *, factory: Any = None) -> Any:
 
 
 class Record:
-    """Base of the record classes; ``table`` is the ClickHouse table's name."""
+    """Base of the record classes; ``table`` is the ClickHouse table's name (see ``RECORDS``).
+
+    Many rows are made on the way of every span. There ``__new__`` makes them, and all columns are
+    set: what a dataclass generates is not compiled.
+    """
 
     __slots__ = ()
-    table: ClassVar[str]
+    table: ClassVar[str] = ""
 
 
 def columns(record: type[Record]) -> tuple[tuple[str, str], ...]:
@@ -44,8 +53,6 @@ def columns(record: type[Record]) -> tuple[tuple[str, str], ...]:
 @dataclass(slots=True)
 class LlmCall(Record):
     """One model call."""
-
-    table: ClassVar[str] = "llm_call"
 
     project: str = column("String", "")
     service: str = column("String", "")
@@ -95,7 +102,7 @@ class LlmCall(Record):
     rollout_id: str = column("String", "")
     attempt_id: str = column("String", "")
     scope_name: str = column("String", "")
-    attributes: dict[str, str] = column("Map(String, String)", factory=dict)
+    attributes: Texts = column("Map(String, String)", NO_PAIRS)
     writer: str = column("String", "")
     written_at: int = column(TIME, 0)
 
@@ -103,8 +110,6 @@ class LlmCall(Record):
 @dataclass(slots=True)
 class TurnSummary(Record):
     """One agent turn (an ``invoke_agent`` span); its ``final`` row replaces the ``running`` one."""
-
-    table: ClassVar[str] = "turn_summary"
 
     project: str = column("String", "")
     service: str = column("String", "")
@@ -150,7 +155,7 @@ class TurnSummary(Record):
     rollout_id: str = column("String", "")
     attempt_id: str = column("String", "")
     scope_name: str = column("String", "")
-    attributes: dict[str, str] = column("Map(String, String)", factory=dict)
+    attributes: Texts = column("Map(String, String)", NO_PAIRS)
     writer: str = column("String", "")
     written_at: int = column(TIME, 0)
 
@@ -158,8 +163,6 @@ class TurnSummary(Record):
 @dataclass(slots=True)
 class ToolCall(Record):
     """One executed tool: an ``execute_tool`` span."""
-
-    table: ClassVar[str] = "tool_call"
 
     project: str = column("String", "")
     service: str = column("String", "")
@@ -182,7 +185,7 @@ class ToolCall(Record):
     error_message: str = column("String", "")
     agent_name: str = column("String", "")
     scope_name: str = column("String", "")
-    attributes: dict[str, str] = column("Map(String, String)", factory=dict)
+    attributes: Texts = column("Map(String, String)", NO_PAIRS)
     writer: str = column("String", "")
     written_at: int = column(TIME, 0)
 
@@ -194,8 +197,6 @@ class Message(Record):
     ``parts`` is a JSON array in the GenAI message schema. ``source`` is the provider's own JSON of
     the message, kept only where it cannot be rebuilt exactly from ``role``, ``name`` and ``parts``.
     """
-
-    table: ClassVar[str] = "message"
 
     project: str = column("String", "")
     scope: str = column("String", "")
@@ -217,8 +218,6 @@ class Definition(Record):
     own JSON where ``body`` is not exactly that.
     """
 
-    table: ClassVar[str] = "definition"
-
     project: str = column("String", "")
     hash: bytes = column("FixedString(16)", NO_HASH)
     kind: str = column("String", "")
@@ -231,8 +230,6 @@ class Definition(Record):
 @dataclass(slots=True)
 class SpanRow(Record):
     """Any span of a trace, without content, so that the trace can be rebuilt."""
-
-    table: ClassVar[str] = "span"
 
     project: str = column("String", "")
     service: str = column("String", "")
@@ -251,8 +248,8 @@ class SpanRow(Record):
     status_message: str = column("String", "")
     scope_name: str = column("String", "")
     scope_version: str = column("String", "")
-    attributes: dict[str, str] = column("Map(String, String)", factory=dict)
-    resource: dict[str, str] = column("Map(String, String)", factory=dict)
+    attributes: Texts = column("Map(String, String)", NO_PAIRS)
+    resource: Texts = column("Map(String, String)", NO_PAIRS)
     events: str = column("String", "")
     links: str = column("String", "")
     writer: str = column("String", "")
@@ -262,8 +259,6 @@ class SpanRow(Record):
 @dataclass(slots=True)
 class Annotation(Record):
     """One judgment about a call, turn, session, artifact or attempt; append-only."""
-
-    table: ClassVar[str] = "annotation"
 
     project: str = column("String", "")
     subject_kind: str = column("String", "")
@@ -283,13 +278,18 @@ class Annotation(Record):
     written_at: int = column(TIME, 0)
 
 
-RECORDS: tuple[type[Record], ...] = (
-    LlmCall,
-    TurnSummary,
-    Annotation,
-    ToolCall,
-    Message,
-    Definition,
-    SpanRow,
-)
+_TABLES: dict[str, type[Record]] = {
+    "llm_call": LlmCall,
+    "turn_summary": TurnSummary,
+    "annotation": Annotation,
+    "tool_call": ToolCall,
+    "message": Message,
+    "definition": Definition,
+    "span": SpanRow,
+}
+# Not in the classes: compiled, a dataclass takes a class variable of its own for a field.
+for _table, _record in _TABLES.items():
+    _record.table = _table
+
+RECORDS: tuple[type[Record], ...] = tuple(_TABLES.values())
 """Every record class, most precious first (the spool drops from the end when it is full)."""

@@ -128,7 +128,9 @@ def test_replies_said_to_be_exact_are_so_in_every_combination(order: tuple[str, 
         raw = {key: fields[key] for key in order if fields[key] is not ...}
         if dialect_of("openai.chat").is_exact(raw):
             exact += 1
-            assert source_if_needed("openai.chat", raw, convert_message("openai.chat", raw)) == "", raw
+            assert (
+                source_if_needed("openai.chat", raw, convert_message("openai.chat", raw)) == ""
+            ), raw
     assert exact > 100
 
 

@@ -25,12 +25,14 @@ from turnspan.content.redact import Redactor
 from turnspan.pace import give_way
 from turnspan_clickhouse.batch import Batch
 from turnspan_clickhouse.normalise import inference, others
+from turnspan_clickhouse.normalise.attributes import Cleaner
 from turnspan_clickhouse.normalise.derived import DerivedTurns, again
 from turnspan_clickhouse.normalise.foreign import adopt
 from turnspan_clickhouse.normalise.landing import Lander
 from turnspan_clickhouse.normalise.nesting import Held, Nesting, enrich, same_call, same_tool
 from turnspan_clickhouse.normalise.requested import DecoratedTurns
-from turnspan_clickhouse.normalise.source import Cleaner, Origins, SpanFacts, read, settle, text
+from turnspan_clickhouse.normalise.source import Origins, Reader, SpanFacts
+from turnspan_clickhouse.normalise.values import text
 from turnspan_clickhouse.records import LlmCall, TurnSummary
 
 MAX_OPEN_TURNS = 50_000
@@ -110,13 +112,12 @@ class Normaliser:
                 failed.append(error)
 
     def _read(self, span: ReadableSpan) -> tuple[SpanFacts, Content | None]:
-        facts = read(span, self._origins, self._cleaner)
-        context = span.context
-        assert context is not None
-        content = self._ledger.take(context.trace_id, context.span_id)
+        facts = self._reader.read(span)
+        trace_id, span_id = facts.key
+        content = self._ledger.take(trace_id, span_id)
         if content is None:
             content = adopt(facts, self._settings.capture_content)
-        settle(facts, self._cleaner)
+        self._reader.settle(facts)
         return facts, content
 
     def _records(
@@ -160,7 +161,7 @@ class Normaliser:
     def judged(self, judgment: Judgment, batch: Batch) -> None:
         """Add the row of a judgment."""
         redactor = self._current_redactor()
-        project = self._origins.read(judgment.resource).project
+        project = self._origins.of(judgment.resource).project
         batch.add(others.annotation(judgment, project, redactor, batch.written_at))
 
     def finish(self, batch: Batch, ready: Callable[[TurnSummary], bool] | None = None) -> None:
@@ -299,7 +300,10 @@ class Normaliser:
         batch.add(row)
         if cost is not None and row.parent_turn_id:
             self._add_cost(row.parent_turn_id, cost)
-        return Held(turns=[row]) if facts.foreign else Held()
+        around = Held()
+        if facts.foreign:
+            around.turns.append(row)
+        return around
 
     def _add_cost(self, turn_id: str, cost: Decimal) -> None:
         self._costs[turn_id] = self._costs.get(turn_id, Decimal(0)) + cost
@@ -318,6 +322,7 @@ class Normaliser:
         self._redactor = Redactor(settings)
         self._cleaner = Cleaner(self._redactor)
         self._origins = Origins(self._project or settings.project, self._redactor)
+        self._reader = Reader(self._origins, self._cleaner)
 
 
 def _operation_of(facts: SpanFacts, content: Content | None) -> str:

@@ -10,14 +10,15 @@ from turnspan.content.model import Conversation, last_user_text
 from turnspan.turn import Turn
 from turnspan_clickhouse import dialects
 from turnspan_clickhouse.dialects import ForeignCall, ForeignSpan
-from turnspan_clickhouse.normalise.source import CONTENT, SpanFacts
+from turnspan_clickhouse.normalise.attributes import CONTENT
+from turnspan_clickhouse.normalise.source import SpanFacts
 
 
 def adopt(facts: SpanFacts, capture_content: bool) -> Content | None:
     """Read a span whose content is not in the ledger; returns it, if it may be recorded.
 
     What its dialect says is put into ``facts.attributes`` under the current convention's names, for
-    the columns; ``facts.texts`` keeps the span's own attributes. Both are without content where
+    the columns; ``facts.encoded`` keeps the span's own attributes. Both are without content where
     that is not to be recorded.
     """
     scope = facts.scope_name
@@ -57,7 +58,7 @@ def _own_content(facts: SpanFacts) -> Content | None:
 
 def _forget_content(facts: SpanFacts) -> None:
     facts.attributes = without_content(facts.attributes)
-    facts.texts = without_content(facts.texts)
+    facts.captured = False
 
 
 def _turn_content(call: ForeignCall) -> TurnContent:

@@ -12,7 +12,6 @@ from turnspan.content.convert import (
     output_messages,
     tool_definitions,
 )
-from turnspan.content.keys import is_content
 from turnspan.content.lean import thawed
 from turnspan.content.ledger import InferenceContent
 from turnspan.content.limit import limit_parts
@@ -22,9 +21,10 @@ from turnspan.content.shapes import is_list
 from turnspan.turn import Usage
 from turnspan_clickhouse.batch import Batch
 from turnspan_clickhouse.normalise.landing import Lander, Place, system_text
-from turnspan_clickhouse.normalise.source import SpanFacts, agent_version, identify, integer, text
+from turnspan_clickhouse.normalise.source import SpanFacts, identify
+from turnspan_clickhouse.normalise.values import agent_version, integer, text
 from turnspan_clickhouse.normalise.written import write_content
-from turnspan_clickhouse.pricing import price_of_call
+from turnspan_clickhouse.pricing import price_of_counts
 from turnspan_clickhouse.records import NO_HASH, LlmCall
 
 _COLUMNS = frozenset(
@@ -62,36 +62,27 @@ _COLUMNS = frozenset(
 )
 
 
-_TEXT_COLUMNS = (
-    (semconv.PROVIDER_NAME, "provider"),
-    (semconv.OPERATION_NAME, "operation"),
-    (semconv.REQUEST_MODEL, "request_model"),
-    (semconv.RESPONSE_MODEL, "response_model"),
-    (semconv.RESPONSE_ID, "response_id"),
-    (semconv.STREAM_OUTCOME, "stream_outcome"),
-    (semconv.AGENT_NAME, "agent_name"),
-    (semconv.CONSORTIUM_ID, "consortium_id"),
-    (semconv.LINEAGE_ID, "lineage_id"),
-    (semconv.ROLLOUT_ID, "rollout_id"),
-    (semconv.ATTEMPT_ID, "attempt_id"),
-)
-"""Attributes that are a text column of the same meaning."""
-
-
 def llm_call(facts: SpanFacts, redactor: Redactor, batch: Batch) -> LlmCall:
     """The row of a model call without its content."""
     a = facts.attributes
     get = a.get
-    usage = usage_of(facts)
-    # Columns are set one by one: most have their default, and fifty keywords cost twice as much.
-    row = LlmCall()
+    row = LlmCall.__new__(LlmCall)
     identify(row, facts, batch)
+    row.provider = text(get(semconv.PROVIDER_NAME))
+    row.operation = text(get(semconv.OPERATION_NAME))
+    row.request_model = text(get(semconv.REQUEST_MODEL))
+    row.response_model = text(get(semconv.RESPONSE_MODEL))
+    row.response_id = text(get(semconv.RESPONSE_ID))
+    row.stream_outcome = text(get(semconv.STREAM_OUTCOME))
+    row.agent_name = text(get(semconv.AGENT_NAME))
+    row.agent_version = agent_version(a)
+    row.consortium_id = text(get(semconv.CONSORTIUM_ID))
+    row.consortium_role = integer(get(semconv.CONSORTIUM_ROLE))
+    row.lineage_id = text(get(semconv.LINEAGE_ID))
+    row.rollout_id = text(get(semconv.ROLLOUT_ID))
+    row.attempt_id = text(get(semconv.ATTEMPT_ID))
     row.error_type = facts.error_type
     row.error_message = facts.error_message
-    for key, column in _TEXT_COLUMNS:
-        value = get(key)
-        if value is not None:
-            setattr(row, column, value if type(value) is str else text(value))
     row.round = integer(get(semconv.ROUND)) or 0
     row.tries = integer(get(semconv.TRIES)) or 1
     row.stream = get(semconv.REQUEST_STREAM) is True
@@ -100,16 +91,35 @@ def llm_call(facts: SpanFacts, redactor: Redactor, batch: Batch) -> LlmCall:
     row.time_to_first_chunk = float(ttfc) if isinstance(ttfc, (int, float)) else None
     reasons: Any = get(semconv.RESPONSE_FINISH_REASONS) or ()
     row.finish_reasons = [text(r) for r in ((reasons,) if isinstance(reasons, str) else reasons)]
-    row.input_tokens = usage.input_tokens
-    row.output_tokens = usage.output_tokens
-    row.cache_read_tokens = usage.cache_read_tokens
-    row.cache_write_tokens = usage.cache_write_tokens
-    row.reasoning_tokens = usage.reasoning_tokens
-    row.cost_usd, row.price_version = price_of_call(facts.raw, usage, facts.start_time)
-    row.agent_version = agent_version(a)
-    row.consortium_role = integer(get(semconv.CONSORTIUM_ROLE))
-    row.attributes = other_attributes(facts, _COLUMNS)
+    row.input_tokens = integer(get(semconv.USAGE_INPUT_TOKENS))
+    row.output_tokens = integer(get(semconv.USAGE_OUTPUT_TOKENS))
+    row.cache_read_tokens = integer(get(semconv.USAGE_CACHE_READ_INPUT_TOKENS))
+    row.cache_write_tokens = integer(get(semconv.USAGE_CACHE_WRITE_INPUT_TOKENS))
+    row.reasoning_tokens = integer(get(semconv.USAGE_REASONING_OUTPUT_TOKENS))
+    row.cost_usd, row.price_version = price_of_counts(
+        facts.raw,
+        row.input_tokens,
+        row.output_tokens,
+        row.cache_read_tokens,
+        row.cache_write_tokens,
+        row.reasoning_tokens,
+        facts.start_time,
+    )
+    row.attributes = facts.other_attributes(_COLUMNS)
+    _without_content(row)
     return row
+
+
+def _without_content(row: LlmCall) -> None:
+    row.request_parameters = ""
+    row.input_messages = []
+    row.output_messages = []
+    row.system_prompt = NO_HASH
+    row.tool_definitions = NO_HASH
+    row.context_assembled = NO_HASH
+    row.response_text = ""
+    row.response_thoughts = ""
+    row.tool_calls = ""
 
 
 def usage_of(facts: SpanFacts) -> Usage:
@@ -122,15 +132,6 @@ def usage_of(facts: SpanFacts) -> Usage:
         cache_write_tokens=integer(a.get(semconv.USAGE_CACHE_WRITE_INPUT_TOKENS)),
         reasoning_tokens=integer(a.get(semconv.USAGE_REASONING_OUTPUT_TOKENS)),
     )
-
-
-def other_attributes(facts: SpanFacts, columns: frozenset[str]) -> dict[str, str]:
-    """The attributes that have no column; content of foreign spans has landed and stays out."""
-    texts = facts.texts
-    found = {name: texts[name] for name in facts.shape.without(columns) if name in texts}
-    if facts.foreign:
-        return {key: value for key, value in found.items() if not is_content(key)}
-    return found
 
 
 def add_content(

@@ -9,7 +9,6 @@ their hashes without being converted, redacted or hashed again.
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
 
@@ -52,20 +51,21 @@ class _Scope:
         """By dialect and JSON, the hash of what the model said."""
 
 
-@dataclass(slots=True)
 class Place:
     """Where a call's content belongs, and what lands it."""
 
-    dialect: str
-    project: str
-    scope: str
-    redactor: Redactor
-    batch: Batch
-    key: bytes = field(init=False)
-    """Its scope, as what begins the key of each message that has landed in it."""
+    __slots__ = ("batch", "dialect", "key", "project", "redactor", "scope")
 
-    def __post_init__(self) -> None:
-        self.key = f"{self.project}\0{self.scope}\0".encode("utf-8", "replace")
+    def __init__(
+        self, dialect: str, project: str, scope: str, redactor: Redactor, batch: Batch
+    ) -> None:
+        self.dialect = dialect
+        self.project = project
+        self.scope = scope
+        self.redactor = redactor
+        self.batch = batch
+        self.key = f"{project}\0{scope}\0".encode("utf-8", "replace")
+        """Its scope, as what begins the key of each message that has landed in it."""
 
 
 class Lander:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
 from turnspan_clickhouse.normalise.source import SpanFacts
 from turnspan_clickhouse.records import LlmCall, ToolCall, TurnSummary
@@ -19,13 +18,15 @@ MAX_HELD = 1_024
 """Rows held under one span; of more, the oldest are no longer claimed."""
 
 
-@dataclass(slots=True)
 class Held:
     """The rows of what ended inside a span."""
 
-    calls: list[LlmCall] = field(default_factory=list[LlmCall])
-    tools: list[ToolCall] = field(default_factory=list[ToolCall])
-    turns: list[TurnSummary] = field(default_factory=list[TurnSummary])
+    __slots__ = ("calls", "tools", "turns")
+
+    def __init__(self) -> None:
+        self.calls: list[LlmCall] = []
+        self.tools: list[ToolCall] = []
+        self.turns: list[TurnSummary] = []
 
     def add(self, other: Held) -> None:
         """Take over the rows of another."""

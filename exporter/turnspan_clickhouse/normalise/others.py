@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.trace import SpanKind, StatusCode
 
 from turnspan import semconv
 from turnspan.content.convert import convert_message, split_request
@@ -16,21 +17,19 @@ from turnspan.content.model import dumps_text, last_user_text
 from turnspan.content.redact import Redactor
 from turnspan.outcomes import tool_failed
 from turnspan_clickhouse.batch import Batch
-from turnspan_clickhouse.normalise.inference import other_attributes, usage_of
-from turnspan_clickhouse.normalise.source import (
-    Cleaner,
-    Origins,
-    SpanFacts,
-    agent_version,
-    identify,
-    integer,
-    text,
-)
+from turnspan_clickhouse.normalise.attributes import Cleaner
+from turnspan_clickhouse.normalise.inference import usage_of
+from turnspan_clickhouse.normalise.source import Origins, SpanFacts, identify
+from turnspan_clickhouse.normalise.values import agent_version, integer, text
 from turnspan_clickhouse.normalise.written import write_content
 from turnspan_clickhouse.records import Annotation, SpanRow, ToolCall, TurnSummary
 
+_NAMES: Final = {id(each): each.name for each in (*SpanKind, *StatusCode)}
+"""Of the members of enumerations, by identity: to ask a member itself takes four times as long."""
+
 RUNNING, FINAL, INTERRUPTED = "running", "final", "interrupted"
 
+_NO_COLUMNS: Final[frozenset[str]] = frozenset()
 _TOOL_COLUMNS = frozenset(
     {
         semconv.OPERATION_NAME,
@@ -95,7 +94,7 @@ def tool_call(
     arguments = content.arguments if content is not None else a.get(semconv.TOOL_CALL_ARGUMENTS)
     result = content.result if content is not None else a.get(semconv.TOOL_CALL_RESULT)
     failed = a.get(semconv.TOOL_FAILED) is True or bool(facts.error_type) or tool_failed(result)
-    row = ToolCall()
+    row = ToolCall.__new__(ToolCall)
     identify(row, facts, batch)
     row.turn_id = facts.turn_id or facts.trace_id
     row.round = integer(a.get(semconv.ROUND)) or 0
@@ -106,7 +105,9 @@ def tool_call(
     row.error_type = facts.error_type
     row.error_message = facts.error_message
     row.agent_name = text(a.get(semconv.AGENT_NAME))
-    row.attributes = other_attributes(facts, _TOOL_COLUMNS)
+    row.attributes = facts.other_attributes(_TOOL_COLUMNS)
+    row.arguments = ""
+    row.result = ""
     write_content(row, "arguments", arguments, "tool_arguments", redactor)
     write_content(row, "result", result, "tool_result", redactor)
     return row
@@ -166,7 +167,7 @@ def turn_summary(
         rollout_id=text(a.get(semconv.ROLLOUT_ID)),
         attempt_id=text(a.get(semconv.ATTEMPT_ID)),
         scope_name=facts.scope_name,
-        attributes=other_attributes(facts, _TURN_COLUMNS),
+        attributes=facts.other_attributes(_TURN_COLUMNS),
         writer=batch.writer,
         written_at=batch.written_at,
     )
@@ -190,7 +191,7 @@ def running_turn(
     """The row of a turn that has begun and not ended."""
     column = cleaner.column
     turn = started.turn
-    origin = origins.read(started.resource)
+    origin = origins.of(started.resource)
     session = turn.session
     row = TurnSummary(
         project=origin.project,
@@ -246,29 +247,30 @@ def annotation(judgment: Judgment, project: str, redactor: Redactor, written_at:
 def span_row(facts: SpanFacts, redactor: Redactor, batch: Batch) -> SpanRow:
     """The row of any span, without content."""
     span = facts.span
-    scope = span.instrumentation_scope
-    context = span.context
-    state = context.trace_state.to_header() if context and context.trace_state else ""
+    status = span.status
     description = ""
     if not redactor.settings.capture_content:  # what an exception says may quote the content
         description = facts.error_type
-    elif span.status.description:
-        description = redactor.text(span.status.description, "error")
-    row = SpanRow()
+    elif status.description:
+        description = redactor.text(status.description, "error")
+    row = SpanRow.__new__(SpanRow)
     identify(row, facts, batch)
-    row.trace_state = redactor.text(state, "trace_state") if state else ""
+    row.trace_state = facts.trace_state
     row.name = redactor.text(span.name, "span_name")
-    row.kind = span.kind.name
-    row.status_code = span.status.status_code.name
+    row.kind = _NAMES[id(span.kind)]
+    row.status_code = _NAMES[id(status.status_code)]
     row.status_message = description
-    row.scope_version = (scope.version or "") if scope is not None else ""
-    row.attributes = facts.texts
+    row.scope_version = facts.scope.version
+    row.attributes = facts.other_attributes(_NO_COLUMNS)
     row.resource = facts.origin.resource
-    if span.events:
-        row.events = _events(span, redactor)
-    if span.links:
-        row.links = _links(span, redactor)
+    row.events = _events(span, redactor) if _has(span, "_events") else ""
+    row.links = _links(span, redactor) if _has(span, "_links") else ""
     return row
+
+
+def _has(span: ReadableSpan, name: str) -> bool:
+    """Whether there are any; the SDK's properties make a new tuple for each look."""
+    return len(getattr(span, name, (None,))) > 0
 
 
 def _events(span: ReadableSpan, redactor: Redactor) -> str:

@@ -15,6 +15,7 @@ from turnspan.content.model import as_dict, as_list, dumps_text
 from turnspan.content.redact import Redactor
 from turnspan.content.reduce import reduce_bytes
 from turnspan_clickhouse.records import LlmCall, ToolCall, TurnSummary
+from turnspan_clickhouse.wire import Pairs
 
 
 def write_content(
@@ -39,7 +40,9 @@ def write_content(
     kept, size = limit_value(kept, limit)
     setattr(row, column, kept if isinstance(kept, str) else dumps_text(kept))
     if size:
-        row.attributes[semconv.TRUNCATED_PREFIX + column] = str(size)
+        known = row.attributes
+        pairs = known if isinstance(known, Pairs) else Pairs.of(known)
+        row.attributes = pairs.plus(semconv.TRUNCATED_PREFIX + column, str(size))
 
 
 def _with_bytes(value: Any) -> Any:

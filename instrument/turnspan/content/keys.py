@@ -71,9 +71,14 @@ def is_content(key: str) -> bool:
     return key.startswith(_CONTENT) and key != "gen_ai.prompt.name"
 
 
+def is_left_without_content(key: str) -> bool:
+    """Whether an attribute may stay where content is not recorded."""
+    return key not in _ERROR_TEXT and not is_content(key)
+
+
 def without_content(attributes: Mapping[str, Any]) -> dict[str, Any]:
     """The attributes that may stay where content is not recorded."""
-    return {k: v for k, v in attributes.items() if k not in _ERROR_TEXT and not is_content(k)}
+    return {k: v for k, v in attributes.items() if is_left_without_content(k)}
 
 
 def event_without_content(name: str, attributes: Mapping[str, Any]) -> dict[str, Any]:
