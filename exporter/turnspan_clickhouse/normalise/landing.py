@@ -8,6 +8,7 @@ their hashes without being converted, redacted or hashed again.
 
 from __future__ import annotations
 
+from array import array
 from collections import OrderedDict
 from hashlib import blake2b
 from typing import Any
@@ -19,7 +20,7 @@ from turnspan.content.model import dumps, dumps_text, plain_json
 from turnspan.content.rebuild import convert_sealed
 from turnspan.content.redact import Redactor
 from turnspan.content.reduce import reduce_bytes
-from turnspan.content.snapshot import MAX_HELD, begins_with, size_of_all
+from turnspan.content.snapshot import MAX_HELD, begins_with, size_of
 from turnspan.pace import give_way
 from turnspan_clickhouse.batch import Batch
 from turnspan_clickhouse.normalise.seen import Seen
@@ -34,17 +35,35 @@ MAX_KNOWN = 200_000
 """Hashes remembered as landed, over all scopes."""
 MAX_PARAMETERS = 1_024
 _MAX_PARAMETERS_BYTES = 4_096
+_NO_SIZES = array("q")
 
-History = tuple[str, list[Any], tuple[bytes, ...], int]
-"""Dialect, messages, their hashes, and about how many bytes they take (``size_of``). A tuple of
-bytes is left alone by full garbage collections, which look at each element of a list."""
+
+class _History:
+    """Messages, their hashes, and about how many bytes the first of them take, and the first two,
+    ... (``size_of``). Neither a tuple of bytes nor an array is looked at element by element by full
+    garbage collections, as a list is."""
+
+    __slots__ = ("dialect", "hashes", "messages", "sizes")
+
+    def __init__(
+        self, dialect: str, messages: list[Any], hashes: tuple[bytes, ...], sizes: array[int]
+    ) -> None:
+        self.dialect = dialect
+        self.messages = messages
+        self.hashes = hashes
+        self.sizes = sizes
+
+    @property
+    def size(self) -> int:
+        """About how many bytes all of them take."""
+        return self.sizes[-1] if self.sizes else 0
 
 
 class _Scope:
     __slots__ = ("echoes", "histories", "size")
 
     def __init__(self) -> None:
-        self.histories: list[History] = []
+        self.histories: list[_History] = []
         self.size = 0
         """Of the longest of them; the others are mostly its beginnings."""
         self.echoes: dict[tuple[str, bytes], bytes] = {}
@@ -83,30 +102,35 @@ class Lander:
         dialect = place.dialect
         media = place.redactor.settings.capture_media
         state = self._scope(place.project, place.scope)
-        hashes, size, extended = _longest_prefix(state.histories, dialect, raw)
-        new = raw[len(hashes) :] if hashes else raw
-        for frozen in new:
+        known, same = _longest_prefix(state.histories, dialect, raw)
+        if known is None:
+            hashes, sizes, size = [], _NO_SIZES[:], 0
+        else:
+            hashes, sizes = list(known.hashes[:same]), known.sizes[:same]
+            size = sizes[-1]
+        for frozen in raw[same:] if same else raw:
             give_way()
             message = thawed(frozen)
-            written = plain_json(message)
-            digest = state.echoes.get((dialect, written))
+            written = plain_json(message) if _is_said(message) else b""
+            digest = state.echoes.get((dialect, written)) if written else None
             if digest is None:
                 converted, source = convert_sealed(
                     dialect, message, keep_bytes=media, written=written
                 )
                 digest = self._land(converted, source, place, when)
             hashes.append(digest)
-        size += size_of_all(new)
-        if extended >= 0:  # what is kept instead begins with all of it
-            del state.histories[extended]
-        state.histories.insert(0, (dialect, raw, tuple(hashes), size))
+            size += size_of(frozen)
+            sizes.append(size)
+        if known is not None and same == len(known.messages):
+            state.histories.remove(known)  # what is kept instead begins with all of it
+        state.histories.insert(0, _History(dialect, raw, tuple(hashes), sizes))
         del state.histories[MAX_HISTORIES:]
         self._make_room(state)
         return hashes
 
     def _make_room(self, state: _Scope) -> None:
         """Account for what a scope holds now; those idle for longest make room for it."""
-        before, state.size = state.size, max(history[3] for history in state.histories)
+        before, state.size = state.size, max(history.size for history in state.histories)
         self._held += state.size - before
         while self._held > MAX_HELD and len(self._scopes) > 1:
             self._drop_scope()
@@ -122,7 +146,7 @@ class Lander:
             place.dialect, raw, default_role="assistant", keep_bytes=media, written=written
         )
         digest = self._land(message, source, place, when)
-        if written and type(raw) is dict and "role" in raw:
+        if written and _is_said(raw):
             echoes = self._scope(place.project, place.scope).echoes
             if len(echoes) >= MAX_ECHOES:
                 del echoes[next(iter(echoes))]
@@ -137,32 +161,29 @@ class Lander:
         redacted = redactor.parts(message["parts"], where)
         limit = redactor.settings.content_limit_bytes
         kept = limit_parts(redacted, limit) if limit else redacted
-        parts = dumps_text(kept)
+        parts = dumps(kept)
         role, name = redactor.text(role, where), redactor.text(name, where) if name else ""
         if kept is not redacted and kept != redacted:
             source = ""  # the provider's own form would hold what was cut
         elif source:
             source = redactor.json(source, where)
-        digest = blake2b(
-            f"{role}\0{name}\0{parts}\0{source}".encode("utf-8", "replace"), digest_size=16
-        ).digest()
+        identity = (_bytes(role), _bytes(name), parts, _bytes(source))
+        digest = blake2b(b"\0".join(identity), digest_size=16).digest()
         if self._known.add(place.key + digest):
             batch = place.batch
             batch.content += len(parts) + len(source)
-            batch.add(
-                Message(
-                    project=place.project,
-                    scope=place.scope,
-                    hash=digest,
-                    role=role,
-                    name=name,
-                    parts=parts,
-                    source=source,
-                    dialect=place.dialect,
-                    first_seen=when,
-                    written_at=batch.written_at,
-                )
-            )
+            row = Message.__new__(Message)
+            row.project = place.project
+            row.scope = place.scope
+            row.hash = digest
+            row.role = role
+            row.name = name
+            row.parts = parts.decode()
+            row.source = source
+            row.dialect = place.dialect
+            row.first_seen = when
+            row.written_at = batch.written_at
+            batch.add(row)
         return digest
 
     def parameters(self, parameters: dict[str, Any], redactor: Redactor) -> str:
@@ -238,26 +259,42 @@ class Lander:
         return state
 
 
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "replace")
+
+
+def _is_said(message: Any) -> bool:
+    """Whether this may be a reply that comes back in the next request."""
+    return type(message) is dict and message.get("role") == "assistant"
+
+
 def _longest_prefix(
-    histories: list[History], dialect: str, raw: list[Any]
-) -> tuple[list[bytes], int, int]:
-    """The hashes of the messages that a history begins with as these do, what they take to keep,
-    and where that history is if these begin with all of it, else -1."""
-    best: tuple[bytes, ...] = ()
-    held = 0
-    extended = -1
-    for place, (known_dialect, messages, hashes, size) in enumerate(histories):
-        limit = min(len(messages), len(raw))
-        if known_dialect != dialect or limit <= len(best):
+    histories: list[_History], dialect: str, raw: list[Any]
+) -> tuple[_History | None, int]:
+    """The history that has the most messages in common with the beginning of these; how many."""
+    best: _History | None = None
+    most = 0
+    count = len(raw)
+    for history in histories:
+        messages = history.messages
+        limit = min(len(messages), count)
+        if history.dialect != dialect or limit <= most:
             continue
-        if len(messages) <= len(raw) and begins_with(raw, messages):
-            best, held, extended = hashes, size, place
-            continue
-        same = next((i for i in range(limit) if messages[i] != raw[i]), limit)
-        if same > len(best):
-            best, extended = hashes[:same], -1
-            held = size_of_all(messages[:same])
-    return list(best), held, extended
+        shorter, longer = (messages, raw) if limit == len(messages) else (raw, messages)
+        same = limit if begins_with(longer, shorter) else _in_common(messages, raw)
+        if same > most:
+            best, most = history, same
+    return best, most
+
+
+def _in_common(one: list[Any], other: list[Any]) -> int:
+    """How many messages two lists begin with that are the same."""
+    same = 0
+    for message, another in zip(one, other, strict=False):
+        if message is not another and message != another:
+            break
+        same += 1
+    return same
 
 
 def system_text(system: list[dict[str, Any]]) -> str:
