@@ -51,8 +51,8 @@ def columns(record: type[Record]) -> tuple[tuple[str, str], ...]:
 
 
 @dataclass(slots=True)
-class LlmCall(Record):
-    """One model call."""
+class Located(Record):
+    """What the tables of calls, tools and spans begin with: whose, and where in its trace."""
 
     project: str = column("String", "")
     service: str = column("String", "")
@@ -62,6 +62,12 @@ class LlmCall(Record):
     trace_id: str = column("String", "")
     span_id: str = column("String", "")
     parent_span_id: str = column("String", "")
+
+
+@dataclass(slots=True)
+class LlmCall(Located):
+    """One model call."""
+
     start_time: int = column(TIME, 0)
     duration: float = column("Float64", 0.0)
     time_to_first_chunk: float | None = column("Nullable(Float64)")
@@ -161,17 +167,9 @@ class TurnSummary(Record):
 
 
 @dataclass(slots=True)
-class ToolCall(Record):
+class ToolCall(Located):
     """One executed tool: an ``execute_tool`` span."""
 
-    project: str = column("String", "")
-    service: str = column("String", "")
-    environment: str = column("String", "")
-    session_id: str = column("String", "")
-    turn_id: str = column("String", "")
-    trace_id: str = column("String", "")
-    span_id: str = column("String", "")
-    parent_span_id: str = column("String", "")
     start_time: int = column(TIME, 0)
     duration: float = column("Float64", 0.0)
     round: int = column("UInt32", 0)
@@ -228,17 +226,9 @@ class Definition(Record):
 
 
 @dataclass(slots=True)
-class SpanRow(Record):
+class SpanRow(Located):
     """Any span of a trace, without content, so that the trace can be rebuilt."""
 
-    project: str = column("String", "")
-    service: str = column("String", "")
-    environment: str = column("String", "")
-    session_id: str = column("String", "")
-    turn_id: str = column("String", "")
-    trace_id: str = column("String", "")
-    span_id: str = column("String", "")
-    parent_span_id: str = column("String", "")
     trace_state: str = column("String", "")
     name: str = column("String", "")
     kind: str = column("String", "")

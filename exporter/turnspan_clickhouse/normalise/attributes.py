@@ -195,6 +195,7 @@ class Cleaner:
         self._shapes: dict[tuple[str, ...], Shape] = {}
         self._scopes: dict[int, Scope] = {}
         self._numbers: dict[int, bytes] = {}
+        self._turn_ids: dict[str, str] = {}
 
     def known(self, key: str) -> Known:
         """What has been redacted of an attribute."""
@@ -283,4 +284,11 @@ class Cleaner:
 
     def turn_id(self, value: str) -> str:
         """A turn's id as a column may say it."""
-        return value if _ID.fullmatch(value) else self.column(semconv.TURN_ID, value)
+        found = self._turn_ids.get(value)
+        if found is None:
+            found = value if _ID.fullmatch(value) else self.column(semconv.TURN_ID, value)
+            if len(self._turn_ids) >= _MAX_KNOWN:
+                self._turn_ids.clear()
+            if len(value) <= _MAX_KNOWN_LENGTH:
+                self._turn_ids[value] = found
+        return found

@@ -21,7 +21,7 @@ from turnspan.content.shapes import is_list
 from turnspan.turn import Usage
 from turnspan_clickhouse.batch import Batch
 from turnspan_clickhouse.normalise.landing import Lander, Place, system_text
-from turnspan_clickhouse.normalise.source import SpanFacts, identify
+from turnspan_clickhouse.normalise.source import SpanFacts, locate
 from turnspan_clickhouse.normalise.values import agent_version, integer, text
 from turnspan_clickhouse.normalise.written import write_content
 from turnspan_clickhouse.pricing import price_of_counts
@@ -67,7 +67,12 @@ def llm_call(facts: SpanFacts, redactor: Redactor, batch: Batch) -> LlmCall:
     a = facts.attributes
     get = a.get
     row = LlmCall.__new__(LlmCall)
-    identify(row, facts, batch)
+    locate(row, facts)
+    row.start_time = facts.start_time
+    row.duration = facts.duration
+    row.scope_name = facts.scope_name
+    row.writer = batch.writer
+    row.written_at = batch.written_at
     row.provider = text(get(semconv.PROVIDER_NAME))
     row.operation = text(get(semconv.OPERATION_NAME))
     row.request_model = text(get(semconv.REQUEST_MODEL))

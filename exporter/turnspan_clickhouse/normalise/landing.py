@@ -106,7 +106,14 @@ class Lander:
         if known is None:
             hashes, sizes, size = [], _NO_SIZES[:], 0
         else:
-            hashes, sizes = list(known.hashes[:same]), known.sizes[:same]
+            hashes = list(known.hashes[:same])
+            # What is kept of this call instead begins with all of that one, or that one does.
+            if same == len(known.messages) or same == len(raw):
+                state.histories.remove(known)
+            if same == len(raw):
+                state.histories.insert(0, known)
+                return hashes
+            sizes = known.sizes[:same]
             size = sizes[-1]
         for frozen in raw[same:] if same else raw:
             give_way()
@@ -121,8 +128,6 @@ class Lander:
             hashes.append(digest)
             size += size_of(frozen)
             sizes.append(size)
-        if known is not None and same == len(known.messages):
-            state.histories.remove(known)  # what is kept instead begins with all of it
         state.histories.insert(0, _History(dialect, raw, tuple(hashes), sizes))
         del state.histories[MAX_HISTORIES:]
         self._make_room(state)

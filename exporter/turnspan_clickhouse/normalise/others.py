@@ -19,7 +19,7 @@ from turnspan.outcomes import tool_failed
 from turnspan_clickhouse.batch import Batch
 from turnspan_clickhouse.normalise.attributes import Cleaner
 from turnspan_clickhouse.normalise.inference import usage_of
-from turnspan_clickhouse.normalise.source import Origins, SpanFacts, identify
+from turnspan_clickhouse.normalise.source import Origins, SpanFacts, locate
 from turnspan_clickhouse.normalise.values import agent_version, integer, text
 from turnspan_clickhouse.normalise.written import write_content
 from turnspan_clickhouse.records import Annotation, SpanRow, ToolCall, TurnSummary
@@ -95,7 +95,12 @@ def tool_call(
     result = content.result if content is not None else a.get(semconv.TOOL_CALL_RESULT)
     failed = a.get(semconv.TOOL_FAILED) is True or bool(facts.error_type) or tool_failed(result)
     row = ToolCall.__new__(ToolCall)
-    identify(row, facts, batch)
+    locate(row, facts)
+    row.start_time = facts.start_time
+    row.duration = facts.duration
+    row.scope_name = facts.scope_name
+    row.writer = batch.writer
+    row.written_at = batch.written_at
     row.turn_id = facts.turn_id or facts.trace_id
     row.round = integer(a.get(semconv.ROUND)) or 0
     row.name = text(a.get(semconv.TOOL_NAME))
@@ -124,53 +129,54 @@ def turn_summary(
     a = facts.attributes
     turn = content.turn if content is not None else None
     usage = turn.usage if turn is not None else usage_of(facts)
-    row = TurnSummary(
-        project=facts.project,
-        service=facts.origin.service,
-        environment=facts.origin.environment,
-        session_id=facts.session_id,
-        user_id=text(a.get(semconv.USER_ID)),
-        turn_id=facts.turn_id or facts.span_id,
-        parent_turn_id=text(a.get(semconv.TURN_PARENT_ID)),
-        trace_id=facts.trace_id,
-        span_id=facts.span_id,
-        parent_span_id=facts.parent_span_id,
-        start_time=facts.start_time,
-        duration=facts.duration,
-        status=FINAL,
-        agent_name=text(a.get(semconv.AGENT_NAME)),
-        agent_version=agent_version(a),
-        stop_reason=_stop_reason(facts),
-        stop_detail=text(a.get(semconv.TURN_STOP_DETAIL)),
-        rounds=integer(a.get(semconv.TURN_ROUNDS)) or 0,
-        max_rounds=integer(a.get(semconv.TURN_MAX_ROUNDS)),
-        llm_call_count=integer(a.get(semconv.TURN_LLM_CALLS)) or 0,
-        tool_call_count=integer(a.get(semconv.TURN_TOOL_CALLS)) or 0,
-        tool_error_count=integer(a.get(semconv.TURN_TOOL_ERRORS)) or 0,
-        silent_rounds=integer(a.get(semconv.TURN_SILENT_ROUNDS)) or 0,
-        max_identical_tool_streak=integer(a.get(semconv.TURN_MAX_IDENTICAL_TOOL_STREAK)) or 0,
-        no_progress_rounds=integer(a.get(semconv.TURN_NO_PROGRESS_ROUNDS)) or 0,
-        turn_intent=text(a.get(semconv.TURN_INTENT)),
-        chat_mode=text(a.get(semconv.TURN_CHAT_MODE)) or "unknown",
-        task_type=text(a.get(semconv.TURN_TASK_TYPE)),
-        target=text(a.get(semconv.TURN_TARGET)),
-        input_tokens=usage.input_tokens,
-        output_tokens=usage.output_tokens,
-        cache_read_tokens=usage.cache_read_tokens,
-        cache_write_tokens=usage.cache_write_tokens,
-        reasoning_tokens=usage.reasoning_tokens,
-        cost_usd=cost,
-        models=_models(a),
-        error_type=facts.error_type,
-        error_message=facts.error_message,
-        lineage_id=text(a.get(semconv.LINEAGE_ID)),
-        rollout_id=text(a.get(semconv.ROLLOUT_ID)),
-        attempt_id=text(a.get(semconv.ATTEMPT_ID)),
-        scope_name=facts.scope_name,
-        attributes=facts.other_attributes(_TURN_COLUMNS),
-        writer=batch.writer,
-        written_at=batch.written_at,
-    )
+    row = TurnSummary.__new__(TurnSummary)
+    row.project = facts.project
+    row.service = facts.origin.service
+    row.environment = facts.origin.environment
+    row.session_id = facts.session_id
+    row.user_id = text(a.get(semconv.USER_ID))
+    row.turn_id = facts.turn_id or facts.span_id
+    row.parent_turn_id = text(a.get(semconv.TURN_PARENT_ID))
+    row.trace_id = facts.trace_id
+    row.span_id = facts.span_id
+    row.parent_span_id = facts.parent_span_id
+    row.start_time = facts.start_time
+    row.duration = facts.duration
+    row.status = FINAL
+    row.agent_name = text(a.get(semconv.AGENT_NAME))
+    row.agent_version = agent_version(a)
+    row.stop_reason = _stop_reason(facts)
+    row.stop_detail = text(a.get(semconv.TURN_STOP_DETAIL))
+    row.rounds = integer(a.get(semconv.TURN_ROUNDS)) or 0
+    row.max_rounds = integer(a.get(semconv.TURN_MAX_ROUNDS))
+    row.llm_call_count = integer(a.get(semconv.TURN_LLM_CALLS)) or 0
+    row.tool_call_count = integer(a.get(semconv.TURN_TOOL_CALLS)) or 0
+    row.tool_error_count = integer(a.get(semconv.TURN_TOOL_ERRORS)) or 0
+    row.silent_rounds = integer(a.get(semconv.TURN_SILENT_ROUNDS)) or 0
+    row.max_identical_tool_streak = integer(a.get(semconv.TURN_MAX_IDENTICAL_TOOL_STREAK)) or 0
+    row.no_progress_rounds = integer(a.get(semconv.TURN_NO_PROGRESS_ROUNDS)) or 0
+    row.turn_intent = text(a.get(semconv.TURN_INTENT))
+    row.chat_mode = text(a.get(semconv.TURN_CHAT_MODE)) or "unknown"
+    row.task_type = text(a.get(semconv.TURN_TASK_TYPE))
+    row.target = text(a.get(semconv.TURN_TARGET))
+    row.input_tokens = integer(usage.input_tokens)
+    row.output_tokens = integer(usage.output_tokens)
+    row.cache_read_tokens = integer(usage.cache_read_tokens)
+    row.cache_write_tokens = integer(usage.cache_write_tokens)
+    row.reasoning_tokens = integer(usage.reasoning_tokens)
+    row.cost_usd = cost
+    row.models = _models(a)
+    row.error_type = facts.error_type
+    row.error_message = facts.error_message
+    row.lineage_id = text(a.get(semconv.LINEAGE_ID))
+    row.rollout_id = text(a.get(semconv.ROLLOUT_ID))
+    row.attempt_id = text(a.get(semconv.ATTEMPT_ID))
+    row.scope_name = facts.scope_name
+    row.attributes = facts.other_attributes(_TURN_COLUMNS)
+    row.writer = batch.writer
+    row.written_at = batch.written_at
+    row.user_message = ""
+    row.response_text = ""
     if content is not None and content.captured:
         write_content(row, "user_message", _user_message(content), "user_message", redactor)
         write_content(row, "response_text", _response(content), "response_text", redactor)
@@ -209,7 +215,7 @@ def running_turn(
         agent_name=column(semconv.AGENT_NAME, turn.agent_name),
         agent_version=column(semconv.TURN_AGENT_VERSION, turn.agent_version),
         stop_reason=RUNNING,
-        max_rounds=turn.max_rounds,
+        max_rounds=integer(turn.max_rounds),
         turn_intent=column(semconv.TURN_INTENT, turn.intent),
         chat_mode=column(semconv.TURN_CHAT_MODE, turn.chat_mode) or "unknown",
         task_type=column(semconv.TURN_TASK_TYPE, turn.task_type),
@@ -247,14 +253,19 @@ def annotation(judgment: Judgment, project: str, redactor: Redactor, written_at:
 def span_row(facts: SpanFacts, redactor: Redactor, batch: Batch) -> SpanRow:
     """The row of any span, without content."""
     span = facts.span
-    status = span.status
+    status = facts.status
     description = ""
     if not redactor.settings.capture_content:  # what an exception says may quote the content
         description = facts.error_type
     elif status.description:
         description = redactor.text(status.description, "error")
     row = SpanRow.__new__(SpanRow)
-    identify(row, facts, batch)
+    locate(row, facts)
+    row.start_time = facts.start_time
+    row.duration = facts.duration
+    row.scope_name = facts.scope_name
+    row.writer = batch.writer
+    row.written_at = batch.written_at
     row.trace_state = facts.trace_state
     row.name = redactor.text(span.name, "span_name")
     row.kind = _NAMES[id(span.kind)]
@@ -269,8 +280,10 @@ def span_row(facts: SpanFacts, redactor: Redactor, batch: Batch) -> SpanRow:
 
 
 def _has(span: ReadableSpan, name: str) -> bool:
-    """Whether there are any; the SDK's properties make a new tuple for each look."""
-    return len(getattr(span, name, (None,))) > 0
+    """Whether there are any; the SDK's properties make a new tuple for each look, and to ask its
+    lists for their length is a call of Python."""
+    found = getattr(span, name, (None,))
+    return len(getattr(found, "_dq", found)) > 0
 
 
 def _events(span: ReadableSpan, redactor: Redactor) -> str:

@@ -6,7 +6,7 @@ They become rows where no ``execute_tool`` span of the turn is about the same ca
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
@@ -29,15 +29,17 @@ MAX_TURNS = 10_000
 _MAX_RESULTS = 64
 
 
-@dataclass(frozen=True, slots=True)
 class Asked:
     """A tool call that a reply asked for."""
 
-    name: str
-    arguments: Any
-    round: int
-    replied: int
-    """When the reply had ended, ns."""
+    __slots__ = ("arguments", "name", "replied", "round")
+
+    def __init__(self, name: str, arguments: Any, number: int, replied: int) -> None:
+        self.name = name
+        self.arguments = arguments
+        self.round = number
+        self.replied = replied
+        """When the reply had ended, ns."""
 
 
 def asked_for(calls: list[dict[str, Any]], number: int, replied: int) -> dict[str, Asked]:
@@ -133,15 +135,17 @@ class Execution:
         return ToolFact(asked.name, asked.arguments, asked.round, self.result, self.failed, True)
 
 
-@dataclass(slots=True)
 class Unseen:
     """What a decorated turn did that it was not told of itself."""
 
-    pending: dict[str, Asked] = field(default_factory=dict[str, Asked])
-    tools: list[ToolFact] = field(default_factory=list[ToolFact])
-    calls: int = 0
-    usage: Usage = field(default_factory=Usage)
-    models: list[str] = field(default_factory=list[str])
+    __slots__ = ("calls", "models", "pending", "tools", "usage")
+
+    def __init__(self) -> None:
+        self.pending: dict[str, Asked] = {}
+        self.tools: list[ToolFact] = []
+        self.calls = 0
+        self.usage = Usage()
+        self.models: list[str] = []
 
 
 class DecoratedTurns:

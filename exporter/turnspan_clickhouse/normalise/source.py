@@ -10,10 +10,9 @@ from opentelemetry.trace import StatusCode, TraceState
 
 from turnspan import semconv
 from turnspan.content.redact import Redactor
-from turnspan_clickhouse.batch import Batch
 from turnspan_clickhouse.normalise.attributes import Cleaner, Scope, Shape
 from turnspan_clickhouse.normalise.values import text
-from turnspan_clickhouse.records import LlmCall, SpanRow, ToolCall
+from turnspan_clickhouse.records import Located
 from turnspan_clickhouse.wire import Pairs
 
 MAX_STATUS: Final = 4_096
@@ -92,6 +91,7 @@ class SpanFacts:
         "span",
         "span_id",
         "start_time",
+        "status",
         "trace_id",
         "trace_state",
         "turn_id",
@@ -128,6 +128,7 @@ class SpanFacts:
         self.parent_span_id = ""
         self.trace_state = ""
         """Redacted."""
+        self.status = span.status
         self.start_time = 0
         self.end_time = 0
         """When the span ended, in ns since the epoch."""
@@ -204,7 +205,7 @@ class Reader:
         return facts
 
     def _status(self, facts: SpanFacts) -> None:
-        status = facts.span.status
+        status = facts.status
         if status.status_code is _ERROR:
             facts.error_type = facts.error_type or "_OTHER"
             if self._cleaner.capture_content:  # what an exception says may quote the content
@@ -226,18 +227,14 @@ class Reader:
             facts.turn_id = cleaner.turn_id(facts.turn_id)
 
 
-def identify(row: LlmCall | ToolCall | SpanRow, facts: SpanFacts, batch: Batch) -> None:
-    """Write what the rows of a call, a tool and any span say alike: whose, where, when."""
-    row.project = facts.project
-    row.service = facts.origin.service
-    row.environment = facts.origin.environment
+def locate(row: Located, facts: SpanFacts) -> None:
+    """Write what the rows of a call, a tool and any span begin with: whose, and where."""
+    origin = facts.origin
+    row.project = origin.project
+    row.service = origin.service
+    row.environment = origin.environment
     row.session_id = facts.session_id
     row.turn_id = facts.turn_id
     row.trace_id = facts.trace_id
     row.span_id = facts.span_id
     row.parent_span_id = facts.parent_span_id
-    row.start_time = facts.start_time
-    row.duration = facts.duration
-    row.scope_name = facts.scope_name
-    row.writer = batch.writer
-    row.written_at = batch.written_at

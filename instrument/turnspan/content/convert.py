@@ -30,6 +30,7 @@ from turnspan.content.model import (
     Message,
     Part,
     RequestParts,
+    as_dict,
     as_list,
     unknown_part,
 )
@@ -106,9 +107,12 @@ def dialect_of(name: str) -> Dialect:
 
 def split_request(dialect: str, request: Any) -> RequestParts:
     """Take a request apart into system, messages, tools and all other parameters."""
-    if not isinstance(request, Mapping):
-        return RequestParts(None, [], None, {} if request is None else {"request": request})
-    return dialect_of(dialect).split_request(dict(cast("Mapping[str, Any]", request)))
+    fields = as_dict(request)  # the splitters make their own copy
+    if fields is None:
+        if not isinstance(request, Mapping):
+            return RequestParts(None, [], None, {} if request is None else {"request": request})
+        fields = dict(cast("Mapping[str, Any]", request))
+    return dialect_of(dialect).split_request(fields)
 
 
 def join_request(dialect: str, parts: RequestParts) -> dict[str, Any]:
@@ -197,7 +201,13 @@ def describe_reply(found: Conversation, messages: list[Message]) -> None:
             elif kind == REASONING:
                 thoughts.append(str(part.get("content", "")))
             elif kind == TOOL_CALL:
-                call = {"id": part.get("id", ""), "name": part.get("name", "")}
-                found.tool_calls.append(call | {"arguments": part.get("arguments")})
-    found.response_text = "".join(texts)
-    found.response_thoughts = "\n".join(filter(None, thoughts))
+                found.tool_calls.append(
+                    {
+                        "id": part.get("id", ""),
+                        "name": part.get("name", ""),
+                        "arguments": part.get("arguments"),
+                    }
+                )
+    found.response_text = texts[0] if len(texts) == 1 else "".join(texts)
+    if thoughts:
+        found.response_thoughts = "\n".join([thought for thought in thoughts if thought])
