@@ -63,6 +63,7 @@ COMPILED = (
     "turnspan/content/reduce.py",
     "turnspan/content/secrets.py",
     "turnspan_clickhouse/batch.py",
+    "turnspan_clickhouse/cells.py",
     "turnspan_clickhouse/encode.py",
     "turnspan_clickhouse/pricing.py",
     "turnspan_clickhouse/records.py",

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Context, Decimal, InvalidOperation
 from itertools import accumulate, chain
-from operator import attrgetter
 from typing import Any
 
 from turnspan.pace import give_way
+from turnspan_clickhouse.cells import cells
 from turnspan_clickhouse.records import Record, columns
 from turnspan_clickhouse.wire import NO_PAIRS, Pairs, clean_text, varint, written
 
@@ -41,10 +41,10 @@ def encode_block(record_class: type[Record], rows: Sequence[Record]) -> bytes:
     layout = _layout(record_class)
     body = [layout.start, varint(len(rows))]
     # Column by column: a tuple a row would be as many containers more for the garbage collector.
-    for getter, header, encoder in layout.columns:
+    for values, (header, encoder) in zip(cells(record_class, rows), layout.columns, strict=True):
         give_way()
         body.append(header)
-        body.append(encoder(list(map(getter, rows))))
+        body.append(encoder(values))
     return b"".join(body)
 
 
@@ -74,7 +74,7 @@ def encode_rows(
 @dataclass(frozen=True, slots=True)
 class _Layout:
     start: bytes
-    columns: tuple[tuple[Callable[[Record], Any], bytes, Encoder], ...]
+    columns: tuple[tuple[bytes, Encoder], ...]
 
 
 _layouts: dict[type[Record], _Layout] = {}
@@ -86,10 +86,7 @@ def _layout(record_class: type[Record]) -> _Layout:
         names = columns(record_class)
         found = _Layout(
             varint(len(names)),
-            tuple(
-                (attrgetter(name), written(name) + written(kind), _encoder(kind))
-                for name, kind in names
-            ),
+            tuple((written(name) + written(kind), _encoder(kind)) for name, kind in names),
         )
         _layouts[record_class] = found
     return found

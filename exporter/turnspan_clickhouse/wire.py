@@ -62,9 +62,14 @@ class Pairs:
 
     def plus(self, key: str, value: str) -> Pairs:
         """These pairs and one more, or with another value for the key."""
-        texts = dict(zip(_texts(self.keys), _texts(self.values), strict=True))
-        texts[key] = value
-        return Pairs.of(texts)
+        return Pairs.of({**self.texts(), key: value})
+
+    def texts(self) -> dict[str, str]:
+        """The pairs as a dictionary."""
+        return dict(zip(_texts(self.keys), _texts(self.values), strict=True))
+
+    def __repr__(self) -> str:
+        return f"Pairs.of({self.texts()!r})"
 
 
 NO_PAIRS: Final = Pairs(0, b"", b"")

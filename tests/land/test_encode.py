@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import pytest
 
 from turnspan_clickhouse.dsn import Dsn
+from turnspan_clickhouse.cells import cells
 from turnspan_clickhouse.encode import encode_block, encode_rows
 from turnspan_clickhouse.migrate import migrate
 from turnspan_clickhouse.records import (
@@ -196,6 +197,16 @@ def test_nan_is_a_float_like_any_other(store: Store) -> None:
     """It neither fails nor turns into something else."""
     landed(store, Sample(number=float("nan")), Sample(number=1.0))
     assert store.query("SELECT isNaN(number) FROM sample ORDER BY n").rows == [(1,), (0,)]
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.table)
+def test_each_column_is_read_at_its_place(record: type[Record]) -> None:
+    """The values come in the order of the class's columns, none left out."""
+    names = [name for name, _ in columns(record)]
+    row = record()
+    for name in names:
+        setattr(row, name, name)
+    assert cells(record, [row, row]) == [[name, name] for name in names]
 
 
 @pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.table)

@@ -95,7 +95,7 @@ def test_a_history_that_goes_on_is_kept_once() -> None:
     assert land(lander, "one", history)[1] == 0
 
     (scope,) = lander._scopes.values()
-    assert [len(kept[1]) for kept in scope.histories] == [6, 4]
+    assert [len(kept.messages) for kept in scope.histories] == [6, 4]
 
 
 def test_what_has_landed_is_known_however_much_has_since() -> None:
