@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from typing import Any, ClassVar, TypeAlias
 
+from turnspan.compiling import mypyc_attr
 from turnspan_clickhouse.wire import NO_PAIRS, Pairs
 
 NO_HASH = bytes(16)
@@ -34,6 +35,7 @@ def column(type_name: str, default: Any = None, *, factory: Any = None) -> Any:
     return field(default=default, metadata=metadata)
 
 
+@mypyc_attr(acyclic=True)  # rows hold values, so the garbage collector need not look at them
 class Record:
     """Base of the record classes; ``table`` is the ClickHouse table's name (see ``RECORDS``).
 
@@ -50,6 +52,7 @@ def columns(record: type[Record]) -> tuple[tuple[str, str], ...]:
     return tuple((f.name, f.metadata["type"]) for f in fields(record))  # type: ignore[arg-type]
 
 
+@mypyc_attr(acyclic=True)
 @dataclass(slots=True)
 class Located(Record):
     """What the tables of calls, tools and spans begin with: whose, and where in its trace."""
@@ -64,6 +67,7 @@ class Located(Record):
     parent_span_id: str = column("String", "")
 
 
+@mypyc_attr(acyclic=True)
 @dataclass(slots=True)
 class LlmCall(Located):
     """One model call."""
@@ -113,6 +117,7 @@ class LlmCall(Located):
     written_at: int = column(TIME, 0)
 
 
+@mypyc_attr(acyclic=True)
 @dataclass(slots=True)
 class TurnSummary(Record):
     """One agent turn (an ``invoke_agent`` span); its ``final`` row replaces the ``running`` one."""
@@ -166,6 +171,7 @@ class TurnSummary(Record):
     written_at: int = column(TIME, 0)
 
 
+@mypyc_attr(acyclic=True)
 @dataclass(slots=True)
 class ToolCall(Located):
     """One executed tool: an ``execute_tool`` span."""
@@ -188,6 +194,7 @@ class ToolCall(Located):
     written_at: int = column(TIME, 0)
 
 
+@mypyc_attr(acyclic=True)
 @dataclass(slots=True)
 class Message(Record):
     """One distinct message of a scope (its session, or its trace where there is no session).
@@ -208,6 +215,7 @@ class Message(Record):
     written_at: int = column(TIME, 0)
 
 
+@mypyc_attr(acyclic=True)
 @dataclass(slots=True)
 class Definition(Record):
     """A distinct system prompt, tool catalogue, assembled context or agent configuration.
@@ -225,6 +233,7 @@ class Definition(Record):
     written_at: int = column(TIME, 0)
 
 
+@mypyc_attr(acyclic=True)
 @dataclass(slots=True)
 class SpanRow(Located):
     """Any span of a trace, without content, so that the trace can be rebuilt."""
@@ -246,6 +255,7 @@ class SpanRow(Located):
     written_at: int = column(TIME, 0)
 
 
+@mypyc_attr(acyclic=True)
 @dataclass(slots=True)
 class Annotation(Record):
     """One judgment about a call, turn, session, artifact or attempt; append-only."""

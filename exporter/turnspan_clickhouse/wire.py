@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from turnspan.compiling import mypyc_attr
+
 _LENGTHS: Final = [bytes((length,)) for length in range(128)]
 """A short text's length prefix."""
 
@@ -44,6 +46,7 @@ def clean_text(value: Any) -> bytes:
     return raw.decode("utf-16-le", "replace").encode()
 
 
+@mypyc_attr(acyclic=True)
 class Pairs:
     """A ``Map(String, String)``, encoded: how many pairs, their keys, their values. Immutable."""
 

@@ -13,6 +13,7 @@ from collections import OrderedDict
 from hashlib import blake2b
 from typing import Any
 
+from turnspan.compiling import mypyc_attr
 from turnspan.content.lean import thawed
 from turnspan.content.limit import limit_parts
 from turnspan.content.model import Message as GenAiMessage
@@ -70,6 +71,7 @@ class _Scope:
         """By dialect and JSON, the hash of what the model said."""
 
 
+@mypyc_attr(acyclic=True)
 class Place:
     """Where a call's content belongs, and what lands it."""
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable
 
+from turnspan.compiling import mypyc_attr
 from turnspan_clickhouse.normalise.source import SpanFacts
 from turnspan_clickhouse.records import LlmCall, ToolCall, TurnSummary
 
@@ -18,6 +19,7 @@ MAX_HELD = 1_024
 """Rows held under one span; of more, the oldest are no longer claimed."""
 
 
+@mypyc_attr(acyclic=True)
 class Held:
     """The rows of what ended inside a span."""
 

@@ -11,6 +11,7 @@ from hashlib import blake2b
 from typing import Any
 
 from turnspan import semconv
+from turnspan.compiling import mypyc_attr
 from turnspan.content.convert import convert_message
 from turnspan.content.redact import Redactor
 from turnspan.loops import ToolFact
@@ -29,6 +30,7 @@ MAX_TURNS = 10_000
 _MAX_RESULTS = 64
 
 
+@mypyc_attr(acyclic=True)
 class Asked:
     """A tool call that a reply asked for."""
 

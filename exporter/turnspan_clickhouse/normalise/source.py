@@ -9,6 +9,7 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.trace import StatusCode, TraceState
 
 from turnspan import semconv
+from turnspan.compiling import mypyc_attr
 from turnspan.content.redact import Redactor
 from turnspan_clickhouse.normalise.attributes import Cleaner, Scope, Shape
 from turnspan_clickhouse.normalise.values import text
@@ -67,6 +68,7 @@ class Origins:
         )
 
 
+@mypyc_attr(acyclic=True)
 class SpanFacts:
     """A span, read once: identity, times, and its attributes."""
 

@@ -15,6 +15,8 @@ from typing import Any, Final, TypeAlias
 
 import orjson
 
+from turnspan.compiling import mypyc_attr
+
 Part: TypeAlias = "dict[str, Any]"
 Message: TypeAlias = "dict[str, Any]"
 """``{"role": str, "parts": [Part], "name"?: str}``"""
@@ -54,6 +56,7 @@ _MAX_BITS = 10_000
 """Of an integer that is written out: Python refuses more than 4,300 digits."""
 
 
+@mypyc_attr(acyclic=True)
 class RequestParts:
     """A request taken apart: nothing is lost, ``join_request`` puts it together again.
 
@@ -77,6 +80,7 @@ class RequestParts:
         self.parameters: dict[str, Any] = {} if parameters is None else parameters
 
 
+@mypyc_attr(acyclic=True)
 class Conversation:
     """One model call's content in the GenAI schema, beside the provider's own form.
 
