@@ -112,7 +112,8 @@ def _encoder(kind: str) -> Encoder:
 def _strings(values: Sequence[Any]) -> bytes:
     first = values[0]
     try:
-        if values.count(first) == len(values):  # project, service, model: one value a batch
+        # Project, service, model: one value a batch. Mostly the last one says that it is not so.
+        if values[-1] == first and values.count(first) == len(values):
             return written(first) * len(values)
         short = "".join([_LENGTHS[len(value)] + value for value in values])
         if short.isascii():

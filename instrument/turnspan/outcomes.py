@@ -15,6 +15,8 @@ _HINTS = (
     "returncode",
     "return_code",
 )
+_IN_HINTS = ("rror", '"ok"', "exit", "return")
+"""One of these is in each hint."""
 _EXIT_CODES = ("exit_code", "exitCode", "exit_status", "returncode", "return_code")
 
 
@@ -35,7 +37,7 @@ def _text_failed(text: str) -> bool:
     stripped = text.lstrip()
     if not stripped.startswith("{") or len(text) > _MAX_PARSED:
         return False
-    if not any(hint in text for hint in _HINTS):
+    if not any(part in text for part in _IN_HINTS) or not any(hint in text for hint in _HINTS):
         return False
     import orjson
 

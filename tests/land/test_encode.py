@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 
 import pytest
 
-from turnspan_clickhouse.dsn import Dsn
 from turnspan_clickhouse.cells import cells
+from turnspan_clickhouse.dsn import Dsn
 from turnspan_clickhouse.encode import encode_block, encode_rows
 from turnspan_clickhouse.migrate import migrate
 from turnspan_clickhouse.records import (
@@ -27,6 +27,7 @@ from turnspan_clickhouse.records import (
     columns,
 )
 from turnspan_clickhouse.stores import Store, open_store
+from turnspan_clickhouse.wire import Pairs
 
 HASH = bytes(range(16))
 
@@ -197,6 +198,25 @@ def test_nan_is_a_float_like_any_other(store: Store) -> None:
     """It neither fails nor turns into something else."""
     landed(store, Sample(number=float("nan")), Sample(number=1.0))
     assert store.query("SELECT isNaN(number) FROM sample ORDER BY n").rows == [(1,), (0,)]
+
+
+@pytest.mark.parametrize(
+    "texts", [{}, {"a": "b"}, {"": "", "é": "x" * 127}, {"k" * 128: "日" * 6_000, "b": "\0"}]
+)
+def test_encoded_pairs_are_read_again(texts: dict[str, str]) -> None:
+    """Of texts of any length; one is added at the end or put in the place of its key."""
+    pairs = Pairs.of(texts)
+    assert (pairs.count, pairs.texts()) == (len(texts), texts)
+    for key in ("new", *texts):
+        more = pairs.plus(key, "y" * 300)
+        assert list(more.texts().items()) == list({**texts, key: "y" * 300}.items())
+        assert pairs.texts() == texts
+
+
+def test_pairs_and_dictionaries_land_alike(store: Store) -> None:
+    """A column may hold both."""
+    landed(store, Sample(n=1, pairs={"a": "é"}), Sample(n=2, pairs=Pairs.of({"a": "é"})))
+    assert store.query("SELECT pairs FROM sample ORDER BY n").rows == [({"a": "é"},)] * 2
 
 
 @pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.table)

@@ -98,6 +98,19 @@ def test_a_history_that_goes_on_is_kept_once() -> None:
     assert [len(kept.messages) for kept in scope.histories] == [6, 4]
 
 
+def test_the_beginnings_of_a_history_do_not_displace_it() -> None:
+    """Calls that are made again, or go on from an earlier point, find all that they send."""
+    lander: Any = Lander()
+    history: list[Any] = [{"role": "user", "content": f"question {n}"} for n in range(8)]
+    hashes, new = land(lander, "one", history)
+    assert new == 8
+    for count in range(1, 9):
+        assert land(lander, "one", history[:count]) == (hashes[:count], 0)
+
+    (scope,) = lander._scopes.values()
+    assert [len(kept.messages) for kept in scope.histories] == [8]
+
+
 def test_what_has_landed_is_known_however_much_has_since() -> None:
     """Half the limit of the newest keys at least are remembered, and never more than the limit."""
     seen: Any = Seen(10)

@@ -108,7 +108,7 @@ class Known:
 
 def _are_texts(value: Any) -> bool:
     """Whether this is a tuple of texts, and so a key: 1, 1.0 and True would be one."""
-    if type(value) is not tuple:
+    if kind_of(value) is not tuple:
         return False
     items: tuple[Any, ...] = value
     return all(type(item) is str for item in items)

@@ -96,6 +96,15 @@ def llm_call(facts: SpanFacts, redactor: Redactor, batch: Batch) -> LlmCall:
     row.time_to_first_chunk = float(ttfc) if isinstance(ttfc, (int, float)) else None
     reasons: Any = get(semconv.RESPONSE_FINISH_REASONS) or ()
     row.finish_reasons = [text(r) for r in ((reasons,) if isinstance(reasons, str) else reasons)]
+    _count(row, facts)
+    row.attributes = facts.other_attributes(_COLUMNS)
+    _without_content(row)
+    return row
+
+
+def _count(row: LlmCall, facts: SpanFacts) -> None:
+    """Write the tokens and what they cost."""
+    get = facts.attributes.get
     row.input_tokens = integer(get(semconv.USAGE_INPUT_TOKENS))
     row.output_tokens = integer(get(semconv.USAGE_OUTPUT_TOKENS))
     row.cache_read_tokens = integer(get(semconv.USAGE_CACHE_READ_INPUT_TOKENS))
@@ -110,9 +119,6 @@ def llm_call(facts: SpanFacts, redactor: Redactor, batch: Batch) -> LlmCall:
         row.reasoning_tokens,
         facts.start_time,
     )
-    row.attributes = facts.other_attributes(_COLUMNS)
-    _without_content(row)
-    return row
 
 
 def _without_content(row: LlmCall) -> None:

@@ -21,6 +21,7 @@ from turnspan.content.model import dumps, dumps_text, plain_json
 from turnspan.content.rebuild import convert_sealed
 from turnspan.content.redact import Redactor
 from turnspan.content.reduce import reduce_bytes
+from turnspan.content.shapes import is_dict
 from turnspan.content.snapshot import MAX_HELD, begins_with, size_of
 from turnspan.pace import give_way
 from turnspan_clickhouse.batch import Batch
@@ -272,7 +273,7 @@ def _bytes(text: str) -> bytes:
 
 def _is_said(message: Any) -> bool:
     """Whether this may be a reply that comes back in the next request."""
-    return type(message) is dict and message.get("role") == "assistant"
+    return is_dict(message) and message.get("role") == "assistant"
 
 
 def _longest_prefix(

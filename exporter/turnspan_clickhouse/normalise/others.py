@@ -16,6 +16,7 @@ from turnspan.content.ledger import Judgment, StartedTurn, ToolContent, TurnCont
 from turnspan.content.model import dumps_text, last_user_text
 from turnspan.content.redact import Redactor
 from turnspan.outcomes import tool_failed
+from turnspan.turn import Usage
 from turnspan_clickhouse.batch import Batch
 from turnspan_clickhouse.normalise.attributes import Cleaner
 from turnspan_clickhouse.normalise.inference import usage_of
@@ -147,27 +148,14 @@ def turn_summary(
     row.agent_version = agent_version(a)
     row.stop_reason = _stop_reason(facts)
     row.stop_detail = text(a.get(semconv.TURN_STOP_DETAIL))
-    row.rounds = integer(a.get(semconv.TURN_ROUNDS)) or 0
-    row.max_rounds = integer(a.get(semconv.TURN_MAX_ROUNDS))
-    row.llm_call_count = integer(a.get(semconv.TURN_LLM_CALLS)) or 0
-    row.tool_call_count = integer(a.get(semconv.TURN_TOOL_CALLS)) or 0
-    row.tool_error_count = integer(a.get(semconv.TURN_TOOL_ERRORS)) or 0
-    row.silent_rounds = integer(a.get(semconv.TURN_SILENT_ROUNDS)) or 0
-    row.max_identical_tool_streak = integer(a.get(semconv.TURN_MAX_IDENTICAL_TOOL_STREAK)) or 0
-    row.no_progress_rounds = integer(a.get(semconv.TURN_NO_PROGRESS_ROUNDS)) or 0
     row.turn_intent = text(a.get(semconv.TURN_INTENT))
     row.chat_mode = text(a.get(semconv.TURN_CHAT_MODE)) or "unknown"
     row.task_type = text(a.get(semconv.TURN_TASK_TYPE))
     row.target = text(a.get(semconv.TURN_TARGET))
-    row.input_tokens = integer(usage.input_tokens)
-    row.output_tokens = integer(usage.output_tokens)
-    row.cache_read_tokens = integer(usage.cache_read_tokens)
-    row.cache_write_tokens = integer(usage.cache_write_tokens)
-    row.reasoning_tokens = integer(usage.reasoning_tokens)
+    _count(row, a, usage)
     row.cost_usd = cost
     row.models = _models(a)
-    row.error_type = facts.error_type
-    row.error_message = facts.error_message
+    row.error_type, row.error_message = facts.error_type, facts.error_message
     row.lineage_id = text(a.get(semconv.LINEAGE_ID))
     row.rollout_id = text(a.get(semconv.ROLLOUT_ID))
     row.attempt_id = text(a.get(semconv.ATTEMPT_ID))
@@ -181,6 +169,23 @@ def turn_summary(
         write_content(row, "user_message", _user_message(content), "user_message", redactor)
         write_content(row, "response_text", _response(content), "response_text", redactor)
     return row
+
+
+def _count(row: TurnSummary, a: Mapping[str, Any], usage: Usage) -> None:
+    """Write how often, and how much."""
+    row.rounds = integer(a.get(semconv.TURN_ROUNDS)) or 0
+    row.max_rounds = integer(a.get(semconv.TURN_MAX_ROUNDS))
+    row.llm_call_count = integer(a.get(semconv.TURN_LLM_CALLS)) or 0
+    row.tool_call_count = integer(a.get(semconv.TURN_TOOL_CALLS)) or 0
+    row.tool_error_count = integer(a.get(semconv.TURN_TOOL_ERRORS)) or 0
+    row.silent_rounds = integer(a.get(semconv.TURN_SILENT_ROUNDS)) or 0
+    row.max_identical_tool_streak = integer(a.get(semconv.TURN_MAX_IDENTICAL_TOOL_STREAK)) or 0
+    row.no_progress_rounds = integer(a.get(semconv.TURN_NO_PROGRESS_ROUNDS)) or 0
+    row.input_tokens = integer(usage.input_tokens)
+    row.output_tokens = integer(usage.output_tokens)
+    row.cache_read_tokens = integer(usage.cache_read_tokens)
+    row.cache_write_tokens = integer(usage.cache_write_tokens)
+    row.reasoning_tokens = integer(usage.reasoning_tokens)
 
 
 def _models(attributes: Mapping[str, Any]) -> list[str]:

@@ -154,10 +154,9 @@ def is_exact(raw: dict[str, Any]) -> bool:
 
 def _is_exact_reply(raw: dict[str, Any]) -> bool:
     """A reply as the API sends it: text or calls make a part to note the others on, as they are."""
-    content, calls = raw.get("content"), raw.get("tool_calls")
+    if not raw.keys() <= _REPLY:
+        return False
     for key, value in raw.items():
-        if key not in _REPLY:
-            return False
         if value is None or key == "role" or (key == "content" and type(value) is str):
             continue
         if key == "tool_calls" and is_list(value):
@@ -166,19 +165,16 @@ def _is_exact_reply(raw: dict[str, Any]) -> bool:
                     return False
         elif (key != "annotations" and key != "audio") or type(value) is str:
             return False
-    return type(content) is str or bool(calls)
+    return type(raw.get("content")) is str or bool(raw.get("tool_calls"))
 
 
 def _is_exact_call(raw: Any) -> bool:
     """A function's call in the usual order; its arguments' text is proved where it is parsed."""
     if not is_dict(raw) or tuple(raw) != ("id", "type", "function") or raw["type"] != "function":
         return False
-    function = raw["function"]
-    return (
-        is_dict(function)
-        and tuple(function) == ("name", "arguments")
-        and type(function["arguments"]) is str
-    )
+    made = raw["function"]
+    named = is_dict(made) and tuple(made) == ("name", "arguments")
+    return named and type(made["arguments"]) is str
 
 
 def _convert_field(
