@@ -21,7 +21,7 @@ from turnspan.content.model import dumps, dumps_text, plain_json
 from turnspan.content.rebuild import convert_sealed
 from turnspan.content.redact import Redactor
 from turnspan.content.reduce import reduce_bytes
-from turnspan.content.shapes import is_dict
+from turnspan.content.shapes import is_dict, kind_of
 from turnspan.content.snapshot import MAX_HELD, begins_with, size_of
 from turnspan.pace import give_way
 from turnspan_clickhouse.batch import Batch
@@ -68,8 +68,8 @@ class _Scope:
         self.histories: list[_History] = []
         self.size = 0
         """Of the longest of them; the others are mostly its beginnings."""
-        self.echoes: dict[tuple[str, bytes], bytes] = {}
-        """By dialect and JSON, the hash of what the model said."""
+        self.echoes: list[tuple[str, Any, bytes]] = []
+        """Dialect, message and hash of what the model said, the newest first."""
 
 
 @mypyc_attr(acyclic=True)
@@ -121,12 +121,9 @@ class Lander:
         for frozen in raw[same:] if same else raw:
             give_way()
             message = thawed(frozen)
-            written = plain_json(message) if _is_said(message) else b""
-            digest = state.echoes.get((dialect, written)) if written else None
+            digest = _echoed(state.echoes, dialect, message) if state.echoes else None
             if digest is None:
-                converted, source = convert_sealed(
-                    dialect, message, keep_bytes=media, written=written
-                )
+                converted, source = convert_sealed(dialect, message, keep_bytes=media)
                 digest = self._land(converted, source, place, when)
             hashes.append(digest)
             size += size_of(frozen)
@@ -149,16 +146,14 @@ class Lander:
     def reply(self, raw: Any, place: Place, when: int) -> tuple[GenAiMessage, bytes]:
         """One message of a reply in the GenAI schema, and its hash."""
         media = place.redactor.settings.capture_media
-        written = plain_json(raw)
         message, source = convert_sealed(
-            place.dialect, raw, default_role="assistant", keep_bytes=media, written=written
+            place.dialect, raw, default_role="assistant", keep_bytes=media
         )
         digest = self._land(message, source, place, when)
-        if written and _is_said(raw):
+        if _is_said(raw):
             echoes = self._scope(place.project, place.scope).echoes
-            if len(echoes) >= MAX_ECHOES:
-                del echoes[next(iter(echoes))]
-            echoes[place.dialect, written] = digest
+            echoes.insert(0, (place.dialect, raw, digest))
+            del echoes[MAX_ECHOES:]
         return message, digest
 
     def _land(self, message: GenAiMessage, source: str, place: Place, when: int) -> bytes:
@@ -274,6 +269,40 @@ def _bytes(text: str) -> bytes:
 def _is_said(message: Any) -> bool:
     """Whether this may be a reply that comes back in the next request."""
     return is_dict(message) and message.get("role") == "assistant"
+
+
+def _echoed(echoes: list[tuple[str, Any, bytes]], dialect: str, message: Any) -> bytes | None:
+    """The hash of a message that is what the model has said, to the letter of its JSON."""
+    if _is_said(message):
+        for spoken, said, digest in echoes:
+            if spoken == dialect and _is_alike(said, message):
+                return digest
+    return None
+
+
+def _is_alike(one: Any, other: Any) -> bool:
+    """Whether two frozen values surely are the same JSON: keys in the same order, too."""
+    kind = kind_of(one)
+    if kind_of(other) is not kind:
+        return False
+    if kind is str or kind is int or kind is bool or one is None:
+        return bool(one == other)
+    if kind is list:
+        ones: list[Any] = one
+        others: list[Any] = other
+        return len(ones) == len(others) and all(
+            _is_alike(each, another) for each, another in zip(ones, others, strict=True)
+        )
+    if kind is not dict:
+        return False
+    fields: dict[Any, Any] = one
+    more: dict[Any, Any] = other
+    if len(fields) != len(more):
+        return False
+    for (key, value), (name, found) in zip(fields.items(), more.items(), strict=True):
+        if type(key) is not str or key != name or not _is_alike(value, found):
+            return False
+    return True
 
 
 def _longest_prefix(

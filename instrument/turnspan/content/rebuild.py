@@ -58,20 +58,14 @@ def convert_sealed(
     *,
     default_role: str = "user",
     keep_bytes: bool = False,
-    written: bytes = b"",
 ) -> tuple[Message, str]:
-    """``convert_message`` and ``source_if_needed`` in one. Never raises.
-
-    ``written`` is ``plain_json(raw)``, from a caller who has it at hand.
-    """
+    """``convert_message`` and ``source_if_needed`` in one. Never raises."""
     reduced = raw if keep_bytes else reduce_bytes(raw)
     message = convert_message(dialect, reduced, default_role=default_role, keep_bytes=True)
     fields = as_dict(reduced)
     if fields is not None and dialect_of(dialect).is_exact(fields):
         return message, ""
-    if not written or reduced is not raw:
-        written = dumps(reduced)
-    return message, _source(dialect, written, message)
+    return message, _source(dialect, dumps(reduced), message)
 
 
 def _source(dialect: str, written: bytes, message: Message) -> str:
