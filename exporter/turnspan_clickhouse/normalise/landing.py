@@ -275,7 +275,7 @@ def _echoed(echoes: list[tuple[str, Any, bytes]], dialect: str, message: Any) ->
     """The hash of a message that is what the model has said, to the letter of its JSON."""
     if _is_said(message):
         for spoken, said, digest in echoes:
-            if spoken == dialect and _is_alike(said, message):
+            if spoken == dialect and said == message and _is_alike(said, message):
                 return digest
     return None
 
