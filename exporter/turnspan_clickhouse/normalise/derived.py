@@ -15,24 +15,24 @@ own with it into a turn of its own.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from decimal import Decimal
-from itertools import islice
 from typing import Any
 
-from turnspan.content.convert import convert_message
-from turnspan.content.model import last_user_text
 from turnspan.content.redact import Redactor
-from turnspan.content.snapshot import MAX_HELD, begins_with, size_of_all
-from turnspan.pace import give_way
-from turnspan.turn import ToolRequest, Turn, Usage
+from turnspan.turn import Turn, Usage
 from turnspan_clickhouse.batch import Batch
+from turnspan_clickhouse.normalise.conversations import (
+    Conversation,
+    Conversations,
+    Event,
+    newest_user_text,
+    replayed,
+)
 from turnspan_clickhouse.normalise.nesting import Held
 from turnspan_clickhouse.normalise.requested import (
     SCOPE,
-    Asked,
     Execution,
     asked_for,
     forget_executed,
@@ -44,77 +44,6 @@ from turnspan_clickhouse.normalise.source import SpanFacts
 from turnspan_clickhouse.normalise.written import write_content
 from turnspan_clickhouse.records import LlmCall, ToolCall, TurnSummary
 
-SESSION_PREFIX = "auto-"
-"""A derived session's id: this and the trace id of its first call."""
-
-MAX_CONVERSATIONS = 2_000
-MAX_EVENTS = 2_000
-"""Calls and tools of one turn that an agent around them can still claim."""
-_RECENT = 64
-
-
-@dataclass(slots=True)
-class Event:
-    """One thing that happened in a turn, as its rows tell it."""
-
-    row: LlmCall | ToolCall
-    owner: str
-    """The span that tells of it: the call itself, the tool's, or the call that brought a result."""
-    requests: list[ToolRequest] = field(default_factory=list[ToolRequest])
-
-    def tell(self, turn: Turn) -> None:
-        """Tell a turn of it; the row gets its turn and round."""
-        row = self.row
-        row.turn_id = turn.id
-        if isinstance(row, LlmCall):
-            row.round = turn.begin_call()
-            turn.end_call(
-                model=row.response_model or row.request_model,
-                finish_reasons=row.finish_reasons,
-                text=row.response_text,
-                tool_requests=self.requests,
-                usage=usage_of_row(row),
-            )
-        else:
-            fact = turn.begin_tool(row.name, row.arguments)
-            row.round = fact.round
-            turn.end_tool(fact, row.result, row.failed)
-
-
-def replayed(turn_id: str, agent_name: str, events: Sequence[Event]) -> Turn:
-    """The turn in which just these things happened."""
-    turn = Turn(turn_id, agent_name=agent_name)
-    for event in events:
-        event.tell(turn)
-    return turn
-
-
-@dataclass(slots=True)
-class Conversation:
-    """An undecorated conversation: the newest call's messages and the turn under way."""
-
-    session_id: str
-    by_trace: bool
-    dialect: str = ""
-    messages: list[Any] = field(default_factory=list[Any])
-    size: int = 0
-    """About how many bytes the messages take (``size_of``)."""
-    turn: Turn | None = None
-    row: TurnSummary | None = None
-    pending: dict[str, Asked] = field(default_factory=dict[str, Asked])
-    """Tool calls the last reply asked for, by call id (or name and place)."""
-    events: list[Event] = field(default_factory=list[Event])
-    taken_over: bool = False
-    """Whether an agent's span has made the turn its own: what comes is another one."""
-
-    def add(self, event: Event) -> None:
-        """Something happened in the turn; where an agent may claim it, it is remembered."""
-        assert self.turn is not None
-        event.tell(self.turn)
-        if self.by_trace:
-            self.events.append(event)
-            del self.events[:-MAX_EVENTS]
-
 
 class DerivedTurns:
     """Follows the conversations of one process.
@@ -125,8 +54,7 @@ class DerivedTurns:
 
     def __init__(self, *, own_ids: bool = False) -> None:
         self._own_ids = own_ids
-        self._conversations: OrderedDict[tuple[str, str], Conversation] = OrderedDict()
-        self._held = 0
+        self._conversations = Conversations()
         self._changed: dict[str, tuple[Turn, TurnSummary]] = {}
 
     def join(
@@ -139,13 +67,12 @@ class DerivedTurns:
         batch: Batch,
     ) -> None:
         """Give an undecorated call its session, turn and round, before its messages land."""
-        found = self._find(facts, dialect, messages)
-        known = len(found.messages) if found.dialect == dialect else 0
+        found = self._conversations.of(facts, dialect, messages)
         if not row.session_id:
             row.session_id = found.session_id
         starts = found.turn is None or found.taken_over
         if starts or not found.by_trace:
-            asked = _newest_user_text(dialect, messages, known)
+            asked = newest_user_text(dialect, messages, found.known(dialect))
             if starts or asked:
                 self._begin(found, facts, row, asked, redactor)
         assert found.turn is not None
@@ -153,13 +80,7 @@ class DerivedTurns:
         if found.pending:
             self._results(found, facts, row, results(dialect, messages), redactor, batch)
         row.round = found.turn.rounds + 1
-        before = found.size
-        new = messages[known:] if 0 < known <= len(messages) else None
-        found.size = size_of_all(messages) if new is None else before + size_of_all(new)
-        found.dialect, found.messages = dialect, messages
-        self._held += found.size - before
-        while self._held > MAX_HELD and len(self._conversations) > 1:
-            self._forget_oldest()
+        self._conversations.keep(found, dialect, messages)
 
     def _results(
         self,
@@ -181,7 +102,7 @@ class DerivedTurns:
 
     def reply(self, facts: SpanFacts, row: LlmCall, calls: list[dict[str, Any]]) -> None:
         """Fold the call's reply into its turn."""
-        found = self._by_turn(row.turn_id)
+        found = self._conversations.by_turn(row.turn_id)
         if found is None or found.turn is None or found.row is None:
             return
         turn, summary = found.turn, found.row
@@ -196,10 +117,9 @@ class DerivedTurns:
 
     def tool(self, facts: SpanFacts, row: ToolCall) -> None:
         """A span of an executed tool that is in no decorated turn: give it its turn, if known."""
-        found = self._conversations.get(("", facts.trace_id))
+        found = self._conversations.by_trace(facts.trace_id)
         if found is None and row.call_id:
-            recent = islice(reversed(self._conversations.values()), _RECENT)
-            found = next((c for c in recent if row.call_id in c.pending), None)
+            found = self._conversations.waiting_for(row.call_id)
         if found is None or found.turn is None or found.row is None or found.taken_over:
             return
         forget_executed(found.pending, row)
@@ -209,7 +129,7 @@ class DerivedTurns:
 
     def inside(self, row: LlmCall, tools: Sequence[ToolCall], batch: Batch) -> None:
         """Tools whose spans are inside the call that asked for them ran after its reply."""
-        found = self._by_turn(row.turn_id)
+        found = self._conversations.by_turn(row.turn_id)
         if found is None or found.turn is None or found.row is None:
             return
         for tool in tools:
@@ -231,7 +151,7 @@ class DerivedTurns:
     def take_over(self, facts: SpanFacts, row: TurnSummary, held: Held, batch: Batch) -> None:
         """An agent's span ended around these calls and tools: make its row that of their turn."""
         mine = {call.span_id for call in held.calls} | {tool.span_id for tool in held.tools}
-        found = next((self._by_turn(call.turn_id) for call in held.calls), None)
+        found = next((self._conversations.by_turn(call.turn_id) for call in held.calls), None)
         if found is not None and found.turn is not None and found.row is not None:
             if not self._own_ids and all(event.owner in mine for event in found.events):
                 turn, start = found.turn, found.row
@@ -298,67 +218,17 @@ class DerivedTurns:
 
     def forget_trace(self, trace_id: str) -> None:
         """Forget the turn that is derived from the calls of a trace."""
-        found = self._conversations.pop(("", trace_id), None)
-        if found is not None:
-            self._held -= found.size
+        if self._conversations.forget_trace(trace_id):
             self._changed.pop(trace_id, None)
 
     def forget(self) -> None:
         """In a forked child: the conversations are the parent's."""
         self._conversations.clear()
-        self._held = 0
         self._changed.clear()
 
-    # -- finding and beginning ------------------
-
-    def _find(self, facts: SpanFacts, dialect: str, messages: list[Any]) -> Conversation:
-        by_trace = bool(facts.parent_span_id)
-        # A trace may go through several services, each a project of its own.
-        key = ("", facts.trace_id) if by_trace else (facts.project, facts.session_id)
-        found = self._conversations.get(key) if key[1] else None
-        if found is None and not by_trace and not facts.session_id:
-            key, found = self._continued(facts.project, dialect, messages)
-        if found is None:
-            session = facts.session_id
-            if not session and not by_trace:
-                session = SESSION_PREFIX + facts.trace_id
-            found = Conversation(session, by_trace)
-            key = key if key[1] else (facts.project, session)
-            self._conversations[key] = found
-            if len(self._conversations) > MAX_CONVERSATIONS:
-                self._forget_oldest()
-        else:
-            self._conversations.move_to_end(key)
-        return found
-
-    def _continued(
-        self, project: str, dialect: str, messages: list[Any]
-    ) -> tuple[tuple[str, str], Conversation | None]:
-        for key in reversed(self._conversations):
-            found = self._conversations[key]
-            size = len(found.messages)
-            if (
-                key[0] == project
-                and found.dialect == dialect
-                and not found.by_trace
-                and 0 < size < len(messages)
-                and begins_with(messages, found.messages)
-            ):
-                return key, found
-        return (project, ""), None
-
-    def _forget_oldest(self) -> None:
-        self._held -= self._conversations.popitem(last=False)[1].size
-
     def _under_way(self, trace_id: str) -> bool:
-        found = self._conversations.get(("", trace_id))
+        found = self._conversations.by_trace(trace_id)
         return found is not None and found.turn is not None
-
-    def _by_turn(self, turn_id: str) -> Conversation | None:
-        for found in reversed(self._conversations.values()):
-            if found.turn is not None and found.turn.id == turn_id:
-                return found
-        return None
 
     def _begin(
         self,
@@ -386,16 +256,6 @@ class DerivedTurns:
             scope_name=SCOPE,
         )
         write_content(found.row, "user_message", asked, "user_message", redactor)
-
-
-def _newest_user_text(dialect: str, messages: list[Any], known: int) -> str:
-    """What the user wrote last in the messages that are new; empty when that is nothing."""
-    for place in range(len(messages) - 1, known - 1, -1):
-        give_way()
-        asked = last_user_text([convert_message(dialect, messages[place])])
-        if asked:
-            return asked
-    return ""
 
 
 def _adopt(facts: SpanFacts, row: TurnSummary, start: TurnSummary) -> None:
