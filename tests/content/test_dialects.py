@@ -29,6 +29,7 @@ from turnspan_clickhouse import dialects
 from turnspan_clickhouse.batch import Batch
 from turnspan_clickhouse.dialects import ForeignCall, ForeignSpan
 from turnspan_clickhouse.normalise import Normaliser
+from turnspan_clickhouse.normalise.attributes import CONTENT
 from turnspan_clickhouse.records import (
     Definition,
     LlmCall,
@@ -164,6 +165,20 @@ def test_an_openai_call_reads_the_same_in_every_dialect(name: str) -> None:
     assert asked("call_2", "Rome") in reply["parts"]
     assert len(reply["parts"]) == 2
     assert call.tools == [TOOL]
+
+
+@pytest.mark.parametrize("name", [*OPENAI, *ANTHROPIC])
+def test_a_span_keeps_its_own_attributes(name: str) -> None:
+    """All that it said, in its package's words; what landed as messages once is not said twice."""
+    spans = captured(name)
+    rows = records(name)[SpanRow]
+    assert len(rows) == len(spans)
+    for span, row in zip(spans, rows, strict=True):
+        kept = row.attributes.texts()
+        assert kept.keys() == span["attributes"].keys() - CONTENT
+        for key, value in span["attributes"].items():
+            if key not in CONTENT and isinstance(value, str):
+                assert kept[key] == value
 
 
 @pytest.mark.parametrize("name", ANTHROPIC)

@@ -30,7 +30,6 @@ _NAMES: Final = {id(each): each.name for each in (*SpanKind, *StatusCode)}
 
 RUNNING, FINAL, INTERRUPTED = "running", "final", "interrupted"
 
-_NO_COLUMNS: Final[frozenset[str]] = frozenset()
 _TOOL_COLUMNS = frozenset(
     {
         semconv.OPERATION_NAME,
@@ -277,7 +276,7 @@ def span_row(facts: SpanFacts, redactor: Redactor, batch: Batch) -> SpanRow:
     row.status_code = _NAMES[id(status.status_code)]
     row.status_message = description
     row.scope_version = facts.scope.version
-    row.attributes = facts.other_attributes(_NO_COLUMNS)
+    row.attributes = facts.all_attributes()
     row.resource = facts.origin.resource
     row.events = _events(span, redactor) if _has(span, "_events") else ""
     row.links = _links(span, redactor) if _has(span, "_links") else ""

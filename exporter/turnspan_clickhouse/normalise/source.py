@@ -19,6 +19,7 @@ from turnspan_clickhouse.wire import Pairs
 MAX_STATUS: Final = 4_096
 _MAX_ORIGINS: Final = 2_000
 _ERROR: Final = StatusCode.ERROR
+_NO_COLUMNS: Final[frozenset[str]] = frozenset()
 
 
 class Origin:
@@ -144,6 +145,10 @@ class SpanFacts:
     def other_attributes(self, columns: frozenset[str]) -> Pairs:
         """The attributes that have no column; content of foreign spans has landed and stays out."""
         return self.shape.view(columns, self.foreign, self.captured).pairs(self.encoded)
+
+    def all_attributes(self) -> Pairs:
+        """What the span says, also in another package's words for content that has landed."""
+        return self.shape.view(_NO_COLUMNS, False, self.captured).pairs(self.encoded)
 
 
 def _attributes(span: ReadableSpan) -> Mapping[str, Any]:
