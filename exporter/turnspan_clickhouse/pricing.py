@@ -49,6 +49,8 @@ _REPORTED: Final = (
 _BATCH: Final = "batch"
 _MAX_CACHED: Final = 10_000
 _MINUTE: Final = 60_000_000_000
+_MILLION: Final = 6
+"""Prices are of a million tokens, or of fewer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +59,18 @@ class _Rate:
 
     index: int
     subsets: tuple[int, ...]
-    base: Decimal
-    tiers: tuple[tuple[int, Decimal], ...]
+    base: int
+    tiers: tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _Rates:
-    """A model's prices per token, most specific kind first, and per request."""
+    """A model's prices per token, most specific kind first, and per request, as whole numbers of
+    ``unit`` (US dollars): small integers add up quicker than decimals."""
 
     rates: tuple[_Rate, ...]
-    per_request: Decimal
+    per_request: int
+    unit: Decimal
 
     def cost(self, counts: tuple[int, ...]) -> Decimal | None:
         """The cost of these counts; ``None`` if they contradict each other."""
@@ -87,18 +91,20 @@ class _Rates:
                         price = above
                         break
                 total += price * count
-        return total
+        return self.unit * total
 
 
 class _Known:
     """A model found in the price data, with the rates that were computed last."""
 
-    __slots__ = ("model", "provider", "rates", "timed")
+    __slots__ = ("always", "model", "provider", "rates", "timed")
 
     def __init__(self, provider: Provider, model: ModelInfo, timed: bool) -> None:
         self.provider = provider
         self.model = model
         self.timed = timed
+        self.always: _Rates | None = None
+        """Of the usual calls, where they do not change with time."""
         self.rates: dict[tuple[str, str, bool], tuple[int, _Rates]] = {}
 
 
@@ -189,8 +195,10 @@ class Pricer:
 
     def _find(self, names: tuple[str, str, str]) -> _Known | None:
         snapshot = self._current_snapshot()
-        if snapshot is self._snapshot and names in self._models:
-            return self._models[names]
+        if snapshot is self._snapshot:
+            found = self._models.get(names)
+            if found is not None or names in self._models:
+                return found
         provider, response_model, request_model = names
         with self._lock:
             if snapshot is not self._snapshot or len(self._models) >= _MAX_CACHED:
@@ -206,6 +214,9 @@ class Pricer:
     def _rates(
         self, known: _Known, when: int, service_tier: str, speed: str, batch: bool
     ) -> _Rates:
+        usual = not (known.timed or service_tier or speed or batch)
+        if usual and known.always is not None:
+            return known.always
         key = (service_tier, speed, batch)
         minute = when // _MINUTE if known.timed or any(key) else 0
         cached = known.rates.get(key)
@@ -223,6 +234,8 @@ class Pricer:
             context = {}  # another provider's model: its variants are not this provider's
         rates = _compile(known.model.get_prices(moment, context))
         known.rates[key] = (minute, rates)
+        if usual:
+            known.always = rates
         return rates
 
 
@@ -257,23 +270,45 @@ def _compile(prices: ModelPrice) -> _Rates:
     names = [name for name in _REPORTED if name in unit_data]
     priced = [name for name in names if getattr(prices, _price_key(name), None) is not None]
     priced.sort(key=lambda name: (-len(dimensions(name)), name))
+    places = _places(prices)
     rates: list[_Rate] = []
     for name in priced:
         price = getattr(prices, _price_key(name))
         per = Decimal(unit_data[name]["per"])
         subsets = [n for n in priced if n != name and dimensions(name) <= dimensions(n)]
-        tiers: tuple[tuple[int, Decimal], ...] = ()
+        tiers: tuple[tuple[int, int], ...] = ()
         base = price
         if isinstance(price, TieredPrices):
             base = price.base
-            tiers = tuple((tier.start, tier.price / per) for tier in reversed(price.tiers))
+            tiers = tuple(
+                (tier.start, _units(tier.price / per, places)) for tier in reversed(price.tiers)
+            )
         positions = tuple(_REPORTED.index(n) for n in subsets)
-        rates.append(_Rate(_REPORTED.index(name), positions, base / per, tiers))
+        rates.append(_Rate(_REPORTED.index(name), positions, _units(base / per, places), tiers))
     requests = getattr(prices, _price_key("requests"), None)
     if isinstance(requests, TieredPrices):
         requests = requests.base
     per_request = Decimal(0) if requests is None else requests / unit_data["requests"]["per"]
-    return _Rates(tuple(rates), per_request)
+    unit = Decimal(1).scaleb(-places)
+    return _Rates(tuple(rates), _units(per_request, places), unit)
+
+
+def _places(prices: ModelPrice) -> int:
+    """How many decimal places the finest of a model's prices has for one token."""
+    from genai_prices.types import TieredPrices
+
+    amounts: list[Any] = []
+    for price in vars(prices).values():
+        if isinstance(price, TieredPrices):
+            amounts += [price.base, *(tier.price for tier in price.tiers)]
+        else:
+            amounts.append(price)
+    exponents = [a.as_tuple().exponent for a in amounts if isinstance(a, Decimal)]
+    return _MILLION - min((e for e in exponents if isinstance(e, int)), default=0)
+
+
+def _units(price: Decimal, places: int) -> int:
+    return int(price.scaleb(places))
 
 
 def _price_key(name: str) -> str:
@@ -289,7 +324,7 @@ price = _pricer.price
 
 
 def price_of_counts(
-    attributes: Mapping[str, Any],
+    attributes: dict[str, Any],
     input_tokens: int | None,
     output_tokens: int | None,
     cache_read_tokens: int | None,
@@ -298,31 +333,30 @@ def price_of_counts(
     when: int,
 ) -> tuple[Decimal | None, str]:
     """As ``price_of_call``."""
-    get = attributes.get
-    if get(semconv.RESPONSE_CACHED) is True:
+    if attributes.get(semconv.RESPONSE_CACHED) is True:
         return _pricer.nothing()
     if input_tokens is None and output_tokens is None:
         return UNKNOWN
-    tier = get(semconv.OPENAI_RESPONSE_SERVICE_TIER)
+    tier = attributes.get(semconv.OPENAI_RESPONSE_SERVICE_TIER)
     if not isinstance(tier, str):
-        tier = get(semconv.RESPONSE_SERVICE_TIER)
+        tier = attributes.get(semconv.RESPONSE_SERVICE_TIER)
     tier = tier if isinstance(tier, str) else ""
     names = (
-        _text(get(semconv.PROVIDER_NAME)),
-        _text(get(semconv.RESPONSE_MODEL)),
-        _text(get(semconv.REQUEST_MODEL)),
+        _text(attributes.get(semconv.PROVIDER_NAME)),
+        _text(attributes.get(semconv.RESPONSE_MODEL)),
+        _text(attributes.get(semconv.REQUEST_MODEL)),
     )
     counts = (
         input_tokens or 0,
         output_tokens or 0,
         cache_read_tokens or 0,
         cache_write_tokens or 0,
-        _count(get(semconv.USAGE_CACHE_WRITE_1H_INPUT_TOKENS)),
+        _count(attributes.get(semconv.USAGE_CACHE_WRITE_1H_INPUT_TOKENS)),
         reasoning_tokens or 0,
-        _count(get(semconv.USAGE_WEB_SEARCHES)),
+        _count(attributes.get(semconv.USAGE_WEB_SEARCHES)),
     )
     batch = tier == _BATCH
-    speed = _text(get(semconv.RESPONSE_SPEED))
+    speed = _text(attributes.get(semconv.RESPONSE_SPEED))
     return _pricer.cost(names, counts, when, "" if batch else tier, speed, batch)
 
 
@@ -331,7 +365,7 @@ def price_of_call(
 ) -> tuple[Decimal | None, str]:
     """``price`` of the call whose span has these attributes."""
     return price_of_counts(
-        attributes,
+        dict(attributes),
         usage.input_tokens,
         usage.output_tokens,
         usage.cache_read_tokens,

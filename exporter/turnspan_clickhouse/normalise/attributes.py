@@ -15,7 +15,6 @@ from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from turnspan import semconv
 from turnspan.content.keys import is_content, is_left_without_content
 from turnspan.content.redact import Redactor
-from turnspan.content.shapes import kind_of
 from turnspan_clickhouse import dialects
 from turnspan_clickhouse.normalise.values import text
 from turnspan_clickhouse.wire import Pairs, written
@@ -108,7 +107,7 @@ class Known:
 
 def _are_texts(value: Any) -> bool:
     """Whether this is a tuple of texts, and so a key: 1, 1.0 and True would be one."""
-    if kind_of(value) is not tuple:
+    if type(value) is not tuple:
         return False
     items: tuple[Any, ...] = value
     return all(type(item) is str for item in items)
@@ -207,7 +206,7 @@ class Cleaner:
             found = self._known[key] = Known(key, self)
         return found
 
-    def shape(self, attributes: Mapping[str, Any]) -> Shape:
+    def shape(self, attributes: dict[str, Any]) -> Shape:
         """The shape of a span's attributes."""
         keys = tuple(attributes)
         shape = self._shapes.get(keys)
@@ -226,7 +225,7 @@ class Cleaner:
             found = self._scopes[id(scope)] = Scope(scope, self)
         return found
 
-    def encoded(self, attributes: Mapping[str, Any], shape: Shape) -> list[bytes]:
+    def encoded(self, attributes: dict[str, Any], shape: Shape) -> list[bytes]:
         """Every attribute's text, redacted, as a map has it; nothing for content."""
         found: list[bytes] = []
         values: list[Any] = list(attributes.values())
@@ -237,7 +236,7 @@ class Cleaner:
             if known is None:
                 found.append(b"")
                 continue
-            kind = kind_of(value)
+            kind: object = type(value)
             if kind is str:
                 found.append(known.encoded(value))
             elif kind is int:
@@ -257,7 +256,7 @@ class Cleaner:
             self._numbers[value] = found
         return found
 
-    def clean(self, attributes: Mapping[str, Any]) -> Mapping[str, Any]:
+    def clean(self, attributes: dict[str, Any]) -> dict[str, Any]:
         """The attributes for the columns: all redacted but content; the same object if nothing is.
 
         Content keeps its place: the columns it goes to redact it. So do the ids that we made.
@@ -265,7 +264,7 @@ class Cleaner:
         changed: dict[str, Any] = {}
         found: Any
         for key, value in attributes.items():
-            kind = kind_of(value)
+            kind: object = type(value)
             if kind is int or kind is float or kind is bool or key in CONTENT:
                 continue
             if kind is str:

@@ -65,7 +65,6 @@ _COLUMNS = frozenset(
 def llm_call(facts: SpanFacts, redactor: Redactor, batch: Batch) -> LlmCall:
     """The row of a model call without its content."""
     a = facts.attributes
-    get = a.get
     row = LlmCall.__new__(LlmCall)
     locate(row, facts)
     row.start_time = facts.start_time
@@ -73,28 +72,28 @@ def llm_call(facts: SpanFacts, redactor: Redactor, batch: Batch) -> LlmCall:
     row.scope_name = facts.scope_name
     row.writer = batch.writer
     row.written_at = batch.written_at
-    row.provider = text(get(semconv.PROVIDER_NAME))
-    row.operation = text(get(semconv.OPERATION_NAME))
-    row.request_model = text(get(semconv.REQUEST_MODEL))
-    row.response_model = text(get(semconv.RESPONSE_MODEL))
-    row.response_id = text(get(semconv.RESPONSE_ID))
-    row.stream_outcome = text(get(semconv.STREAM_OUTCOME))
-    row.agent_name = text(get(semconv.AGENT_NAME))
+    row.provider = text(a.get(semconv.PROVIDER_NAME))
+    row.operation = text(a.get(semconv.OPERATION_NAME))
+    row.request_model = text(a.get(semconv.REQUEST_MODEL))
+    row.response_model = text(a.get(semconv.RESPONSE_MODEL))
+    row.response_id = text(a.get(semconv.RESPONSE_ID))
+    row.stream_outcome = text(a.get(semconv.STREAM_OUTCOME))
+    row.agent_name = text(a.get(semconv.AGENT_NAME))
     row.agent_version = agent_version(a)
-    row.consortium_id = text(get(semconv.CONSORTIUM_ID))
-    row.consortium_role = integer(get(semconv.CONSORTIUM_ROLE))
-    row.lineage_id = text(get(semconv.LINEAGE_ID))
-    row.rollout_id = text(get(semconv.ROLLOUT_ID))
-    row.attempt_id = text(get(semconv.ATTEMPT_ID))
+    row.consortium_id = text(a.get(semconv.CONSORTIUM_ID))
+    row.consortium_role = integer(a.get(semconv.CONSORTIUM_ROLE))
+    row.lineage_id = text(a.get(semconv.LINEAGE_ID))
+    row.rollout_id = text(a.get(semconv.ROLLOUT_ID))
+    row.attempt_id = text(a.get(semconv.ATTEMPT_ID))
     row.error_type = facts.error_type
     row.error_message = facts.error_message
-    row.round = integer(get(semconv.ROUND)) or 0
-    row.tries = integer(get(semconv.TRIES)) or 1
-    row.stream = get(semconv.REQUEST_STREAM) is True
-    row.tokens_estimated = get(semconv.TOKENS_ESTIMATED) is True
-    ttfc = get(semconv.RESPONSE_TIME_TO_FIRST_CHUNK)
+    row.round = integer(a.get(semconv.ROUND)) or 0
+    row.tries = integer(a.get(semconv.TRIES)) or 1
+    row.stream = a.get(semconv.REQUEST_STREAM) is True
+    row.tokens_estimated = a.get(semconv.TOKENS_ESTIMATED) is True
+    ttfc = a.get(semconv.RESPONSE_TIME_TO_FIRST_CHUNK)
     row.time_to_first_chunk = float(ttfc) if isinstance(ttfc, (int, float)) else None
-    reasons: Any = get(semconv.RESPONSE_FINISH_REASONS) or ()
+    reasons: Any = a.get(semconv.RESPONSE_FINISH_REASONS) or ()
     row.finish_reasons = [text(r) for r in ((reasons,) if isinstance(reasons, str) else reasons)]
     _count(row, facts)
     row.attributes = facts.other_attributes(_COLUMNS)
@@ -104,12 +103,12 @@ def llm_call(facts: SpanFacts, redactor: Redactor, batch: Batch) -> LlmCall:
 
 def _count(row: LlmCall, facts: SpanFacts) -> None:
     """Write the tokens and what they cost."""
-    get = facts.attributes.get
-    row.input_tokens = integer(get(semconv.USAGE_INPUT_TOKENS))
-    row.output_tokens = integer(get(semconv.USAGE_OUTPUT_TOKENS))
-    row.cache_read_tokens = integer(get(semconv.USAGE_CACHE_READ_INPUT_TOKENS))
-    row.cache_write_tokens = integer(get(semconv.USAGE_CACHE_WRITE_INPUT_TOKENS))
-    row.reasoning_tokens = integer(get(semconv.USAGE_REASONING_OUTPUT_TOKENS))
+    a = facts.attributes
+    row.input_tokens = integer(a.get(semconv.USAGE_INPUT_TOKENS))
+    row.output_tokens = integer(a.get(semconv.USAGE_OUTPUT_TOKENS))
+    row.cache_read_tokens = integer(a.get(semconv.USAGE_CACHE_READ_INPUT_TOKENS))
+    row.cache_write_tokens = integer(a.get(semconv.USAGE_CACHE_WRITE_INPUT_TOKENS))
+    row.reasoning_tokens = integer(a.get(semconv.USAGE_REASONING_OUTPUT_TOKENS))
     row.cost_usd, row.price_version = price_of_counts(
         facts.raw,
         row.input_tokens,
@@ -241,9 +240,11 @@ def add_reply(
     """Land what the model said; returns it."""
     replies, reasons = output_messages(content.dialect, content.response)
     reply = Conversation(None, replies, reasons)
+    as_is = True
     for raw in replies:
-        message, digest = lander.reply(raw, place, when)
+        message, digest, same = lander.reply(raw, place, when)
         reply.output.append(message)
+        as_is = as_is and same
         row.output_messages.append(digest)
     describe_reply(reply, first_choice(content.dialect, reply.output))
     redactor = place.redactor
@@ -252,7 +253,8 @@ def add_reply(
     if reply.response_thoughts:
         write_content(row, "response_thoughts", reply.response_thoughts, "output", redactor)
     if reply.tool_calls:
-        calls: Any = redactor.value(reply.tool_calls, "output")
+        # Of the values that the messages' parts have, which have just been looked at.
+        calls: Any = reply.tool_calls if as_is else redactor.value(reply.tool_calls, "output")
         limit = redactor.settings.content_limit_bytes
         row.tool_calls = dumps_text(limit_parts(calls, limit) if is_list(calls) else calls)
     return reply

@@ -17,7 +17,7 @@ from turnspan.compiling import mypyc_attr
 from turnspan.content.lean import thawed
 from turnspan.content.limit import limit_parts
 from turnspan.content.model import Message as GenAiMessage
-from turnspan.content.model import dumps, dumps_text, plain_json
+from turnspan.content.model import Part, dumps, dumps_text, plain_json
 from turnspan.content.rebuild import convert_sealed
 from turnspan.content.redact import Redactor
 from turnspan.content.reduce import reduce_bytes
@@ -124,7 +124,7 @@ class Lander:
             digest = _echoed(state.echoes, dialect, message) if state.echoes else None
             if digest is None:
                 converted, source = convert_sealed(dialect, message, keep_bytes=media)
-                digest = self._land(converted, source, place, when)
+                digest, _ = self._land(converted, source, place, when)
             hashes.append(digest)
             size += size_of(frozen)
             sizes.append(size)
@@ -143,21 +143,26 @@ class Lander:
     def _drop_scope(self) -> None:
         self._held -= self._scopes.popitem(last=False)[1].size
 
-    def reply(self, raw: Any, place: Place, when: int) -> tuple[GenAiMessage, bytes]:
-        """One message of a reply in the GenAI schema, and its hash."""
+    def reply(self, raw: Any, place: Place, when: int) -> tuple[GenAiMessage, bytes, bool]:
+        """One message of a reply in the GenAI schema, its hash, and whether redaction, looking at
+        it as a model's words, has left its parts as they are."""
         media = place.redactor.settings.capture_media
         message, source = convert_sealed(
             place.dialect, raw, default_role="assistant", keep_bytes=media
         )
-        digest = self._land(message, source, place, when)
+        digest, redacted = self._land(message, source, place, when)
         if _is_said(raw):
             echoes = self._scope(place.project, place.scope).echoes
             echoes.insert(0, (place.dialect, raw, digest))
             del echoes[MAX_ECHOES:]
-        return message, digest
+        same = redacted is message["parts"] and message.get("role") == "assistant"
+        return message, digest, same
 
-    def _land(self, message: GenAiMessage, source: str, place: Place, when: int) -> bytes:
-        """The hash of one message; its row goes into the batch if it has not landed."""
+    def _land(
+        self, message: GenAiMessage, source: str, place: Place, when: int
+    ) -> tuple[bytes, list[Part]]:
+        """The hash of one message and its redacted parts; its row goes into the batch if it has
+        not landed."""
         redactor = place.redactor
         role, name = str(message.get("role") or ""), str(message.get("name") or "")
         where = "output" if role == "assistant" else "input"
@@ -187,7 +192,7 @@ class Lander:
             row.first_seen = when
             row.written_at = batch.written_at
             batch.add(row)
-        return digest
+        return digest, redacted
 
     def parameters(self, parameters: dict[str, Any], redactor: Redactor) -> str:
         """A request's parameters as they may be written; an agent's are the same on every call."""

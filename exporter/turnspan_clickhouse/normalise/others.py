@@ -170,7 +170,7 @@ def turn_summary(
     return row
 
 
-def _count(row: TurnSummary, a: Mapping[str, Any], usage: Usage) -> None:
+def _count(row: TurnSummary, a: dict[str, Any], usage: Usage) -> None:
     """Write how often, and how much."""
     row.rounds = integer(a.get(semconv.TURN_ROUNDS)) or 0
     row.max_rounds = integer(a.get(semconv.TURN_MAX_ROUNDS))
@@ -187,7 +187,7 @@ def _count(row: TurnSummary, a: Mapping[str, Any], usage: Usage) -> None:
     row.reasoning_tokens = integer(usage.reasoning_tokens)
 
 
-def _models(attributes: Mapping[str, Any]) -> list[str]:
+def _models(attributes: dict[str, Any]) -> list[str]:
     models = attributes.get(semconv.TURN_MODELS)
     if isinstance(models, (list, tuple)):
         return [text(model) for model in cast("Iterable[Any]", models)]

@@ -105,7 +105,7 @@ class SpanFacts:
         span: ReadableSpan,
         origin: Origin,
         scope: Scope,
-        attributes: Mapping[str, Any],
+        attributes: dict[str, Any],
         shape: Shape,
         encoded: list[bytes],
     ) -> None:
@@ -151,7 +151,7 @@ class SpanFacts:
         return self.shape.view(_NO_COLUMNS, False, self.captured).pairs(self.encoded)
 
 
-def _attributes(span: ReadableSpan) -> Mapping[str, Any]:
+def _attributes(span: ReadableSpan) -> dict[str, Any]:
     # An ended span's attributes no longer change; behind the SDK's wrapper, which takes a
     # microsecond for each look, they are a plain dictionary.
     bounded = getattr(span, "_attributes", None)
@@ -159,6 +159,13 @@ def _attributes(span: ReadableSpan) -> Mapping[str, Any]:
     if isinstance(plain, dict):
         return cast("dict[str, Any]", plain)
     return dict(span.attributes or {})
+
+
+def _hex(span_id: Any) -> str:
+    try:
+        return str(span_id.to_bytes(8, "big").hex())  # a third of what formatting takes
+    except OverflowError:  # somebody's own generator of ids
+        return f"{span_id:016x}"
 
 
 class Reader:
@@ -169,6 +176,8 @@ class Reader:
         self._cleaner = cleaner
         self._trace = 0
         self._trace_id = f"{0:032x}"
+        self._parent = 0
+        self._parent_id = f"{0:016x}"
         self._state: TraceState | None = None
         self._state_text = ""
 
@@ -185,17 +194,21 @@ class Reader:
         facts = SpanFacts(
             span, origin, scope, attributes, shape, cleaner.encoded(attributes, shape)
         )
-        trace_id: Any = context.trace_id
-        span_id: Any = context.span_id
+        # Of the tuple that a context is: its properties are functions of the interpreter.
+        trace_id: Any = context[0]
+        span_id: Any = context[1]
         facts.key = (trace_id, span_id)
         if trace_id != self._trace:
             self._trace, self._trace_id = trace_id, f"{trace_id:032x}"
         facts.trace_id = self._trace_id
-        facts.span_id = f"{span_id:016x}"
+        facts.span_id = _hex(span_id)
         parent = span.parent
         if parent is not None:
-            facts.parent_span_id = f"{parent.span_id:016x}"
-        state = context.trace_state
+            parent_id: Any = parent[1]
+            if parent_id != self._parent:  # as that of the span before, most often
+                self._parent, self._parent_id = parent_id, _hex(parent_id)
+            facts.parent_span_id = self._parent_id
+        state = context[4]
         if state is not self._state:
             self._state = state
             header = state.to_header() if state else ""
@@ -204,10 +217,10 @@ class Reader:
         facts.start_time = start = span.start_time or 0
         facts.end_time = end = span.end_time or start
         facts.duration = max(0, end - start) / 1e9
-        get = attributes.get
-        facts.session_id = text(get(semconv.CONVERSATION_ID) or get(semconv.SESSION_ID))
-        facts.turn_id = text(get(semconv.TURN_ID))
-        facts.error_type = text(get(semconv.ERROR_TYPE))
+        session = attributes.get(semconv.CONVERSATION_ID) or attributes.get(semconv.SESSION_ID)
+        facts.session_id = text(session)
+        facts.turn_id = text(attributes.get(semconv.TURN_ID))
+        facts.error_type = text(attributes.get(semconv.ERROR_TYPE))
         self._status(facts)
         return facts
 

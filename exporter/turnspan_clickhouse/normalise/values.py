@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from turnspan import semconv
@@ -33,7 +32,7 @@ def integer(value: Any) -> int | None:
     return int(value) if 0 <= value < 2**63 else None
 
 
-def agent_version(attributes: Mapping[str, Any]) -> str:
+def agent_version(attributes: dict[str, Any]) -> str:
     """The agent's version: by our name, or by the conventions' for remote agents."""
     ours = attributes.get(semconv.TURN_AGENT_VERSION)
     return text(ours if ours is not None else attributes.get(semconv.AGENT_VERSION))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Final
 
 from turnspan.content.blocks import (
@@ -48,6 +49,7 @@ _TEXT = Spec("text", TEXT, (("text", "content"),))
 _CALL_ORDER: Final = "id,type,function:name:arguments"
 _CALL_FIELDS: Final = frozenset({"id", "type", "function", "custom", "name", "arguments"})
 _CALL_TAKEN: Final = frozenset({KEYS, LAYOUT, EXTRA, STYLE, WRITTEN, "call_type", "legacy"})
+_CALL: Final = frozenset({"id", "type", "function"})
 _FUNCTION: Final = frozenset({"name", "arguments"})
 _REPLY: Final = frozenset(
     {"role", "content", "refusal", "annotations", "audio", "function_call", "tool_calls"}
@@ -154,9 +156,9 @@ def is_exact(raw: dict[str, Any]) -> bool:
 
 def _is_exact_reply(raw: dict[str, Any]) -> bool:
     """A reply as the API sends it: text or calls make a part to note the others on, as they are."""
-    if not raw.keys() <= _REPLY:
-        return False
     for key, value in raw.items():
+        if key not in _REPLY:
+            return False
         if value is None or key == "role" or (key == "content" and type(value) is str):
             continue
         if key == "tool_calls" and is_list(value):
@@ -169,12 +171,12 @@ def _is_exact_reply(raw: dict[str, Any]) -> bool:
 
 
 def _is_exact_call(raw: Any) -> bool:
-    """A function's call in the usual order; its arguments' text is proved where it is parsed."""
-    if not is_dict(raw) or tuple(raw) != ("id", "type", "function") or raw["type"] != "function":
+    """A function's call with the usual fields, whose order its part notes; its arguments' text is
+    proved where it is parsed."""
+    if not is_dict(raw) or raw.keys() != _CALL or raw["type"] != "function":
         return False
     made = raw["function"]
-    named = is_dict(made) and tuple(made) == ("name", "arguments")
-    return named and type(made["arguments"]) is str
+    return is_dict(made) and made.keys() == _FUNCTION and type(made["arguments"]) is str
 
 
 def _convert_field(
@@ -259,8 +261,14 @@ def _tool_call(raw: Any) -> Part:
         return _other_call(call)
     if function is None or function.keys() != _FUNCTION or call.keys() & _FUNCTION:
         return unknown_part(raw)
-    order = ",".join("function:" + ":".join(function) if key == "function" else key for key in call)
+    order = _order(tuple(call), tuple(function))
     return _called(call, function["name"], function["arguments"], order)
+
+
+@lru_cache(maxsize=4096)
+def _order(call: tuple[Any, ...], function: tuple[Any, ...]) -> str:
+    """The order of a call's keys and of its function's, as one text."""
+    return joined(tuple("function:" + ":".join(function) if k == "function" else k for k in call))
 
 
 def _other_call(call: dict[str, Any]) -> Part:

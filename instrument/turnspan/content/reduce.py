@@ -12,7 +12,6 @@ import re
 from typing import Any, Final, cast
 
 from turnspan.content.model import BLOB, URI, Part
-from turnspan.content.shapes import kind_of
 
 _PREFIX: Final = "sha256:"
 _DIGEST: Final = re.compile(r"sha256:([0-9a-f]{64});size=(\d+)\Z")
@@ -40,7 +39,7 @@ def digest_of(encoded: str | bytes) -> str:
 
 def reduce_bytes(value: Any, depth: int = 0) -> Any:
     """The value with every embedded file replaced; the same object when there is none."""
-    kind = kind_of(value)
+    kind: object = type(value)
     if kind is str:
         return _reduced_url(value) if value[4:5] == ":" else value
     if kind is dict:
@@ -71,7 +70,7 @@ def _reduced_dict(items: dict[Any, Any], depth: int) -> dict[Any, Any]:
     changed: dict[Any, Any] | None = None
     reduced: Any
     for key, item in items.items():
-        kind = kind_of(item)
+        kind: object = type(item)
         if kind is int or kind is bool or item is None or kind is float:
             continue
         if kind is str and key in _FILE_KEYS and _holds_base64(key, items):
