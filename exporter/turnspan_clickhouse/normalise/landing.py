@@ -21,7 +21,7 @@ from turnspan.content.model import Part, dumps, dumps_text, plain_json
 from turnspan.content.rebuild import convert_sealed
 from turnspan.content.redact import Redactor
 from turnspan.content.reduce import reduce_bytes
-from turnspan.content.shapes import is_dict, kind_of
+from turnspan.content.shapes import is_dict
 from turnspan.content.snapshot import MAX_HELD, begins_with, size_of
 from turnspan.pace import give_way
 from turnspan_clickhouse.batch import Batch
@@ -135,8 +135,11 @@ class Lander:
 
     def _make_room(self, state: _Scope) -> None:
         """Account for what a scope holds now; those idle for longest make room for it."""
-        before, state.size = state.size, max(history.size for history in state.histories)
-        self._held += state.size - before
+        longest = 0
+        for history in state.histories:
+            longest = max(longest, history.size)
+        self._held += longest - state.size
+        state.size = longest
         while self._held > MAX_HELD and len(self._scopes) > 1:
             self._drop_scope()
 
@@ -286,26 +289,27 @@ def _echoed(echoes: list[tuple[str, Any, bytes]], dialect: str, message: Any) ->
 
 
 def _is_alike(one: Any, other: Any) -> bool:
-    """Whether two frozen values surely are the same JSON: keys in the same order, too."""
-    kind = kind_of(one)
-    if kind_of(other) is not kind:
+    """Whether two equal frozen values surely are the same JSON: 1, 1.0 and True are equal, and
+    dictionaries whose keys are in another order."""
+    kind: object = type(one)
+    if type(other) is not kind:
         return False
     if kind is str or kind is int or kind is bool or one is None:
-        return bool(one == other)
+        return True
     if kind is list:
-        ones: list[Any] = one
+        items: list[Any] = one
         others: list[Any] = other
-        return len(ones) == len(others) and all(
-            _is_alike(each, another) for each, another in zip(ones, others, strict=True)
-        )
+        for place, item in enumerate(items):
+            if not _is_alike(item, others[place]):
+                return False
+        return True
     if kind is not dict:
         return False
     fields: dict[Any, Any] = one
     more: dict[Any, Any] = other
-    if len(fields) != len(more):
-        return False
-    for (key, value), (name, found) in zip(fields.items(), more.items(), strict=True):
-        if type(key) is not str or key != name or not _is_alike(value, found):
+    keys: list[Any] = list(more)
+    for place, key in enumerate(fields):
+        if type(key) is not str or key != keys[place] or not _is_alike(fields[key], more[key]):
             return False
     return True
 
