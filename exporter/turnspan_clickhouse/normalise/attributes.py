@@ -15,6 +15,7 @@ from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from turnspan import semconv
 from turnspan.content.keys import is_content, is_left_without_content
 from turnspan.content.redact import Redactor
+from turnspan.content.shapes import kind_of
 from turnspan_clickhouse import dialects
 from turnspan_clickhouse.normalise.values import text
 from turnspan_clickhouse.wire import Pairs, written
@@ -107,7 +108,7 @@ class Known:
 
 def _are_texts(value: Any) -> bool:
     """Whether this is a tuple of texts, and so a key: 1, 1.0 and True would be one."""
-    if type(value) is not tuple:
+    if kind_of(value) is not tuple:
         return False
     items: tuple[Any, ...] = value
     return all(type(item) is str for item in items)
@@ -236,7 +237,7 @@ class Cleaner:
             if known is None:
                 found.append(b"")
                 continue
-            kind: object = type(value)
+            kind = kind_of(value)
             if kind is str:
                 found.append(known.encoded(value))
             elif kind is int:
@@ -264,7 +265,7 @@ class Cleaner:
         changed: dict[str, Any] = {}
         found: Any
         for key, value in attributes.items():
-            kind: object = type(value)
+            kind = kind_of(value)
             if kind is int or kind is float or kind is bool or key in CONTENT:
                 continue
             if kind is str:

@@ -21,7 +21,7 @@ from turnspan.content.model import Part, dumps, dumps_text, plain_json
 from turnspan.content.rebuild import convert_sealed
 from turnspan.content.redact import Redactor
 from turnspan.content.reduce import reduce_bytes
-from turnspan.content.shapes import is_dict
+from turnspan.content.shapes import is_dict, kind_of
 from turnspan.content.snapshot import MAX_HELD, begins_with, size_of
 from turnspan.pace import give_way
 from turnspan_clickhouse.batch import Batch
@@ -291,27 +291,24 @@ def _echoed(echoes: list[tuple[str, Any, bytes]], dialect: str, message: Any) ->
 def _is_alike(one: Any, other: Any) -> bool:
     """Whether two equal frozen values surely are the same JSON: 1, 1.0 and True are equal, and
     dictionaries whose keys are in another order."""
-    kind: object = type(one)
-    if type(other) is not kind:
+    kind = kind_of(one)
+    if kind_of(other) is not kind:
         return False
     if kind is str or kind is int or kind is bool or one is None:
         return True
     if kind is list:
         items: list[Any] = one
         others: list[Any] = other
-        for place, item in enumerate(items):
-            if not _is_alike(item, others[place]):
-                return False
-        return True
+        return all(_is_alike(item, others[place]) for place, item in enumerate(items))
     if kind is not dict:
         return False
     fields: dict[Any, Any] = one
     more: dict[Any, Any] = other
     keys: list[Any] = list(more)
-    for place, key in enumerate(fields):
-        if type(key) is not str or key != keys[place] or not _is_alike(fields[key], more[key]):
-            return False
-    return True
+    return all(
+        type(key) is str and key == keys[place] and _is_alike(fields[key], more[key])
+        for place, key in enumerate(fields)
+    )
 
 
 def _longest_prefix(

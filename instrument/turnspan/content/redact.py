@@ -17,7 +17,7 @@ from turnspan.config import Settings
 from turnspan.content.blocks import WRITING, WRITTEN
 from turnspan.content.model import BLOB, TEXT, Message, Part, as_dict, as_list, dumps_text
 from turnspan.content.secrets import find_secrets, mask_secrets, names_secret
-from turnspan.content.shapes import is_list
+from turnspan.content.shapes import is_list, kind_of
 from turnspan.content.words import KEYS, WORDS
 from turnspan.guard import errors
 
@@ -195,7 +195,7 @@ class Redactor:
 
     def _is_plain(self, value: Any, depth: int) -> bool:
         """Whether the masks surely change nothing in a value: one quick look, most often true."""
-        kind: object = type(value)
+        kind = kind_of(value)
         if kind is str:
             return self._is_plain_text(value)
         if depth > _MAX_DEPTH:

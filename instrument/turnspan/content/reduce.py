@@ -12,6 +12,7 @@ import re
 from typing import Any, Final, cast
 
 from turnspan.content.model import BLOB, URI, Part
+from turnspan.content.shapes import kind_of
 
 _PREFIX: Final = "sha256:"
 _DIGEST: Final = re.compile(r"sha256:([0-9a-f]{64});size=(\d+)\Z")
@@ -39,7 +40,7 @@ def digest_of(encoded: str | bytes) -> str:
 
 def reduce_bytes(value: Any, depth: int = 0) -> Any:
     """The value with every embedded file replaced; the same object when there is none."""
-    kind: object = type(value)
+    kind = kind_of(value)
     if kind is str:
         return _reduced_url(value) if value[4:5] == ":" else value
     if kind is dict:
@@ -70,7 +71,7 @@ def _reduced_dict(items: dict[Any, Any], depth: int) -> dict[Any, Any]:
     changed: dict[Any, Any] | None = None
     reduced: Any
     for key, item in items.items():
-        kind: object = type(item)
+        kind = kind_of(item)
         if kind is int or kind is bool or item is None or kind is float:
             continue
         if kind is str and key in _FILE_KEYS and _holds_base64(key, items):
