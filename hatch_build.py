@@ -111,6 +111,10 @@ class CompiledWheel(BuildHookInterface[Any]):
         shutil.rmtree(getattr(self, "_folder", ""), ignore_errors=True)
 
 
+_FLAGS = [] if sys.platform == "win32" else ["-fno-semantic-interposition"]
+"""Our functions call each other directly, not through the linker's table, and may be inlined."""
+
+
 def _wanted() -> bool:
     return os.environ.get("TURNSPAN_COMPILE", "") not in ("", "0")
 
@@ -128,6 +132,8 @@ def compile_into(root: Path, folder: Path) -> dict[str, Path]:
     try:
         options = ["--ignore-missing-imports", "--config-file=", "--python-version=3.10"]
         extensions = mypycify([*options, *COMPILED], group_name="turnspan", debug_level="0")
+        for extension in extensions:
+            extension.extra_compile_args += _FLAGS
         command = build_ext(Distribution({"name": "turnspan", "ext_modules": extensions}))
         command.parallel = os.cpu_count()
         command.build_lib = "built"
