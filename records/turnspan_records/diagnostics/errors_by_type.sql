@@ -40,10 +40,10 @@ FROM failures
 -- The kinds on the right: only the last failure of each is read on the left, message and all.
 ANY RIGHT JOIN
 (
-    SELECT source AS found_in, name AS of_name, error_type AS error,
+    SELECT any(source) AS found_in, any(name) AS of_name, any(error_type) AS error,
         count() AS times, min(start_time) AS first_time, max(start_time) AS last_time
     FROM failures
-    GROUP BY found_in, of_name, error
+    GROUP BY cityHash64(source, name, error_type)
     ORDER BY times DESC, found_in, of_name, error
     LIMIT {limit:UInt32}
 ) AS kinds

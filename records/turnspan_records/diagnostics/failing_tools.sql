@@ -27,7 +27,7 @@ ANY RIGHT JOIN
         name AS tool,
         countIf(failed) AS failures,
         count() AS calls,
-        uniqIf(turn_id, failed) AS turns,
+        uniqCombinedIf(turn_hash, failed) AS turns,
         topKIf(1)(error_type, failed AND error_type != '')[1] AS usual_error,
         maxIf(start_time, failed) AS last_time
     FROM tool_call

@@ -2,7 +2,7 @@
 -- question: Why do turns stop, how often, and what does each way of stopping cost?
 -- remedy: Read the turns behind a bad reason with `turnspan diagnose premature_stops` or `turnspan replay`; round_cap asks for a larger budget, tool_failure for a look at failing_tools.
 SELECT
-    if(status = 'final', splitByChar(':', t.stop_reason)[1], t.status) AS stop_reason,
+    if(status = 'final', substringIndex(t.stop_reason, ':', 1), t.status) AS stop_reason,
     count() AS turns,
     if(stop_reason = 'running', NULL, turns / greatest(sum(countIf(status != 'running')) OVER (), 1)) AS share,
     round(avg(rounds), 1) AS avg_rounds,

@@ -4,10 +4,10 @@
 WITH premature AS
     (
         SELECT * FROM turn_summary AS t
-        WHERE parent_turn_id = ''
+        WHERE rounds < 3
+            AND parent_turn_id = ''
             AND status != 'running'
-            AND NOT (status = 'final' AND (t.stop_reason = 'completed' OR startsWith(t.stop_reason, 'completed:')))
-            AND rounds < 3
+            AND NOT (status = 'final' AND substringIndex(t.stop_reason, ':', 1) = 'completed')
             AND ({project:String} = '' OR project = {project:String})
             AND ({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00' OR start_time >= {since:DateTime64(9, 'UTC')})
             AND ({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00' OR start_time < {until:DateTime64(9, 'UTC')})

@@ -4,11 +4,11 @@
 SELECT
     name AS tool,
     count() AS calls,
-    uniq(turn_id) AS turns,
-    uniq(session_id) AS sessions,
+    uniqCombined(turn_hash) AS turns,
+    uniqCombined(session_hash) AS sessions,
     round(calls / turns, 1) AS calls_per_turn,
     countIf(failed) / calls AS failure_rate,
-    (quantilesTDigest(0.5, 0.95)(duration) AS p)[1] AS p50_seconds,
+    (quantiles(0.5, 0.95)(duration) AS p)[1] AS p50_seconds,
     p[2] AS p95_seconds,
     sum(duration) AS busy_seconds
 FROM tool_call
