@@ -55,10 +55,13 @@ SELECT
 FROM {with_content:log_content(user_hashes, user_parts, definitions, calls, comments)}
 (
     WITH
+        bitShiftLeft(toUInt256(toUnixTimestamp64Nano(created_at)), 192)
+            + bitShiftLeft(toUInt256(toUnixTimestamp64Nano(written_at)), 128)
+            + reinterpretAsUInt128(reverse(substring(annotation_id, 1, 16))) AS age,
         outcomes AS
         (
-            SELECT cityHash64(project, subject_id) + indexOf(['used', 'modified', 'rejected'], argMax(
-                toString(annotation.outcome), (created_at, written_at, annotation_id)))
+            SELECT cityHash64(project, subject_id) + argMax(
+                toUInt8(indexOf(['used', 'modified', 'rejected'], annotation.outcome)), age)
             FROM {database}.annotation
             WHERE subject_kind = 'turn' AND kind = 'outcome'
             GROUP BY cityHash64(project, subject_id)
@@ -66,8 +69,8 @@ FROM {with_content:log_content(user_hashes, user_parts, definitions, calls, comm
         ),
         flags AS
         (
-            SELECT cityHash64(project, subject_id) + indexOf([1, -1], argMax(
-                annotation.training_flag, (created_at, written_at, annotation_id)))
+            SELECT cityHash64(project, subject_id) + argMax(
+                toUInt8(indexOf([1, -1], annotation.training_flag)), age)
             FROM {database}.annotation
             WHERE subject_kind = 'turn' AND kind = 'training_flag'
             GROUP BY cityHash64(project, subject_id)
@@ -112,10 +115,13 @@ FROM {with_content:log_content(user_hashes, user_parts, definitions, calls, comm
     SETTINGS do_not_merge_across_partitions_select_final = 1
     UNION ALL
     WITH
+        bitShiftLeft(toUInt256(toUnixTimestamp64Nano(created_at)), 192)
+            + bitShiftLeft(toUInt256(toUnixTimestamp64Nano(written_at)), 128)
+            + reinterpretAsUInt128(reverse(substring(annotation_id, 1, 16))) AS age,
         outcomes AS
         (
-            SELECT cityHash64(project, subject_id) + indexOf(['used', 'modified', 'rejected'], argMax(
-                toString(annotation.outcome), (created_at, written_at, annotation_id)))
+            SELECT cityHash64(project, subject_id) + argMax(
+                toUInt8(indexOf(['used', 'modified', 'rejected'], annotation.outcome)), age)
             FROM {database}.annotation
             WHERE subject_kind IN ('call', 'llm_call') AND kind = 'outcome'
             GROUP BY cityHash64(project, subject_id)
@@ -123,8 +129,8 @@ FROM {with_content:log_content(user_hashes, user_parts, definitions, calls, comm
         ),
         flags AS
         (
-            SELECT cityHash64(project, subject_id) + indexOf([1, -1], argMax(
-                annotation.training_flag, (created_at, written_at, annotation_id)))
+            SELECT cityHash64(project, subject_id) + argMax(
+                toUInt8(indexOf([1, -1], annotation.training_flag)), age)
             FROM {database}.annotation
             WHERE subject_kind IN ('call', 'llm_call') AND kind = 'training_flag'
             GROUP BY cityHash64(project, subject_id)
