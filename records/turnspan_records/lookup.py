@@ -39,8 +39,10 @@ _SOURCES: tuple[tuple[str, str, str, str], ...] = (
     ("tool", "tool_call", "span_id", "session_id, trace_id, turn_id"),
 )
 _SPANS = ("span", "span", "span_id", "session_id, trace_id, turn_id")
-"""Every call, tool and turn is also a span; asked apart, since a span is not found by its id alone
-without reading all of those ids."""
+"""Every call, tool and turn is also a span: asked apart, and only where those do not tell."""
+
+_DIGITS = {"turn_id": 16, "span_id": 16, "trace_id": 32}
+"""How long ids are in OpenTelemetry: what is as long is no beginning of one."""
 
 
 def find(store: Store, id_: str) -> list[Found]:
@@ -55,11 +57,13 @@ def find(store: Store, id_: str) -> list[Found]:
     exact = _search(store, _SOURCES, equal, id_)
     # The id of a trace or of a named span is that of no other span; a session's may be any text,
     # but hardly looks like a span's.
-    if not exact or (len(id_) == 16 and all(one.kind == "session" for one in exact)):
+    span_like = len(id_) == _DIGITS["span_id"]
+    if not exact or (span_like and all(one.kind == "session" for one in exact)):
         exact += _search(store, (_SPANS,), equal, id_)
     if exact or len(id_) < SHORTEST_PREFIX:
         return sorted(exact)
-    found = _search(store, (*_SOURCES, _SPANS), "startsWith({column}, {id:String})", id_)
+    sources = [one for one in (*_SOURCES, _SPANS) if len(id_) < _DIGITS.get(one[2], len(id_) + 1)]
+    found = _search(store, sources, "startsWith({column}, {id:String})", id_)
     named = {one.id for one in found if one.kind in ("turn", "call", "tool")}
     return sorted(one for one in found if one.kind != "span" or one.id not in named)
 

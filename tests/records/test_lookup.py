@@ -60,9 +60,12 @@ def filled(store: Store) -> Store:
         (TURN[:6], "turn", TURN),
         (TRACE, "trace", TRACE),
         (TRACE[:8], "trace", TRACE),
+        (TRACE[:16], "trace", TRACE),
+        (TRACE[:31], "trace", TRACE),
         (CALL, "call", CALL),
         (TOOL[:7], "tool", TOOL),
         (f" {OTHER}\n", "span", OTHER),
+        (OTHER[:15], "span", OTHER),
     ],
 )
 def test_whole_ids_and_beginnings_are_found(filled: Store, id_: str, kind: str, whole: str) -> None:

@@ -25,7 +25,8 @@ CREATE TABLE IF NOT EXISTS {table:span} {on_cluster}
     writer LowCardinality(String) CODEC(ZSTD(1)),
     written_at DateTime64(9, 'UTC') CODEC(Delta, ZSTD(3)),
     INDEX by_time start_time TYPE minmax GRANULARITY 1,
-    INDEX by_session session_id TYPE bloom_filter(0.01) GRANULARITY 1
+    INDEX by_session session_id TYPE bloom_filter(0.01) GRANULARITY 1,
+    INDEX by_span span_id TYPE bloom_filter(0.01) GRANULARITY 1
 )
 {shard_by:cityHash64(project, trace_id)}
 ENGINE = {replacing:written_at}
