@@ -15,6 +15,10 @@ from turnspan_records.conversation import Message, ToolRequest
 NONE = NO_HASH.hex()
 """The hash column's value, in hex, where a record has no such content."""
 
+ONE_SESSION = {"max_threads": 1, "optimize_read_in_order": 0}
+"""Settings of a query that reads one session, a granule or two of a table: threads and streams in
+the order of the key cost it more than they read."""
+
 _COLUMNS = "lower(hex(hash)) AS id, role, name, parts, source, dialect"
 
 
@@ -28,6 +32,7 @@ def load_messages(store: Store, project: str, scope: str) -> dict[str, Message]:
         f"SELECT {_COLUMNS} FROM message"
         " WHERE project = {project:String} AND scope = {scope:String}",
         {"project": project, "scope": scope},
+        ONE_SESSION,
     )
     return {
         hash_: Message(hash_, role, name, _parts(parts), source, dialect)
@@ -45,6 +50,7 @@ def load_definitions(store: Store, project: str, hashes: Iterable[str]) -> dict[
         " WHERE project = {project:String} AND hash IN"
         " (SELECT toFixedString(unhex(arrayJoin({hashes:Array(String)})), 16))",
         {"project": project, "hashes": wanted},
+        ONE_SESSION,
     )
     return {str(id_): str(body) for id_, body in result.rows}
 

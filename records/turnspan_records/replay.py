@@ -17,7 +17,12 @@ from turnspan_records.conversation import (
     Turn,
 )
 from turnspan_records.history import History
-from turnspan_records.messages import load_messages, load_system_prompts, requested_tools
+from turnspan_records.messages import (
+    ONE_SESSION,
+    load_messages,
+    load_system_prompts,
+    requested_tools,
+)
 
 _OF_SESSION = "project = {project:String} AND session_id = {session:String}"
 _OF_TRACE = _OF_SESSION + " AND trace_id = {trace:String}"
@@ -35,7 +40,7 @@ def replay(store: Store, project: str, session_id: str, trace_id: str = "") -> C
 
     def select(columns: str, table: str) -> list[dict[str, Any]]:
         sql = f"SELECT {columns} FROM {table} WHERE {where} ORDER BY start_time, span_id"
-        return store.query(sql, parameters).dicts()
+        return store.query(sql, parameters, ONE_SESSION).dicts()
 
     turns = [rows.turn(row) for row in select(rows.TURN_COLUMNS, "turn_summary")]
     call_rows = select(rows.CALL_COLUMNS, "llm_call")
