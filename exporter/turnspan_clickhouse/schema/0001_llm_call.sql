@@ -57,6 +57,7 @@ CREATE TABLE IF NOT EXISTS {table:llm_call} {on_cluster}
     INDEX by_error error_type TYPE minmax GRANULARITY 1,
     INDEX by_trace trace_id TYPE bloom_filter(0.01) GRANULARITY 1,
     INDEX by_turn turn_id TYPE bloom_filter(0.01) GRANULARITY 1,
+    INDEX no_turn turn_id TYPE minmax GRANULARITY 1,
     INDEX by_span span_id TYPE bloom_filter(0.01) GRANULARITY 1
 )
 {shard_by:cityHash64(project, if(session_id = '', trace_id, session_id))}

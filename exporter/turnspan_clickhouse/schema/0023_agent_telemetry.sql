@@ -4,7 +4,8 @@
 -- Calls and turns are put together before the one join, so that a reader's ORDER BY with LIMIT is
 -- pushed below it; the join, the ORDER BY and the way messages are found are those of llm_call_full.
 -- Turns look up no session: the prompt, thoughts, tool calls and results of their rounds stand in the
--- rows of their calls (and together in turn_full). Root turns and sub-agents' are read apart, so that
+-- rows of their calls (and together in turn_full); turn_of_call is empty there, so that their ids are
+-- read only where they are asked for. Root turns and sub-agents' are read apart, so that
 -- a reader's record_type leaves out the other tables; by_parent makes the second reading free where
 -- there are no sub-agents. Columns go through the union as they are stored: what is made of them
 -- above it is made for the rows that a LIMIT left over.
@@ -33,8 +34,9 @@ WITH
             '{"role":"unknown","parts":[],"missing":"', lower(hex(hash)), '"}')),
         found, input_messages) AS history,
     arrayLast(message -> JSONExtractString(message, 'role') = 'user', history) AS last_user_message,
-    arrayFirst(turn -> turn.1 = turn_id, turns) AS own_turn,
-    arrayFilter(tool -> turn_id != '' AND tool.1 = turn_id AND tool.5 = rounds, tools) AS executed
+    arrayFirst(turn -> turn.1 = turn_of_call, turns) AS own_turn,
+    arrayFilter(tool -> turn_of_call != '' AND tool.1 = turn_of_call AND tool.5 = rounds, tools)
+        AS executed
 SELECT
     id,
     created_at,
@@ -88,6 +90,7 @@ FROM {with_content:call_content(stored_hashes, stored_messages, definitions, tur
         start_time,
         duration,
         turn_id,
+        turn_id AS turn_of_call,
         if(session_id = '', trace_id, session_id) AS message_scope,
         '' AS user_message,
         system_prompt AS system_prompt_hash,
@@ -127,6 +130,7 @@ FROM {with_content:call_content(stored_hashes, stored_messages, definitions, tur
         start_time,
         duration,
         turn_id,
+        '' AS turn_of_call,
         '' AS message_scope,
         user_message,
         toFixedString('', 16) AS system_prompt_hash,
@@ -167,6 +171,7 @@ FROM {with_content:call_content(stored_hashes, stored_messages, definitions, tur
         start_time,
         duration,
         turn_id,
+        '' AS turn_of_call,
         '' AS message_scope,
         user_message,
         toFixedString('', 16) AS system_prompt_hash,

@@ -4,10 +4,11 @@
 -- is made once, and rows keep the order in which they lie, so that a LIMIT stops at the first of them
 -- (below the union: above it a set would stand between the order and the tables). A set holds the hash
 -- of the subject plus a small number that says how it was judged. final = 0 and the newest judgment
--- picked here.
+-- picked here, as annotation_current picks it: `age` is one number with the order of (created_at,
+-- written_at, annotation_id), which is compared in half the time of a tuple.
 -- Contents, the ORDER BY and their reasons are those of llm_call_full, the raw columns of the union
 -- those of agent_telemetry. turn_id IN (''), since the engine turns = '' into empty(), which the skip
--- index does not know.
+-- indexes do not know; no_turn leaves out every granule without such a call.
 CREATE OR REPLACE VIEW {database}.ephemera_agent_log {on_cluster} AS
 WITH
     content.1 AS user_hashes,
