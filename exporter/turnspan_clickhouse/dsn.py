@@ -26,7 +26,7 @@ DEFAULT_DATABASE = "turnspan"
 
 @dataclass(frozen=True, slots=True)
 class Dsn:
-    """Where records live. ``str()`` never shows the password."""
+    """Where records live. ``str()`` is a DSN again, without the password."""
 
     scheme: str
     path: Path | None = None
@@ -63,12 +63,12 @@ class Dsn:
 
     def __str__(self) -> str:
         if self.path is not None:
-            return f"chdb://{self.path}"
-        cluster = f"?cluster={quote(self.cluster)}" if self.cluster else ""
+            return f"chdb://{quote(str(self.path))}"
+        cluster = f"?cluster={_quoted(self.cluster)}" if self.cluster else ""
         cluster += "" if self.replicated else "&replicated=no"
-        return (
-            f"{self.scheme}://{quote(self.user)}@{self.host}:{self.port}/{self.database}{cluster}"
-        )
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        user, database = _quoted(self.user), _quoted(self.database)
+        return f"{self.scheme}://{user}@{host}:{self.port}/{database}{cluster}"
 
 
 def data_folder() -> Path:
@@ -87,7 +87,13 @@ def parse(text: str | None = None) -> Dsn:
     text = text if text is not None else os.environ.get("TURNSPAN_STORE", "")
     if not text.strip():
         return Dsn(scheme="chdb", path=data_folder() / "store")
-    parts = urlsplit(text.strip())
+    try:
+        parts = urlsplit(text.strip())
+    except ValueError:
+        raise StoreError(
+            f"The store {_masked(text)!r} has a bracket that belongs to no address: write special "
+            "characters of the password in percent (%5B for [)."
+        ) from None
     if parts.scheme == "chdb":
         if parts.netloc or not parts.path.startswith("/"):
             raise StoreError(
@@ -108,7 +114,10 @@ def _server(text: str, scheme: str) -> Dsn:
     try:
         port = parts.port or (8443 if scheme == "https" else 8123)
     except ValueError:
-        raise StoreError(f"The port in the store {_masked(text)!r} is not a number.") from None
+        raise StoreError(
+            f"The port in the store {_masked(text)!r} is not a number. (If that is part of the "
+            "password: write its special characters in percent, %2F for /, %23 for #, %3F for ?.)"
+        ) from None
     if not parts.hostname:
         raise StoreError(
             f"The store {_masked(text)!r} names no host: "
@@ -153,6 +162,13 @@ def _password_elsewhere() -> str:
         ) from None
 
 
+def _quoted(text: str) -> str:
+    return quote(text, safe="")
+
+
 def _masked(text: str) -> str:
-    parts = urlsplit(text)
-    return text.replace(f":{parts.password}@", ":***@") if parts.password else text
+    """A DSN for people: nothing of what stands where a password may, however it is misspelt."""
+    scheme, slashes, rest = text.partition("://")
+    name, at, place = rest.rpartition("@")
+    user, colon, _ = name.partition(":")
+    return f"{scheme}{slashes}{user}{colon and ':***'}{at}{place}"
