@@ -147,12 +147,19 @@ class Store:
         }
         content, encoding = (block, None) if self.dsn.embedded else compressed(block)
         with translated_errors(self.dsn):
-            self._client.raw_insert(
+            answer = self._client.raw_insert(
                 f"{quoted(self.database)}.{quoted(table)}",
                 insert_block=content,
                 fmt="Native",
                 settings=settings,
                 compression=encoding,
+            )
+        # A proxy's own page may have status 200 too: only ClickHouse gives a query its id.
+        if not self.dsn.embedded and not answer.query_id():
+            raise StoreUnavailableError(
+                f"What answered an insert at {self.dsn.host}:{self.dsn.port} is not ClickHouse "
+                "(it gave the query no id): check the proxy in between and TURNSPAN_STORE; "
+                "records wait in the spool."
             )
 
     def create_database(self, name: str = "") -> None:

@@ -49,6 +49,8 @@ FAULTS = {
     Fault.GARBLED_RESPONSE: ("does not answer", True),
     Fault.GARBLED_BODY: ("", False),
     Fault.LATE: ("does not answer", True),
+    Fault.HALF_HEAD: ("is not ClickHouse", True),
+    Fault.STATUS_200: ("is not ClickHouse", False),
     Fault.STATUS_401: ("does not answer", False),
     Fault.STATUS_403: ("does not answer", False),
     Fault.STATUS_500: ("does not answer", False),

@@ -24,10 +24,12 @@ class Fault(enum.Enum):
     RESET_IN_BODY = "reset during the body"
     LOST_RESPONSE = "response lost after the insert"
     CUT_RESPONSE = "response cut in its middle"
+    HALF_HEAD = "response ends in its head"
     GARBLED_RESPONSE = "response garbled"
     GARBLED_BODY = "body garbled on its way"
     LATE = "answer after the client's patience"
     SLOW = "a slow line"
+    STATUS_200 = "200"
     STATUS_401 = "401"
     STATUS_403 = "403"
     STATUS_413 = "413"
@@ -110,6 +112,11 @@ class FaultyProxy:
             fault = None
         if fault is not None and fault.name.startswith("STATUS_"):
             return _answer(client, int(fault.value))
+        if fault is Fault.HALF_HEAD:
+            server.sendall(head + body)
+            head, _, _ = _response(server).partition(b"X-ClickHouse-Query-Id")
+            client.sendall(head)
+            return False
         if fault is Fault.GARBLED_BODY:
             middle = size // 2
             body = (
