@@ -13,6 +13,7 @@ insert under the same token, so what an insert consists of is on disk before it 
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -62,6 +63,18 @@ class Group:
         """The schema all its segments were written for."""
         return self.segments[0].schema_version
 
+    @property
+    def size(self) -> int:
+        """Its segments' bytes."""
+        return sum(segment.size for segment in self.segments)
+
+    @property
+    def begun(self) -> bool:
+        """Whether its insert may have taken place already."""
+        if self.manifest is None:
+            return self.segments[0].alone
+        return self.landed or self.manifest.exists()
+
     def begin(self) -> None:
         """Write down what the insert that begins now consists of.
 
@@ -80,7 +93,7 @@ class Group:
         if self.manifest is not None and not self.landed:
             os.replace(self.manifest, self.manifest.with_suffix(_LANDED))
         for segment in self.segments:
-            segment.path.unlink(missing_ok=True)
+            segment.unlink()
         if self.manifest is not None:
             self.manifest.with_suffix(_LANDED).unlink(missing_ok=True)
 
@@ -106,6 +119,16 @@ def pending(folder: Path, waiting: Iterable[Segment]) -> list[Group]:
         segments = tuple(by_name[name] for name in names if name in by_name)
         found.append(Group(segments, manifest.stem, manifest, manifest.suffix == _LANDED))
     return found
+
+
+def listed(folder: Path) -> frozenset[str]:
+    """The names of all segments of groups whose insert began."""
+    found: set[str] = set()
+    for manifest in (folder / "groups").glob("*"):
+        if manifest.suffix in (_BEGUN, _LANDED):
+            with contextlib.suppress(FileNotFoundError):  # its insert ended this moment
+                found.update(manifest.read_text("utf-8", "replace").splitlines())
+    return frozenset(found)
 
 
 def planned(segments: Iterable[Segment], folder: Path) -> Iterator[Group]:

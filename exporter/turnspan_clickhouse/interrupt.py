@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from turnspan_clickhouse.records import TurnSummary, columns
 from turnspan_clickhouse.stores import Store
 
 INTERRUPTED = "interrupted"
+MAX_NAMED = 1_500
+"""Turns that one statement names. They travel in its address: a server takes 128 KiB of a value
+and 1 MiB of all. Of a turn around more turns than that, so many are counted."""
 
 _RUNNING = """
 SELECT project, session_id, trace_id, turn_id
@@ -106,14 +109,27 @@ def interrupt_turns(store: Store, writers: Sequence[str]) -> int:
     for project, turn, parent in family:
         if parent:
             children.setdefault((str(project), str(parent)), []).append(str(turn))
-    roots: list[str] = []
-    members: list[str] = []
-    for project, root in running:
-        for member in _descendants(project, root, children):
-            roots.append(root)
-            members.append(member)
-    _insert(store, parameters | {"roots": roots, "members": members})
+    families = [(root, _descendants(project, root, children)) for project, root in running]
+    for some in _together(families):
+        pairs = [(root, member) for root, members in some for member in members]
+        roots, members = [root for root, _ in pairs], [member for _, member in pairs]
+        _insert(store, parameters | {"roots": roots, "members": members})
     return len(running)
+
+
+def _together(
+    families: Sequence[tuple[str, list[str]]],
+) -> Iterator[list[tuple[str, list[str]]]]:
+    """The families in parts that one statement can name."""
+    some: list[tuple[str, list[str]]] = []
+    named = 0
+    for root, members in families:
+        if some and named + len(members) > MAX_NAMED:
+            yield some
+            some, named = [], 0
+        some.append((root, members[:MAX_NAMED]))
+        named += len(members)
+    yield some
 
 
 def _descendants(project: str, root: str, children: dict[tuple[str, str], list[str]]) -> list[str]:
@@ -139,11 +155,13 @@ FROM
 (
     SELECT * FROM turn_summary FINAL
     WHERE status = 'running' AND writer IN {{writers:Array(String)}}
+        AND turn_id IN {{roots:Array(String)}}
 ) AS s
 LEFT JOIN ({_FOUND}) AS c ON c.root = s.turn_id
 LEFT JOIN ({_TOOLS}) AS t ON t.root = s.turn_id
 """
-    token = hashlib.sha256("\0".join(sorted(parameters["writers"])).encode()).hexdigest()
+    named = sorted((*parameters["writers"], *parameters["roots"]))
+    token = hashlib.sha256("\0".join(named).encode()).hexdigest()
     store.command(
         sql,
         {**parameters, "interrupted": INTERRUPTED},

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from turnspan_clickhouse.errors import QueryError
+
 MISSING_SCHEMA = frozenset({16, 60, 81})
 """NO_SUCH_COLUMN_IN_TABLE, UNKNOWN_TABLE, UNKNOWN_DATABASE."""
 BAD_DATA = frozenset(
@@ -11,6 +13,9 @@ BAD_DATA = frozenset(
     }
 )
 """Codes by which ClickHouse says that the bytes are wrong; trying again would not help."""
+_TOO_MANY_PARTS = 252
+NO_MEMORY = frozenset({173, 241})
+"""CANNOT_ALLOCATE_MEMORY, MEMORY_LIMIT_EXCEEDED: a smaller insert may well be taken."""
 NOT_NOW = frozenset(
     {
         *(3, 49, 74, 75, 76, 159, 160, 164, 173, 201, 202, 203, 209, 210, 225, 236, 241, 242, 243),
@@ -20,3 +25,15 @@ NOT_NOW = frozenset(
 )
 """Too many parts, memory, time, keeper, read-only, rights, a checksum that says that the bytes were
 garbled on their way: the same will do later."""
+
+
+def waits(error: QueryError) -> bool:
+    """Whether the same rows may be taken at another time."""
+    # One code for a table that merges too slowly and for rows of too many weeks in one insert.
+    by_weeks = error.code == _TOO_MANY_PARTS and "Too many partitions" in str(error)
+    return error.code in NOT_NOW and not by_weeks
+
+
+def is_final(error: QueryError) -> bool:
+    """Whether the rows are never taken, by themselves either."""
+    return error.code in BAD_DATA or (error.code in NOT_NOW and not waits(error))

@@ -6,6 +6,7 @@ number, schema version, table. The name is the insert's deduplication token.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import re
@@ -18,7 +19,9 @@ from pathlib import Path
 _NAME = re.compile(r"\d{8}T\d{6}\.\d{6}Z-(\w+-\d+)-(\d+)\.(\d+)\.(\w+)\.native")
 _SUFFIX = ".native"
 _TIME = "%Y%m%dT%H%M%S.%fZ"
-_ALONE = stat.S_IRUSR
+LEAVING = ".leaving"
+ALONE = stat.S_IRUSR
+"""A segment's mode once it is tried by itself."""
 
 sequence = itertools.count(1)
 """One for the process, so that two writers of one process never choose the same name."""
@@ -61,7 +64,20 @@ class Segment:
     def mark_alone(self) -> None:
         """Write down that it is tried by itself. A mode takes no room, so a full disk will do."""
         if not self.alone:
-            self.path.chmod(_ALONE)
+            self.path.chmod(ALONE)
+
+    @property
+    def leaving(self) -> Path:
+        """Its name while a writer gives it up; see room.py."""
+        return self.path.with_name(self.name + LEAVING)
+
+    def unlink(self) -> None:
+        """Delete it, also while a writer gives it up, which then is told that it is gone."""
+        # That writer may just give it its name back: so that one is tried once more.
+        for path in (self.path, self.leaving, self.path):
+            with contextlib.suppress(FileNotFoundError):
+                return path.unlink()
+        return None
 
 
 def rows_in(block: bytes) -> int:
@@ -89,6 +105,11 @@ def is_name(name: str) -> bool:
     return name.endswith(_SUFFIX) and _NAME.fullmatch(name) is not None
 
 
+def reason_of(path: Path) -> Path:
+    """Where it is said why the store refused a segment."""
+    return path.with_name(path.name + ".error")
+
+
 def read_name(path: Path, found: os.stat_result) -> Segment | None:
     """The segment a file is, None when it is none."""
     match = _NAME.fullmatch(path.name)
@@ -101,7 +122,7 @@ def read_name(path: Path, found: os.stat_result) -> Segment | None:
         int(match[3]),
         match[4],
         found.st_size,
-        stat.S_IMODE(found.st_mode) == _ALONE,
+        stat.S_IMODE(found.st_mode) == ALONE,
     )
 
 

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from turnspan_clickhouse.dsn import Dsn
 from turnspan_clickhouse.errors import (
@@ -27,7 +28,7 @@ from turnspan_clickhouse.groups import Group, pending, planned
 from turnspan_clickhouse.interrupt import interrupt_turns
 from turnspan_clickhouse.locks import FileLock
 from turnspan_clickhouse.migrate import current_version, migrate
-from turnspan_clickhouse.refusals import BAD_DATA, MISSING_SCHEMA, NOT_NOW
+from turnspan_clickhouse.refusals import BAD_DATA, MISSING_SCHEMA, NO_MEMORY, is_final, waits
 from turnspan_clickhouse.segments import Segment, host_and_pid, rows_in
 from turnspan_clickhouse.spool import Spool
 from turnspan_clickhouse.stores import Store, open_store
@@ -35,6 +36,8 @@ from turnspan_clickhouse.totals import read_account
 
 _MAX_KEPT = 10
 """Segments refused for reasons we do not know before a pass gives up; they stay in the spool."""
+_BURIED_TOGETHER = 500
+"""Dead writers whose turns are looked for at once: their names are in the query's address."""
 _POLL_SECONDS, _POLL_AT_MOST = 0.02, 0.5
 """How often the lock is tried: ever less, or a hundred that wait leave the one no time to ship."""
 
@@ -147,18 +150,13 @@ class Shipper:
 
     def _run_locked(self, lock: FileLock, result: ShipResult, deadline: float | None) -> None:
         self._spool.clean()
-        dead = self._spool.dead_writers()
-        try:
-            segments = self._spool.segments()
-            if segments or dead:
-                with self._opener() as store:
-                    with contextlib.suppress(OSError):  # a full disk: no courtesy is asked for
-                        lock.write(_signature())
-                    self._ship_all(store, segments, result, deadline)
-                    self._bury(store, dead, result)
-        finally:
-            for writer in dead:
-                writer.release()
+        dead, segments = self._spool.dead_writers(), self._spool.segments()
+        if segments or dead:
+            with self._opener() as store:
+                with contextlib.suppress(OSError):  # a full disk: no courtesy is asked for
+                    lock.write(_signature())
+                self._ship_all(store, segments, result, deadline)
+                self._bury(store, dead, result, deadline)
 
     def _ship_all(
         self,
@@ -170,11 +168,11 @@ class Shipper:
         begun = pending(self._spool.folder, segments)
         named = {segment.name for group in begun for segment in group.segments}
         fresh = [segment for segment in segments if segment.name not in named]
-        refusing: set[str] = set()
+        refusing: dict[str, int] = {}
         for group in (*begun, *planned(fresh, self._spool.folder)):
             if deadline is not None and time.monotonic() >= deadline:
                 return
-            if group.table in refusing:
+            if group.size >= refusing.get(group.table, group.size + 1):
                 continue
             try:
                 self._land(store, group, result)
@@ -182,17 +180,20 @@ class Shipper:
                 raise
             except StoreError as error:
                 result.errors.append(str(error))
-                refusing.add(group.table)
+                # What is too large for the server's memory keeps nothing smaller from landing.
+                large = isinstance(error, QueryError) and error.code in NO_MEMORY
+                refusing[group.table] = group.size if large else 0
+            except OSError as error:  # its files cannot be read, moved or deleted: others can
+                if len(result.errors) >= _MAX_KEPT:
+                    raise
+                result.errors.append(str(error))
 
     def _land(self, store: Store, group: Group, result: ShipResult) -> None:
         """One group into the store; raises when its table takes nothing now."""
         if group.landed:
             group.delete()
             return
-        segments, blocks, rows = self._read(group, result)
-        if not segments:
-            group.forget()
-            return
+        fresh = not group.begun
         try:
             group.begin()
         except FileNotFoundError:  # dropped this moment, or the whole folder: see the next pass
@@ -200,8 +201,20 @@ class Shipper:
         except OSError:  # no room for a list on a full disk: one by one, each makes some
             if group.manifest is None:
                 raise
-            for segment in segments:
+            for segment in group.segments:
                 self._land(store, Group.of([segment], self._spool.folder), result)
+            return
+        # Only now, when no writer gives them up any more to make room (room.py).
+        segments, blocks, rows = self._read(group, result)
+        if len(segments) < len(group.segments) and fresh:
+            group.forget()
+            if segments:
+                self._land(store, Group.of(segments, self._spool.folder), result)
+            return
+        if any(one.path.exists() for one in group.segments if one not in segments):
+            return  # it may have landed, and cannot be repeated as it was while that is unreadable
+        if not segments:
+            group.forget()
             return
         try:
             self._insert(store, group, b"".join(blocks))
@@ -224,10 +237,12 @@ class Shipper:
                 block = segment.path.read_bytes()
             except FileNotFoundError:  # dropped by its writer, which ran out of room
                 continue
+            except PermissionError as error:  # written by another user
+                result.errors.append(str(error))
+                continue
             rows = rows_in(block)
             if not rows:  # the engine would take it for an empty batch
-                self._spool.reject(segment, "No rows can be read: the file was damaged.")
-                result.rejected += 1
+                self._reject(segment, "No rows can be read: the file was damaged.", result)
                 continue
             segments.append(segment)
             blocks.append(block)
@@ -260,7 +275,7 @@ class Shipper:
                     f"The store's schema is older than {group.table} records of version "
                     f"{group.schema_version}, or missing: run `turnspan migrate`."
                 ) from None
-            if error.code in NOT_NOW:  # it may have landed in part: the same insert again
+            if waits(error):  # it may have landed in part: the same insert again
                 raise error
         if len(segments) > 1:
             # Refused whole (GROUP_BYTES): its halves are new inserts under tokens of their own.
@@ -268,32 +283,44 @@ class Shipper:
             middle = len(segments) // 2
             for half in (segments[:middle], segments[middle:]):
                 self._land(store, Group.of(half, self._spool.folder), result)
-        elif isinstance(error, InsertTooLargeError) or error.code in BAD_DATA:
-            self._spool.reject(segments[0], str(error))
+        elif isinstance(error, InsertTooLargeError) or is_final(error):
+            self._reject(segments[0], str(error), result)
             group.forget()
-            result.rejected += 1
         elif len(result.errors) >= _MAX_KEPT:
             raise error
         else:
             result.errors.append(f"{segments[0].name}: {error}")
 
-    def _bury(self, store: Store, dead: Sequence[FileLock], result: ShipResult) -> None:
-        """Interrupt the turns of dead writers that have nothing waiting; remove their locks."""
-        waiting = {segment.writer for segment in self._spool.segments()}
-        gone = [lock for lock in dead if _process(lock) not in waiting]
-        if not gone:
-            return
+    def _reject(self, segment: Segment, reason: str, result: ShipResult) -> None:
         try:
-            result.interrupted += interrupt_turns(store, [lock.path.stem for lock in gone])
-        except QueryError as error:
-            if error.code not in MISSING_SCHEMA:
-                raise
-            return  # nothing of theirs ever landed: no schema yet
-        if not self._spool.totals.bury({lock.path.stem: read_account(lock.path) for lock in gone}):
+            self._spool.reject(segment, reason)
+        except OSError as error:  # a full disk: it waits, while the others land and make room
+            result.errors.append(str(error))
+        else:
+            result.rejected += 1
+
+    def _bury(
+        self, store: Store, dead: Sequence[Path], result: ShipResult, deadline: float | None
+    ) -> None:
+        """Interrupt the turns of dead writers that have nothing waiting; remove their locks."""
+        if not dead:
             return
-        for lock in gone:
-            with contextlib.suppress(FileNotFoundError):
-                lock.path.unlink()
+        waiting = {segment.writer for segment in self._spool.segments()}
+        gone = [path for path in dead if _process(path) not in waiting]
+        for start in range(0, len(gone), _BURIED_TOGETHER):
+            if deadline is not None and time.monotonic() >= deadline:
+                return
+            together = gone[start : start + _BURIED_TOGETHER]
+            try:
+                result.interrupted += interrupt_turns(store, [path.stem for path in together])
+            except QueryError as error:
+                if error.code not in MISSING_SCHEMA:
+                    raise
+                return  # nothing of theirs ever landed: no schema yet
+            if not self._spool.totals.bury({path.stem: read_account(path) for path in together}):
+                return
+            for path in together:
+                path.unlink(missing_ok=True)
 
 
 def _lacks_schema(store: Store, group: Group, error: QueryError) -> bool:
@@ -303,9 +330,9 @@ def _lacks_schema(store: Store, group: Group, error: QueryError) -> bool:
     return error.code in BAD_DATA and current_version(store) < group.schema_version
 
 
-def _process(lock: FileLock) -> str:
+def _process(lock: Path) -> str:
     """The ``host-pid`` of a writer's lock file."""
-    return lock.path.stem.rpartition("-")[0]
+    return lock.stem.rpartition("-")[0]
 
 
 def _signature() -> bytes:

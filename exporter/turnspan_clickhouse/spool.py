@@ -29,19 +29,22 @@ from pathlib import Path
 from turnspan.accounts import Accounts
 from turnspan_clickhouse.errors import SpoolError
 from turnspan_clickhouse.files import private_folder, write_whole
-from turnspan_clickhouse.groups import pending
 from turnspan_clickhouse.locks import FileLock
-from turnspan_clickhouse.records import RECORDS
-from turnspan_clickhouse.segments import Segment, host_and_pid, is_name, new_name, read_name
+from turnspan_clickhouse.room import give_up, restore
+from turnspan_clickhouse.segments import (
+    Segment,
+    host_and_pid,
+    is_name,
+    new_name,
+    read_name,
+    reason_of,
+)
 from turnspan_clickhouse.totals import Account, Totals, read_account
 
 DEFAULT_LIMIT_BYTES = 2 * 1024**3
 _RECOUNT_SECONDS = 5.0
 """How long a process trusts its own count of a folder that others write and empty too."""
 _STALE_SECONDS = 60.0
-_RANK = {record.table: rank for rank, record in enumerate(RECORDS)}
-_UNKNOWN_RANK = len(RECORDS) - 1.5
-"""A table of a newer Turnspan: dropped after the plain spans, before what is known to matter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,10 +120,7 @@ class Spool:
 
     def waiting(self) -> bool:
         """Whether a shipper has anything to do here: segments, or writers that died."""
-        dead = self.dead_writers()
-        for writer in dead:
-            writer.release()
-        return bool(dead) or bool(self.names())
+        return bool(self.names()) or bool(self.dead_writers())
 
     def rejected(self) -> list[Segment]:
         """What was refused for good, oldest first."""
@@ -171,8 +171,14 @@ class Spool:
             now = time.monotonic()
             if now > self._recount_at or self._used + size > self.limit_bytes:
                 self._recount(now)
-            if self._used + size > self.limit_bytes:
-                self._delete_for(_rank(table), size)
+            wanted = self._used + size - self.limit_bytes
+            if wanted > 0:
+                # To list a full spool takes milliseconds: not for each segment that comes.
+                step = self.limit_bytes // 64
+                wanted += step if step > size else 0
+                freed, lost = give_up(self.folder, table, self.rejected(), self.segments(), wanted)
+                self._used -= freed
+                self._count_dropped(lost)
             if self._used + size > self.limit_bytes:
                 raise SpoolError(
                     f"the spool {self.folder} is full ({self.limit_bytes:,} bytes) of records that "
@@ -187,25 +193,6 @@ class Spool:
         took = time.monotonic() - now
         self._recount_at = now + max(_RECOUNT_SECONDS, 50 * took)
 
-    def _delete_for(self, rank: float, size: int) -> None:
-        rejected, waiting = self.rejected(), self.segments()
-        # What may have landed already is not dropped: it would be counted as lost.
-        begun = {s.name for group in pending(self.folder, waiting) for s in group.segments}
-        waiting = [s for s in waiting if _rank(s.table) >= rank and not s.alone]
-        waiting = [s for s in waiting if s.name not in begun]
-        waiting.sort(key=lambda segment: (-_rank(segment.table), segment.name))
-        gone: Counter[str] = Counter()
-        for segment in [*rejected, *waiting]:
-            if self._used + size <= self.limit_bytes:
-                break
-            rows = segment.rows()
-            with contextlib.suppress(FileNotFoundError):  # shipped this moment, by another
-                segment.path.unlink()
-                gone[segment.table] += rows
-            _reason_of(segment.path).unlink(missing_ok=True)
-            self._used -= segment.size
-        self._count_dropped(gone)
-
     def _count_dropped(self, gone: Counter[str]) -> None:
         for table, rows in gone.items():
             self.dropped[f"spool_full:{table}"] += rows
@@ -214,18 +201,25 @@ class Spool:
 
     # -- writers ------------------
 
-    def dead_writers(self) -> list[FileLock]:
-        """The lock files of writers that closed or died, each locked now: release or bury them."""
-        found: list[FileLock] = []
+    def dead_writers(self) -> list[Path]:
+        """The lock files of writers that closed or died.
+
+        None is held: of processes that live for a second there may be more than one process may
+        have files open, and whose lock was once seen free does not come back.
+        """
+        found: list[Path] = []
         for path in sorted((self.folder / "writers").glob("*.lock")):
             with contextlib.suppress(FileNotFoundError):
                 lock = FileLock.take(path, create=False)
                 if lock is not None:
-                    found.append(lock)
+                    lock.release()
+                    found.append(path)
         return found
 
     def clean(self) -> None:
-        """Remove temporary files that no living process is writing."""
+        """Remove temporary files that no living process is writing, and see to what one left
+        half-way."""
+        restore(self.folder)
         oldest = time.time() - _STALE_SECONDS
         for folder in (self.folder, self.folder / "writers", self.folder / "groups"):
             for path in folder.glob("*.tmp"):
@@ -236,7 +230,7 @@ class Spool:
     def reject(self, segment: Segment, reason: str) -> None:
         """Set a segment aside that the store will never take, with the reason beside it."""
         target = private_folder(self.rejected_folder) / segment.name
-        write_whole(_reason_of(target), reason.encode("utf-8", "replace"))
+        write_whole(reason_of(target), reason.encode("utf-8", "replace"))
         os.replace(segment.path, target)
 
 
@@ -350,14 +344,6 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
             return [e for e in entries if is_name(e.name) and e.is_file(follow_symlinks=False)]
     except (FileNotFoundError, NotADirectoryError):
         return []
-
-
-def _rank(table: str) -> float:
-    return _RANK.get(table, _UNKNOWN_RANK)
-
-
-def _reason_of(path: Path) -> Path:
-    return path.with_name(path.name + ".error")
 
 
 def _explain(folder: Path, error: OSError) -> str:

@@ -4,7 +4,7 @@
 
     shipped   rows landed, by table
     dropped   rows lost by writers that are gone, by reason
-    last      the token of the last insert that is counted: repeated after a crash, it counts once
+    last      tokens of the newest inserts that are counted: repeated after a crash, one counts once
     buried    writers whose own account is already in ``dropped``
 
 A living writer's account (what it has queued and lost) is in its lock file.
@@ -20,6 +20,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from turnspan_clickhouse.files import write_whole
+
+_LAST = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +69,11 @@ class Totals:
     def landed(self, token: str, table: str, rows: int) -> None:
         """Count an insert, once however often it is repeated. Call with the spool's lock held."""
         found = _read(self._path)
-        if found.get("last") != token:
+        last = _names(found.get("last"))
+        if token not in last:
             self._shipped[table] += rows
         shipped = Counter(_counts(found.get("shipped"))) + self._shipped
-        if self._write({**found, "shipped": dict(shipped), "last": token}):
+        if self._write({**found, "shipped": dict(shipped), "last": [*last[1 - _LAST :], token]}):
             self._shipped.clear()
 
     def bury(self, accounts: Mapping[str, Account]) -> bool:

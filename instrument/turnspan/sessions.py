@@ -29,7 +29,9 @@ class session:
     """
 
     def __init__(self, session_id: str, *, user_id: str = "", **attributes: Any) -> None:
-        self._session = Session(str(session_id), str(user_id or ""), attributes)
+        self._session = Session("", "", attributes)
+        with guard("session"):
+            self._session = Session(str(session_id), str(user_id or ""), attributes)
         self._open: OpenBlocks[object | None] = OpenBlocks()
 
     def __enter__(self) -> Session:

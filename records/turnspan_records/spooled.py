@@ -29,10 +29,8 @@ class Refused:
 def writers(spool: Spool) -> Writers:
     """Count a spool's writers by their locks."""
     total = len(list((spool.folder / "writers").glob("*.lock")))
-    dead = spool.dead_writers()
-    for lock in dead:
-        lock.release()
-    return Writers(max(0, total - len(dead)), len(dead))
+    dead = len(spool.dead_writers())
+    return Writers(max(0, total - dead), dead)
 
 
 def refused(spool: Spool) -> list[Refused]:

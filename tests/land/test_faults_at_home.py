@@ -24,7 +24,9 @@ from turnspan.content.ledger import ledger
 from turnspan.pipeline import RecordProcessor
 from turnspan_clickhouse import ClickHouseSpanExporter, blocks
 from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.migrate import migrate
+from turnspan_clickhouse.encode import encode_block
+from turnspan_clickhouse.migrate import SCHEMA_VERSION, migrate
+from turnspan_clickhouse.records import LlmCall
 from turnspan_clickhouse.ship import ship
 from turnspan_clickhouse.spool import Spool
 from turnspan_clickhouse.stores import open_store
@@ -103,6 +105,30 @@ def test_a_full_disk(disk: SmallDisk, application: Application) -> None:
     found = application.figures()
     assert (found.landed, found.dropped, found.duplicated) == (60, 40, 0)
     on_page("disk full", found)
+
+
+def test_a_full_disk_and_a_damaged_segment(
+    disk: SmallDisk, store_dsn: Dsn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There is no room to set it aside: the others land past it, which makes some."""
+    monkeypatch.setenv("TURNSPAN_SPOOL", str(disk.folder / "spool"))
+    with open_store(store_dsn) as store:
+        migrate(store)
+    trial = Trial(store_dsn)
+    trial.emit(2)
+    for garbage in (b"", b"\xff" * 2_000):
+        trial.writer.write("llm_call", SCHEMA_VERSION, garbage)
+    trial.emit(10)
+    trial.emitted += 1
+    one = encode_block(LlmCall, [LlmCall(project="p", session_id="s", span_id="late")])
+    disk.fill()
+    assert trial.ship().shipped_segments == 12
+    trial.writer.write("llm_call", SCHEMA_VERSION, one)
+    trial.ship()
+    disk.relieve()
+    assert trial.ship().errors == []
+    assert len(trial.spool.rejected()) == 2
+    trial.accounted("disk full, and a damaged segment first")
 
 
 def test_a_read_only_disk(disk: SmallDisk, bare_dsn: Dsn) -> None:

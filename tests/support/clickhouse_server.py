@@ -49,7 +49,8 @@ _USER = """<{name}><password>{password}</password><networks><ip>127.0.0.1</ip></
 _USERS = """<clickhouse>
   <profiles><default/><readonly><readonly>1</readonly></readonly>
     <analyst><readonly>2</readonly></analyst>
-    <cramped><max_memory_usage>12000000</max_memory_usage></cramped></profiles>
+    <cramped><max_memory_usage>12000000</max_memory_usage></cramped>
+    <narrow><max_memory_usage>50000000</max_memory_usage></narrow></profiles>
   <users>{users}</users>
   <quotas><default/></quotas>
 </clickhouse>
@@ -184,6 +185,7 @@ def _prepare(home: Path, extra: str) -> None:
         _user("reader", READER_PASSWORD, profile="readonly"),
         _user("analyst", ANALYST_PASSWORD, profile="analyst"),
         _user("cramped", "", profile="cramped"),
+        _user("narrow", "", profile="narrow"),
         _user("stranger", "", grants="<query>GRANT SELECT ON *.*</query>"),
     ]
     (home / "users.xml").write_text(_USERS.format(users="".join(users)))

@@ -271,7 +271,7 @@ def span_row(facts: SpanFacts, redactor: Redactor, batch: Batch) -> SpanRow:
     row.writer = batch.writer
     row.written_at = batch.written_at
     row.trace_state = facts.trace_state
-    row.name = redactor.text(span.name, "span_name")
+    row.name = redactor.text(text(span.name), "span_name")
     row.kind = _NAMES[id(span.kind)]
     row.status_code = _NAMES[id(status.status_code)]
     row.status_message = description
