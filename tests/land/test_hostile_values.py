@@ -151,3 +151,38 @@ def test_each_lands_with_a_readable_stand_in(
     spans = dict(rows("SELECT name, attributes FROM span WHERE startsWith(name, 'other ')"))
     assert spans.keys() == {f"other {name}" for name in VALUES}
     assert all(spans[f"other {n}"]["value"] for n in VALUES if n not in NO_ATTRIBUTES)
+
+
+class Unspeakable:
+    """What raises when it is to be shown."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+    __repr__ = __str__
+
+
+NAMES: list[Any] = [None, 5, math.nan, b"raw", "a\ud800b", "", "n" * 1_000_000]
+
+
+@pytest.mark.tests_internal_errors
+def test_names_that_are_no_text(embedded_dsn: Dsn) -> None:
+    """A span's name, which OpenTelemetry takes as it is, and a session's, which must not raise."""
+    provider = TracerProvider()
+    turnspan.configure(store=str(embedded_dsn), exporters=["turnspan"], tracer_provider=provider)
+    tracer = provider.get_tracer("somebody.else")
+    for name in NAMES:
+        tracer.start_span(name).end()
+    unspeakable: Any = Unspeakable()
+    with turnspan.session(unspeakable, user_id=unspeakable), turnspan.tool("t"):
+        pass
+    assert set(turnspan.flush().dropped) == {"internal_error"}
+    turnspan.shutdown()
+    provider.shutdown()
+    ship(embedded_dsn)
+    with open_store(embedded_dsn) as store:
+        (row,) = store.query(
+            "SELECT count(), max(length(name)), countIf(name = 't') FROM span"
+        ).rows
+        assert tuple(row) == (len(NAMES) + 1, 1_000_000, 0)
+        assert store.query("SELECT name, session_id FROM tool_call").rows == [("t", "")]

@@ -13,7 +13,8 @@ import pytest
 
 from receive.otlp import Made, agent, chat, request, span_id, tool, trace_id
 from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.receive import Receiver, ReceiveSettings
+from turnspan_clickhouse.normalise import nesting
+from turnspan_clickhouse.receive import Receiver, ReceiveSettings, traces
 from turnspan_clickhouse.receive.decode import decode_protobuf
 from turnspan_clickhouse.receive.spans import Shared
 from turnspan_clickhouse.ship import ship
@@ -272,8 +273,6 @@ def test_more_traces_than_the_normaliser_keeps_in_mind(
     embedded_dsn: Dsn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A trace that was pushed out is told again when it goes on."""
-    from turnspan_clickhouse.receive import traces
-
     monkeypatch.setattr(traces, "MAX_LIVE", 3)
     halves = sorted(TWO_AGENTS, key=lambda one: one.end)
     with receiving(embedded_dsn) as sender:
@@ -286,3 +285,27 @@ def test_more_traces_than_the_normaliser_keeps_in_mind(
     assert expected["planner"]["llm_call_count"] == 3
     for number in range(12):
         assert turns_of(rows, f"many {number}") == expected
+
+
+def test_a_trace_without_end_is_bounded(embedded_dsn: Dsn, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A service whose spans are all of one trace, under parents that are sent elsewhere: what is
+    kept of it does not grow, and no other trace is given up for it."""
+    monkeypatch.setattr(traces, "MAX_SPANS", 100)
+    monkeypatch.setattr(nesting, "MAX_PARENTS", 50)
+    with receiving(embedded_dsn, max_held_bytes=1_000_000) as sender:
+        sender.send("beside", [Made("waits", "for its parent", 0)])
+        for number in range(60):
+            some = [chat(f"{number}-{n}", f"elsewhere {number}-{n}", number) for n in range(20)]
+            sender.send("endless", some, some)
+        book = sender.receiver.book
+        endless = book.get(trace_id("endless").hex())
+        assert endless is not None
+        known = (endless.spans, endless.seen, endless.missing, endless.sessions, endless.calls)
+        assert max(map(len, known)) <= 100
+        assert (endless.size, len(book)) == (0, 2)
+        assert sender.receiver.counts["again"] == 60 * 20
+    rows = ask(embedded_dsn, "SELECT count() AS calls, uniqExact(span_id) AS spans FROM llm_call")
+    turns = ask(embedded_dsn, "SELECT llm_call_count FROM turn_summary")
+
+    assert rows == [{"calls": 1_200, "spans": 1_200}]
+    assert turns == [{"llm_call_count": 1_200}]

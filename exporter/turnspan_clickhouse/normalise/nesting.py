@@ -15,6 +15,8 @@ from turnspan_clickhouse.normalise.source import SpanFacts
 from turnspan_clickhouse.records import LlmCall, ToolCall, TurnSummary
 
 MAX_TRACES = 4_096
+MAX_PARENTS = 10_000
+"""Spans of one trace that rows are held for; of more, those that got none for longest lose theirs."""
 MAX_HELD = 1_024
 """Rows held under one span; of more, the oldest are no longer claimed."""
 
@@ -69,11 +71,14 @@ class Nesting:
                 self._traces.popitem(last=False)
         else:
             self._traces.move_to_end(facts.trace_id)
-        around = trace.get(facts.parent_span_id)
+        around = trace.pop(facts.parent_span_id, None)
         if around is None:
-            trace[facts.parent_span_id] = held
+            around = held
+            if len(trace) >= MAX_PARENTS:  # in a trace without end, whose parents do not come
+                del trace[next(iter(trace))]
         else:
             around.add(held)
+        trace[facts.parent_span_id] = around
 
     def counted(self, span_id: str) -> None:
         """Remember that a call counts: what ends inside it later (a stream) is the same one."""

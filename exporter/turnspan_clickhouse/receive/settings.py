@@ -15,8 +15,8 @@ class ReceiveSettings:
     """A request's size at most, as it is sent and decompressed."""
     max_waiting_bytes: int = 4 * DEFAULT_MAX_REQUEST_BYTES
     """All requests under way together, decompressed; of more the client is told to come back."""
-    max_held_bytes: int = 128 * 2**20
-    """Spans kept for traces under way, as sent; of more the least recent traces are given up."""
+    max_held_bytes: int = 256 * 2**20
+    """Spans kept for traces under way, in memory; of more the least recent traces are given up."""
     read_timeout: float = 30.0
     """How long a client may take to send a request."""
     settle_after: float = 5.0

@@ -25,6 +25,8 @@ from turnspan.content.model import as_list, dumps_text
 
 MAX_ATTRIBUTES = 10_000
 """Attributes kept of one span, event or link; what is over is counted on the span."""
+SPAN_BYTES = 2_000
+"""What a span takes in memory beyond what it takes in the request: objects, and its trace's."""
 MAX_DEPTH = 64
 """Levels of nested values; a request with more is malformed (protobuf's own limit is 100)."""
 OLDEST = 5 * 366 * 86_400 * 10**9
@@ -62,7 +64,7 @@ class RefusedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """One span that came in; ``size`` is about what it took in the request.
+    """One span that came in; ``size`` is about what it takes in memory.
 
     ``end_time`` is when it ended as far as its place in the request tells: spans are sent in the
     order of their end.
@@ -206,7 +208,7 @@ def received(fields: SpanFields, resource: Resource, scope: Scope) -> Received:
         span_id=fields.span_id.hex(),
         parent_id=fields.parent_id.hex() if parent is not None else "",
         end_time=end,
-        size=fields.size,
+        size=fields.size + SPAN_BYTES,
     )
 
 

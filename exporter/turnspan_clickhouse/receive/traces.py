@@ -82,8 +82,8 @@ class Trace:
         for one in spans:
             self.seen.add(one.span_id)
             self.missing.discard(one.span_id)
-            self.size += one.size
             if not self.fixed:
+                self.size += one.size
                 self.spans[one.span_id] = one
         for one in spans:
             if one.parent_id and one.parent_id not in self.seen:
@@ -95,6 +95,13 @@ class Trace:
         self.fixed = True
         self.size = 0
         self.spans = {}
+
+    def renew(self) -> None:
+        """Let go of what is known of the spans of a trace that is not told again."""
+        self.seen = set()
+        self.missing = set()
+        self.sessions = {}
+        self.calls = set()
 
 
 def _attribute(one: Received, key: str) -> Any:
@@ -164,6 +171,9 @@ class TraceBook:
         """Take note of what a trace, whose size was ``before``, has become."""
         if len(trace.spans) > MAX_SPANS:
             trace.fix()
+        if trace.fixed and len(trace.seen) > MAX_SPANS:  # one that never ends: a loop in one trace
+            self._remember(trace)
+            trace.renew()
         self.size += trace.size - before
         if not trace.about_model:
             self._plain[trace.id] = None
@@ -236,6 +246,9 @@ class TraceBook:
         self._plain.pop(trace.id, None)
         self._live.pop(trace.id, None)
         self.size -= trace.size
+        self._remember(trace)
+
+    def _remember(self, trace: Trace) -> None:
         newer, _ = self._closed
         newer.update(bytes.fromhex(trace.id + span_id) for span_id in trace.seen)
         if len(newer) > MAX_CLOSED:
