@@ -1,4 +1,5 @@
-"""Inserts on their way to a server: zstd, a tenth of the bytes, with a checksum of the content.
+"""zstd: inserts on their way to a server, a tenth of the bytes, with a checksum of the content; and
+what was sent to a receiver.
 
 The driver brings a zstd; which one depends on its version and Python's.
 """
@@ -8,9 +9,12 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, Protocol
 
 _LEVEL = 1
+_PIECE = 256
+"""Bytes that zstandard is given at once: it cannot be told how much to make, and may make 128 KiB
+of four of them."""
 
 
 def compressed(block: bytes) -> tuple[bytes, str | None]:
@@ -19,11 +23,73 @@ def compressed(block: bytes) -> tuple[bytes, str | None]:
     return (block, None) if compress is None else (compress(block), "zstd")
 
 
+class Decompressor(Protocol):
+    """One stream, as zlib's objects have it."""
+
+    def decompress(self, data: bytes, most: int, /) -> bytes:
+        """About ``most`` bytes of what the data says, or all of it where that is less."""
+        ...
+
+    @property
+    def eof(self) -> bool:
+        """Whether the stream has ended."""
+        ...
+
+    @property
+    def unused_data(self) -> bytes:
+        """What came behind its end."""
+        ...
+
+
+def decompressor() -> Decompressor | None:
+    """Something that decompresses one zstd stream; None where there is no zstd."""
+    module = _module()
+    if module is None:
+        return None
+    if hasattr(module, "ZstdCompressionParameters"):
+        return _Zstandard(module)
+    made: Decompressor = module.ZstdDecompressor()
+    return made
+
+
+def errors() -> tuple[type[Exception], ...]:
+    """What a decompressor raises for what is not zstd."""
+    module = _module()
+    return () if module is None else (module.ZstdError,)
+
+
+class _Zstandard:
+    """The package zstandard's decompressor."""
+
+    def __init__(self, module: Any) -> None:
+        self._engine = module.ZstdDecompressor(max_window_size=2**27).decompressobj()
+        self.eof = False
+        self.unused_data = b""
+
+    def decompress(self, data: bytes, most: int, /) -> bytes:
+        out: list[bytes] = []
+        for start in range(0, len(data), _PIECE):
+            out.append(self._engine.decompress(data[start : start + _PIECE]))
+            most -= len(out[-1])
+            if self._engine.eof:
+                self.eof = True
+                self.unused_data = bytes(self._engine.unused_data) + data[start + _PIECE :]
+            if self.eof or most <= 0:
+                break
+        return b"".join(out)
+
+
 @cache
 def _zstd() -> Callable[[bytes], bytes] | None:
+    module = _module()
+    return None if module is None else _function(module)
+
+
+@cache
+def _module() -> Any:
     for name in ("compression.zstd", "backports.zstd", "zstandard"):
         try:
-            return _function(importlib.import_module(name))
+            return importlib.import_module(name)
         except ImportError:
             continue
     return None

@@ -19,6 +19,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Status as ProtoStatus
 from receive.otlp import Made, agent, as_json, chat, request, span_id, trace_id
 from receive.serving import JSON, PROTOBUF, serving
 from receive.test_order import TWO_AGENTS, ask
+from turnspan_clickhouse.compress import compressed
 from turnspan_clickhouse.dsn import Dsn
 from turnspan_clickhouse.migrate import migrate
 from turnspan_clickhouse.receive.notices import Notices
@@ -29,6 +30,7 @@ COMPRESSED: dict[str, Callable[[bytes], bytes]] = {
     "": bytes,
     "gzip": gzip.compress,
     "deflate": zlib.compress,
+    "zstd": lambda body: compressed(body)[0],
 }
 RICH: dict[str, Any] = {
     "text": "é🙂",
@@ -63,7 +65,7 @@ def test_both_encodings_and_each_compression_land_the_same(embedded_dsn: Dsn) ->
     assert {turn["trace_id"] for turn in turns} == {
         trace_id(f"{kind}/{encoding}").hex() for kind, encoding in told
     }
-    assert [(turn["service"], turn["llm_call_count"]) for turn in turns] == [("web", 1)] * 6
+    assert [(turn["service"], turn["llm_call_count"]) for turn in turns] == [("web", 1)] * 8
     assert [row["attributes"] for row in rows] == [
         {
             "text": "é🙂",
@@ -77,7 +79,7 @@ def test_both_encodings_and_each_compression_land_the_same(embedded_dsn: Dsn) ->
             "bytes": "AP8=",
             "empty": "[]",
         }
-    ] * 6
+    ] * 8
 
 
 def test_everything_around_a_span_is_kept(embedded_dsn: Dsn) -> None:
@@ -162,7 +164,11 @@ def test_requests_that_are_refused(embedded_dsn: Dsn) -> None:
         ("POST", "/v1/traces", b"[]", JSON, 400),
         ("POST", "/v1/traces", good, {**PROTOBUF, "content-encoding": "gzip"}, 400),
         ("POST", "/v1/traces", gzip.compress(good)[:-9], _gzipped(PROTOBUF), 400),
+        ("POST", "/v1/traces", gzip.compress(b"") * 101, _gzipped(PROTOBUF), 400),
         ("POST", "/v1/traces", bomb, _gzipped(PROTOBUF), 413),
+        ("POST", "/v1/traces", good, {**PROTOBUF, "content-encoding": "zstd"}, 400),
+        ("POST", "/v1/traces", COMPRESSED["zstd"](good)[:-9], _zstd(PROTOBUF), 400),
+        ("POST", "/v1/traces", COMPRESSED["zstd"](bytes(300_000)), _zstd(PROTOBUF), 413),
         ("POST", "/v1/traces", bytes(300_000), PROTOBUF, 413),
         ("POST", "/v1/traces", bytes(3_000_000), JSON, 413),
     ]
@@ -182,6 +188,10 @@ def test_requests_that_are_refused(embedded_dsn: Dsn) -> None:
         assert served.post(good, PROTOBUF).status == 200
         assert served.receiver.counts["spans"] == 2
         assert served.app.waiting == 0
+
+
+def _zstd(headers: dict[str, str]) -> dict[str, str]:
+    return {**headers, "content-encoding": "zstd"}
 
 
 def _gzipped(headers: dict[str, str]) -> dict[str, str]:

@@ -16,7 +16,7 @@ from turnspan_clickhouse.records import LlmCall, ToolCall, TurnSummary
 
 MAX_TRACES = 4_096
 MAX_PARENTS = 10_000
-"""Spans of one trace that rows are held for; of more, those that got none for longest lose theirs."""
+"""Spans of one trace that rows are held for; of more, those that are idle longest lose theirs."""
 MAX_HELD = 1_024
 """Rows held under one span; of more, the oldest are no longer claimed."""
 

@@ -157,7 +157,9 @@ class ReceiveApp:
     async def _traces(self, headers: dict[str, str], kind: str, receive: Receive) -> _Answer:
         encoding = headers.get("content-encoding", "").strip().lower()
         if encoding not in ENCODINGS:
-            raise _Refusal(415, f"the content encoding {encoding!r} is not known: use gzip")
+            raise _Refusal(
+                415, f"the content encoding {encoding!r} is not known: use gzip, zstd or deflate"
+            )
         held = _Held(self)
         try:
             reading = self._body(headers, receive, held)

@@ -9,13 +9,18 @@ import orjson
 from google.rpc.status_pb2 import Status  # type: ignore[import-untyped]  # it has none
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
+from turnspan_clickhouse import compress
 from turnspan_clickhouse.receive.spans import MalformedError
 
 PROTOBUF = "application/x-protobuf"
 JSON = "application/json"
-ENCODINGS = frozenset({"", "identity", "gzip", "deflate"})
-
 _GZIP, _ZLIB = 16 + zlib.MAX_WBITS, zlib.MAX_WBITS
+_WINDOWS = {"gzip": _GZIP, "x-gzip": _GZIP, "deflate": _ZLIB, "zlib": _ZLIB}
+ENCODINGS = frozenset({"", "identity", "zstd", *_WINDOWS})
+
+_BROKEN: tuple[type[Exception], ...] = (zlib.error, *compress.errors())
+MAX_STREAMS = 100
+"""One after the other in a body. What is behind each is copied: a million empty ones took hours."""
 _GRPC_CODES = {400: 3, 401: 16, 404: 12, 405: 12, 408: 4, 413: 8, 415: 3, 429: 8, 503: 14}
 
 
@@ -40,10 +45,12 @@ def decompressed(body: bytes, encoding: str, limit: int) -> bytes:
     out: list[bytes] = []
     room = limit + 1
     while body:
-        engine = zlib.decompressobj(_GZIP if encoding == "gzip" else _ZLIB)
+        if len(out) == MAX_STREAMS:
+            raise MalformedError(f"the body is of more than {MAX_STREAMS} {encoding} streams")
+        engine = _engine(encoding)
         try:
             piece = engine.decompress(body, room)
-        except zlib.error as error:
+        except _BROKEN as error:
             raise MalformedError(f"the body is not {encoding}: {error}") from error
         out.append(piece)
         room -= len(piece)
@@ -51,8 +58,17 @@ def decompressed(body: bytes, encoding: str, limit: int) -> bytes:
             raise TooLargeError
         if not engine.eof:
             raise MalformedError(f"the body is cut: its {encoding} stream does not end")
-        body = engine.unused_data  # gzip may hold several streams
+        body = engine.unused_data  # gzip and zstd may hold several streams
     return b"".join(out)
+
+
+def _engine(encoding: str) -> compress.Decompressor:
+    if encoding in _WINDOWS:
+        return zlib.decompressobj(_WINDOWS[encoding])
+    engine = compress.decompressor()
+    if engine is None:
+        raise MalformedError("zstd cannot be read here (no backports.zstd): use gzip")
+    return engine
 
 
 def success(kind: str, refused: Mapping[str, int]) -> bytes:

@@ -33,7 +33,7 @@ OLDEST = 5 * 366 * 86_400 * 10**9
 NEWEST = 86_400 * 10**9
 """A span may have begun this long ago, or this far in the future, in ns.
 
-Tables are partitioned by month, and ClickHouse refuses a block of over 100 partitions: one client
+Tables are partitioned by week, and ClickHouse refuses a block of too many partitions: one client
 with a broken clock must not keep everybody's records from landing.
 """
 
