@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from hashlib import blake2b
 from typing import Any, Final
@@ -99,18 +100,41 @@ def judge_evaluation(
     found = _subject(span, None)
     if found is None:
         return
-    said = Judgment(
-        resource=_resource(span),
-        subject_kind=found[0],
-        subject_id=found[1],
-        kind=f"evaluation:{name}",
-        score=None if score is None else float(score),
-        outcome=str(label or ""),
-        comment=str(explanation or ""),
-        source="evaluation",
-        created_at=time.time_ns(),
+    ledger.judge(
+        evaluated(
+            _resource(span),
+            found,
+            name,
+            None if score is None else float(score),
+            str(label or ""),
+            str(explanation or ""),
+            time.time_ns(),
+        )
     )
-    ledger.judge(replace(said, annotation_id=_digest(said)))
+
+
+def evaluated(
+    resource: Any,
+    subject: tuple[str, str],
+    name: str,
+    score: float | None,
+    label: str,
+    explanation: str,
+    created_at: int,
+) -> Judgment:
+    """The judgment that an evaluation of a subject, a kind and an id, is; said twice it is one."""
+    said = Judgment(
+        resource=resource,
+        subject_kind=subject[0],
+        subject_id=subject[1],
+        kind=f"evaluation:{name}",
+        score=score,
+        outcome=label,
+        comment=explanation,
+        source="evaluation",
+        created_at=created_at,
+    )
+    return replace(said, annotation_id=_digest(said))
 
 
 def judged(
@@ -171,15 +195,15 @@ def _subject(subject: Subject | None, kind: str | None) -> tuple[str, str] | Non
     context = subject if isinstance(subject, SpanContext) else subject.get_span_context()
     if not context.is_valid:
         return None
-    return kind or _kind_of(subject), f"{context.span_id:016x}"
+    return kind or kind_of(getattr(subject, "attributes", None) or {}), f"{context.span_id:016x}"
 
 
 _KINDS: Final = {semconv.OP_INVOKE_AGENT: "turn", semconv.OP_EXECUTE_TOOL: "tool"}
 
 
-def _kind_of(subject: Span | SpanContext) -> str:
-    attributes: Any = getattr(subject, "attributes", None) or {}
-    operation = attributes.get(semconv.OPERATION_NAME)
+def kind_of(attributes: Mapping[str, Any]) -> str:
+    """What is judged where a span of these attributes is."""
+    operation = str(attributes.get(semconv.OPERATION_NAME))
     if operation in semconv.INFERENCE_OPERATIONS:
         return "call"
     return _KINDS.get(operation, "span")

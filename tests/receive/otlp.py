@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from google.protobuf.json_format import MessageToDict
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, ArrayValue, KeyValue, KeyValueList
 from opentelemetry.proto.resource.v1.resource_pb2 import Resource
@@ -69,7 +70,39 @@ def request(salt: str, spans: Iterable[Made]) -> ExportTraceServiceRequest:
     return made
 
 
-def as_json(made: ExportTraceServiceRequest) -> bytes:
+@dataclass(frozen=True)
+class Said:
+    """A log record of a story: an event on the span of this name, or on none."""
+
+    event: str
+    of: str
+    attributes: dict[str, Any] = field(default_factory=dict[str, Any])
+    body: Any = None
+    at: float = 0.0
+
+
+def logs(salt: str, records: Iterable[Said], *, service: str = "web") -> ExportLogsServiceRequest:
+    """One export request with these log records of one trace."""
+    made = ExportLogsServiceRequest()
+    of_resource = made.resource_logs.add()
+    of_resource.resource.CopyFrom(
+        Resource(attributes=pairs({"service.name": service, "turnspan.project": "story"}))
+    )
+    of_scope = of_resource.scope_logs.add()
+    for one in records:
+        record = of_scope.log_records.add()
+        record.event_name = one.event
+        record.time_unix_nano = T0 + round(one.at * SECOND)
+        record.attributes.extend(pairs(one.attributes))
+        if one.body is not None:
+            record.body.CopyFrom(any_value(one.body))
+        if one.of:
+            record.trace_id = trace_id(salt)
+            record.span_id = span_id(salt, one.of)
+    return made
+
+
+def as_json(made: ExportTraceServiceRequest | ExportLogsServiceRequest) -> bytes:
     """The request in OTLP's JSON: ids in hex, enumerations as integers."""
 
     def with_hex(value: Any) -> Any:

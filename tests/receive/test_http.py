@@ -154,7 +154,10 @@ def test_requests_that_are_refused(embedded_dsn: Dsn) -> None:
     cases: list[tuple[str, str, bytes, dict[str, str], int]] = [
         ("GET", "/v1/traces", b"", {}, 405),
         ("POST", "/v1/metrics", b"", PROTOBUF, 404),
-        ("POST", "/v1/logs", b"{}", JSON, 404),
+        ("POST", "/v1/logs", b"[]", JSON, 400),
+        ("POST", "/v1/logs", b"\xff", PROTOBUF, 400),
+        ("GET", "/v1/logs", b"", {}, 405),
+        ("POST", "/v1/logs", bomb, _gzipped(PROTOBUF), 413),
         ("POST", "/", good, PROTOBUF, 404),
         ("POST", "/v1/traces", good, {"content-type": "text/plain"}, 415),
         ("POST", "/v1/traces", good, {}, 415),

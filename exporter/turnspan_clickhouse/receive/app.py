@@ -1,7 +1,8 @@
-"""The ASGI application: OTLP/HTTP as its specification has it, for traces.
+"""The ASGI application: OTLP/HTTP as its specification has it, for traces and the events of calls.
 
-``POST /v1/traces`` takes protobuf and JSON; ``/v1/metrics`` and ``/v1/logs`` are not served (404);
-``GET /health`` says whether spans can be taken.
+``POST /v1/traces`` and ``/v1/logs`` take protobuf and JSON; of logs only the GenAI conventions'
+events are kept. ``/v1/metrics`` is not served (404); ``GET /health`` says whether spans can be
+taken.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ from turnspan_clickhouse.receive.bodies import (
     media_type,
     success,
 )
-from turnspan_clickhouse.receive.decode import decode_protobuf
-from turnspan_clickhouse.receive.decode_json import decode_json
+from turnspan_clickhouse.receive.decode import decode_logs_protobuf, decode_protobuf
+from turnspan_clickhouse.receive.decode_json import decode_json, decode_logs_json
 from turnspan_clickhouse.receive.notices import Notices
 from turnspan_clickhouse.receive.receiver import Receiver
 from turnspan_clickhouse.receive.spans import Decoded, MalformedError, Shared
@@ -38,8 +39,15 @@ Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
-TRACES = "/v1/traces"
-_OTHER_SIGNALS = frozenset({"/v1/metrics", "/v1/logs", "/v1/profiles"})
+TRACES, LOGS = "/v1/traces", "/v1/logs"
+_DECODERS = {
+    (TRACES, PROTOBUF): decode_protobuf,
+    (TRACES, JSON): decode_json,
+    (LOGS, PROTOBUF): decode_logs_protobuf,
+    (LOGS, JSON): decode_logs_json,
+}
+_OTHER_SIGNALS = frozenset({"/v1/metrics", "/v1/profiles", "/v1development/profiles"})
+_POLL_SECONDS = 0.05
 _RETRY_SECONDS = 5
 
 
@@ -134,18 +142,18 @@ class ReceiveApp:
         if path in _OTHER_SIGNALS:
             raise _Refusal(
                 404,
-                f"{path} is not served: Turnspan takes traces only. Send metrics and logs elsewhere"
-                " (OTEL_METRICS_EXPORTER, OTEL_LOGS_EXPORTER), or set only"
-                " OTEL_EXPORTER_OTLP_TRACES_ENDPOINT to this address",
+                f"{path} is not served: Turnspan takes traces, and of logs the events of model"
+                " calls. Send the rest elsewhere (OTEL_METRICS_EXPORTER=none, or"
+                " OTEL_EXPORTER_OTLP_METRICS_ENDPOINT): tokens and costs are in the records",
                 kind=path,
             )
-        if path != TRACES:
+        if path not in (TRACES, LOGS):
             raise _Refusal(404, f"{path!r} is not served; traces go to {TRACES}")
         if method != "POST":
-            raise _Refusal(405, f"{TRACES} takes POST")
+            raise _Refusal(405, f"{path} takes POST")
         if said not in (PROTOBUF, JSON):
             raise _Refusal(415, f"the content type is {said!r}: use {PROTOBUF} or {JSON}")
-        return await self._traces(headers, kind, receive)
+        return await self._take(path, headers, kind, receive)
 
     def _check_token(self, headers: dict[str, str]) -> None:
         if not self._tokens:
@@ -154,7 +162,9 @@ class ReceiveApp:
         if not any(hmac.compare_digest(shown, token) for token in self._tokens):
             raise _Refusal(401, "a bearer token of this receiver is needed")
 
-    async def _traces(self, headers: dict[str, str], kind: str, receive: Receive) -> _Answer:
+    async def _take(
+        self, path: str, headers: dict[str, str], kind: str, receive: Receive
+    ) -> _Answer:
         encoding = headers.get("content-encoding", "").strip().lower()
         if encoding not in ENCODINGS:
             raise _Refusal(
@@ -165,9 +175,14 @@ class ReceiveApp:
             reading = self._body(headers, receive, held)
             body = await asyncio.wait_for(reading, self.settings.read_timeout)
             loop = asyncio.get_running_loop()
-            decoded = await loop.run_in_executor(self._decoder, self._decode, body, encoding, kind)
+            decoded = await loop.run_in_executor(
+                self._decoder, self._decode, path, body, encoding, kind
+            )
             del body
             held.add(decoded.size)
+            patience = loop.time() + self.settings.event_patience
+            while loop.time() < patience and self._receiver.waits_for_events(decoded):
+                await asyncio.sleep(_POLL_SECONDS)
             taken = await asyncio.wrap_future(self._receiver.submit(decoded))
         except MalformedError as error:
             raise _Refusal(400, str(error)) from error
@@ -184,13 +199,13 @@ class ReceiveApp:
             held.release()
         if taken.refused:
             for why, number in taken.refused.items():
-                self._notices.tell(why, f"{number:,} spans refused: {why}")
-        return _Answer(200, success(kind, taken.refused), kind)
+                what = "log records" if path == LOGS else "spans"
+                self._notices.tell(why, f"{number:,} {what} refused: {why}")
+        return _Answer(200, success(kind, taken.refused, logs=path == LOGS), kind)
 
-    def _decode(self, body: bytes, encoding: str, kind: str) -> Decoded:
+    def _decode(self, path: str, body: bytes, encoding: str, kind: str) -> Decoded:
         plain = decompressed(body, encoding, self.settings.max_request_bytes)
-        shared = self._shared[kind]
-        return decode_json(plain, shared) if kind == JSON else decode_protobuf(plain, shared)
+        return _DECODERS[path, kind](plain, self._shared[kind])
 
     async def _body(self, headers: dict[str, str], receive: Receive, held: _Held) -> bytes:
         """The body as sent. One that is too large is read for a while, so that its sender gets to

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import orjson
 from google.rpc.status_pb2 import Status  # type: ignore[import-untyped]  # it has none
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceResponse
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
 from turnspan_clickhouse import compress
@@ -71,17 +72,24 @@ def _engine(encoding: str) -> compress.Decompressor:
     return engine
 
 
-def success(kind: str, refused: Mapping[str, int]) -> bytes:
-    """The answer to a request that was taken, but for the refused spans."""
+def success(kind: str, refused: Mapping[str, int], *, logs: bool = False) -> bytes:
+    """The answer to a request that was taken, but for the refused spans or log records."""
     count = sum(refused.values())
     message = "; ".join(f"{number} refused: {why}" for why, number in refused.items())
     if kind == JSON:
-        told = {"rejectedSpans": str(count), "errorMessage": message}
+        name = "rejectedLogRecords" if logs else "rejectedSpans"
+        told = {name: str(count), "errorMessage": message}
         return orjson.dumps({"partialSuccess": told} if count else {})
+    if not count:
+        return b""
+    if logs:
+        of_logs = ExportLogsServiceResponse()
+        of_logs.partial_success.rejected_log_records = count
+        of_logs.partial_success.error_message = message
+        return of_logs.SerializeToString()
     answer = ExportTraceServiceResponse()
-    if count:
-        answer.partial_success.rejected_spans = count
-        answer.partial_success.error_message = message
+    answer.partial_success.rejected_spans = count
+    answer.partial_success.error_message = message
     return answer.SerializeToString()
 
 

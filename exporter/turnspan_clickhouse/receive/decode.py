@@ -8,15 +8,18 @@ from functools import partial
 from typing import Any
 
 from google.protobuf.message import DecodeError
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.common.v1.common_pb2 import InstrumentationScope as ProtoScope
+from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 from opentelemetry.proto.resource.v1.resource_pb2 import Resource as ProtoResource
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import Event
 from opentelemetry.trace import Link
 
+from turnspan_clickhouse.receive.events import LogEvent
 from turnspan_clickhouse.receive.spans import (
     MAX_DEPTH,
     Decoded,
@@ -27,6 +30,7 @@ from turnspan_clickhouse.receive.spans import (
     attribute,
     bounded,
     dropped_counts,
+    event_of,
     link_to,
     resource_of,
 )
@@ -58,6 +62,46 @@ def decode_protobuf(body: bytes, shared: Shared) -> Decoded:
             for span in of_scope.spans:
                 decoded.add(_fields(span), resource, scope)
     return decoded
+
+
+def decode_logs_protobuf(body: bytes, shared: Shared) -> Decoded:
+    """The events of a request body with logs.
+
+    Raises:
+        MalformedError: it is not an ``ExportLogsServiceRequest``.
+    """
+    try:
+        request = ExportLogsServiceRequest.FromString(body)
+    except DecodeError as error:
+        raise MalformedError("the body is not an OTLP logs export request in protobuf") from error
+    decoded = Decoded(size=len(body))
+    for of_resource in request.resource_logs:
+        resource = shared.get(
+            b"R" + of_resource.resource.SerializeToString() + of_resource.schema_url.encode(),
+            partial(_resource, of_resource.resource, of_resource.schema_url),
+        )
+        for of_scope in of_resource.scope_logs:
+            for record in of_scope.log_records:
+                decoded.tell(_event(record, resource))
+    return decoded
+
+
+def _event(record: LogRecord, resource: Resource) -> LogEvent:
+    said = _attributes(record.attributes)
+    kind = record.body.WhichOneof("value")
+    if kind == "kvlist_value":
+        said = {**_attributes(record.body.kvlist_value.values), **said}
+    elif kind is not None:
+        said.setdefault("content", attribute(_value(record.body, 0)))
+    return event_of(
+        record.event_name,
+        record.trace_id,
+        record.span_id,
+        record.time_unix_nano or record.observed_time_unix_nano,
+        said,
+        resource,
+        record.ByteSize(),
+    )
 
 
 def _fields(span: Span) -> SpanFields:

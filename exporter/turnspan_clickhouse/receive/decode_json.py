@@ -18,6 +18,7 @@ from opentelemetry.sdk.trace import Event
 from opentelemetry.trace import Link
 
 from turnspan.content.model import as_list
+from turnspan_clickhouse.receive.events import LogEvent
 from turnspan_clickhouse.receive.spans import (
     MAX_DEPTH,
     Decoded,
@@ -28,6 +29,7 @@ from turnspan_clickhouse.receive.spans import (
     attribute,
     bounded,
     dropped_counts,
+    event_of,
     link_to,
     resource_of,
 )
@@ -62,6 +64,49 @@ def decode_json(body: bytes, shared: Shared) -> Decoded:
             for span in spans:
                 decoded.add(_fields(span, share), resource, scope)
     return decoded
+
+
+def decode_logs_json(body: bytes, shared: Shared) -> Decoded:
+    """The events of a request body with logs.
+
+    Raises:
+        MalformedError: it is not JSON, or a field has a value of the wrong kind.
+    """
+    request = _parsed(body)
+    if not isinstance(request, dict):
+        raise MalformedError("the body is not a JSON object")
+    decoded = Decoded(size=len(body))
+    for of_resource in _objects(cast("Object", request), "resourceLogs"):
+        said = _object(of_resource, "resource")
+        schema_url = _text(of_resource, "schemaUrl")
+        resource = shared.get(
+            b"R" + orjson.dumps([said, schema_url]), partial(_resource, said, schema_url)
+        )
+        for of_scope in _objects(of_resource, "scopeLogs"):
+            records = list(_objects(of_scope, "logRecords"))
+            share = len(body) // max(1, len(records))
+            for record in records:
+                decoded.tell(_event(record, resource, share))
+    return decoded
+
+
+def _event(record: Object, resource: Resource, size: int) -> LogEvent:
+    said = _attributes(record)
+    body = _value(_object(record, "body"), 0)
+    if isinstance(body, dict):
+        pairs = cast("Object", body).items()
+        said = {**{key: attribute(v) for key, v in pairs if v is not None}, **said}
+    elif body is not None:
+        said.setdefault("content", attribute(body))
+    return event_of(
+        _text(record, "eventName"),
+        _id(record, "traceId"),
+        _id(record, "spanId"),
+        _integer(record, "timeUnixNano") or _integer(record, "observedTimeUnixNano"),
+        said,
+        resource,
+        size,
+    )
 
 
 def _parsed(body: bytes) -> Any:

@@ -12,18 +12,17 @@ import time
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from opentelemetry import context as otel_context
 
+from turnspan import semconv
 from turnspan.content.ledger import Ledger
 from turnspan.guard import errors, logger
 from turnspan_clickhouse.background import BackgroundShipper
 from turnspan_clickhouse.batch import Batch, Clock
-from turnspan_clickhouse.blocks import blocks
 from turnspan_clickhouse.dsn import Dsn
 from turnspan_clickhouse.errors import SpoolError
-from turnspan_clickhouse.migrate import SCHEMA_VERSION
 from turnspan_clickhouse.normalise import Normaliser
 from turnspan_clickhouse.normalise.requested import SCOPE
 from turnspan_clickhouse.receive.accounts import (
@@ -32,18 +31,30 @@ from turnspan_clickhouse.receive.accounts import (
     forget_old,
     write_account,
 )
+from turnspan_clickhouse.receive.events import (
+    NOT_TAKEN,
+    TOO_LATE,
+    LogEvent,
+    Waiting,
+    is_silent,
+    judgment,
+    service_of,
+    told,
+)
+from turnspan_clickhouse.receive.outbox import Outbox
 from turnspan_clickhouse.receive.settings import ReceiveSettings
+from turnspan_clickhouse.receive.silent import SilentCalls
 from turnspan_clickhouse.receive.spans import Decoded, Received, in_order
 from turnspan_clickhouse.receive.traces import Trace, TraceBook
-from turnspan_clickhouse.records import RECORDS, LlmCall, Record, SpanRow, ToolCall, TurnSummary
+from turnspan_clickhouse.records import LlmCall, Record, SpanRow, ToolCall, TurnSummary
 from turnspan_clickhouse.spool import Spool, SpoolWriter
 from turnspan_clickhouse.totals import Account as WriterAccount
 
 MAX_SPANS_TOGETHER = 8_192
 """Spans of several requests that are written together."""
 _TICK_SECONDS = 1.0
-_RECOUNT_SECONDS = 2.0
 _END_SECONDS = 30.0
+_MAX_SPEAKING = 1_000
 _POISON = "the span cannot be read"
 
 
@@ -73,11 +84,15 @@ class Receiver:
         self.spool = Spool(dsn.spool)
         self.writer = SpoolWriter(self.spool, self._of_writer)
         self.counts: Counter[str] = Counter()
-        """Spans since it began: ``spans`` taken, ``again`` sent again, ``refused``, ``lost``."""
+        """Since it began: ``spans`` taken, ``again`` sent again, ``refused``, ``lost``; ``events``
+        taken, and of those ``unmatched``, whose span did not come."""
         self.book = TraceBook(self.settings)
+        self._events = Waiting(self.settings.max_event_bytes, self.settings.give_up_after)
+        self._speaking: dict[str, None] = {}
+        self._silent = SilentCalls(project)
         self._normaliser = Normaliser(Ledger(), project, received=True)
         self._clock = Clock()
-        self._unwritten: deque[tuple[str, int, bytes]] = deque()
+        self._outbox = Outbox(self.writer, fsync=self.settings.fsync)
         self.address = ""
         """Where it is listened for requests, for ``turnspan status``."""
         self.answers: Counter[str] = Counter()
@@ -88,7 +103,6 @@ class Receiver:
         self._stopping = False
         self.failure = ""
         """Why the spool cannot be written now; empty while it can."""
-        self._used, self._recount_at = 0, 0.0
         self._shipper = None if dsn.embedded else BackgroundShipper(dsn, self.spool)
         self._thread = threading.Thread(target=self._run, name="turnspan-receiver", daemon=True)
 
@@ -113,6 +127,16 @@ class Receiver:
             self._changed.notify()
         return request.answer
 
+    def waits_for_events(self, decoded: Decoded) -> bool:
+        """Whether there are calls in it that say nothing themselves, of a service that tells their
+        content in events, and those have not come."""
+        return bool(self._speaking) and any(
+            (one.trace_id, one.span_id) not in self._events
+            and service_of(one.span.resource) in self._speaking
+            and is_silent(one.span)
+            for one in decoded.spans
+        )
+
     def stop(self, timeout: float = 5.0) -> None:
         """Land what was submitted and the turns under way, then ship for so many seconds."""
         with self._changed:
@@ -132,7 +156,7 @@ class Receiver:
                 self._changed.wait_for(lambda: self._requests or self._stopping, _TICK_SECONDS)
                 requests = self._next()
                 last = self._stopping and not self._requests
-            if requests or last or self._unwritten or self.book.waiting():
+            if requests or last or self._outbox or self.book.waiting():
                 self._commit(requests, last)
             self._tell(last)
             if last:
@@ -149,9 +173,10 @@ class Receiver:
 
     def _commit(self, requests: Sequence[_Request], last: bool) -> None:
         try:
-            self._write()  # what the spool did not take before
+            self._outbox.write()  # what the spool did not take before
+            late = self._tell_events([one for r in requests for one in r.decoded.events])
             poison = self._take([one for r in requests for one in r.decoded.spans], last)
-            self._write()
+            self._outbox.write()
         except SpoolError as error:
             self.failure = str(error)
             if last:
@@ -165,22 +190,29 @@ class Receiver:
             for request in requests:
                 request.answer.set_exception(error)
             return
+        if last:
+            self.counts["unmatched"] += self._events.given_up(everything=True)
         self.failure = ""
         if self._shipper is not None:
             self._shipper.wake()
         for request in requests:
             refused = Counter(request.decoded.refused)
-            bad = sum(id(one) in poison for one in request.decoded.spans)
+            bad = sum((one.trace_id, one.span_id) in poison for one in request.decoded.spans)
             if bad:
                 refused[_POISON] += bad
-            self.counts["refused"] += refused.total()
+            missed = sum(id(one) in late for one in request.decoded.events)
+            if missed:
+                refused[TOO_LATE] += missed
+            self.counts["refused"] += refused.total() - refused[NOT_TAKEN]
             request.answer.set_result(Taken(dict(refused)))
 
-    def _take(self, spans: Sequence[Received], last: bool) -> set[int]:
-        """Turn spans into blocks that wait to be written; returns the ids of poison objects."""
+    def _take(self, spans: Sequence[Received], last: bool) -> set[tuple[str, str]]:
+        """Turn spans into blocks that wait to be written; returns the ids of poison ones."""
         batch = Batch(self.writer.token, self._clock.now())
-        poison: set[int] = set()
+        poison: set[tuple[str, str]] = set()
         fresh = self.book.new(spans)
+        for news in fresh.values():
+            news[:] = [self._spoken(one) for one in news]
         count = sum(map(len, fresh.values()))
         self.counts["spans"] += count
         self.counts["again"] += len(spans) - count
@@ -194,8 +226,56 @@ class Receiver:
         for trace in done:
             self._forget(trace)
             self.book.close(trace)
-        self._encode(batch)
+        self._outbox.add(batch, self._not_encoded)
         return poison
+
+    def _spoken(self, one: Received) -> Received:
+        """A span with what its events said before it came."""
+        events = self._events.take((one.trace_id, one.span_id))
+        if not events:
+            return one
+        size = one.size + sum(event.size for event in events)
+        return replace(one, span=told(one.span, events), size=size)
+
+    def _tell_events(self, events: Sequence[LogEvent]) -> set[int]:
+        """Give events to their spans, or keep them until those come; returns the ids of those that
+        come too late."""
+        self.counts["unmatched"] += self._events.given_up()
+        if not events:
+            return set()
+        batch = Batch(self.writer.token, self._clock.now())
+        late: set[int] = set()
+        again: dict[str, list[LogEvent]] = {}
+        after: dict[tuple[str, str], list[LogEvent]] = {}
+        for event in events:
+            trace = self.book.get(event.trace_id)
+            one = trace.spans.get(event.span_id) if trace is not None else None
+            if event.name == semconv.EVENT_EVALUATION:
+                self._normaliser.judged(judgment(event, one.span if one else None), batch)
+            elif one is not None:
+                again.setdefault(event.trace_id, []).append(event)
+            elif event.span in self._silent:
+                after.setdefault(event.span, []).append(event)
+            elif self.book.came(*event.span):
+                late.add(id(event))
+            else:
+                self._events.add(event)
+                self._speaking[event.service] = None
+                if len(self._speaking) > _MAX_SPEAKING:
+                    del self._speaking[next(iter(self._speaking))]
+        for span, said in after.items():
+            try:
+                self._silent.tell(span, said, batch)
+            except Exception as error:  # noqa: BLE001  poison events cost only themselves
+                errors.record("normalise", error)
+                late.update(map(id, said))
+        for trace_id, news in again.items():
+            trace = self.book.open(trace_id)
+            self.book.tell(trace, news)
+            self._land(trace, (), batch, set())
+        self.counts["events"] += len(events) - len(late)
+        self._outbox.add(batch, self._not_encoded)
+        return late
 
     def _settle(self, batch: Batch, last: bool) -> list[Trace]:
         """Find the traces whose derived turns may land now; returns those to let go of."""
@@ -209,7 +289,13 @@ class Receiver:
         gone = {trace.id for trace in done}
         return done + [t for t in quiet if not t.about_model and t.id not in gone]
 
-    def _land(self, trace: Trace, news: Sequence[Received], batch: Batch, poison: set[int]) -> None:
+    def _land(
+        self,
+        trace: Trace,
+        news: Sequence[Received],
+        batch: Batch,
+        poison: set[tuple[str, str]],
+    ) -> None:
         before = trace.size
         again = trace.add(news)
         todo = news
@@ -225,7 +311,10 @@ class Receiver:
             except Exception as error:  # noqa: BLE001  a poison span costs only itself
                 if one.span_id in fresh:
                     errors.record("normalise", error)
-                    poison.add(id(one))
+                    poison.add((one.trace_id, one.span_id))
+        calls = [row for row in inner.rows.get(LlmCall, []) if isinstance(row, LlmCall)]
+        for one in news if calls else ():
+            self._silent.landed(one, calls)
         for rows in inner.rows.values():
             self._keep(trace, rows, fresh, batch)
         self.book.account(trace, before)
@@ -266,6 +355,8 @@ class Receiver:
         dropped = Counter(self.spool.dropped)
         if self.counts["lost"]:
             dropped["receive_failed"] = self.counts["lost"]
+        if self.counts["unmatched"]:
+            dropped["events_without_span"] = self.counts["unmatched"]
         return WriterAccount(0, dict(dropped))
 
     def _tell(self, last: bool) -> None:
@@ -293,38 +384,6 @@ class Receiver:
             if last:
                 forget_old(self.spool.folder)
 
-    # -- the spool ------------------
-
-    def _check_room(self, size: int) -> None:
-        """Raise SpoolError where so much more would overfill the spool: it would make room by
-        dropping what was acknowledged."""
-        limit, now = self.spool.limit_bytes, time.monotonic()
-        if now >= self._recount_at or self._used + size > limit:
-            self._used = sum(s.size for s in (*self.spool.segments(), *self.spool.rejected()))
-            self._recount_at = now + _RECOUNT_SECONDS
-        if self._used + size > limit:
-            raise SpoolError(
-                f"the spool {self.spool.folder} is full ({limit:,} bytes): make the store "
-                "reachable and run `turnspan ship`"
-            )
-        self._used += size
-
-    def _encode(self, batch: Batch) -> None:
-        for kind in RECORDS:
-            rows = batch.rows.get(kind)
-            if rows:
-                for count, block in blocks(kind, rows, self._not_encoded):
-                    self._unwritten.append((kind.table, count, block))
-
     def _not_encoded(self, error: Exception) -> None:
         errors.record("encode", error)
         self.counts["lost"] += 1
-
-    def _write(self) -> None:
-        """Write what waits. What cannot be written stays, and nothing new is taken before it: a
-        request that comes again then finds its spans landed."""
-        while self._unwritten:
-            table, _, block = self._unwritten[0]
-            self._check_room(len(block))
-            self.writer.write(table, SCHEMA_VERSION, block, sync=self.settings.fsync)
-            self._unwritten.popleft()

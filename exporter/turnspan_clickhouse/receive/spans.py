@@ -22,6 +22,7 @@ from opentelemetry.trace import (
 )
 
 from turnspan.content.model import as_list, dumps_text
+from turnspan_clickhouse.receive.events import LogEvent, refusal
 
 MAX_ATTRIBUTES = 10_000
 """Attributes kept of one span, event or link; what is over is counted on the span."""
@@ -80,9 +81,10 @@ class Received:
 
 @dataclass(slots=True)
 class Decoded:
-    """What a request held; ``refused`` counts spans that cannot be taken, by reason."""
+    """What a request held; ``refused`` counts what cannot be taken, by reason."""
 
     spans: list[Received] = field(default_factory=list[Received])
+    events: list[LogEvent] = field(default_factory=list[LogEvent])
     refused: dict[str, int] = field(default_factory=dict[str, int])
     size: int = 0
 
@@ -97,6 +99,14 @@ class Decoded:
         if 0 < before - one.end_time <= _JITTER:
             one = replace(one, end_time=before)
         self.spans.append(one)
+
+    def tell(self, event: LogEvent) -> None:
+        """Add an event, or count it as refused."""
+        reason = refusal(event)
+        if reason:
+            self.refused[reason] = self.refused.get(reason, 0) + 1
+        else:
+            self.events.append(event)
 
     def refuse(self, error: RefusedError) -> None:
         """Count a span that cannot be taken."""
@@ -158,6 +168,23 @@ class Scope:
 def resource_of(attributes: dict[str, Any], schema_url: str) -> Resource:
     """A resource with just these attributes."""
     return Resource(attributes, schema_url)
+
+
+def event_of(
+    name: str,
+    trace_id: bytes,
+    span_id: bytes,
+    time_ns: int,
+    attributes: dict[str, Any],
+    resource: Resource,
+    size: int,
+) -> LogEvent:
+    """The event of a log record's fields; of no span where its ids are none."""
+    told, _ = bounded(attributes)
+    name = name or str(told.pop("event.name", ""))
+    whole = len(trace_id) == 16 and len(span_id) == 8 and any(trace_id) and any(span_id)
+    ids = (trace_id.hex(), span_id.hex()) if whole else ("", "")
+    return LogEvent(name, *ids, time_ns, told, resource, size + SPAN_BYTES)
 
 
 def dropped_counts(attributes: int, events: int, links: int) -> dict[str, int]:

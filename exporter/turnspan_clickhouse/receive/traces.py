@@ -11,11 +11,12 @@ from __future__ import annotations
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from turnspan import semconv
 from turnspan_clickhouse import dialects
+from turnspan_clickhouse.receive.events import LogEvent, told
 from turnspan_clickhouse.receive.settings import ReceiveSettings
 from turnspan_clickhouse.receive.spans import Received
 
@@ -152,6 +153,23 @@ class TraceBook:
                 now.add(key)
                 found.setdefault(one.trace_id, []).append(one)
         return found
+
+    def came(self, trace_id: str, span_id: str) -> bool:
+        """Whether a span has come, as far as that is remembered."""
+        trace = self._traces.get(trace_id)
+        key = bytes.fromhex(trace_id + span_id)
+        return (trace is not None and span_id in trace.seen) or any(key in c for c in self._closed)
+
+    def tell(self, trace: Trace, events: Sequence[LogEvent]) -> None:
+        """Add to a trace's spans what their events say; the trace is to be told again."""
+        before = trace.size
+        for event in events:
+            one = trace.spans[event.span_id]
+            span = told(one.span, [event])
+            trace.spans[event.span_id] = replace(one, span=span, size=one.size + event.size)
+            trace.size += event.size
+        trace.stale = True
+        self.account(trace, before)
 
     def open(self, trace_id: str) -> Trace:
         """The trace, touched."""
