@@ -108,6 +108,10 @@ class ClickHouseSpanExporter(SpanExporter):
         self._writer.tell()
         return fine
 
+    def sync(self) -> bool:
+        """Make sure that what was exported survives a power cut; whether it does."""
+        return self._writer.sync()
+
     def shutdown(self) -> None:
         """Stop the threads; ship for a bounded time. What is left goes with the next start."""
         if self._closed.is_set():

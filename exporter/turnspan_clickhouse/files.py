@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 
@@ -39,6 +41,30 @@ def write_whole(path: Path, content: bytes, *, sync: bool = False) -> None:
         raise
     if sync:
         _sync_folder(path.parent)
+
+
+def sync_all(paths: Iterable[Path]) -> None:
+    """Have these files, those that are there, and their folders written to the disk.
+
+    Raises:
+        OSError: it could not be.
+    """
+    folders: set[Path] = set()
+    with contextlib.ExitStack() as open_files:
+        files: list[int] = []
+        for path in paths:
+            with contextlib.suppress(FileNotFoundError):
+                fd = os.open(path, os.O_RDONLY)
+                open_files.callback(os.close, fd)
+                files.append(fd)
+                folders.add(path.parent)
+        if sys.platform == "linux":  # all begin to be written at once: one wait, not one for each
+            for fd in files:
+                os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+        for fd in files:
+            os.fsync(fd)
+    for folder in folders:
+        _sync_folder(folder)
 
 
 def _sync_folder(folder: Path) -> None:

@@ -20,7 +20,7 @@ import os
 import secrets
 import threading
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -28,7 +28,7 @@ from pathlib import Path
 
 from turnspan.accounts import Accounts
 from turnspan_clickhouse.errors import SpoolError
-from turnspan_clickhouse.files import private_folder, write_whole
+from turnspan_clickhouse.files import private_folder, sync_all, write_whole
 from turnspan_clickhouse.locks import FileLock
 from turnspan_clickhouse.room import give_up, restore
 from turnspan_clickhouse.segments import (
@@ -45,6 +45,8 @@ DEFAULT_LIMIT_BYTES = 2 * 1024**3
 _RECOUNT_SECONDS = 5.0
 """How long a process trusts its own count of a folder that others write and empty too."""
 _STALE_SECONDS = 60.0
+_WRITTEN_BACK_SECONDS = 120.0
+"""The kernel has written a file back to the disk after this long by itself (Linux: 35 seconds)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,6 +254,7 @@ class SpoolWriter:
         self.token = f"{self._process}-{secrets.token_hex(4)}"
         self._held: FileLock | None = None
         self._told = Account()
+        self._unsynced: deque[tuple[float, Path]] = deque()
         self._mutex = threading.Lock()
 
     def after_fork(self) -> None:
@@ -275,7 +278,10 @@ class SpoolWriter:
             if self.spool.dropped.total() != lost:
                 self.tell()
             name = new_name(self._process, schema_version, table)
-            return self._write(name, block, sync)
+            path = self._write(name, block, sync)
+            if not sync:
+                self._note_unsynced(path)
+            return path
         except OSError as error:
             raise SpoolError(_explain(self.spool.folder, error)) from error
 
@@ -288,6 +294,25 @@ class SpoolWriter:
                 self._hold()
             write_whole(path, block, sync=sync)
         return path
+
+    def _note_unsynced(self, path: Path) -> None:
+        now, unsynced = time.monotonic(), self._unsynced
+        unsynced.append((now, path))
+        with contextlib.suppress(IndexError):  # a sync has just taken them
+            while unsynced[0][0] < now - _WRITTEN_BACK_SECONDS:
+                unsynced.popleft()
+
+    def sync(self) -> bool:
+        """Sync what was written so far, that it survives a power cut; False where that fails."""
+        paths: list[Path] = []
+        with contextlib.suppress(IndexError):
+            while True:
+                paths.append(self._unsynced.popleft()[1])
+        try:
+            sync_all(paths)
+        except OSError:
+            return False
+        return True
 
     def _hold(self) -> None:
         """Hold our lock file; anew when someone removed the folder."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from opentelemetry import trace
 
 from turnspan import config, metrics
-from turnspan.accounts import Accounts, accounts
+from turnspan.accounts import Accounts, accounts, dropped
 from turnspan.config import RedactHook, Settings, logger
 from turnspan.guard import errors, guard
 from turnspan.leaving import PATIENCE, Leaving
@@ -296,12 +296,19 @@ def _otlp_name() -> str:
     return "otlp_proto_grpc" if protocol.strip().lower() == "grpc" else "otlp_proto_http"
 
 
-def flush(timeout: float = 30.0) -> FlushResult:
+def flush(timeout: float = 30.0, *, local: bool = False) -> FlushResult:
     """Land what has been recorded; ``timeout`` in seconds. Never raises.
 
     For a server store this waits until the rows are in ClickHouse, for the embedded store until
     they are in the spool, durable, for the next reader to load.
+
+    With ``local`` it returns as soon as they are on the local disk, synced, so that a power cut
+    does not take them either: no network, milliseconds. It is for processes that are frozen or
+    ended without notice; this process goes on shipping, or the next one does, or ``turnspan ship``.
+    ``ok`` says that they are there; of the accounts only ``queued`` and ``dropped`` are counted.
     """
+    if local:
+        return _flush_local(timeout)
     deadline = time.monotonic() + timeout
     ok, remaining, told = True, 0, Accounts()
     processor = _recorder.processor
@@ -318,6 +325,19 @@ def flush(timeout: float = 30.0) -> FlushResult:
     with guard("flush.accounts"):
         told = accounts()
     return FlushResult(ok, remaining, dict(told.dropped), told)
+
+
+def _flush_local(timeout: float) -> FlushResult:
+    processor, ok, queued = _recorder.processor, True, 0
+    try:
+        if processor is not None:
+            ok = processor.write_down(timeout)
+            queued = processor.queued()
+    except Exception as error:  # noqa: BLE001  never raises into the application
+        errors.record("flush", error)
+        ok = False
+    told = Accounts(queued, dropped=dropped())
+    return FlushResult(ok, queued, told.dropped, told)
 
 
 def shutdown(timeout: float = 30.0) -> FlushResult:

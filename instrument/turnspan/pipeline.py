@@ -56,6 +56,15 @@ class Accountable(Protocol):
         ...
 
 
+@runtime_checkable
+class Syncing(Protocol):
+    """An exporter that can make sure that what it has written survives a power cut."""
+
+    def sync(self) -> bool:
+        """Sync what was exported so far to the disk; whether that worked."""
+        ...
+
+
 class RecordProcessor(SpanProcessor):
     """Feeds one exporter from a bounded queue, on a thread of its own.
 
@@ -247,6 +256,11 @@ class RecordProcessor(SpanProcessor):
         if threading.current_thread() is self._worker:  # a hook of the application's flushes
             return False
         return self._ask(timeout)
+
+    def write_down(self, timeout: float) -> bool:
+        """As ``write_out``, and synced to the disk; False also where the exporter knows no disk."""
+        fine = self.write_out(timeout)
+        return isinstance(self.exporter, Syncing) and self.exporter.sync() and fine
 
     def _ask(self, timeout: float) -> bool:
         reply: SimpleQueue[bool] = SimpleQueue()

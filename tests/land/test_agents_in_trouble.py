@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -11,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+import turnspan
+from land.spooling import largest_file
 from support.clickhouse_server import start_server
 from support.shared import REPOSITORY
 from turnspan_clickhouse.dsn import Dsn
@@ -136,3 +139,59 @@ def test_outage_changes_nothing_for_the_agent(
     assert (first.returncode, again.returncode) == (0, 0), first.stderr + again.stderr
     assert [tuple(turn) for turn in turns] == [("completed", 10), ("error", 10)]
     assert list(spool.glob("*.native")) == []
+
+
+_LOCAL = """
+import os, signal, time, turnspan
+turnspan.configure(service_name="frozen", flush_interval=3600)
+with turnspan.agent("frozen"):
+    pass
+started = time.monotonic()
+result = turnspan.flush(local=True)
+print(result.ok, result.remaining, time.monotonic() - started < 5, flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_local_flush_waits_for_no_store(server_dsn: Dsn) -> None:
+    """T-09: the store accepts connections and never answers; the turn is on the disk all the same
+    when the flush returns, and lands though the process is killed the next moment."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        done = subprocess.run(
+            [sys.executable, "-c", _LOCAL],
+            env={
+                **os.environ,
+                "TURNSPAN_STORE": f"http://127.0.0.1:{silent.getsockname()[1]}/x",
+                "TURNSPAN_SPOOL": str(server_dsn.spool),
+            },
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert (done.returncode, done.stdout.split()) == (-signal.SIGKILL, ["True", "0", "True"])
+    assert turnspan_command(str(server_dsn), "ship").returncode == 0
+    with open_store(server_dsn) as store:
+        turns = store.query("SELECT agent_name, status FROM turn_summary").rows
+    assert [tuple(turn) for turn in turns] == [("frozen", "final")]
+
+
+def test_a_local_flush_says_when_the_disk_does_not_take_it(
+    embedded_dsn: Dsn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What could not be written is no success."""
+    turnspan.configure(service_name="s", store=str(embedded_dsn), flush_interval=3600)
+    try:
+        with turnspan.tool("kept"):
+            pass
+        assert turnspan.flush(local=True).ok
+        with largest_file(100):
+            with turnspan.tool("lost"):
+                pass
+            result = turnspan.flush(local=True)
+        assert (result.ok, result.accounts.dropped) == (
+            False,
+            {"spool_failed:tool_call": 1, "spool_failed:span": 1},
+        )
+    finally:
+        turnspan.shutdown()

@@ -145,3 +145,21 @@ def test_a_manifest_damaged_by_a_power_cut_is_no_obstacle(store_dsn: Dsn) -> Non
     group.manifest.write_bytes(b"\xff\x00" * 20)
     assert ship(store_dsn).ok
     assert ask(store_dsn, COUNT) == [(6, 6)]
+
+
+def test_a_retry_after_the_server_has_forgotten_its_token(store: Store, tmp_path: Path) -> None:
+    """More inserts came in between than the table remembers: the rows are there twice, and readers
+    see each once."""
+    spool = Spool(store.dsn.spool)
+    window = "ALTER TABLE llm_call MODIFY SETTING non_replicated_deduplication_window = 2"
+    store.command(window)
+    Group.of(write_calls(spool, 3), spool.folder).begin()
+    shutil.copytree(spool.folder, tmp_path / "crashed")
+    assert ship(store).ok
+    for number in range(3):
+        write_calls(spool, 1, first=10 + number)
+        assert ship(store).ok
+    shutil.copytree(tmp_path / "crashed", spool.folder, dirs_exist_ok=True)
+    assert ship(store).ok
+    assert store.query(COUNT, settings={"final": 0}).rows == [(18, 12)]
+    assert store.query(COUNT).rows == [(12, 12)]

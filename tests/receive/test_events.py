@@ -32,7 +32,9 @@ ASKED: list[dict[str, Any]] = [
     {"role": "assistant", "parts": [{"type": "tool_call", "id": "1", "name": "far"}]},
     {"role": "tool", "parts": [{"type": "tool_call_response", "id": "1", "response": "9 km"}]},
 ]
-ANSWERED: list[dict[str, Any]] = [{"role": "assistant", "parts": [{"type": "text", "content": "Nine kilometres."}]}]
+ANSWERED: list[dict[str, Any]] = [
+    {"role": "assistant", "parts": [{"type": "text", "content": "Nine kilometres."}]}
+]
 TOLD: dict[str, Any] = {
     "gen_ai.operation.name": "chat",
     "gen_ai.system_instructions": [{"type": "text", "content": "Be brief."}],
