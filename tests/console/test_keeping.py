@@ -19,6 +19,7 @@ from turnspan_clickhouse.encode import encode_block
 from turnspan_clickhouse.migrate import SCHEMA_VERSION, migrations
 from turnspan_clickhouse.records import Record
 from turnspan_clickhouse.spool import Spool, SpoolWriter
+from turnspan_console.checks import store as checks
 
 Findings = dict[str, tuple[str, str]]
 
@@ -208,6 +209,32 @@ def test_the_doctor_knows_who_else_would_trace_the_same_sdk(
     assert "OTEL_PYTHON_DISABLED_INSTRUMENTATIONS=openai" in told
     monkeypatch.setenv("OTEL_PYTHON_DISABLED_INSTRUMENTATIONS", "openai")
     assert examine("--store", filled)["one tracer a call"][0] == "ok"
+
+
+def test_the_doctor_sees_the_engine_s_own_logs_outgrow_the_records(
+    examine: Callable[..., Findings],
+    server_dsn: Dsn,
+    clickhouse_server: ClickHouseServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """T-23: over a size and a ratio it is a failure, between them a warning, below nothing."""
+    fill(server_dsn)
+    table = f"system.{server_dsn.database}_log"
+    clickhouse_server.run(
+        f"CREATE TABLE {table} ENGINE = MergeTree ORDER BY () AS"
+        " SELECT generateUUIDv4() AS noise FROM numbers(50000)"
+    )
+    try:
+        assert examine("--store", address(server_dsn))["system logs"][0] == "ok"
+        monkeypatch.setattr(checks, "_LOGS_WARN", 1)
+        assert examine("--store", address(server_dsn))["system logs"][0] == "warn"
+        monkeypatch.setattr(checks, "_LOGS_FAIL", 1)
+        level, told = examine("--store", address(server_dsn))["system logs"]
+        assert (level, "a TTL" in told) == ("fail", True)
+        monkeypatch.setattr(checks, "_LOGS_RATIO", 10**9)
+        assert examine("--store", address(server_dsn))["system logs"][0] == "warn"
+    finally:
+        clickhouse_server.run(f"DROP TABLE {table} SYNC")
 
 
 def test_the_doctor_reports_the_spool(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import random
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -174,3 +176,50 @@ def test_a_server_killed_under_load(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         trial.accounted("server killed under load, then up")
     finally:
         server.kill()
+
+
+_SHIPPER = """
+import sys, time
+from turnspan_clickhouse.dsn import parse
+from turnspan_clickhouse.ship import Shipper
+from turnspan_clickhouse.spool import Spool
+from turnspan_clickhouse.stores import open_store
+dsn = parse(sys.argv[1])
+from contextlib import nullcontext
+with open_store(dsn) as store:
+    print("up", flush=True)
+    while True:
+        Shipper(lambda: nullcontext(store), Spool(dsn.spool)).run()
+        time.sleep(0.002)
+"""
+
+
+def test_shippers_killed_at_random_moments(server_dsn: Dsn) -> None:
+    """kill -9 between a group's list, its insert, its count and the deletion of its files, while
+    more is written: each row lands once and is counted once."""
+    with open_store(server_dsn) as store:
+        migrate(store)
+    trial = Trial(server_dsn)
+    moments, stop = random.Random(11), threading.Event()
+
+    def writing() -> None:
+        while not stop.wait(0.005):
+            trial.emit(3)
+
+    writer = threading.Thread(target=writing)
+    writer.start()
+    for _ in range(12):
+        with subprocess.Popen(
+            [sys.executable, "-c", _SHIPPER, str(server_dsn)], stdout=subprocess.PIPE
+        ) as shipper:
+            assert shipper.stdout is not None
+            shipper.stdout.readline()
+            time.sleep(moments.uniform(0.0, 0.2))
+            shipper.kill()
+    stop.set()
+    writer.join()
+    assert trial.figures().landed > 0  # by those that were killed
+    assert trial.ship().ok
+    found = trial.figures()
+    assert (found.landed, found.duplicated, found.dropped) == (trial.emitted, 0, 0)
+    assert trial.spool.usage().shipped == {"llm_call": trial.emitted}
