@@ -8,14 +8,16 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
+import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue
 
-from receive.otlp import Made, as_json, chat, request
+from receive.otlp import Made, as_json, chat, request, span_id, trace_id
 from receive.serving import JSON, PROTOBUF, Served, serving
 from receive.test_order import TWO_AGENTS, ask
 from turnspan.content.model import as_dict, as_list
 from turnspan_clickhouse.dsn import Dsn
+from turnspan_clickhouse.receive import spans
 
 ALLOWED = {200, 400, 413}
 
@@ -142,3 +144,42 @@ def _goes_on(served: Served) -> None:
     body = request("goes on", TWO_AGENTS).SerializeToString()
     assert served.post(body, PROTOBUF).status == 200
     assert served.app.waiting == 0
+
+
+@pytest.mark.parametrize("headers", [PROTOBUF, JSON], ids=["protobuf", "json"])
+def test_what_is_small_in_a_request_and_large_in_memory(
+    embedded_dsn: Dsn, monkeypatch: pytest.MonkeyPatch, headers: dict[str, str]
+) -> None:
+    """Empty events and links are kept up to a number, of a span and of a request, and the rest is
+    counted on the span; a request of countless empty resources is none."""
+    monkeypatch.setattr(spans, "MAX_EVENTS", 5)
+    monkeypatch.setattr(spans, "MAX_PARTS", 12)
+    monkeypatch.setattr(spans, "MAX_GROUPS", 3)
+    made = request("many", [Made("first", ""), Made("second", "")])
+    for of_resource in made.resource_spans:
+        span = of_resource.scope_spans[0].spans[0]
+        for _ in range(8):
+            span.events.add()
+        for _ in range(7):
+            span.links.add(trace_id=trace_id("many"), span_id=span_id("many", "elsewhere"))
+    with serving(embedded_dsn) as served:
+
+        def post(body: ExportTraceServiceRequest) -> int:
+            encoded = as_json(body) if headers is JSON else body.SerializeToString()
+            return served.post(encoded, headers).status
+
+        assert post(made) == 400  # two resources and two scopes
+        for of_resource in made.resource_spans[1:]:
+            made.resource_spans[0].scope_spans[0].spans.extend(of_resource.scope_spans[0].spans)
+        del made.resource_spans[1]
+        assert post(made) == 200
+    found = ask(
+        embedded_dsn,
+        "SELECT name, JSONLength(events) AS events, JSONLength(links) AS links,"
+        " attributes['otel.dropped_events_count'] AS no_events,"
+        " attributes['otel.dropped_links_count'] AS no_links FROM span ORDER BY name",
+    )
+    assert [tuple(row.values()) for row in found] == [
+        ("first", 5, 5, "3", "2"),
+        ("second", 2, 0, "6", "7"),
+    ]

@@ -21,6 +21,7 @@ from opentelemetry.trace import Link
 
 from turnspan_clickhouse.receive.events import LogEvent
 from turnspan_clickhouse.receive.spans import (
+    MAX_ATTRIBUTES,
     MAX_DEPTH,
     Decoded,
     MalformedError,
@@ -50,17 +51,19 @@ def decode_protobuf(body: bytes, shared: Shared) -> Decoded:
         raise MalformedError("the body is not an OTLP trace export request in protobuf") from error
     decoded = Decoded(size=len(body))
     for of_resource in request.resource_spans:
+        decoded.group()
         resource = shared.get(
             b"R" + of_resource.resource.SerializeToString() + of_resource.schema_url.encode(),
             partial(_resource, of_resource.resource, of_resource.schema_url),
         )
         for of_scope in of_resource.scope_spans:
+            decoded.group()
             scope = shared.get(
                 b"S" + of_scope.scope.SerializeToString() + of_scope.schema_url.encode(),
                 partial(_scope, of_scope.scope, of_scope.schema_url),
             )
             for span in of_scope.spans:
-                decoded.add(_fields(span), resource, scope)
+                decoded.add(_fields(span, decoded), resource, scope)
     return decoded
 
 
@@ -76,11 +79,13 @@ def decode_logs_protobuf(body: bytes, shared: Shared) -> Decoded:
         raise MalformedError("the body is not an OTLP logs export request in protobuf") from error
     decoded = Decoded(size=len(body))
     for of_resource in request.resource_logs:
+        decoded.group()
         resource = shared.get(
             b"R" + of_resource.resource.SerializeToString() + of_resource.schema_url.encode(),
             partial(_resource, of_resource.resource, of_resource.schema_url),
         )
         for of_scope in of_resource.scope_logs:
+            decoded.group()
             for record in of_scope.log_records:
                 decoded.tell(_event(record, resource))
     return decoded
@@ -104,11 +109,17 @@ def _event(record: LogRecord, resource: Resource) -> LogEvent:
     )
 
 
-def _fields(span: Span) -> SpanFields:
-    attributes, over = bounded(_attributes(span.attributes))
-    dropped = span.dropped_attributes_count + over
-    if dropped or span.dropped_events_count or span.dropped_links_count:
-        attributes |= dropped_counts(dropped, span.dropped_events_count, span.dropped_links_count)
+def _fields(span: Span, decoded: Decoded) -> SpanFields:
+    over = max(0, len(span.attributes) - MAX_ATTRIBUTES)
+    attributes = _attributes(span.attributes[:MAX_ATTRIBUTES] if over else span.attributes)
+    events, links = decoded.share(len(span.events)), decoded.share(len(span.links))
+    dropped = (
+        span.dropped_attributes_count + over,
+        span.dropped_events_count + len(span.events) - events,
+        span.dropped_links_count + len(span.links) - links,
+    )
+    if any(dropped):
+        attributes |= dropped_counts(*dropped)
     return SpanFields(
         trace_id=span.trace_id,
         span_id=span.span_id,
@@ -122,9 +133,9 @@ def _fields(span: Span) -> SpanFields:
         attributes=attributes,
         events=[
             Event(event.name, bounded(_attributes(event.attributes))[0], event.time_unix_nano)
-            for event in span.events
+            for event in span.events[:events]
         ],
-        links=_links(span.links),
+        links=_links(span.links[:links]),
         status_code=span.status.code,
         status_message=span.status.message,
         size=span.ByteSize(),

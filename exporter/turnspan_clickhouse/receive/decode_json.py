@@ -48,12 +48,14 @@ def decode_json(body: bytes, shared: Shared) -> Decoded:
         raise MalformedError("the body is not a JSON object")
     decoded = Decoded(size=len(body))
     for of_resource in _objects(cast("Object", request), "resourceSpans"):
+        decoded.group()
         said = _object(of_resource, "resource")
         schema_url = _text(of_resource, "schemaUrl")
         resource = shared.get(
             b"R" + orjson.dumps([said, schema_url]), partial(_resource, said, schema_url)
         )
         for of_scope in _objects(of_resource, "scopeSpans"):
+            decoded.group()
             named = _object(of_scope, "scope")
             schema_url = _text(of_scope, "schemaUrl")
             scope = shared.get(
@@ -62,7 +64,7 @@ def decode_json(body: bytes, shared: Shared) -> Decoded:
             spans = list(_objects(of_scope, "spans"))
             share = len(body) // max(1, len(spans))
             for span in spans:
-                decoded.add(_fields(span, share), resource, scope)
+                decoded.add(_fields(span, share, decoded), resource, scope)
     return decoded
 
 
@@ -77,12 +79,14 @@ def decode_logs_json(body: bytes, shared: Shared) -> Decoded:
         raise MalformedError("the body is not a JSON object")
     decoded = Decoded(size=len(body))
     for of_resource in _objects(cast("Object", request), "resourceLogs"):
+        decoded.group()
         said = _object(of_resource, "resource")
         schema_url = _text(of_resource, "schemaUrl")
         resource = shared.get(
             b"R" + orjson.dumps([said, schema_url]), partial(_resource, said, schema_url)
         )
         for of_scope in _objects(of_resource, "scopeLogs"):
+            decoded.group()
             records = list(_objects(of_scope, "logRecords"))
             share = len(body) // max(1, len(records))
             for record in records:
@@ -132,12 +136,14 @@ def _scope(said: Object, schema_url: str) -> Scope:
     return Scope.of(_text(said, "name"), _text(said, "version"), schema_url, _attributes(said))
 
 
-def _fields(span: Object, size: int) -> SpanFields:
+def _fields(span: Object, size: int, decoded: Decoded) -> SpanFields:
     attributes, over = bounded(_attributes(span))
+    events, links = list(_objects(span, "events")), list(_objects(span, "links"))
+    few, some = decoded.share(len(events)), decoded.share(len(links))
     attributes |= dropped_counts(
         _integer(span, "droppedAttributesCount") + over,
-        _integer(span, "droppedEventsCount"),
-        _integer(span, "droppedLinksCount"),
+        _integer(span, "droppedEventsCount") + len(events) - few,
+        _integer(span, "droppedLinksCount") + len(links) - some,
     )
     status = _object(span, "status")
     return SpanFields(
@@ -157,16 +163,16 @@ def _fields(span: Object, size: int) -> SpanFields:
                 bounded(_attributes(event))[0],
                 _integer(event, "timeUnixNano"),
             )
-            for event in _objects(span, "events")
+            for event in events[:few]
         ],
-        links=_links(span),
+        links=_links(links[:some]),
         status_code=_integer(status, "code"),
         status_message=_text(status, "message"),
         size=size,
     )
 
 
-def _links(span: Object) -> list[Link]:
+def _links(said: list[Object]) -> list[Link]:
     links = (
         link_to(
             _id(link, "traceId"),
@@ -174,7 +180,7 @@ def _links(span: Object) -> list[Link]:
             _text(link, "traceState"),
             bounded(_attributes(link))[0],
         )
-        for link in _objects(span, "links")
+        for link in said
     )
     return [link for link in links if link is not None]
 

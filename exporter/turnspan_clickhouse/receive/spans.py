@@ -26,6 +26,12 @@ from turnspan_clickhouse.receive.events import LogEvent, refusal
 
 MAX_ATTRIBUTES = 10_000
 """Attributes kept of one span, event or link; what is over is counted on the span."""
+MAX_EVENTS = 10_000
+"""Events kept of one span, and links; what is over is counted on it."""
+MAX_PARTS = 500_000
+"""Events and links kept of one request: an empty one is two bytes there and 500 in memory."""
+MAX_GROUPS = 100_000
+"""Resources and scopes of one request."""
 SPAN_BYTES = 2_000
 """What a span takes in memory beyond what it takes in the request: objects, and its trace's."""
 MAX_DEPTH = 64
@@ -87,6 +93,25 @@ class Decoded:
     events: list[LogEvent] = field(default_factory=list[LogEvent])
     refused: dict[str, int] = field(default_factory=dict[str, int])
     size: int = 0
+    parts: int = field(default_factory=lambda: MAX_PARTS)
+    """Events and links that may still be kept."""
+    groups: int = field(default_factory=lambda: MAX_GROUPS)
+
+    def share(self, number: int) -> int:
+        """How many of a span's events or links are kept."""
+        kept = min(number, MAX_EVENTS, self.parts)
+        self.parts -= kept
+        return kept
+
+    def group(self) -> None:
+        """Count a resource or a scope.
+
+        Raises:
+            MalformedError: there are too many.
+        """
+        self.groups -= 1
+        if self.groups < 0:
+            raise MalformedError(f"there are over {MAX_GROUPS:,} resources and scopes in it")
 
     def add(self, fields: SpanFields, resource: Resource, scope: Scope) -> None:
         """Add a span, or count it as refused."""
