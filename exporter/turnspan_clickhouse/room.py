@@ -17,7 +17,7 @@ from pathlib import Path
 
 from turnspan_clickhouse.groups import listed
 from turnspan_clickhouse.records import RECORDS
-from turnspan_clickhouse.segments import ALONE, LEAVING, Segment, reason_of
+from turnspan_clickhouse.segments import ALONE, Segment, reason_of
 
 LEFT_SECONDS = 60.0
 _RANK = {record.table: rank for rank, record in enumerate(RECORDS)}
@@ -69,13 +69,11 @@ def give_up(
     return freed, lost
 
 
-def restore(folder: Path) -> None:
-    """Give back the names of segments whose process died while it gave them up."""
-    oldest = time.time() - LEFT_SECONDS
-    for path in folder.glob(f"*{LEAVING}"):
-        with contextlib.suppress(FileNotFoundError):
-            if path.stat().st_ctime < oldest:
-                path.rename(path.with_suffix(""))
+def restore(path: Path) -> None:
+    """Give back its name to a segment whose process died while it gave it up."""
+    with contextlib.suppress(FileNotFoundError):
+        if path.stat().st_ctime < time.time() - LEFT_SECONDS:
+            path.rename(path.with_suffix(""))
 
 
 def _candidates(folder: Path, table: str, waiting: Sequence[Segment]) -> list[Segment]:

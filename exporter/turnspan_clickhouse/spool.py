@@ -32,6 +32,7 @@ from turnspan_clickhouse.files import private_folder, sync_all, write_whole
 from turnspan_clickhouse.locks import FileLock
 from turnspan_clickhouse.room import give_up, restore
 from turnspan_clickhouse.segments import (
+    LEAVING,
     Segment,
     host_and_pid,
     is_name,
@@ -221,13 +222,16 @@ class Spool:
     def clean(self) -> None:
         """Remove temporary files that no living process is writing, and see to what one left
         half-way."""
-        restore(self.folder)
         oldest = time.time() - _STALE_SECONDS
         for folder in (self.folder, self.folder / "writers", self.folder / "groups"):
-            for path in folder.glob("*.tmp"):
-                with contextlib.suppress(FileNotFoundError):
-                    if path.stat().st_mtime < oldest:
-                        path.unlink()
+            for name in _names(folder):
+                if name.endswith(LEAVING):
+                    restore(folder / name)
+                elif name.endswith(".tmp"):
+                    path = folder / name
+                    with contextlib.suppress(FileNotFoundError):
+                        if path.stat().st_mtime < oldest:
+                            path.unlink()
 
     def reject(self, segment: Segment, reason: str) -> None:
         """Set a segment aside that the store will never take, with the reason beside it."""
@@ -360,6 +364,13 @@ def _segments(folder: Path) -> Iterator[Segment]:
             segment = read_name(Path(entry.path), entry.stat())
             if segment is not None:
                 yield segment
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:

@@ -51,7 +51,6 @@ CLUSTER_SETTINGS: Mapping[str, Any] = {
     "distributed_foreground_insert": 1,
 }
 
-
 _CONNECT_SECONDS, _ANSWER_SECONDS = 5, 60
 """How long a server may take to accept a connection, and to answer."""
 
@@ -157,9 +156,8 @@ class Store:
         # A proxy's own page may have status 200 too: only ClickHouse gives a query its id.
         if not self.dsn.embedded and not answer.query_id():
             raise StoreUnavailableError(
-                f"What answered an insert at {self.dsn.host}:{self.dsn.port} is not ClickHouse "
-                "(it gave the query no id): check the proxy in between and TURNSPAN_STORE; "
-                "records wait in the spool."
+                f"What answered at {self.dsn.host}:{self.dsn.port} is not ClickHouse (it gave no "
+                "query id): check the proxy and TURNSPAN_STORE; records wait in the spool."
             )
 
     def create_database(self, name: str = "") -> None:

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import Event, ReadableSpan
+from opentelemetry.trace import StatusCode
 
 from turnspan import semconv
 from turnspan.content.ledger import Judgment
@@ -101,9 +102,12 @@ def told(span: ReadableSpan, events: Iterable[LogEvent]) -> ReadableSpan:
 
 
 def is_silent(span: ReadableSpan) -> bool:
-    """Whether it is of a model call and says nothing of what was asked or answered."""
+    """Whether it is of a model call that was answered, and says nothing of what was said."""
     attributes = span.attributes or {}
-    if attributes.get(semconv.OPERATION_NAME) not in semconv.INFERENCE_OPERATIONS:
+    operation = attributes.get(semconv.OPERATION_NAME)
+    if operation not in semconv.INFERENCE_OPERATIONS or operation == semconv.OP_EMBEDDINGS:
+        return False
+    if span.status.status_code is StatusCode.ERROR:
         return False
     return not span.events and not any(key in attributes for key in _SAID)
 
