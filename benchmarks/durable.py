@@ -30,7 +30,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
         os.environ["TURNSPAN_SPOOL"] = f"{folder}/spool"
         turnspan.configure(service_name="durable", store=UNREACHABLE)
-        ours, bare = [], []
+        ours: list[float] = []
+        bare: list[float] = []
         for number in range(chosen.turns):
             turn(number)
             started = time.perf_counter()
