@@ -22,6 +22,7 @@ from opentelemetry.trace import set_span_in_context
 from receive.otlp import Made, Said, agent, as_json, chat, logs, request, span_id
 from receive.serving import JSON, PROTOBUF, Answer, Served, serving
 from receive.test_order import ask
+from turnspan import config
 from turnspan_clickhouse.dsn import Dsn
 from turnspan_clickhouse.receive import silent as silent_calls
 
@@ -265,3 +266,38 @@ def test_opentelemetry_s_own_exporters(embedded_dsn: Dsn) -> None:
     assert (found["system_prompt"], found["response_text"]) == ("Be brief.", "Nine kilometres.")
     assert [json.loads(message)["role"] for message in found["history"]][-1] == "tool"
     assert turns == [{"user_message": "How far?", "llm_call_count": 1}]
+
+
+SECRET = "sk-proj-" + "a1B2c3D4" * 6
+
+
+@pytest.mark.parametrize("captured", ["true", "false"])
+def test_what_events_say_is_redacted_like_what_spans_say(embedded_dsn: Dsn, captured: str) -> None:
+    """No byte of a secret, and none of the content where that is not recorded, gets to the disk."""
+    before = config.active()
+    config.activate(config.resolve({}, {"TURNSPAN_CAPTURE_CONTENT": captured}))
+    said = [{"role": "user", "parts": [{"type": "text", "content": f"my key is {SECRET}, ok?"}]}]
+    verdict = {"gen_ai.evaluation.name": "x", "gen_ai.evaluation.explanation": f"saw {SECRET}"}
+    try:
+        with serving(embedded_dsn) as served:
+            for first in (True, False):
+                salt = f"hidden {first}"
+                if not first:
+                    post_spans(served, salt, *STORY)
+                post_logs(
+                    served,
+                    salt,
+                    Said(DETAILS, "call", {**TOLD, "gen_ai.input.messages": said}),
+                    Said("gen_ai.user.message", "call", body={"content": f"again {SECRET}, ok?"}),
+                    Said(EVALUATION, "call", verdict),
+                )
+                if first:
+                    post_spans(served, salt, *STORY)
+        files = [path for path in embedded_dsn.spool.rglob("*") if path.is_file()]
+        written = b"".join(path.read_bytes() for path in files)
+    finally:
+        config.activate(before)
+    assert b"invoke_agent" in written
+    assert SECRET.encode() not in written
+    assert (b"ok?" in written) is (captured == "true")
+    assert (b"Nine kilometres" in written) is (captured == "true")

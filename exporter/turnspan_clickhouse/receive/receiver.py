@@ -128,10 +128,11 @@ class Receiver:
         return request.answer
 
     def waits_for_events(self, decoded: Decoded) -> bool:
-        """Whether there are calls in it that say nothing themselves, of a service that tells their
-        content in events, and those have not come."""
+        """Whether there are root calls in it that say nothing themselves, of a service that tells
+        their content in events, and those have not come. (Other calls can be told again.)"""
         return bool(self._speaking) and any(
-            (one.trace_id, one.span_id) not in self._events
+            not one.parent_id
+            and (one.trace_id, one.span_id) not in self._events
             and service_of(one.span.resource) in self._speaking
             and is_silent(one.span)
             for one in decoded.spans

@@ -20,7 +20,7 @@ class ReceiveSettings:
     max_event_bytes: int = 64 * 2**20
     """Events kept whose spans have not come, in memory; of more the oldest are given up."""
     event_patience: float = 2.0
-    """How long calls of a service that tells their content in events wait for those."""
+    """How long root calls of a service that tells their content in events wait for those."""
     read_timeout: float = 30.0
     """How long a client may take to send a request."""
     settle_after: float = 5.0
