@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import resource
 import threading
 import time
@@ -29,10 +30,11 @@ from turnspan_records.spooled import writers
 
 
 @contextlib.contextmanager
-def open_files(most: int) -> Generator[None]:
-    """This process may have so many files open."""
+def open_files(more: int) -> Generator[None]:
+    """This process may have so many more files open than it has."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    most = max(map(int, os.listdir("/proc/self/fd")))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most + more, hard))
     try:
         yield
     finally:
@@ -46,7 +48,7 @@ def test_more_dead_writers_than_files_may_be_open(store_dsn: Dsn) -> None:
     spooled(spool, *calls(0, 3)).close()
     for number in range(1_500):
         (spool.folder / "writers" / f"host-{number}-00000000.lock").touch()
-    with open_files(512):
+    with open_files(200):
         assert writers(spool).dead == 1_501
         result = ship(store_dsn)
     assert (result.errors, result.shipped_rows) == ([], 3)
