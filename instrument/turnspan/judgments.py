@@ -195,13 +195,15 @@ def _subject(subject: Subject | None, kind: str | None) -> tuple[str, str] | Non
     context = subject if isinstance(subject, SpanContext) else subject.get_span_context()
     if not context.is_valid:
         return None
-    return kind or kind_of(getattr(subject, "attributes", None) or {}), f"{context.span_id:016x}"
+    return kind or subject_kind(
+        getattr(subject, "attributes", None) or {}
+    ), f"{context.span_id:016x}"
 
 
 _KINDS: Final = {semconv.OP_INVOKE_AGENT: "turn", semconv.OP_EXECUTE_TOOL: "tool"}
 
 
-def kind_of(attributes: Mapping[str, Any]) -> str:
+def subject_kind(attributes: Mapping[str, Any]) -> str:
     """What is judged where a span of these attributes is."""
     operation = str(attributes.get(semconv.OPERATION_NAME))
     if operation in semconv.INFERENCE_OPERATIONS:

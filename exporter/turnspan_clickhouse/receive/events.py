@@ -19,7 +19,7 @@ from opentelemetry.trace import StatusCode
 
 from turnspan import semconv
 from turnspan.content.ledger import Judgment
-from turnspan.judgments import evaluated, kind_of
+from turnspan.judgments import evaluated, subject_kind
 
 MESSAGES: Final = frozenset(
     {
@@ -119,7 +119,7 @@ def judgment(event: LogEvent, span: ReadableSpan | None) -> Judgment:
     number = isinstance(score, (int, float)) and not isinstance(score, bool)
     return evaluated(
         event.resource.attributes,
-        (kind_of(span.attributes or {} if span is not None else {}), event.span_id),
+        (subject_kind(span.attributes or {} if span is not None else {}), event.span_id),
         str(said.get(semconv.EVALUATION_NAME, "")),
         float(score) if number else None,
         str(said.get(semconv.EVALUATION_SCORE_LABEL) or said.get(semconv.ERROR_TYPE) or ""),
