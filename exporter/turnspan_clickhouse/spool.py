@@ -307,14 +307,16 @@ class SpoolWriter:
                 unsynced.popleft()
 
     def sync(self) -> bool:
-        """Sync what was written so far, that it survives a power cut; False where that fails."""
-        paths: list[Path] = []
+        """Sync what was written so far, that it survives a power cut; False where that fails,
+        and the next time tries the same again."""
+        taken: list[tuple[float, Path]] = []
         with contextlib.suppress(IndexError):
             while True:
-                paths.append(self._unsynced.popleft()[1])
+                taken.append(self._unsynced.popleft())
         try:
-            sync_all(paths)
+            sync_all([path for _, path in taken])
         except OSError:
+            self._unsynced.extendleft(reversed(taken))
             return False
         return True
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import resource
 import shutil
 import signal
 import stat
@@ -110,6 +111,20 @@ def test_an_impossible_folder_is_a_spool_error(tmp_path: Path) -> None:
 def test_a_durable_write(spool: Spool) -> None:
     """``sync`` asks for the disk; the segment is the same."""
     assert SpoolWriter(spool).write("llm_call", 1, CALLS, sync=True).read_bytes() == CALLS
+
+
+def test_what_could_not_be_synced_is_tried_again(spool: Spool) -> None:
+    """A sync that fails does not make the next one say that all is on the disk."""
+    writer = SpoolWriter(spool)
+    writer.write("llm_call", 1, CALLS)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, hard))  # no file can be opened
+    try:
+        found = [writer.sync(), writer.sync()]
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert found == [False, False]
+    assert writer.sync()
 
 
 # -- the limit ------------------
