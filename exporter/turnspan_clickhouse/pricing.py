@@ -361,11 +361,11 @@ def price_of_counts(
 
 
 def price_of_call(
-    attributes: Mapping[str, Any], usage: Usage, when: int
+    attributes: dict[str, Any], usage: Usage, when: int
 ) -> tuple[Decimal | None, str]:
     """``price`` of the call whose span has these attributes."""
     return price_of_counts(
-        dict(attributes),
+        attributes,
         usage.input_tokens,
         usage.output_tokens,
         usage.cache_read_tokens,
@@ -375,7 +375,7 @@ def price_of_call(
     )
 
 
-def cost_of_call(attributes: Mapping[str, Any], usage: Usage, when: int) -> Decimal | None:
+def cost_of_call(attributes: dict[str, Any], usage: Usage, when: int) -> Decimal | None:
     """What the call cost in USD, for the metric of costs; ``None`` where it is not known."""
     return price_of_call(attributes, usage, when)[0]
 

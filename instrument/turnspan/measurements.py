@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _MAX_LABELS: Final = 10_000
 
-Pricer = Callable[[Mapping[str, Any], "Usage", int], "Decimal | None"]
+Pricer = Callable[[dict[str, Any], "Usage", int], "Decimal | None"]
 """``pricer(attributes, usage, when)``: the cost of a call in USD, ``None`` where it is not known.
 
 ``attributes`` are those of the call's span; ``when`` is in ns since the epoch.

@@ -1,4 +1,4 @@
-"""OTLP in protobuf: ``ExportTraceServiceRequest`` -> spans."""
+"""OTLP in protobuf -> spans, and the events of logs."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsSer
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.common.v1.common_pb2 import InstrumentationScope as ProtoScope
-from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
+from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord, ResourceLogs
 from opentelemetry.proto.resource.v1.resource_pb2 import Resource as ProtoResource
-from opentelemetry.proto.trace.v1.trace_pb2 import Span
+from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, Span
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import Event
 from opentelemetry.trace import Link
@@ -52,10 +52,7 @@ def decode_protobuf(body: bytes, shared: Shared) -> Decoded:
     decoded = Decoded(size=len(body))
     for of_resource in request.resource_spans:
         decoded.group()
-        resource = shared.get(
-            b"R" + of_resource.resource.SerializeToString() + of_resource.schema_url.encode(),
-            partial(_resource, of_resource.resource, of_resource.schema_url),
-        )
+        resource = _shared_resource(of_resource, shared)
         for of_scope in of_resource.scope_spans:
             decoded.group()
             scope = shared.get(
@@ -80,10 +77,7 @@ def decode_logs_protobuf(body: bytes, shared: Shared) -> Decoded:
     decoded = Decoded(size=len(body))
     for of_resource in request.resource_logs:
         decoded.group()
-        resource = shared.get(
-            b"R" + of_resource.resource.SerializeToString() + of_resource.schema_url.encode(),
-            partial(_resource, of_resource.resource, of_resource.schema_url),
-        )
+        resource = _shared_resource(of_resource, shared)
         for of_scope in of_resource.scope_logs:
             decoded.group()
             for record in of_scope.log_records:
@@ -150,6 +144,12 @@ def _links(said: Iterable[Span.Link]) -> list[Link]:
         for link in said
     )
     return [link for link in links if link is not None]
+
+
+def _shared_resource(holder: ResourceSpans | ResourceLogs, shared: Shared) -> Resource:
+    said, schema_url = holder.resource, holder.schema_url
+    key = b"R" + said.SerializeToString() + schema_url.encode()
+    return shared.get(key, partial(_resource, said, schema_url))
 
 
 def _resource(said: ProtoResource, schema_url: str) -> Resource:

@@ -1,4 +1,4 @@
-"""OTLP in JSON -> spans.
+"""OTLP in JSON -> spans, and the events of logs.
 
 As the OTLP specification has it: names in lowerCamelCase, ids in hex, enumerations as integers,
 64-bit integers as text or numbers, other bytes in base64, unknown fields ignored.
@@ -43,17 +43,11 @@ def decode_json(body: bytes, shared: Shared) -> Decoded:
     Raises:
         MalformedError: it is not JSON, or a field has a value of the wrong kind.
     """
-    request = _parsed(body)
-    if not isinstance(request, dict):
-        raise MalformedError("the body is not a JSON object")
+    request = _request(body)
     decoded = Decoded(size=len(body))
-    for of_resource in _objects(cast("Object", request), "resourceSpans"):
+    for of_resource in _objects(request, "resourceSpans"):
         decoded.group()
-        said = _object(of_resource, "resource")
-        schema_url = _text(of_resource, "schemaUrl")
-        resource = shared.get(
-            b"R" + orjson.dumps([said, schema_url]), partial(_resource, said, schema_url)
-        )
+        resource = _shared_resource(of_resource, shared)
         for of_scope in _objects(of_resource, "scopeSpans"):
             decoded.group()
             named = _object(of_scope, "scope")
@@ -74,17 +68,11 @@ def decode_logs_json(body: bytes, shared: Shared) -> Decoded:
     Raises:
         MalformedError: it is not JSON, or a field has a value of the wrong kind.
     """
-    request = _parsed(body)
-    if not isinstance(request, dict):
-        raise MalformedError("the body is not a JSON object")
+    request = _request(body)
     decoded = Decoded(size=len(body))
-    for of_resource in _objects(cast("Object", request), "resourceLogs"):
+    for of_resource in _objects(request, "resourceLogs"):
         decoded.group()
-        said = _object(of_resource, "resource")
-        schema_url = _text(of_resource, "schemaUrl")
-        resource = shared.get(
-            b"R" + orjson.dumps([said, schema_url]), partial(_resource, said, schema_url)
-        )
+        resource = _shared_resource(of_resource, shared)
         for of_scope in _objects(of_resource, "scopeLogs"):
             decoded.group()
             records = list(_objects(of_scope, "logRecords"))
@@ -113,6 +101,13 @@ def _event(record: Object, resource: Resource, size: int) -> LogEvent:
     )
 
 
+def _request(body: bytes) -> Object:
+    request = _parsed(body)
+    if not isinstance(request, dict):
+        raise MalformedError("the body is not a JSON object")
+    return cast("Object", request)
+
+
 def _parsed(body: bytes) -> Any:
     try:
         return orjson.loads(body)
@@ -126,6 +121,12 @@ def _parsed(body: bytes) -> Any:
         return orjson.loads(whole)
     except (ValueError, RecursionError) as error:
         raise MalformedError("the body is not JSON") from error
+
+
+def _shared_resource(holder: Object, shared: Shared) -> Resource:
+    said, schema_url = _object(holder, "resource"), _text(holder, "schemaUrl")
+    key = b"R" + orjson.dumps([said, schema_url])
+    return shared.get(key, partial(_resource, said, schema_url))
 
 
 def _resource(said: Object, schema_url: str) -> Resource:

@@ -118,7 +118,7 @@ class Decoded:
         try:
             one = received(fields, resource, scope)
         except RefusedError as error:
-            self.refuse(error)
+            self._refuse(str(error))
             return
         before = self.spans[-1].end_time if self.spans else 0
         if 0 < before - one.end_time <= _JITTER:
@@ -129,13 +129,11 @@ class Decoded:
         """Add an event, or count it as refused."""
         reason = refusal(event)
         if reason:
-            self.refused[reason] = self.refused.get(reason, 0) + 1
+            self._refuse(reason)
         else:
             self.events.append(event)
 
-    def refuse(self, error: RefusedError) -> None:
-        """Count a span that cannot be taken."""
-        reason = str(error)
+    def _refuse(self, reason: str) -> None:
         self.refused[reason] = self.refused.get(reason, 0) + 1
 
 

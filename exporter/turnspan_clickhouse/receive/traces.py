@@ -143,13 +143,10 @@ class TraceBook:
     def new(self, spans: Sequence[Received]) -> dict[str, list[Received]]:
         """The spans that have not come before, by trace."""
         found: dict[str, list[Received]] = {}
-        now: set[bytes] = set()
-        newer, older = self._closed
+        now: set[tuple[str, str]] = set()
         for one in spans:
-            key = bytes.fromhex(one.trace_id + one.span_id)
-            trace = self._traces.get(one.trace_id)
-            known = key in newer or key in older or key in now
-            if not known and (trace is None or one.span_id not in trace.seen):
+            key = (one.trace_id, one.span_id)
+            if key not in now and not self.came(*key):
                 now.add(key)
                 found.setdefault(one.trace_id, []).append(one)
         return found

@@ -268,7 +268,8 @@ def _tool_call(raw: Any) -> Part:
 @lru_cache(maxsize=4096)
 def _order(call: tuple[Any, ...], function: tuple[Any, ...]) -> str:
     """The order of a call's keys and of its function's, as one text."""
-    return joined(tuple("function:" + ":".join(function) if k == "function" else k for k in call))
+    inner = "function:" + ":".join(function)
+    return ",".join([inner if key == "function" else str(key) for key in call])
 
 
 def _other_call(call: dict[str, Any]) -> Part:
