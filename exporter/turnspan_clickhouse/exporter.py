@@ -29,6 +29,7 @@ from turnspan_clickhouse.blocks import blocks
 from turnspan_clickhouse.errors import SpoolError
 from turnspan_clickhouse.migrate import SCHEMA_VERSION
 from turnspan_clickhouse.normalise import Normaliser
+from turnspan_clickhouse.normalise.answers import SharedAnswers
 from turnspan_clickhouse.pricing import cost_of_call
 from turnspan_clickhouse.records import RECORDS, Definition, Message, Record
 from turnspan_clickhouse.spool import Spool, SpoolWriter
@@ -61,7 +62,8 @@ class ClickHouseSpanExporter(SpanExporter):
         self._ledger: Ledger = ledger
         self._spool = Spool(self._dsn.spool)
         self._writer = SpoolWriter(self._spool, self._account)
-        self._normaliser = Normaliser(self._ledger, project)
+        shared = SharedAnswers(self._dsn.spool)
+        self._normaliser = Normaliser(self._ledger, project, shared=shared)
         self._clock = Clock()
         self._dropped: Counter[str] = Counter()
         self._lock = threading.Lock()
@@ -119,7 +121,7 @@ class ClickHouseSpanExporter(SpanExporter):
         self._closed.set()
         if self._ticker is not threading.current_thread():
             self._ticker.join(timeout=2)
-        self._write_announced()
+        self._write_announced(last=True)
         landed = self._shipper is None or self._shipper.stop(timeout=5.0)
         if self.dropped() or not landed:
             logger.warning("Turnspan has not landed everything: %s.", accounts.accounts())
@@ -167,10 +169,12 @@ class ClickHouseSpanExporter(SpanExporter):
     def _batch(self) -> Batch:
         return Batch(self._writer.token, self._clock.now())
 
-    def _write_announced(self) -> SpanExportResult:
+    def _write_announced(self, *, last: bool = False) -> SpanExportResult:
         with self._lock:
             batch = self._batch()
             self._add_announced(batch, ())
+            if last:
+                self._normaliser.finish(batch, last=True)
             return self._write(batch)
 
     def _add_announced(self, batch: Batch, spans: Sequence[ReadableSpan]) -> None:

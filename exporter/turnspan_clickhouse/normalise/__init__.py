@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 
 from opentelemetry.sdk.trace import ReadableSpan
@@ -25,12 +25,21 @@ from turnspan.content.redact import Redactor
 from turnspan.pace import give_way
 from turnspan_clickhouse.batch import Batch
 from turnspan_clickhouse.normalise import inference, others
+from turnspan_clickhouse.normalise.answers import SharedAnswers
 from turnspan_clickhouse.normalise.attributes import Cleaner
 from turnspan_clickhouse.normalise.derived import DerivedTurns, again
 from turnspan_clickhouse.normalise.foreign import adopt
 from turnspan_clickhouse.normalise.landing import Lander
-from turnspan_clickhouse.normalise.nesting import Held, Nesting, enrich, same_call, same_tool
+from turnspan_clickhouse.normalise.nesting import (
+    Held,
+    Nesting,
+    enrich,
+    enrich_tool,
+    same_call,
+    same_tool,
+)
 from turnspan_clickhouse.normalise.requested import DecoratedTurns
+from turnspan_clickhouse.normalise.sightings import Sightings
 from turnspan_clickhouse.normalise.source import Origins, Reader, SpanFacts
 from turnspan_clickhouse.normalise.values import text
 from turnspan_clickhouse.records import LlmCall, TurnSummary
@@ -44,15 +53,24 @@ class Normaliser:
     """Turns spans into records; remembers what has landed and what each open turn has cost.
 
     ``received`` spans come from other processes, in any order: an agent's row keeps its span's
-    identity whatever came before it.
+    identity whatever came before it. ``shared`` are the answers that other processes of the same
+    store have given.
     """
 
-    def __init__(self, ledger: Ledger, project: str = "", *, received: bool = False) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        project: str = "",
+        *,
+        received: bool = False,
+        shared: SharedAnswers | None = None,
+    ) -> None:
         self._ledger = ledger
         self._project = project
         self._lander = Lander()
         self._costs: OrderedDict[str, Decimal] = OrderedDict()
-        self._derived = DerivedTurns(own_ids=received)
+        self._sightings = Sightings()
+        self._derived = DerivedTurns(self._sightings, own_ids=received, shared=shared)
         self._decorated = DecoratedTurns()
         self._nesting = Nesting()
         self._settings: config.Settings = config.active()
@@ -164,20 +182,36 @@ class Normaliser:
         project = self._origins.of(judgment.resource).project
         batch.add(others.annotation(judgment, project, redactor, batch.written_at))
 
-    def finish(self, batch: Batch, ready: Callable[[TurnSummary], bool] | None = None) -> None:
-        """Add the rows of derived turns that changed; those that are not ``ready`` are kept."""
-        self._derived.write(self._current_redactor(), batch, ready)
+    def finish(
+        self,
+        batch: Batch,
+        ready: Callable[[TurnSummary], bool] | None = None,
+        *,
+        last: bool = False,
+    ) -> None:
+        """Add the rows of derived turns that changed; those that are not ``ready`` are kept.
+
+        With ``last`` nothing more comes: turns that wait for their tools' results are over.
+        """
+        self._derived.write(self._current_redactor(), batch, ready, last=last)
 
     def forget(self) -> None:
         """Land every message again: a batch was lost."""
         self._lander.forget()
 
-    def forget_trace(self, trace_id: str, turn_ids: Iterable[str], calls: Iterable[str]) -> None:
+    def forget_trace(
+        self,
+        trace_id: str,
+        turn_ids: Iterable[str],
+        calls: Iterable[str],
+        sessions: Mapping[str, str] | None = None,
+    ) -> None:
         """Forget what a trace's spans led to: they come again, in order, or no more.
 
-        ``turn_ids`` are the decorated turns among them, ``calls`` the spans whose rows landed.
+        ``turn_ids`` are the decorated turns among them, ``calls`` the spans whose rows landed;
+        ``sessions``, given where they come again, those in which spans have landed.
         """
-        self._derived.forget_trace(trace_id)
+        self._derived.forget_trace(trace_id, sessions)
         self._nesting.forget_trace(trace_id, calls)
         for turn_id in turn_ids:
             self._decorated.forget_turn(turn_id)
@@ -189,6 +223,7 @@ class Normaliser:
         self._derived.forget()
         self._decorated.forget()
         self._nesting.forget()
+        self._sightings.forget()
         self._costs.clear()
 
     def _inference(
@@ -202,29 +237,50 @@ class Normaliser:
         row = inference.llm_call(facts, redactor, batch)
         request = split_request(content.dialect, content.request) if content else RequestParts()
         inner = next((c for c in reversed(held.calls) if same_call(c, row.operation)), None)
-        if inner is not None or self._nesting.is_inside_counted(facts):
-            if inner is not None:  # the same call seen from outside: what it knows more is kept
-                row.session_id, row.turn_id = inner.session_id, inner.turn_id
-                self._land(facts, row, content, request, redactor, batch)
-                if enrich(inner, row):
-                    again(inner, batch)
-            elif row.turn_id and not facts.foreign:
+        if inner is None and self._nesting.is_inside_counted(facts):
+            if row.turn_id and not facts.foreign:
                 self._decorated.same(row)
             return
+        if inner is None and self._sightings.may_see_calls_twice(row):
+            inner = self._sightings.call(row, inference.output_of(content))
+            if inner is not None:
+                held.calls.append(inner)
+                if row.turn_id and not facts.foreign and inner.turn_id == row.turn_id:
+                    self._decorated.same(row)
+        if inner is None:
+            self._count(facts, row, content, request, held, redactor, batch)
+            return
+        # The same call seen from outside: what it knows more is kept.
+        row.session_id, row.turn_id = inner.session_id, inner.turn_id
+        self._land(facts, row, content, request, redactor, batch)
+        if enrich(inner, row):
+            again(inner, batch)
+
+    def _count(
+        self,
+        facts: SpanFacts,
+        row: LlmCall,
+        content: InferenceContent | None,
+        request: RequestParts,
+        held: Held,
+        redactor: Redactor,
+        batch: Batch,
+    ) -> None:
+        """Add the row of a call that nobody else has told of, and its turn's."""
         dialect = content.dialect if content is not None else ""
-        messages = request.messages_raw
         derived = not row.turn_id and row.operation != semconv.OP_EMBEDDINGS
         if derived:
-            self._derived.join(facts, row, dialect, messages, redactor, batch)
+            self._derived.join(facts, row, dialect, request, redactor, batch)
         elif row.turn_id:
-            self._decorated.call(facts, row, dialect, messages, redactor, batch)
+            self._decorated.call(facts, row, dialect, request.messages_raw, redactor, batch)
         reply = self._land(facts, row, content, request, redactor, batch)
         batch.add(row)
         held.calls.append(row)
+        self._sightings.landed(row, reply.output)
         if facts.parent_span_id:
             self._nesting.counted(facts.span_id)
         if derived:
-            self._derived.reply(facts, row, reply.tool_calls)
+            self._derived.reply(facts, row, reply, dialect)
             if held.tools:
                 self._derived.inside(row, held.tools, batch)
             return
@@ -254,6 +310,8 @@ class Normaliser:
     ) -> Conversation:
         if content is None:
             return Conversation()
+        if not content.captured:  # it tells whose the call is; none of it is written
+            return inference.reply_of(content)
         return inference.add_content(row, content, request, facts, self._lander, redactor, batch)
 
     def _tool(
@@ -267,12 +325,19 @@ class Normaliser:
         if facts.span.kind is SpanKind.SERVER and facts.parent_span_id:
             return  # an MCP server's side of a call that its client has made
         row = others.tool_call(facts, content, redactor, batch)
-        if any(same_tool(inner, row) for inner in held.tools):
-            return  # a framework's span over the tool's own
+        inner = next((tool for tool in held.tools if same_tool(tool, row)), None)
+        if inner is None:
+            inner = self._sightings.tool(row)
+            if inner is not None:
+                held.tools.append(inner)
+        if inner is not None:  # a framework's span over the tool's own, or beside it
+            if enrich_tool(inner, row):
+                again(inner, batch)
+            return
         if facts.turn_id:
             self._decorated.tool(facts, row)
         else:
-            self._derived.tool(facts, row)
+            self._derived.tool(facts, row, redactor)
         batch.add(row)
         held.tools.append(row)
 
@@ -291,7 +356,8 @@ class Normaliser:
         cost = self._costs.pop(turn_id, None)
         row = others.turn_summary(facts, content, cost, redactor, batch)
         if facts.foreign:
-            self._derived.take_over(facts, row, held, batch)
+            if not self._derived.take_over(facts, row, held, batch):
+                return held  # a wrapper around one agent is not another turn
         else:
             self._decorated.finish(row, content.turn if content is not None else None)
         # Both may have judged the turn anew, by the raw names of its tools.

@@ -1,189 +1,439 @@
-"""The conversations of undecorated calls: what went before, and the turn under way."""
+"""Which conversation an undecorated call goes on with: found by what was answered before.
+
+Every call that ended is a *node*: the history that it was given and what the model answered. A
+later call belongs to the node whose answer its own history contains, under the same system prompt,
+after the same messages. docs/no-code.md explains the rules and their limits.
+"""
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any
 
-from turnspan.content.convert import convert_message
-from turnspan.content.model import last_user_text
+from turnspan.compiling import mypyc_attr
+from turnspan.content.lean import TextMessage
+from turnspan.content.model import RequestParts
+from turnspan.content.shapes import is_dict
 from turnspan.content.snapshot import MAX_HELD, begins_with, size_of_all
 from turnspan.pace import give_way
-from turnspan.turn import ToolRequest, Turn
-from turnspan_clickhouse.normalise.requested import Asked, usage_of_row
+from turnspan_clickhouse.normalise.answers import Known, SharedAnswers
+from turnspan_clickhouse.normalise.history import START, Answer, HistoryReader, Said, extended
+from turnspan_clickhouse.normalise.nodes import Conversation, Node, NodeIndex
 from turnspan_clickhouse.normalise.source import SpanFacts
-from turnspan_clickhouse.records import LlmCall, ToolCall, TurnSummary
+from turnspan_clickhouse.normalise.turns import DerivedTurn
 
 SESSION_PREFIX = "auto-"
 """A derived session's id: this and the trace id of its first call."""
 
 MAX_CONVERSATIONS = 2_000
-MAX_EVENTS = 2_000
-"""Calls and tools of one turn that an agent around them can still claim."""
-_RECENT = 64
+MAX_RUNS = 8
+"""How many of its answers, from the newest back, a history is looked up by."""
+MAX_HINTS = 20_000
+
+_EXACT, _LOOSE, _DISTINCT = 3, 2, 1
 
 
-@dataclass(slots=True)
-class Event:
-    """One thing that happened in a turn, as its rows tell it."""
+@mypyc_attr(acyclic=True)
+class Asking:
+    """A call's request, read for joining."""
 
-    row: LlmCall | ToolCall
-    owner: str
-    """The span that tells of it: the call itself, the tool's, or the call that brought a result."""
-    requests: list[ToolRequest] = field(default_factory=list[ToolRequest])
+    __slots__ = (
+        "chain",
+        "dialect",
+        "keys",
+        "last",
+        "messages",
+        "new",
+        "prefill",
+        "previous_id",
+        "project",
+        "read",
+        "system",
+        "tools",
+        "trace_id",
+    )
 
-    def tell(self, turn: Turn) -> None:
-        """Tell a turn of it; the row gets its turn and round."""
-        row = self.row
-        row.turn_id = turn.id
-        if isinstance(row, LlmCall):
-            row.round = turn.begin_call()
-            turn.end_call(
-                model=row.response_model or row.request_model,
-                finish_reasons=row.finish_reasons,
-                text=row.response_text,
-                tool_requests=self.requests,
-                usage=usage_of_row(row),
-            )
-        else:
-            fact = turn.begin_tool(row.name, row.arguments)
-            row.round = fact.round
-            turn.end_tool(fact, row.result, row.failed)
+    def __init__(self, facts: SpanFacts, dialect: str, request: RequestParts) -> None:
+        self.project = facts.project
+        self.trace_id = facts.trace_id
+        self.dialect = dialect
+        self.messages = request.messages_raw
+        self.system = 0
+        self.tools = 0
+        previous: Any = request.parameters.get("previous_response_id")
+        self.previous_id = previous if type(previous) is str else ""
+        self.read: dict[int, Said] = {}
+        """The messages that were looked at, by place."""
+        self.keys: list[int] = []
+        """Of all messages, once a conversation is found or none is."""
+        self.chain = START
+        self.last = 0
+        self.new = 0
+        """The place of the first message that is new."""
+        self.prefill = ""
 
 
-def replayed(turn_id: str, agent_name: str, events: Sequence[Event]) -> Turn:
-    """The turn in which just these things happened."""
-    turn = Turn(turn_id, agent_name=agent_name)
-    for event in events:
-        event.tell(turn)
-    return turn
+class Link:
+    """What a call goes on with: a node of this process, or a session known from another."""
 
+    __slots__ = ("new", "node", "session_id")
 
-@dataclass(slots=True)
-class Conversation:
-    """An undecorated conversation: the newest call's messages and the turn under way."""
-
-    session_id: str
-    by_trace: bool
-    dialect: str = ""
-    messages: list[Any] = field(default_factory=list[Any])
-    size: int = 0
-    """About how many bytes the messages take (``size_of``)."""
-    turn: Turn | None = None
-    row: TurnSummary | None = None
-    pending: dict[str, Asked] = field(default_factory=dict[str, Asked])
-    """Tool calls the last reply asked for, by call id (or name and place)."""
-    events: list[Event] = field(default_factory=list[Event])
-    taken_over: bool = False
-    """Whether an agent's span has made the turn its own: what comes is another one."""
-
-    def add(self, event: Event) -> None:
-        """Something happened in the turn; where an agent may claim it, it is remembered."""
-        assert self.turn is not None
-        event.tell(self.turn)
-        if self.by_trace:
-            self.events.append(event)
-            del self.events[:-MAX_EVENTS]
-
-    def known(self, dialect: str) -> int:
-        """How many of a call's first messages are known."""
-        return len(self.messages) if self.dialect == dialect else 0
+    def __init__(self, node: Node | None, new: int, session_id: str = "") -> None:
+        self.node = node
+        self.new = new
+        """The place of the first message that is new."""
+        self.session_id = session_id if node is None else node.conversation.session_id
 
 
 class Conversations:
-    """Those of one process, the newest last; bounded by their number and by ``size_of``."""
+    """Those of one process, bounded by their number and by ``size_of``."""
 
-    def __init__(self) -> None:
+    def __init__(self, reader: HistoryReader, shared: SharedAnswers | None = None) -> None:
+        self._reader = reader
+        self._shared = shared
         self._known: OrderedDict[tuple[str, str], Conversation] = OrderedDict()
+        """By project and session."""
         self._held = 0
+        self.nodes = NodeIndex()
+        self._hints: OrderedDict[str, DerivedTurn] = OrderedDict()
+        """The newest turn under a parent span, and of a trace."""
+        self._by_trace: dict[str, list[DerivedTurn]] = {}
+        """The turns that began in a trace, as long as there are hints of it."""
 
-    def of(self, facts: SpanFacts, dialect: str, messages: list[Any]) -> Conversation:
-        """The conversation that a call goes on with; a new one where there is none."""
-        by_trace = bool(facts.parent_span_id)
-        # A trace may go through several services, each a project of its own.
-        key = ("", facts.trace_id) if by_trace else (facts.project, facts.session_id)
-        found = self._known.get(key) if key[1] else None
-        if found is None and not by_trace and not facts.session_id:
-            key, found = self._continued(facts.project, dialect, messages)
+    # -- finding ------------------
+
+    def read(self, facts: SpanFacts, dialect: str, request: RequestParts) -> Asking:
+        """Read a request."""
+        asking = Asking(facts, dialect, request)
+        asking.system = self._reader.system(dialect, request)
+        asking.tools = self._reader.tools(request)
+        return asking
+
+    def link(self, asking: Asking) -> Link | None:
+        """What the call goes on with, by the id it names, else by what was answered before."""
+        found = self._by_previous_id(asking) if asking.previous_id else None
         if found is None:
-            session = facts.session_id
-            if not session and not by_trace:
-                session = SESSION_PREFIX + facts.trace_id
-            found = Conversation(session, by_trace)
-            key = key if key[1] else (facts.project, session)
-            self._known[key] = found
+            found = self._by_history(asking)
+        if found is not None:
+            asking.new = found.new
+        if found is None or found.node is None:
+            self._take_keys(asking, None)
+        elif not asking.keys:
+            if asking.previous_id:
+                self._begin_after(asking, found.node)
+            else:
+                self._take_keys(asking, found.node.conversation)
+        return found
+
+    def retried(self, asking: Asking, conversation: Conversation | None) -> Node | None:
+        """The newest call that asked just the same and failed; in this conversation, any."""
+        found: Node | None = None
+        for node in self.nodes.by_key(asking.project, _asked_key(asking)):
+            if node.failed if conversation is None else node.conversation is conversation:
+                found = node
+        return found
+
+    def _by_previous_id(self, asking: Asking) -> Link | None:
+        key = self._reader.digest("response\0" + asking.previous_id)
+        for node in reversed(self.nodes.by_key(asking.project, key)):
+            return Link(node, 0)
+        for known in reversed(self._elsewhere(asking.project, [key])):
+            return Link(None, 0, known.session_id)
+        return None
+
+    def _by_history(self, asking: Asking) -> Link | None:
+        end = len(asking.messages)
+        for _ in range(MAX_RUNS):
+            run = self._run_before(asking, end)
+            if run is None:
+                return None
+            start, stop = run
+            answer = self._reader.answer([asking.read[i] for i in range(start, stop)])
+            if stop == len(asking.messages):
+                asking.prefill = answer.text
+            node = self._node_of(asking, answer, start, stop)
+            if node is not None:
+                return Link(node, stop)
+            for known in reversed(self._elsewhere(asking.project, answer.keys)):
+                if self._is_known(known, asking, answer, start):
+                    return Link(None, stop, known.session_id)
+            end = start
+        return None
+
+    def _run_before(self, asking: Asking, end: int) -> tuple[int, int] | None:
+        """The newest messages in a row that are the model's, before this place."""
+        stop = 0
+        place = end - 1
+        while place >= 0:
+            said = self.said(asking, place)
+            if said.role == "assistant":
+                stop = stop or place + 1
+            elif stop:
+                break
+            place -= 1
+        return (place + 1, stop) if stop else None
+
+    def said(self, asking: Asking, place: int) -> Said:
+        """A message of a request, read once."""
+        said = asking.read.get(place)
+        if said is None:
+            give_way()
+            said = self._reader.message(asking.dialect, asking.messages[place])
+            asking.read[place] = said
+        return said
+
+    def _node_of(self, asking: Asking, answer: Answer, start: int, stop: int) -> Node | None:
+        """The node that gave this answer, the likeliest of those that may have."""
+        best: Node | None = None
+        most: tuple[int, bool, bool, bool, bool] = (0, False, False, False, False)
+        texts = _texts(asking.messages[start:stop])
+        seen: set[int] = set()
+        for key in answer.keys:
+            for node in self.nodes.by_key(asking.project, key):
+                if id(node) in seen:
+                    continue
+                seen.add(id(node))
+                grade = self._grade(asking, node, answer, start)
+                if not grade:
+                    continue
+                same_text = any(one is other for one in texts for other in node.replies)
+                rank = (
+                    grade,
+                    node.system == asking.system,
+                    same_text,
+                    not node.continued,
+                    node.trace_id == asking.trace_id,
+                )
+                if rank > most:  # of equals the one that waits longest
+                    best, most = node, rank
+        return best
+
+    def _grade(self, asking: Asking, node: Node, answer: Answer, start: int) -> int:
+        """How sure it is that a history has this node's answer; 0 for not at all.
+
+        The same history before it proves it, and a part of that where the rest was cut off or
+        told in short. Under another system prompt only an answer that is nobody else's does.
+        """
+        same_system = node.system == asking.system
+        if not same_system and not answer.distinct:
+            return 0
+        if self._chain(asking, node, start) == node.chain:
+            return _EXACT
+        if not same_system:
+            return 0
+        last = self._last_before(asking, start)
+        if last and last == node.last:
+            return _LOOSE
+        return _DISTINCT if answer.distinct and asking.tools == node.tools else 0
+
+    def _chain(self, asking: Asking, node: Node, start: int) -> int:
+        """The key of the history before this place."""
+        conversation = node.conversation
+        if len(conversation.messages) == start and begins_with(
+            asking.messages, conversation.messages
+        ):
+            chain = START
+            for key in conversation.keys:
+                chain = extended(chain, key)
+            return chain
+        self._take_keys(asking, conversation)
+        chain = START
+        for place in range(start):
+            chain = extended(chain, asking.keys[place])
+        return chain
+
+    def _last_before(self, asking: Asking, start: int) -> int:
+        for place in range(start - 1, -1, -1):
+            said = self.said(asking, place)
+            if not said.is_system:
+                return said.key if said.role != "assistant" else 0
+        return 0
+
+    def _take_keys(self, asking: Asking, like: Conversation | None) -> None:
+        """Know every message's key; those that a conversation has at their places are the same."""
+        if len(asking.keys) == len(asking.messages):
+            self._sum_up(asking)
+            return
+        keys: list[int] = []
+        known, known_keys = ([], []) if like is None else (like.messages, like.keys)
+        count = len(known)
+        for place, message in enumerate(asking.messages):
+            if place < count and (message is known[place] or message == known[place]):
+                keys.append(known_keys[place])
+            else:
+                keys.append(self.said(asking, place).key)
+        asking.keys = keys
+        self._sum_up(asking)
+
+    def _sum_up(self, asking: Asking) -> None:
+        chain, last = START, 0
+        for key in asking.keys:
+            chain = extended(chain, key)
+        for place in range(len(asking.keys) - 1, -1, -1):
+            if asking.keys[place] and self.said(asking, place).role != "assistant":
+                last = asking.keys[place]
+                break
+        asking.chain, asking.last = chain, last
+
+    def _begin_after(self, asking: Asking, node: Node) -> None:
+        """The history that the provider keeps goes before what the request says."""
+        self._take_keys(asking, None)
+        chain = extended(node.chain, node.answers[0].keys[0] if _has_key(node) else 0)
+        for key in asking.keys:
+            chain = extended(chain, key)
+        asking.chain = chain
+
+    # -- across processes ------------------
+
+    def _elsewhere(self, project: str, keys: list[int]) -> list[Known]:
+        return [] if self._shared is None or not keys else self._shared.find(project, keys)
+
+    def _is_known(self, known: Known, asking: Asking, answer: Answer, start: int) -> bool:
+        if known.system != asking.system:
+            return False
+        self._take_keys(asking, None)
+        chain = START
+        for place in range(start):
+            chain = extended(chain, asking.keys[place])
+        return chain == known.chain or (
+            answer.distinct and self._last_before(asking, start) == known.last
+        )
+
+    # -- keeping ------------------
+
+    def session(self, project: str, session_id: str) -> Conversation:
+        """The conversation of a session."""
+        key = (project, session_id)
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = Conversation(project, session_id)
             if len(self._known) > MAX_CONVERSATIONS:
                 self._drop_oldest()
         else:
             self._known.move_to_end(key)
         return found
 
-    def _continued(
-        self, project: str, dialect: str, messages: list[Any]
-    ) -> tuple[tuple[str, str], Conversation | None]:
-        for key in reversed(self._known):
-            found = self._known[key]
-            size = len(found.messages)
-            if (
-                key[0] == project
-                and found.dialect == dialect
-                and not found.by_trace
-                and 0 < size < len(messages)
-                and begins_with(messages, found.messages)
-            ):
-                return key, found
-        return (project, ""), None
+    def is_session(self, project: str, session_id: str) -> bool:
+        """Whether there is a conversation of this session."""
+        return (project, session_id) in self._known
 
-    def _drop_oldest(self) -> None:
-        self._held -= self._known.popitem(last=False)[1].size
+    def hint(self, facts: SpanFacts) -> DerivedTurn | None:
+        """The turn of the newest call under the same span, else in the same trace."""
+        if not facts.parent_span_id:
+            return None
+        found = self._hints.get(facts.parent_span_id)
+        return found if found is not None else self._hints.get(facts.trace_id)
 
-    def by_trace(self, trace_id: str) -> Conversation | None:
-        """The one that is the calls of a trace."""
-        return self._known.get(("", trace_id))
+    def by_trace(self, trace_id: str) -> DerivedTurn | None:
+        """The newest turn in a trace."""
+        return self._hints.get(trace_id)
 
-    def by_turn(self, turn_id: str) -> Conversation | None:
-        """The one whose turn under way this is."""
-        for found in reversed(self._known.values()):
-            if found.turn is not None and found.turn.id == turn_id:
-                return found
-        return None
+    def suggest(self, facts: SpanFacts, turn: DerivedTurn) -> None:
+        """Remember a call's turn for others under the same span or in the same trace."""
+        for key in (facts.parent_span_id, facts.trace_id):
+            if key:
+                self._hints[key] = turn
+                self._hints.move_to_end(key)
+        turns = self._by_trace.setdefault(facts.trace_id, [])
+        if turn.row.trace_id == facts.trace_id and turn not in turns:
+            turns.append(turn)
+        while len(self._hints) > MAX_HINTS:
+            self._by_trace.pop(self._hints.popitem(last=False)[0], None)
 
-    def waiting_for(self, call_id: str) -> Conversation | None:
-        """One of the newest whose last reply asked for this tool call."""
-        recent = islice(reversed(self._known.values()), _RECENT)
-        return next((found for found in recent if call_id in found.pending), None)
-
-    def keep(self, found: Conversation, dialect: str, messages: list[Any]) -> None:
-        """The newest call's messages; those idle for longest make room for them."""
-        known, before = found.known(dialect), found.size
-        new = messages[known:] if 0 < known <= len(messages) else None
-        found.size = size_of_all(messages) if new is None else before + size_of_all(new)
-        found.dialect, found.messages = dialect, messages
-        self._held += found.size - before
+    def asked(self, node: Node, asking: Asking) -> None:
+        """A call of a conversation: later ones are compared with what it asked."""
+        node.chain, node.last, node.prefill = asking.chain, asking.last, asking.prefill
+        node.system, node.tools = asking.system, asking.tools
+        conversation = node.conversation
+        before = conversation.size
+        count = len(conversation.messages)
+        if 0 < count <= asking.new:
+            size = before + size_of_all(asking.messages[count:])
+        else:
+            size = size_of_all(asking.messages)
+        conversation.messages, conversation.keys = asking.messages, asking.keys
+        conversation.size = size
+        self._held += size - before
         while self._held > MAX_HELD and len(self._known) > 1:
             self._drop_oldest()
+        self.nodes.add(node)
+        self.nodes.index(node, _asked_key(asking))
 
-    def forget_trace(self, trace_id: str) -> bool:
-        """Forget what is derived from the calls of a trace; whether there was anything."""
-        found = self._known.pop(("", trace_id), None)
-        if found is not None:
-            self._held -= found.size
-        return found is not None
+    def answered(self, node: Node, answers: list[Answer], response_id: str, raw: list[Any]) -> None:
+        """Its reply: later calls are found by it."""
+        node.answers = answers
+        node.replies = _texts(raw)
+        keys: list[int] = []
+        for answer in answers:
+            keys += answer.keys
+            if node.prefill and answer.text:
+                keys += Answer(node.prefill + answer.text, [], self._reader).keys
+        if response_id:
+            keys.append(self._reader.digest("response\0" + response_id))
+        for key in keys:
+            self.nodes.index(node, key)
+        if self._shared is not None and keys:
+            known = Known(node.conversation.session_id, node.chain, node.last, node.system)
+            self._shared.add(node.conversation.project, keys, known)
+
+    # -- forgetting ------------------
+
+    def forget_trace(self, trace_id: str, *, again: bool) -> list[DerivedTurn]:
+        """Forget the turns of a trace; where it is told ``again``, its calls too."""
+        gone = self._by_trace.pop(trace_id, [])
+        self._hints.pop(trace_id, None)
+        for turn in gone:
+            if turn.row.parent_span_id:
+                self._hints.pop(turn.row.parent_span_id, None)
+        if again:
+            for node in self.nodes.forget_trace(trace_id):
+                conversation = node.conversation
+                if conversation.session_id.startswith(SESSION_PREFIX) and (
+                    conversation.turn is None or conversation.turn.row.trace_id == trace_id
+                ):
+                    key = (conversation.project, conversation.session_id)
+                    if self._known.pop(key, None) is not None:
+                        self._held -= conversation.size
+        return gone
 
     def clear(self) -> None:
         """Forget all."""
         self._known.clear()
+        self._hints.clear()
+        self._by_trace.clear()
         self._held = 0
+        self.nodes.clear()
+
+    def _drop_oldest(self) -> None:
+        _, oldest = self._known.popitem(last=False)
+        self._held -= oldest.size
+        oldest.messages, oldest.keys, oldest.size = [], [], 0
 
 
-def newest_user_text(dialect: str, messages: list[Any], known: int) -> str:
-    """What the user wrote last in the messages that are new; empty when that is nothing."""
-    for place in range(len(messages) - 1, known - 1, -1):
-        give_way()
-        asked = last_user_text([convert_message(dialect, messages[place])])
-        if asked:
-            return asked
-    return ""
+def _asked_key(asking: Asking) -> int:
+    """The key of all that a request asks."""
+    return extended(extended(asking.chain, asking.system), asking.tools) ^ 1
+
+
+def _has_key(node: Node) -> bool:
+    return bool(node.answers and node.answers[0].keys)
+
+
+def _texts(messages: list[Any]) -> list[str]:
+    """The very texts of messages by the model that are too long to be shared by chance."""
+    found: list[str] = []
+    for message in messages:
+        content: Any = None
+        if isinstance(message, TextMessage):
+            content = message.content
+        elif is_dict(message):
+            content = message.get("content")
+        if type(content) is str:
+            found.append(content)
+        elif isinstance(content, list):
+            blocks: list[Any] = content
+            for block in blocks:
+                text: Any = block.get("text") if is_dict(block) else None
+                if type(text) is str:
+                    found.append(text)
+    return [text for text in found if len(text) > 1]

@@ -1,48 +1,53 @@
-"""Turns of agents that nobody decorated, derived from their model calls.
+"""Sessions and turns of agents that nobody decorated, derived from their model calls.
 
-An undecorated loop is seen as model calls only, often each a trace of its own. An agent resends its
-history, so a call whose messages begin with those of an earlier call continues that conversation;
-a new message of the user begins a new turn, everything else is another round of the same one. Tool
+An undecorated loop is seen as model calls only, often each a trace of its own. Which conversation a
+call goes on with is found by what was answered before (``conversations.py``). In it, something new
+that the user says begins a turn, everything else is another round of the one it goes on with. Tool
 calls are read from spans, and from the messages where there is no span: what the model asked for,
-and the results the next request brings.
+and the results the next request brings. docs/no-code.md explains the whole of it.
 
-Calls under one parent span (a web request, a framework's workflow) are one turn by their trace.
 The row of a derived turn is written again whenever a call joins it; the newest write wins. When it
 turns out that another package's agent span is around the calls, that agent takes the turn over: its
-row is the turn's final one. Where the trace has calls of others too (nested agents), it takes its
+row is the turn's final one. Where the turn has calls of others too (nested agents), it takes its
 own with it into a turn of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
-from decimal import Decimal
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from turnspan.content.convert import first_choice
+from turnspan.content.model import Conversation as Reply
+from turnspan.content.model import RequestParts
 from turnspan.content.redact import Redactor
-from turnspan.turn import Turn, Usage
+from turnspan.turn import Turn
 from turnspan_clickhouse.batch import Batch
+from turnspan_clickhouse.normalise.answers import SharedAnswers
 from turnspan_clickhouse.normalise.conversations import (
-    Conversation,
+    SESSION_PREFIX,
+    Asking,
     Conversations,
-    Event,
-    newest_user_text,
-    replayed,
+    Link,
 )
+from turnspan_clickhouse.normalise.history import HistoryReader, Said, is_reminder
 from turnspan_clickhouse.normalise.nesting import Held
+from turnspan_clickhouse.normalise.nodes import Conversation, Node
 from turnspan_clickhouse.normalise.requested import (
     SCOPE,
     Execution,
     asked_for,
-    forget_executed,
-    results,
-    set_usage,
-    usage_of_row,
+    claimed,
 )
+from turnspan_clickhouse.normalise.sightings import Sightings
 from turnspan_clickhouse.normalise.source import SpanFacts
+from turnspan_clickhouse.normalise.turns import MAX_IDLE_NS, DerivedTurn, Event
 from turnspan_clickhouse.normalise.written import write_content
 from turnspan_clickhouse.records import LlmCall, ToolCall, TurnSummary
+
+MAX_OPEN = 20_000
+"""Turns and calls under way that are kept in mind."""
 
 
 class DerivedTurns:
@@ -52,200 +57,175 @@ class DerivedTurns:
     the same record whether its calls came before it or after.
     """
 
-    def __init__(self, *, own_ids: bool = False) -> None:
+    def __init__(
+        self, sightings: Sightings, *, own_ids: bool = False, shared: SharedAnswers | None = None
+    ) -> None:
+        self._sightings = sightings
         self._own_ids = own_ids
-        self._conversations = Conversations()
-        self._changed: dict[str, tuple[Turn, TurnSummary]] = {}
+        self._shared = shared
+        self._reader = HistoryReader(shared.salt if shared is not None else b"")
+        self._conversations = Conversations(self._reader, shared)
+        self._calls: OrderedDict[str, tuple[Node, bool]] = OrderedDict()
+        """By span id, the calls whose reply has not been told yet, and whether it is forced."""
+        self._turns: OrderedDict[str, DerivedTurn] = OrderedDict()
+        """By turn id, those under way."""
+        self._landed_in: dict[str, str] = {}
+        """By span id, the session in which a call landed that is told again."""
+        self._changed: dict[str, DerivedTurn] = {}
+        self._waiting: OrderedDict[str, DerivedTurn] = OrderedDict()
+        """Turns that wait for their tools' results, idle for longest first."""
+
+    # -- calls ------------------
 
     def join(
         self,
         facts: SpanFacts,
         row: LlmCall,
         dialect: str,
-        messages: list[Any],
+        request: RequestParts,
         redactor: Redactor,
         batch: Batch,
     ) -> None:
         """Give an undecorated call its session, turn and round, before its messages land."""
-        found = self._conversations.of(facts, dialect, messages)
-        if not row.session_id:
-            row.session_id = found.session_id
-        starts = found.turn is None or found.taken_over
-        if starts or not found.by_trace:
-            asked = newest_user_text(dialect, messages, found.known(dialect))
-            if starts or asked:
-                self._begin(found, facts, row, asked, redactor)
-        assert found.turn is not None
-        row.turn_id = found.turn.id
-        if found.pending:
-            self._results(found, facts, row, results(dialect, messages), redactor, batch)
-        row.round = found.turn.rounds + 1
-        self._conversations.keep(found, dialect, messages)
-
-    def _results(
-        self,
-        found: Conversation,
-        facts: SpanFacts,
-        row: LlmCall,
-        parts: Iterable[dict[str, Any]],
-        redactor: Redactor,
-        batch: Batch,
-    ) -> None:
-        """Add the tool calls whose results this call's messages bring."""
-        assert found.turn is not None
-        for part in parts:
-            execution = Execution.of(part, found.pending)
-            if execution is not None:
-                tool = execution.row(facts, row, redactor, batch)
-                found.add(Event(tool, facts.span_id))
-                batch.add(tool)
-
-    def reply(self, facts: SpanFacts, row: LlmCall, calls: list[dict[str, Any]]) -> None:
-        """Fold the call's reply into its turn."""
-        found = self._conversations.by_turn(row.turn_id)
-        if found is None or found.turn is None or found.row is None:
-            return
-        turn, summary = found.turn, found.row
-        requests = [(str(c.get("id") or ""), str(c.get("name")), c.get("arguments")) for c in calls]
-        found.add(Event(row, facts.span_id, requests))
-        found.pending = asked_for(calls, row.round, facts.end_time)
-        if row.cost_usd is not None:
-            summary.cost_usd = (summary.cost_usd or Decimal(0)) + row.cost_usd
-        summary.duration = max(summary.duration, (facts.end_time - summary.start_time) / 1e9)
-        summary.error_type, summary.error_message = row.error_type, row.error_message
-        self._changed[turn.id] = (turn, summary)
-
-    def tool(self, facts: SpanFacts, row: ToolCall) -> None:
-        """A span of an executed tool that is in no decorated turn: give it its turn, if known."""
-        found = self._conversations.by_trace(facts.trace_id)
-        if found is None and row.call_id:
-            found = self._conversations.waiting_for(row.call_id)
-        if found is None or found.turn is None or found.row is None or found.taken_over:
-            return
-        forget_executed(found.pending, row)
-        row.session_id = row.session_id or found.session_id
-        found.add(Event(row, facts.span_id))
-        self._changed[found.turn.id] = (found.turn, found.row)
-
-    def inside(self, row: LlmCall, tools: Sequence[ToolCall], batch: Batch) -> None:
-        """Tools whose spans are inside the call that asked for them ran after its reply."""
-        found = self._conversations.by_turn(row.turn_id)
-        if found is None or found.turn is None or found.row is None:
-            return
-        for tool in tools:
-            forget_executed(found.pending, tool)
-            if tool.written_at == batch.written_at:  # else it has landed, in a session or in none
-                tool.session_id = tool.session_id or found.session_id
-        events = [Event(tool, tool.span_id) for tool in tools]
-        if found.by_trace:
-            known = {tool.span_id for tool in tools}
-            found.events = [e for e in found.events if e.owner not in known] + events
-            found.turn = replayed(found.turn.id, found.turn.agent_name, found.events)
-            self._changed[found.turn.id] = (found.turn, found.row)
+        conversations = self._conversations
+        asking = conversations.read(facts, dialect, request)
+        link = conversations.link(asking)
+        news = [self._said(asking, place) for place in range(asking.new, len(asking.messages))]
+        turn = self._goes_on(facts, asking, link, news)
+        conversation = self._conversation(facts, link, turn)
+        row.session_id = row.session_id or conversation.session_id
+        if link is not None and link.node is not None:
+            link.node.continued = True
+        if turn is None:
+            before = link.node.turn if link is not None and link.node is not None else None
+            self._bring(link, before, news, facts, row, redactor, batch)
+            turn = self._begin(conversation, facts, row, asking, _asked(news), redactor)
         else:
-            for event in events:
-                found.add(event)
-        for tool in tools:
-            again(tool, batch)
+            row.turn_id = turn.turn.id
+            self._bring(link, turn, news, facts, row, redactor, batch)
+        row.turn_id = turn.turn.id
+        row.round = turn.turn.rounds + 1
+        node = Node(conversation, turn, facts.trace_id, facts.span_id)
+        conversations.asked(node, asking)
+        conversations.suggest(facts, turn)
+        self._calls[row.span_id] = (node, _is_forced(request))
+        if len(self._calls) > MAX_OPEN:
+            self._calls.popitem(last=False)
 
-    def take_over(self, facts: SpanFacts, row: TurnSummary, held: Held, batch: Batch) -> None:
-        """An agent's span ended around these calls and tools: make its row that of their turn."""
-        mine = {call.span_id for call in held.calls} | {tool.span_id for tool in held.tools}
-        found = next((self._conversations.by_turn(call.turn_id) for call in held.calls), None)
-        if found is not None and found.turn is not None and found.row is not None:
-            if not self._own_ids and all(event.owner in mine for event in found.events):
-                turn, start = found.turn, found.row
-                found.taken_over = True
-                found.pending.clear()
-                self._changed.pop(turn.id, None)
-                _adopt(facts, row, start)
-            else:
-                turn = self._split(found, facts, row, mine, batch)
-            _fill(row, turn, held)
-        elif held.tools and not self._under_way(facts.trace_id):
-            events = [Event(tool, tool.span_id) for tool in held.tools]
-            _fill(row, replayed(row.turn_id, row.agent_name, events), held)
-            for tool in held.tools:
-                again(tool, batch)
-        for nested in held.turns:
-            nested.parent_turn_id = row.turn_id
-            again(nested, batch)
+    def reply(self, facts: SpanFacts, row: LlmCall, reply: Reply, dialect: str) -> None:
+        """Fold the call's reply into its turn, and remember it for calls to come."""
+        found = self._calls.pop(row.span_id, None)
+        if found is None:
+            return
+        node, forced = found
+        turn = node.turn
+        calls = reply.tool_calls
+        requests = [(str(c.get("id") or ""), str(c.get("name")), c.get("arguments")) for c in calls]
+        known = bool(reply.output or row.response_text or row.error_type)
+        event = Event(row, facts.span_id, requests, reply.response_text, known=known, forced=forced)
+        turn.add(event, facts.end_time)
+        node.failed = bool(row.error_type)
+        if not node.failed:
+            one_choice = len(first_choice(dialect, reply.output)) == len(reply.output)
+            answers = self._reader.answers(reply.output, one_choice) if reply.output else []
+            self._conversations.answered(node, answers, row.response_id, reply.raw_output)
+        node.pending = asked_for(calls, row.round, facts.end_time)
+        self._conversations.nodes.waits(node)
+        self._change(turn)
 
-    def _split(
-        self, found: Conversation, facts: SpanFacts, row: TurnSummary, mine: set[str], batch: Batch
-    ) -> Turn:
-        """Move an agent's calls and tools into a turn of their own."""
-        assert found.turn is not None
-        assert found.row is not None
-        own = [event for event in found.events if event.owner in mine]
-        found.events = [event for event in found.events if event.owner not in mine]
-        turn = replayed(facts.span_id, row.agent_name, own)
-        row.session_id = row.session_id or found.session_id
-        for event in own:
-            again(event.row, batch)
-        last = own[-1].row if own else None
-        if isinstance(last, LlmCall):
-            found.pending.clear()
-        if self._own_ids and not found.events:
-            row.user_message = row.user_message or found.row.user_message
-            self._changed.pop(found.turn.id, None)
-            found.turn = found.row = None
+    def _said(self, asking: Asking, place: int) -> Said:
+        return self._conversations.said(asking, place)
+
+    def _goes_on(
+        self, facts: SpanFacts, asking: Asking, link: Link | None, news: Sequence[Said]
+    ) -> DerivedTurn | None:
+        """The turn that a call is another round of; ``None`` where it begins one."""
+        if link is None:
+            turn = self._hinted(facts, asking)
+            if turn is None:
+                turn = self._repeated(facts, asking, news)
             return turn
-        rest = replayed(found.turn.id, found.turn.agent_name, found.events)
-        costs = [e.row.cost_usd for e in found.events if isinstance(e.row, LlmCall)]
-        known = [cost for cost in costs if cost is not None]
-        found.row.cost_usd = sum(known, Decimal(0)) if known else None
-        for event in found.events:
-            again(event.row, batch)
-        found.turn = rest
-        self._changed[rest.id] = (rest, found.row)
+        node = link.node
+        if node is None:
+            return None
+        if facts.session_id and facts.session_id != node.conversation.session_id:
+            return None
+        if not _asks_anew(news):
+            return node.turn  # also where a framework's span of a step has ended around it
+        again = self._conversations.retried(asking, node.conversation)
+        return None if again is None or again.turn.taken_over else again.turn
+
+    def _hinted(self, facts: SpanFacts, asking: Asking) -> DerivedTurn | None:
+        """The turn around a call without a history: one under the same span, or in its trace.
+
+        The same agent that starts afresh is another conversation; one agent's call inside another's
+        tool, a classifier before the answer or a summary after it are steps of one turn.
+        """
+        turn = self._conversations.hint(facts)
+        if turn is None or turn.taken_over:
+            return None
+        if facts.session_id and turn.session_id != facts.session_id:
+            return None
+        again = asking.tools and (asking.tools, asking.system) == (turn.tools, turn.system)
+        if again and turn.last is not None and not turn.last.row.error_type:
+            return None
         return turn
 
-    def write(
-        self,
-        redactor: Redactor,
-        batch: Batch,
-        ready: Callable[[TurnSummary], bool] | None = None,
-    ) -> None:
-        """Add the rows of the turns that changed since the last write and are ready for it."""
-        waiting: dict[str, tuple[Turn, TurnSummary]] = {}
-        for turn, row in self._changed.values():
-            if ready is None or ready(row):
-                batch.add(_summary(turn, row, redactor, batch))
-            else:
-                waiting[turn.id] = (turn, row)
-        self._changed = waiting
+    def _repeated(
+        self, facts: SpanFacts, asking: Asking, news: Sequence[Said]
+    ) -> DerivedTurn | None:
+        """The turn of a call that failed and is made again, or whose user asks another agent."""
+        failed = self._conversations.retried(asking, None)
+        if (
+            failed is not None
+            and not failed.turn.taken_over
+            and (not facts.session_id or failed.turn.session_id == facts.session_id)
+        ):
+            return failed.turn
+        if not facts.session_id or not self._conversations.is_session(
+            facts.project, facts.session_id
+        ):
+            return None
+        turn = self._conversations.session(facts.project, facts.session_id).turn
+        if turn is None or turn.taken_over:
+            return None
+        if not any(said.by_user for said in news):
+            return turn
+        other = (turn.system, turn.tools) != (asking.system, asking.tools)
+        return turn if other and turn.asked and turn.asked == _asked(news) else None
 
-    def forget_trace(self, trace_id: str) -> None:
-        """Forget the turn that is derived from the calls of a trace."""
-        if self._conversations.forget_trace(trace_id):
-            self._changed.pop(trace_id, None)
-
-    def forget(self) -> None:
-        """In a forked child: the conversations are the parent's."""
-        self._conversations.clear()
-        self._changed.clear()
-
-    def _under_way(self, trace_id: str) -> bool:
-        found = self._conversations.by_trace(trace_id)
-        return found is not None and found.turn is not None
+    def _conversation(
+        self, facts: SpanFacts, link: Link | None, turn: DerivedTurn | None
+    ) -> Conversation:
+        session = facts.session_id or self._landed_in.pop(facts.span_id, "")
+        if not session and turn is not None:
+            session = turn.session_id
+        if not session and link is not None:
+            session = link.session_id
+        if not session:
+            session = SESSION_PREFIX + facts.trace_id
+            if self._conversations.is_session(facts.project, session):
+                session = SESSION_PREFIX + facts.span_id
+        return self._conversations.session(facts.project, session)
 
     def _begin(
         self,
-        found: Conversation,
+        conversation: Conversation,
         facts: SpanFacts,
         row: LlmCall,
+        asking: Asking,
         asked: str,
         redactor: Redactor,
-    ) -> None:
-        turn_id = facts.trace_id if found.turn is None else facts.span_id
-        found.turn = Turn(turn_id, agent_name=row.agent_name)
-        found.pending, found.events, found.taken_over = {}, [], False
-        found.row = TurnSummary(
+    ) -> DerivedTurn:
+        before = conversation.turn
+        if before is not None and not before.closed and not self._own_ids:
+            self._close(before)
+        turn_id = facts.trace_id if facts.trace_id not in self._turns else facts.span_id
+        summary = TurnSummary(
             project=facts.project,
             service=facts.origin.service,
             environment=facts.origin.environment,
-            session_id=facts.session_id or found.session_id,
+            session_id=row.session_id,
             turn_id=turn_id,
             trace_id=facts.trace_id,
             span_id=facts.span_id,
@@ -255,39 +235,303 @@ class DerivedTurns:
             agent_version=row.agent_version,
             scope_name=SCOPE,
         )
-        write_content(found.row, "user_message", asked, "user_message", redactor)
+        if facts.captured and redactor.settings.capture_content:
+            write_content(summary, "user_message", asked, "user_message", redactor)
+        turn = DerivedTurn(
+            Turn(turn_id, agent_name=row.agent_name), summary, asked, asking.system, asking.tools
+        )
+        conversation.turn = self._turns[turn_id] = turn
+        if len(self._turns) > MAX_OPEN:
+            self._turns.popitem(last=False)
+        return turn
+
+    def _bring(
+        self,
+        link: Link | None,
+        turn: DerivedTurn | None,
+        news: Sequence[Said],
+        facts: SpanFacts,
+        row: LlmCall,
+        redactor: Redactor,
+        batch: Batch,
+    ) -> None:
+        """Add the tool calls whose results this call's messages bring, to the turn that asked."""
+        if turn is None:
+            return
+        for part in [part for said in news for part in said.results]:
+            call_id = str(part.get("id") or "")
+            node = self._asking(link, call_id)
+            if node is None:
+                continue
+            told = node.executed.pop(call_id, None)
+            if told is not None:  # its span did not say what came out
+                write_content(told, "result", part.get("response"), "tool_result", redactor)
+                again(told, batch)
+                continue
+            execution = Execution.of(part, node.pending)
+            if execution is None:
+                continue
+            turn_id, row.turn_id = row.turn_id, turn.turn.id
+            tool = execution.row(facts, row, redactor, batch)
+            row.turn_id = turn_id
+            tool.session_id = turn.session_id
+            if self._sightings.tool(tool) is not None:
+                continue  # another package's span has told of it, in a trace of its own
+            turn.add(Event(tool, facts.span_id), facts.start_time)
+            batch.add(tool)
+        self._change(turn)
+
+    def _asking(self, link: Link | None, call_id: str) -> Node | None:
+        """The call whose reply asked for a tool."""
+        node = None if link is None else link.node
+        if node is not None and (
+            not call_id or call_id in node.pending or call_id in node.executed
+        ):
+            return node
+        return self._conversations.nodes.waiting_for(call_id) if call_id else node
+
+    # -- tools ------------------
+
+    def tool(self, facts: SpanFacts, row: ToolCall, redactor: Redactor) -> None:
+        """A span of an executed tool that is in no decorated turn: give it its turn, if known."""
+        nodes = self._conversations.nodes
+        node = nodes.waiting_for(row.call_id) if row.call_id else nodes.waiting_for_tool(facts, row)
+        if node is not None:
+            turn = node.turn
+            self._executed(node, row, redactor)
+        else:
+            hinted = self._conversations.by_trace(facts.trace_id)
+            if hinted is None or hinted.taken_over:
+                return
+            turn = hinted
+        row.session_id = row.session_id or turn.session_id
+        turn.add(Event(row, facts.span_id), facts.end_time)
+        self._change(turn)
+
+    def _executed(self, node: Node, row: ToolCall, redactor: Redactor) -> None:
+        """A span is about a tool that a reply asked for: nobody waits for its result any more, but
+        for what the span does not say itself."""
+        key, asked = claimed(node.pending, row)
+        if asked is None:
+            return
+        if not row.call_id and "#" not in key:
+            row.call_id = key
+        if not row.arguments and redactor.settings.capture_content:
+            write_content(row, "arguments", asked.arguments, "tool_arguments", redactor)
+        if not row.result and not row.failed and redactor.settings.capture_content:
+            node.executed[key] = row
+
+    def inside(self, row: LlmCall, tools: Sequence[ToolCall], batch: Batch) -> None:
+        """Tools whose spans are inside the call that asked for them ran after its reply."""
+        turn = self._turns.get(row.turn_id)
+        if turn is None:
+            return
+        for tool in tools:
+            node = self._conversations.nodes.waiting_for(tool.call_id) if tool.call_id else None
+            if node is not None:
+                claimed(node.pending, tool)
+            if tool.written_at == batch.written_at:  # else it has landed, in a session or in none
+                tool.session_id = tool.session_id or turn.session_id
+        turn.insert([Event(tool, tool.span_id) for tool in tools])
+        self._change(turn)
+        for tool in tools:
+            again(tool, batch)
+
+    # -- agents ------------------
+
+    def take_over(self, facts: SpanFacts, row: TurnSummary, held: Held, batch: Batch) -> bool:
+        """An agent's span ended around these calls and tools: make its row that of their turn.
+
+        Returns whether the span is a turn at all: one around a single agent is that agent's
+        wrapper, and says no more than it.
+        """
+        mine = {call.span_id for call in held.calls} | {tool.span_id for tool in held.tools}
+        turns = [self._turns[c.turn_id] for c in held.calls if c.turn_id in self._turns]
+        found = turns[0] if turns else None
+        if found is not None:
+            whole = found.taken_over or all(event.owner in mine for event in found.events)
+            if whole and not self._own_ids:
+                self._forget(found)
+                found.take_over(row, held.turns)
+            else:
+                self._split(found, facts, row, mine, held, batch)
+        elif held.tools and self._conversations.by_trace(facts.trace_id) is None:
+            alone = DerivedTurn(Turn(row.turn_id, agent_name=row.agent_name), row, "", 0, 0)
+            alone.retell([Event(tool, tool.span_id) for tool in held.tools])
+            alone.own(row, held.turns)
+            for tool in held.tools:
+                again(tool, batch)
+        elif held.turns and not held.calls and not held.tools:
+            nested = list({each.turn_id: each for each in held.turns}.values())
+            if len(nested) == 1:
+                _unwrap(row, nested[0], batch)
+                return False
+            _wrap(row, nested)
+        for nested_row in held.turns:
+            if nested_row.turn_id != row.turn_id:
+                nested_row.parent_turn_id = row.turn_id
+                again(nested_row, batch)
+        return True
+
+    def _split(
+        self,
+        found: DerivedTurn,
+        facts: SpanFacts,
+        row: TurnSummary,
+        mine: set[str],
+        held: Held,
+        batch: Batch,
+    ) -> None:
+        """Move an agent's calls and tools into a turn of their own."""
+        own = [event for event in found.events if event.owner in mine]
+        rest = [event for event in found.events if event.owner not in mine]
+        row.session_id = found.session_id or row.session_id
+        moved = DerivedTurn(Turn(facts.span_id, agent_name=row.agent_name), row, found.asked, 0, 0)
+        moved.session_id = row.session_id
+        moved.retell(own)
+        self._turns[facts.span_id] = moved
+        for event in own:
+            node = self._conversations.nodes.by_span(event.owner)
+            if node is not None and isinstance(event.row, LlmCall):
+                node.turn, moved.system, moved.tools = moved, node.system, node.tools
+            again(event.row, batch)
+        if rest:
+            found.retell(rest)
+            for event in rest:
+                again(event.row, batch)
+            self._change(found)
+        else:
+            row.user_message = row.user_message or found.row.user_message
+            found.taken_over = True
+            self._forget(found)
+        moved.own(row, held.turns)
+
+    # -- writing ------------------
+
+    def write(
+        self,
+        redactor: Redactor,
+        batch: Batch,
+        ready: Callable[[TurnSummary], bool] | None = None,
+        *,
+        last: bool = False,
+    ) -> None:
+        """Add the rows of the turns that changed since the last write and are ready for it.
+
+        With ``last`` nothing more comes: no turn waits for results any longer.
+        """
+        self._close_idle(batch.written_at, last)
+        waiting: dict[str, DerivedTurn] = {}
+        for turn in self._changed.values():
+            if ready is None or ready(turn.row):
+                batch.add(turn.summary(redactor, batch))
+            else:
+                waiting[turn.turn.id] = turn
+        self._changed = waiting
+        if self._shared is not None:
+            self._shared.write()
+
+    def _close_idle(self, now: int, last: bool) -> None:
+        while self._waiting:
+            turn = next(iter(self._waiting.values()))
+            if not last and turn.touched + MAX_IDLE_NS > now:
+                return
+            self._close(turn)
+
+    def _close(self, turn: DerivedTurn) -> None:
+        """No more comes in this turn; what it says of itself may change by that."""
+        waited = turn.waits
+        turn.closed = True
+        self._waiting.pop(turn.turn.id, None)
+        if waited:
+            self._changed[turn.turn.id] = turn
+
+    def _change(self, turn: DerivedTurn) -> None:
+        self._changed[turn.turn.id] = turn
+        self._waiting.pop(turn.turn.id, None)
+        if turn.waits and not turn.taken_over:
+            self._waiting[turn.turn.id] = turn
+
+    def _forget(self, turn: DerivedTurn) -> None:
+        self._changed.pop(turn.turn.id, None)
+        self._waiting.pop(turn.turn.id, None)
+
+    def forget_trace(self, trace_id: str, sessions: Mapping[str, str] | None) -> None:
+        """Forget the turns of a trace. Where it is told again, its calls as well; ``sessions`` are
+        those in which its spans have landed."""
+        again = sessions is not None
+        if sessions:
+            self._landed_in.update(sessions)
+            if len(self._landed_in) > MAX_OPEN:
+                self._landed_in = dict(sessions)
+        for turn in self._conversations.forget_trace(trace_id, again=again):
+            self._forget(turn)
+            self._turns.pop(turn.turn.id, None)
+
+    def forget(self) -> None:
+        """In a forked child: the conversations are the parent's."""
+        self._conversations.clear()
+        self._calls.clear()
+        self._turns.clear()
+        self._changed.clear()
+        self._waiting.clear()
+        if self._shared is not None:
+            self._shared.after_fork()
 
 
-def _adopt(facts: SpanFacts, row: TurnSummary, start: TurnSummary) -> None:
-    """The agent's row replaces the derived one: their identity (with the start) is the same."""
-    end = row.start_time + round(row.duration * 1e9)
-    row.turn_id, row.session_id, row.start_time = start.turn_id, start.session_id, start.start_time
-    row.duration = max(0, end - row.start_time) / 1e9
-    row.user_message = row.user_message or start.user_message
+def _asks_anew(news: Sequence[Said]) -> bool:
+    """Whether the user speaks in what is new.
+
+    Text beside or right after tool results that is wholly in a tag is the application's reminder.
+    """
+    after_results = False
+    for said in news:
+        if said.results:
+            after_results = True
+        elif said.by_user and not (after_results and is_reminder(said.text)):
+            return True
+    return False
 
 
-def _fill(row: TurnSummary, turn: Turn, held: Held) -> None:
-    """Put what happened in the turn into the agent's row, nested agents' usage included."""
-    ending = turn.judge()
-    if not row.error_type or ending.reason not in ("completed", "empty_no_tools"):
-        row.stop_reason, row.stop_detail = ending.reason, ending.detail
-    row.response_text = row.response_text or turn.last_text
-    row.rounds, row.llm_call_count = turn.rounds, turn.llm_calls
-    row.tool_call_count, row.tool_error_count = turn.tool_calls, turn.tool_errors
-    row.silent_rounds = turn.silent_rounds
-    row.max_identical_tool_streak = turn.max_identical_tool_streak
-    row.no_progress_rounds = turn.no_progress_rounds
-    usage, models = replace(turn.usage), list(turn.models)
-    costs = [call.cost_usd for call in held.calls]
-    for nested in held.turns:
-        usage.add(usage_of_row(nested))
-        models += [model for model in nested.models if model not in models]
-        costs.append(nested.cost_usd)
-    if usage != Usage():
-        set_usage(row, usage)
-    row.models = models
-    known = [cost for cost in costs if cost is not None]
-    row.cost_usd = sum(known, Decimal(0)) if known else None
+def _asked(news: Sequence[Said]) -> str:
+    """What the user said last in what is new; empty where that is nothing."""
+    for said in reversed(news):
+        if said.by_user and said.text:
+            return said.text
+    return ""
+
+
+def _is_forced(request: RequestParts) -> bool:
+    """Whether the request names the one tool that the model must ask for: a way of asking for a
+    structured answer, after which nothing is executed."""
+    choice: Any = request.parameters.get("tool_choice")
+    if not isinstance(choice, dict):
+        return False
+    fields: dict[str, Any] = choice
+    return fields.get("type") in ("tool", "function", "custom") and (
+        "name" in fields or "function" in fields or "custom" in fields
+    )
+
+
+def _unwrap(row: TurnSummary, nested: TurnSummary, batch: Batch) -> None:
+    """A span around one agent: what it knows more goes to that agent's row."""
+    changed = False
+    for name in ("user_message", "response_text", "agent_name", "user_id"):
+        if not getattr(nested, name) and getattr(row, name):
+            setattr(nested, name, getattr(row, name))
+            changed = True
+    if changed:
+        again(nested, batch)
+
+
+def _wrap(row: TurnSummary, nested: Sequence[TurnSummary]) -> None:
+    """A span around agents that itself called no model: it says what they say together."""
+    first, final = nested[0], nested[-1]
+    row.session_id = row.session_id or first.session_id
+    row.user_message = row.user_message or first.user_message
+    row.response_text = row.response_text or final.response_text
+    if not row.error_type:
+        row.stop_reason, row.stop_detail = final.stop_reason, final.stop_detail
 
 
 def again(row: LlmCall | ToolCall | TurnSummary, batch: Batch) -> None:
@@ -295,32 +539,3 @@ def again(row: LlmCall | ToolCall | TurnSummary, batch: Batch) -> None:
     if row.written_at != batch.written_at:
         row.writer, row.written_at = batch.writer, batch.written_at
         batch.add(row)
-
-
-def _summary(turn: Turn, row: TurnSummary, redactor: Redactor, batch: Batch) -> TurnSummary:
-    ending = turn.judge()
-    waiting = turn.asked_for_tools and not row.error_type
-    if row.error_type and ending.reason == "completed":
-        ending.reason = "error"
-    return replace(
-        row,
-        status="running" if waiting else "final",
-        stop_reason="running" if waiting else redactor.text(ending.reason, "error"),
-        stop_detail=redactor.text(ending.detail, "error"),
-        response_text=turn.last_text,
-        rounds=turn.rounds,
-        llm_call_count=turn.llm_calls,
-        tool_call_count=turn.tool_calls,
-        tool_error_count=turn.tool_errors,
-        silent_rounds=turn.silent_rounds,
-        max_identical_tool_streak=turn.max_identical_tool_streak,
-        no_progress_rounds=turn.no_progress_rounds,
-        input_tokens=turn.usage.input_tokens,
-        output_tokens=turn.usage.output_tokens,
-        cache_read_tokens=turn.usage.cache_read_tokens,
-        cache_write_tokens=turn.usage.cache_write_tokens,
-        reasoning_tokens=turn.usage.reasoning_tokens,
-        models=list(turn.models),
-        writer=batch.writer,
-        written_at=batch.written_at,
-    )

@@ -7,6 +7,7 @@ from typing import Any, cast
 from turnspan import semconv
 from turnspan.content.convert import (
     convert,
+    convert_message,
     describe_reply,
     first_choice,
     output_messages,
@@ -15,7 +16,7 @@ from turnspan.content.convert import (
 from turnspan.content.lean import thawed
 from turnspan.content.ledger import InferenceContent
 from turnspan.content.limit import limit_parts
-from turnspan.content.model import Conversation, RequestParts, dumps_text
+from turnspan.content.model import Conversation, Message, RequestParts, dumps_text
 from turnspan.content.redact import Redactor
 from turnspan.content.shapes import is_list
 from turnspan.turn import Usage
@@ -160,6 +161,22 @@ def add_content(
     row.request_parameters = lander.parameters(request.parameters, redactor)
     row.system_prompt = _system_prompt(request, place, facts.start_time, lander)
     row.tool_definitions = _tool_definitions(request, place, facts.start_time, lander)
+    return reply
+
+
+def output_of(content: InferenceContent | None) -> list[Message]:
+    """What was answered, in the GenAI schema; nothing of it lands."""
+    if content is None:
+        return []
+    replies, _ = output_messages(content.dialect, content.response)
+    return [convert_message(content.dialect, raw, default_role="assistant") for raw in replies]
+
+
+def reply_of(content: InferenceContent) -> Conversation:
+    """What was answered, and what of it matters for a turn; nothing of it lands."""
+    reply = Conversation()
+    reply.output = output_of(content)
+    describe_reply(reply, first_choice(content.dialect, reply.output))
     return reply
 
 

@@ -135,7 +135,19 @@ _FILLED = (
     "cache_write_tokens",
     "reasoning_tokens",
     "time_to_first_chunk",
+    "cost_usd",
+    "price_version",
 )
+
+
+def enrich_tool(inner: ToolCall, outer: ToolCall) -> bool:
+    """Fill what the inner tool's row does not know from the outer's; whether anything was."""
+    changed = False
+    for name in ("call_id", "type", "arguments", "result", "error_type", "error_message"):
+        if not getattr(inner, name) and getattr(outer, name):
+            setattr(inner, name, getattr(outer, name))
+            changed = True
+    return changed
 
 
 def enrich(inner: LlmCall, outer: LlmCall) -> bool:

@@ -19,6 +19,7 @@ from turnspan.outcomes import tool_failed
 from turnspan.stops import Ending
 from turnspan.turn import Turn, Usage
 from turnspan_clickhouse.batch import Batch
+from turnspan_clickhouse.normalise.history import canonical
 from turnspan_clickhouse.normalise.source import SpanFacts
 from turnspan_clickhouse.normalise.written import write_content
 from turnspan_clickhouse.records import LlmCall, ToolCall, TurnSummary
@@ -54,14 +55,22 @@ def asked_for(calls: list[dict[str, Any]], number: int, replied: int) -> dict[st
     }
 
 
-def forget_executed(pending: dict[str, Asked], tool: ToolCall) -> None:
-    """A span is about this execution: its call id, else its name, waits for no result."""
+def claimed(pending: dict[str, Asked], tool: ToolCall) -> tuple[str, Asked | None]:
+    """A span is about this execution: what was asked for by its call id, else by its name (and
+    arguments, where several are), waits for no result. Returns it, and its key."""
     if tool.call_id:
-        pending.pop(tool.call_id, None)
-        return
-    found = next((key for key, asked in pending.items() if asked.name == tool.name), None)
-    if found is not None:
-        del pending[found]
+        return tool.call_id, pending.pop(tool.call_id, None)
+    alike = [key for key, asked in pending.items() if asked.name == tool.name]
+    if not alike:
+        return "", None
+    chosen = alike[0]
+    if len(alike) > 1 and tool.arguments:
+        given = canonical(tool.arguments)
+        for key in alike:
+            if canonical(pending[key].arguments) == given:
+                chosen = key
+                break
+    return chosen, pending.pop(chosen)
 
 
 def results(dialect: str, messages: list[Any]) -> list[dict[str, Any]]:
@@ -204,7 +213,9 @@ class DecoratedTurns:
         """An executed tool of a turn; one of another package's counts as well."""
         unseen = self._turns.get(row.turn_id)
         if unseen is not None:
-            forget_executed(unseen.pending, row)
+            key, asked = claimed(unseen.pending, row)
+            if asked is not None and not row.call_id and "#" not in key:
+                row.call_id = key
         if facts.foreign:
             unseen = self._of(row.turn_id)
             row.round = row.round or unseen.calls

@@ -24,6 +24,7 @@ from turnspan_clickhouse.batch import Batch, Clock
 from turnspan_clickhouse.dsn import Dsn
 from turnspan_clickhouse.errors import SpoolError
 from turnspan_clickhouse.normalise import Normaliser
+from turnspan_clickhouse.normalise.answers import SharedAnswers
 from turnspan_clickhouse.normalise.requested import SCOPE
 from turnspan_clickhouse.receive.accounts import (
     BEAT_SECONDS,
@@ -90,7 +91,8 @@ class Receiver:
         self._events = Waiting(self.settings.max_event_bytes, self.settings.give_up_after)
         self._speaking: dict[str, None] = {}
         self._silent = SilentCalls(project)
-        self._normaliser = Normaliser(Ledger(), project, received=True)
+        shared = SharedAnswers(dsn.spool)
+        self._normaliser = Normaliser(Ledger(), project, received=True, shared=shared)
         self._clock = Clock()
         self._outbox = Outbox(self.writer, fsync=self.settings.fsync)
         self.address = ""
@@ -220,12 +222,12 @@ class Receiver:
         for trace_id, news in fresh.items():
             self._land(self.book.open(trace_id), news, batch, poison)
         done = self._settle(batch, last)
-        self._normaliser.finish(batch, self._is_ready)
+        self._normaliser.finish(batch, self._is_ready, last=last)
         self._keep_identity(batch.rows.get(TurnSummary, []))
         for trace in self.book.stale():
-            self._forget(trace)
+            self._forget(trace, again=True)
         for trace in done:
-            self._forget(trace)
+            self._forget(trace, again=False)
             self.book.close(trace)
         self._outbox.add(batch, self._not_encoded)
         return poison
@@ -301,7 +303,7 @@ class Receiver:
         again = trace.add(news)
         todo = news
         if again:
-            self._forget(trace)
+            self._forget(trace, again=True)
             todo = list(trace.spans.values())
         trace.stale = False
         fresh = {one.span_id for one in news}
@@ -346,11 +348,12 @@ class Receiver:
             if isinstance(row, TurnSummary) and row.scope_name == SCOPE and row.parent_span_id:
                 trace = self.book.get(row.trace_id)
                 if trace is not None:
-                    trace.derived = trace.derived or (row.session_id, row.start_time)
-                    row.session_id, row.start_time = trace.derived
+                    known = trace.derived.setdefault(row.turn_id, (row.session_id, row.start_time))
+                    row.session_id, row.start_time = known
 
-    def _forget(self, trace: Trace) -> None:
-        self._normaliser.forget_trace(trace.id, trace.turn_ids, trace.calls)
+    def _forget(self, trace: Trace, *, again: bool) -> None:
+        sessions = trace.sessions if again else None
+        self._normaliser.forget_trace(trace.id, trace.turn_ids, trace.calls, sessions)
 
     def _of_writer(self) -> WriterAccount:
         dropped = Counter(self.spool.dropped)

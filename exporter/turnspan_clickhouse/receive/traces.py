@@ -55,8 +55,8 @@ class Trace:
     """The session each of its rows landed in: part of a record's identity, so it must stay."""
     calls: set[str] = field(default_factory=set[str])
     """Spans that landed as calls."""
-    derived: tuple[str, int] | None = None
-    """Session and start of the row of its derived turn, once that landed."""
+    derived: dict[str, tuple[str, int]] = field(default_factory=dict[str, tuple[str, int]])
+    """Session and start of the rows of its derived turns that landed, by turn id."""
 
     @property
     def whole(self) -> bool:

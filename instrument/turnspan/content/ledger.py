@@ -30,7 +30,7 @@ class InferenceContent:
     tool definitions likewise: nobody may change them.
     """
 
-    __slots__ = ("_response", "dialect", "request", "turn")
+    __slots__ = ("_response", "captured", "dialect", "request", "turn")
 
     def __init__(
         self,
@@ -38,11 +38,16 @@ class InferenceContent:
         request: Mapping[str, Any],
         response: Any = None,
         turn: Turn | None = None,
+        *,
+        captured: bool = True,
     ) -> None:
         self.dialect = dialect
         self.request = request
         self._response = response
         self.turn = turn
+        self.captured = captured
+        """Whether it may be recorded; else it only tells which conversation the call goes on with,
+        and is forgotten."""
 
     @property
     def response(self) -> Any:

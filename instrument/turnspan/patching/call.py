@@ -250,15 +250,23 @@ class Call:
         from turnspan import events
 
         kept: InferenceContent | None = None
-        if self.request is not None and config.active().content_on_events:
+        settings = config.active()
+        if self.request is not None and settings.capture_content and settings.content_on_events:
             kept = InferenceContent(self.endpoint.dialect, self.request, content)
         events.call_ended(self.span, {**self.attributes, **(self.ended_with or {})}, kept, error)
 
     def _keep(self, request: dict[str, Any], response: Any) -> None:
-        content = InferenceContent(self.endpoint.dialect, request, response, self.turn)
+        settings = config.active()
+        content = InferenceContent(
+            self.endpoint.dialect,
+            request,
+            response,
+            self.turn,
+            captured=settings.capture_content,
+        )
         identity = self.span.get_span_context()
         ledger.put(identity.trace_id, identity.span_id, content)
-        if config.active().content_on_spans:
+        if settings.content_on_spans and settings.capture_content:
             from turnspan.content.on_span import inference_attributes
 
             self.span.set_attributes(inference_attributes(content))
@@ -314,10 +322,13 @@ def begin(
     name = f"{endpoint.operation} {model}" if model else endpoint.operation
     call.attributes = attributes
     call.begun(spans.start(tracer, name, outer, _CLIENT, attributes))
-    if settings.capture_content and (
-        (call.recording and (ledger.active or settings.content_on_spans))
-        or (settings.emit_events and settings.content_on_events)
-    ):
+    if settings.capture_content:
+        wanted = (call.recording and (ledger.active or settings.content_on_spans)) or (
+            settings.emit_events and settings.content_on_events
+        )
+    else:  # in memory only: whose undecorated call it is, its messages alone can tell
+        wanted = turn is None and call.recording and ledger.active
+    if wanted:
         try:
             _freeze_request(call, body)
         except Exception as error:  # noqa: BLE001  costs the content only

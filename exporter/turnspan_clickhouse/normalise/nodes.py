@@ -1,0 +1,197 @@
+"""The calls of undecorated conversations, as later calls find them: by what they asked and said."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any, Final
+
+from turnspan_clickhouse.normalise.history import Answer, canonical
+from turnspan_clickhouse.normalise.requested import Asked
+from turnspan_clickhouse.normalise.source import SpanFacts
+from turnspan_clickhouse.normalise.turns import DerivedTurn
+from turnspan_clickhouse.records import ToolCall
+
+MAX_NODES: Final = 20_000
+MAX_ALIKE: Final = 32
+"""Nodes kept a key: answers that many conversations share tell nothing."""
+
+
+class Conversation:
+    """An undecorated conversation: its session, and the newest call's messages."""
+
+    __slots__ = ("keys", "messages", "project", "session_id", "size", "turn")
+
+    def __init__(self, project: str, session_id: str) -> None:
+        self.project = project
+        self.session_id = session_id
+        self.turn: DerivedTurn | None = None
+        """The newest."""
+        self.messages: list[Any] = []
+        self.keys: list[int] = []
+        """Of the messages, one each."""
+        self.size = 0
+        """About how many bytes the messages take (``size_of``)."""
+
+
+class Node:
+    """A call of a conversation."""
+
+    __slots__ = (
+        "answers",
+        "chain",
+        "continued",
+        "conversation",
+        "executed",
+        "failed",
+        "indexed",
+        "last",
+        "pending",
+        "prefill",
+        "replies",
+        "span_id",
+        "system",
+        "tools",
+        "trace_id",
+        "turn",
+    )
+
+    def __init__(
+        self, conversation: Conversation, turn: DerivedTurn, trace_id: str, span_id: str
+    ) -> None:
+        self.conversation = conversation
+        self.turn = turn
+        self.trace_id = trace_id
+        self.span_id = span_id
+        self.chain = 0
+        """The key of its whole history."""
+        self.last = 0
+        """The key of the newest message of it that is not the model's."""
+        self.prefill = ""
+        """What the request made the model begin its answer with."""
+        self.system = 0
+        self.tools = 0
+        self.answers: list[Answer] = []
+        self.replies: list[str] = []
+        """The very texts of the reply: an application in this process sends them back."""
+        self.indexed: list[int] = []
+        """Every key under which it is found."""
+        self.pending: dict[str, Asked] = {}
+        """Tool calls that its reply asked for, by call id (or name and place)."""
+        self.executed: dict[str, ToolCall] = {}
+        """Tools of it whose spans do not say what came out, by call id."""
+        self.continued = False
+        self.failed = False
+
+
+class NodeIndex:
+    """The newest nodes of a process."""
+
+    def __init__(self) -> None:
+        self._nodes: OrderedDict[str, Node] = OrderedDict()
+        """By span id."""
+        self._by_key: dict[tuple[str, int], list[Node]] = {}
+        self._by_trace: dict[str, list[Node]] = {}
+        self._waiting: OrderedDict[str, Node] = OrderedDict()
+        """By call id, those that wait for a tool's result."""
+
+    def add(self, node: Node) -> None:
+        """Keep a node; the oldest makes room for it."""
+        self._nodes[node.span_id] = node
+        self._by_trace.setdefault(node.trace_id, []).append(node)
+        if len(self._nodes) > MAX_NODES:
+            self._drop(self._nodes.popitem(last=False)[1])
+
+    def by_span(self, span_id: str) -> Node | None:
+        """The node of a call's span."""
+        return self._nodes.get(span_id)
+
+    def by_key(self, project: str, key: int) -> list[Node]:
+        """The nodes that are found under a key, oldest first."""
+        return self._by_key.get((project, key), [])
+
+    def index(self, node: Node, key: int) -> None:
+        """Let a node be found under a key."""
+        if node.span_id not in self._nodes:
+            return
+        alike = self._by_key.setdefault((node.conversation.project, key), [])
+        if node in alike:
+            return
+        node.indexed.append(key)
+        alike.append(node)
+        if len(alike) > MAX_ALIKE:
+            del alike[0]
+
+    def forget_trace(self, trace_id: str) -> list[Node]:
+        """Forget the nodes of a trace; returns them."""
+        gone = self._by_trace.get(trace_id, [])[:]
+        for node in gone:
+            self._nodes.pop(node.span_id, None)
+            self._drop(node)
+        return gone
+
+    def clear(self) -> None:
+        """Forget all."""
+        self._nodes.clear()
+        self._by_key.clear()
+        self._by_trace.clear()
+        self._waiting.clear()
+
+    # -- tools ------------------
+
+    def waits(self, node: Node) -> None:
+        """A call's reply has asked for tools: it waits for their results."""
+        for call_id in node.pending:
+            self._waiting[call_id] = node
+            self._waiting.move_to_end(call_id)
+        while len(self._waiting) > MAX_NODES:
+            self._waiting.popitem(last=False)
+
+    def waiting_for(self, call_id: str) -> Node | None:
+        """The newest call whose reply asked for this tool call and that has no result yet."""
+        node = self._waiting.get(call_id)
+        if node is not None and call_id not in node.pending:
+            del self._waiting[call_id]
+            return None
+        return node
+
+    def waiting_for_tool(self, facts: SpanFacts, tool: ToolCall) -> Node | None:
+        """The newest call that asked for a tool of this name, with these arguments, before it
+        began; those of its own trace before others."""
+        found: Node | None = None
+        for call_id in reversed(self._waiting):
+            node = self._waiting[call_id]
+            asked = node.pending.get(call_id)
+            if (
+                asked is not None
+                and asked.name == tool.name
+                and asked.replied <= facts.start_time
+                and node.conversation.project == facts.project
+                and is_same_call(asked, tool)
+            ):
+                if node.trace_id == facts.trace_id:
+                    return node
+                found = found or node
+        return found
+
+    def _drop(self, node: Node) -> None:
+        for key in node.indexed:
+            place = (node.conversation.project, key)
+            alike = self._by_key.get(place)
+            if alike is not None:
+                if node in alike:
+                    alike.remove(node)
+                if not alike:
+                    del self._by_key[place]
+        siblings = self._by_trace.get(node.trace_id)
+        if siblings is not None:
+            if node in siblings:
+                siblings.remove(node)
+            if not siblings:
+                del self._by_trace[node.trace_id]
+
+
+def is_same_call(asked: Asked, tool: ToolCall) -> bool:
+    """Whether a tool was executed with the arguments that the model gave, as far as is known."""
+    if not tool.arguments:
+        return True
+    return canonical(asked.arguments) == canonical(tool.arguments)
