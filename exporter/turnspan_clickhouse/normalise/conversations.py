@@ -28,7 +28,9 @@ SESSION_PREFIX = "auto-"
 MAX_CONVERSATIONS = 2_000
 MAX_RUNS = 8
 """How many of its answers, from the newest back, a history is looked up by."""
-MAX_HINTS = 20_000
+MAX_TRACES = 20_000
+MAX_PARENTS = 256
+"""Of one trace, the spans around calls whose turns are remembered."""
 
 _EXACT, _LOOSE, _DISTINCT = 3, 2, 1
 
@@ -85,6 +87,18 @@ class Link:
         self.session_id = session_id if node is None else node.conversation.session_id
 
 
+class _Trace:
+    """The turns of a trace, for calls that say nothing of what they go on with."""
+
+    __slots__ = ("began", "by_parent", "newest")
+
+    def __init__(self) -> None:
+        self.newest: DerivedTurn | None = None
+        self.by_parent: dict[str, DerivedTurn] = {}
+        self.began: list[DerivedTurn] = []
+        """Those whose first call is one of its own."""
+
+
 class Conversations:
     """Those of one process, bounded by their number and by ``size_of``."""
 
@@ -95,10 +109,7 @@ class Conversations:
         """By project and session."""
         self._held = 0
         self.nodes = NodeIndex()
-        self._hints: OrderedDict[str, DerivedTurn] = OrderedDict()
-        """The newest turn under a parent span, and of a trace."""
-        self._by_trace: dict[str, list[DerivedTurn]] = {}
-        """The turns that began in a trace, as long as there are hints of it."""
+        self._traces: OrderedDict[str, _Trace] = OrderedDict()
 
     # -- finding ------------------
 
@@ -319,26 +330,32 @@ class Conversations:
 
     def hint(self, facts: SpanFacts) -> DerivedTurn | None:
         """The turn of the newest call under the same span, else in the same trace."""
-        if not facts.parent_span_id:
+        trace = self._traces.get(facts.trace_id) if facts.parent_span_id else None
+        if trace is None:
             return None
-        found = self._hints.get(facts.parent_span_id)
-        return found if found is not None else self._hints.get(facts.trace_id)
+        return trace.by_parent.get(facts.parent_span_id, trace.newest)
 
     def by_trace(self, trace_id: str) -> DerivedTurn | None:
         """The newest turn in a trace."""
-        return self._hints.get(trace_id)
+        trace = self._traces.get(trace_id)
+        return None if trace is None else trace.newest
 
     def suggest(self, facts: SpanFacts, turn: DerivedTurn) -> None:
         """Remember a call's turn for others under the same span or in the same trace."""
-        for key in (facts.parent_span_id, facts.trace_id):
-            if key:
-                self._hints[key] = turn
-                self._hints.move_to_end(key)
-        turns = self._by_trace.setdefault(facts.trace_id, [])
-        if turn.row.trace_id == facts.trace_id and turn not in turns:
-            turns.append(turn)
-        while len(self._hints) > MAX_HINTS:
-            self._by_trace.pop(self._hints.popitem(last=False)[0], None)
+        trace = self._traces.get(facts.trace_id)
+        if trace is None:
+            trace = self._traces[facts.trace_id] = _Trace()
+        trace.newest = turn
+        if facts.parent_span_id:
+            trace.by_parent[facts.parent_span_id] = turn
+            if len(trace.by_parent) > MAX_PARENTS:
+                del trace.by_parent[next(iter(trace.by_parent))]
+        if turn.row.trace_id == facts.trace_id and turn not in trace.began:
+            trace.began.append(turn)
+            del trace.began[:-MAX_PARENTS]
+        self._traces.move_to_end(facts.trace_id)
+        if len(self._traces) > MAX_TRACES:
+            self._traces.popitem(last=False)
 
     def asked(self, node: Node, asking: Asking) -> None:
         """A call of a conversation: later ones are compared with what it asked."""
@@ -380,11 +397,7 @@ class Conversations:
 
     def forget_trace(self, trace_id: str, *, again: bool) -> list[DerivedTurn]:
         """Forget the turns of a trace; where it is told ``again``, its calls too."""
-        gone = self._by_trace.pop(trace_id, [])
-        self._hints.pop(trace_id, None)
-        for turn in gone:
-            if turn.row.parent_span_id:
-                self._hints.pop(turn.row.parent_span_id, None)
+        trace = self._traces.pop(trace_id, None)
         if again:
             for node in self.nodes.forget_trace(trace_id):
                 conversation = node.conversation
@@ -394,13 +407,12 @@ class Conversations:
                     key = (conversation.project, conversation.session_id)
                     if self._known.pop(key, None) is not None:
                         self._held -= conversation.size
-        return gone
+        return [] if trace is None else trace.began
 
     def clear(self) -> None:
         """Forget all."""
         self._known.clear()
-        self._hints.clear()
-        self._by_trace.clear()
+        self._traces.clear()
         self._held = 0
         self.nodes.clear()
 

@@ -460,6 +460,8 @@ class DerivedTurns:
         """Forget the turns of a trace. Where it is told again, its calls as well; ``sessions`` are
         those in which its spans have landed."""
         again = sessions is not None
+        if again:
+            self._sightings.forget_trace(trace_id)
         if sessions:
             self._landed_in.update(sessions)
             if len(self._landed_in) > MAX_OPEN:

@@ -95,6 +95,14 @@ class Sightings:
         self._tools.append(Sighting(row, []))
         return None
 
+    def forget_trace(self, trace_id: str) -> None:
+        """Forget what a trace's spans have told: they are told again."""
+        for kept in (self._calls, self._tools):
+            rest = [one for one in kept if one.row.trace_id != trace_id]
+            if len(rest) < len(kept):
+                kept.clear()
+                kept.extend(rest)
+
     def forget(self) -> None:
         """In a forked child: those were the parent's."""
         self._calls.clear()
