@@ -11,9 +11,7 @@ from collections import OrderedDict
 from typing import Any
 
 from turnspan.compiling import mypyc_attr
-from turnspan.content.lean import TextMessage
 from turnspan.content.model import RequestParts
-from turnspan.content.shapes import is_dict
 from turnspan.content.snapshot import MAX_HELD, begins_with, size_of_all
 from turnspan.pace import give_way
 from turnspan_clickhouse.normalise.answers import Known, SharedAnswers
@@ -162,7 +160,7 @@ class Conversations:
             answer = self._reader.answer([asking.read[i] for i in range(start, stop)])
             if stop == len(asking.messages):
                 asking.prefill = answer.text
-            node = self._node_of(asking, answer, start, stop)
+            node = self._node_of(asking, answer, start)
             if node is not None:
                 return Link(node, stop)
             for known in reversed(self._elsewhere(asking.project, answer.keys)):
@@ -193,11 +191,10 @@ class Conversations:
             asking.read[place] = said
         return said
 
-    def _node_of(self, asking: Asking, answer: Answer, start: int, stop: int) -> Node | None:
+    def _node_of(self, asking: Asking, answer: Answer, start: int) -> Node | None:
         """The node that gave this answer, the likeliest of those that may have."""
         best: Node | None = None
-        most: tuple[int, bool, bool, bool, bool] = (0, False, False, False, False)
-        texts = _texts(asking.messages[start:stop])
+        most = (0, False, False, False)
         seen: set[int] = set()
         for key in answer.keys:
             for node in self.nodes.by_key(asking.project, key):
@@ -207,11 +204,9 @@ class Conversations:
                 grade = self._grade(asking, node, answer, start)
                 if not grade:
                     continue
-                same_text = any(one is other for one in texts for other in node.replies)
                 rank = (
                     grade,
                     node.system == asking.system,
-                    same_text,
                     not node.continued,
                     node.trace_id == asking.trace_id,
                 )
@@ -376,10 +371,9 @@ class Conversations:
         self.nodes.add(node)
         self.nodes.index(node, _asked_key(asking))
 
-    def answered(self, node: Node, answers: list[Answer], response_id: str, raw: list[Any]) -> None:
+    def answered(self, node: Node, answers: list[Answer], response_id: str) -> None:
         """Its reply: later calls are found by it."""
         node.answers = answers
-        node.replies = _texts(raw)
         keys: list[int] = []
         for answer in answers:
             keys += answer.keys
@@ -429,23 +423,3 @@ def _asked_key(asking: Asking) -> int:
 
 def _has_key(node: Node) -> bool:
     return bool(node.answers and node.answers[0].keys)
-
-
-def _texts(messages: list[Any]) -> list[str]:
-    """The very texts of messages by the model that are too long to be shared by chance."""
-    found: list[str] = []
-    for message in messages:
-        content: Any = None
-        if isinstance(message, TextMessage):
-            content = message.content
-        elif is_dict(message):
-            content = message.get("content")
-        if type(content) is str:
-            found.append(content)
-        elif isinstance(content, list):
-            blocks: list[Any] = content
-            for block in blocks:
-                text: Any = block.get("text") if is_dict(block) else None
-                if type(text) is str:
-                    found.append(text)
-    return [text for text in found if len(text) > 1]

@@ -128,7 +128,7 @@ class DerivedTurns:
         if not node.failed:
             one_choice = len(first_choice(dialect, reply.output)) == len(reply.output)
             answers = self._reader.answers(reply.output, one_choice) if reply.output else []
-            self._conversations.answered(node, answers, row.response_id, reply.raw_output)
+            self._conversations.answered(node, answers, row.response_id)
         node.pending = asked_for(calls, row.round, facts.end_time)
         self._conversations.nodes.waits(node)
         self._change(turn)

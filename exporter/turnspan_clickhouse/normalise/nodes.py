@@ -47,7 +47,6 @@ class Node:
         "last",
         "pending",
         "prefill",
-        "replies",
         "span_id",
         "system",
         "tools",
@@ -71,8 +70,6 @@ class Node:
         self.system = 0
         self.tools = 0
         self.answers: list[Answer] = []
-        self.replies: list[str] = []
-        """The very texts of the reply: an application in this process sends them back."""
         self.indexed: list[int] = []
         """Every key under which it is found."""
         self.pending: dict[str, Asked] = {}

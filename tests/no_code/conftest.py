@@ -1,0 +1,42 @@
+"""Undecorated calls of both SDKs, and the rows that they land as."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+from opentelemetry.sdk.trace import TracerProvider
+
+from no_code.talks import Model
+from support.collected import Rows, provider
+from turnspan.content.ledger import ledger
+from turnspan.providers.anthropic import AnthropicInstrumentor
+from turnspan.providers.openai import OpenAIInstrumentor
+
+
+@dataclass
+class Stage:
+    """A model to talk to, what became of it, and where other spans come from."""
+
+    model: Model
+    rows: Rows
+    provider: TracerProvider
+
+
+@pytest.fixture
+def stage() -> Iterator[Stage]:
+    """Both SDKs, instrumented."""
+    rows = Rows()
+    made = provider(rows)
+    instrumentors = (OpenAIInstrumentor(), AnthropicInstrumentor())
+    ledger.attach()
+    for each in instrumentors:
+        each.instrument(tracer_provider=made)
+    try:
+        yield Stage(Model(), rows, made)
+    finally:
+        for each in instrumentors:
+            each.uninstrument()
+        made.shutdown()
+        ledger.detach()

@@ -1,0 +1,379 @@
+"""What a call without a decorator goes on with, rule by rule (docs/no-code.md)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from no_code.conftest import Stage
+from no_code.talks import Message, call_of
+from support.collected import Rows, provider
+from turnspan import config
+from turnspan.content.ledger import ledger
+from turnspan.providers.openai import OpenAIInstrumentor
+from turnspan_clickhouse.normalise.answers import SharedAnswers
+
+TOOL = {"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}
+
+
+def user(text: Any) -> Message:
+    """A user's message."""
+    return {"role": "user", "content": text}
+
+
+def said(text: Any, *calls: Message) -> Message:
+    """A model's message."""
+    return {"role": "assistant", "content": text, **({"tool_calls": list(calls)} if calls else {})}
+
+
+def result(call_id: str, text: str) -> Message:
+    """A tool's result."""
+    return {"role": "tool", "tool_call_id": call_id, "content": text}
+
+
+def sessions(rows: Rows) -> list[str]:
+    """The session of each call."""
+    return [call.session_id for call in rows.calls]
+
+
+def turns(rows: Rows) -> list[tuple[str, int, int, str]]:
+    """User message, rounds, tools and stop reason of each turn."""
+    return [
+        (turn.user_message, turn.rounds, turn.tool_call_count, turn.stop_reason)
+        for turn in rows.turns
+    ]
+
+
+def test_a_beginning_proves_nothing(stage: Stage) -> None:
+    """Two users say the same first words; what they were answered tells them apart."""
+    histories: dict[str, list[Message]] = {"Ann": [], "Bob": []}
+    for question in ("Hi", "Where is it?", "Thanks"):
+        for name, history in histories.items():
+            history.append(user(question))
+            stage.model.chat(history, said(f"To {name}: {question}"), name)
+            history.append(said(f"To {name}: {question}"))
+    by_name = {
+        name: {c.session_id for c in stage.rows.calls if c.response_id == name}
+        for name in histories
+    }
+    assert [len(found) for found in by_name.values()] == [1, 1]
+    assert by_name["Ann"] != by_name["Bob"]
+
+
+def test_the_same_words_under_another_system_prompt(stage: Stage) -> None:
+    """Two agents that are told and say the same are two conversations."""
+    for system in ("You plan.", "You judge."):
+        stage.model.message([user("Hi")], [text("ok")], system, system=system)
+    for system in ("You plan.", "You judge."):
+        history = [user("Hi"), said("ok"), user("next")]
+        stage.model.message(history, [text("ok")], system, system=system)
+    planner, critic, planner_again, critic_again = sessions(stage.rows)
+    assert (planner, critic) == (planner_again, critic_again)
+    assert planner != critic
+
+
+def text(words: str, **more: Any) -> Message:
+    """A block of text."""
+    return {"type": "text", "text": words, **more}
+
+
+def test_conversations_equal_in_everything_stay_two(stage: Stage) -> None:
+    """Nothing tells them apart; each goes on with one of them, the one that waits longest first."""
+    histories = [[user("Hi")], [user("Hi")]]
+    for question in ("And?", "Why?", "So?"):
+        for history in histories:
+            stage.model.chat(history, said("Hello there."), "r")
+            history += [said("Hello there."), user(question)]
+    found = sessions(stage.rows)
+    assert len(set(found)) == 2
+    assert found == found[:2] * 3
+
+
+def test_a_moving_cache_breakpoint(stage: Stage) -> None:
+    """Anthropic's recommended breakpoint is on the newest message only."""
+    history: list[Message] = []
+    for number, words in enumerate(("Hi", "And Paris?", "Thanks")):
+        marked = {"role": "user", "content": [text(words, cache_control={"type": "ephemeral"})]}
+        stage.model.message([*history, marked], [text("ok")], f"m{number}")
+        history.append({"role": "user", "content": [text(words)]})
+        history.append({"role": "assistant", "content": [text("ok")]})
+    assert len(set(sessions(stage.rows))) == 1
+    assert turns(stage.rows) == [(w, 1, 0, "completed") for w in ("Hi", "And Paris?", "Thanks")]
+
+
+@pytest.mark.parametrize(
+    "clock",
+    ["It is 12:0{}.", "Today is Monday, 2{} Nov 2026, 3:15 PM", "Request {}7 of 2026-11-22T10:00Z"],
+)
+def test_a_clock_in_the_system_prompt(stage: Stage, clock: str) -> None:
+    """What changes with the time of day is masked."""
+    history: list[Message] = []
+    for number in range(3):
+        history.append(user(f"q{number}"))
+        system = {"role": "system", "content": "You are Bo. " + clock.format(number)}
+        stage.model.chat([system, *history], said(f"a{number}"), "r")
+        history.append(said(f"a{number}"))
+    assert len(set(sessions(stage.rows))) == 1
+
+
+def test_a_window_that_slides(stage: Stage) -> None:
+    """Only the newest four messages are sent."""
+    history: list[Message] = []
+    for number in range(6):
+        history.append(user(f"q{number}"))
+        stage.model.chat(history[-4:], said(f"a{number}"), "r")
+        history.append(said(f"a{number}"))
+    assert len(set(sessions(stage.rows))) == 1
+    assert len(stage.rows.turns) == 6
+
+
+def test_a_summary_instead_of_the_beginning(stage: Stage) -> None:
+    """A long conversation is cut down to a summary and its last exchange."""
+    history: list[Message] = []
+    for number in range(4):
+        history.append(user(f"q{number}"))
+        stage.model.chat(history, said(f"a{number}"), "r")
+        history.append(said(f"a{number}"))
+    short = [user("Summary: we talked."), *history[-2:], user("q4")]
+    stage.model.chat(short, said("a4"), "r")
+    assert len(set(sessions(stage.rows))) == 1
+
+
+def test_a_greeting_of_another_conversation_is_no_proof(stage: Stage) -> None:
+    """A common short answer after another question does not join two users."""
+    stage.model.chat([user("Hi")], said("Hello! How can I help you today?"), "r")
+    other = [user("Good morning"), said("Hello! How can I help you today?"), user("Go on")]
+    stage.model.chat(other, said("Sure."), "r")
+    first, second = sessions(stage.rows)
+    assert first != second
+
+
+def test_an_answer_begun_for_the_model(stage: Stage) -> None:
+    """The request ends with the beginning of the answer; the history has the whole of it."""
+    begun = [user("List"), {"role": "assistant", "content": "["}]
+    stage.model.message(begun, [text('"a"]')], "m1")
+    whole = [user("List"), {"role": "assistant", "content": '["a"]'}, user("More")]
+    stage.model.message(whole, [text("[]")], "m2")
+    assert len(set(sessions(stage.rows))) == 1
+
+
+def test_another_answer_than_the_last_was_edited(stage: Stage) -> None:
+    """The application changed the last answer; the one before still proves whose it is."""
+    history = [user("q0")]
+    stage.model.chat(history, said("a0"), "r")
+    history += [said("a0"), user("q1")]
+    stage.model.chat(history, said("a1"), "r")
+    history += [said("[removed]"), user("q2")]
+    stage.model.chat(history, said("a2"), "r")
+    assert len(set(sessions(stage.rows))) == 1
+
+
+@pytest.mark.parametrize("around", ["a request each", "one job"])
+def test_a_span_around_a_call_is_no_wall(stage: Stage, around: str) -> None:
+    """Web servers' spans, a job's span: one session, a turn for each thing the user says."""
+    tracer = stage.provider.get_tracer("app")
+    history: list[Message] = []
+
+    def talk(number: int) -> None:
+        history.append(user(f"q{number}"))
+        stage.model.chat(history, said(f"a{number}"), "r")
+        history.append(said(f"a{number}"))
+
+    if around == "one job":
+        with tracer.start_as_current_span("job"):
+            for number in range(3):
+                talk(number)
+    else:
+        for number in range(3):
+            with tracer.start_as_current_span("POST /chat"):
+                talk(number)
+    (session,) = set(sessions(stage.rows))
+    assert session.startswith("auto-")
+    assert turns(stage.rows) == [(f"q{n}", 1, 0, "completed") for n in range(3)]
+    assert {turn.session_id for turn in stage.rows.turns} == {session}
+
+
+def test_steps_of_one_request_are_one_turn(stage: Stage) -> None:
+    """A classifier, the answer and a check, under one span: one turn of three rounds."""
+    with stage.provider.get_tracer("web").start_as_current_span("POST /ask"):
+        for system in ("Classify.", "Answer.", "Check."):
+            stage.model.chat([{"role": "system", "content": system}, user("Why?")], said("x"), "r")
+    assert turns(stage.rows) == [("Why?", 3, 0, "completed")]
+
+
+def test_an_agent_in_another_ones_tool_is_in_its_turn(stage: Stage) -> None:
+    """It begins afresh, twice, while the outer agent waits for its tool."""
+    outer = {"role": "system", "content": "Outer"}
+    with stage.provider.get_tracer("web").start_as_current_span("POST /ask"):
+        history = [outer, user("Do it")]
+        calls = [call_of("c1", "look", at="a"), call_of("c2", "look", at="b")]
+        stage.model.chat(history, said(None, *calls), "r", tools=[TOOL])
+        for place in "ab":
+            inner = [{"role": "system", "content": "Inner"}, user(f"look at {place}")]
+            stage.model.chat(inner, said("seen"), "r")
+        history += [said(None, *calls), result("c1", "seen"), result("c2", "seen")]
+        stage.model.chat(history, said("Done."), "r", tools=[TOOL])
+    (turn,) = stage.rows.turns
+    assert (turn.user_message, turn.llm_call_count, turn.tool_call_count) == ("Do it", 4, 2)
+
+
+def test_an_agent_that_starts_afresh_is_another_conversation(stage: Stage) -> None:
+    """The same system prompt and tools, no history: somebody else, also in one trace."""
+    with stage.provider.get_tracer("job").start_as_current_span("evaluate"):
+        for name in ("one", "two"):
+            stage.model.chat([user(name)], said("ok"), name, tools=[TOOL])
+    first, second = sessions(stage.rows)
+    assert first != second
+    assert [turn.user_message for turn in stage.rows.turns] == ["one", "two"]
+
+
+def test_responses_that_name_the_one_before(stage: Stage) -> None:
+    """No history is sent; ``previous_response_id`` says what the call goes on with."""
+    previous: dict[str, Any] = {}
+    for number in range(3):
+        stage.model.respond(f"q{number}", f"a{number}", f"resp_{number}", **previous)
+        previous = {"previous_response_id": f"resp_{number}"}
+    assert len(set(sessions(stage.rows))) == 1
+    assert [turn.user_message for turn in stage.rows.turns] == ["q0", "q1", "q2"]
+
+
+@pytest.mark.parametrize("conversation", ["conv_1", {"id": "conv_1"}])
+def test_a_conversation_that_the_provider_keeps(stage: Stage, conversation: Any) -> None:
+    """Its id is the session's."""
+    stage.model.respond("q0", "a0", "resp_0", conversation=conversation)
+    stage.model.respond("q1", "a1", "resp_1", conversation=conversation)
+    assert set(sessions(stage.rows)) == {"conv_1"}
+    assert [turn.user_message for turn in stage.rows.turns] == ["q0", "q1"]
+
+
+def test_a_result_with_the_next_words_ends_the_turn_that_asked(stage: Stage) -> None:
+    """The tool belongs to the turn that asked for it, and the words begin another."""
+    stage.model.chat([user("Book it")], said(None, call_of("t1", "book", id=7)), "c1")
+    history = [
+        user("Book it"),
+        said(None, call_of("t1", "book", id=7)),
+        result("t1", '{"error": "no seat"}'),
+        user("And now?"),
+    ]
+    stage.model.chat(history, said("Sorry"), "c2")
+    assert turns(stage.rows) == [
+        ("Book it", 1, 1, "tool_failure"),
+        ("And now?", 1, 0, "completed"),
+    ]
+    (tool,) = stage.rows.tools
+    assert tool.turn_id == stage.rows.turns[0].turn_id
+
+
+@pytest.mark.parametrize("place", ["beside the result", "after it"])
+def test_a_reminder_is_not_the_user(stage: Stage, place: str) -> None:
+    """Coding agents put reminders of their own beside tool results."""
+    stage.model.message(
+        [user("Fix it")],
+        [{"type": "tool_use", "id": "t1", "name": "bash", "input": {"cmd": "ls"}}],
+        "m1",
+    )
+    done: list[Message] = [{"type": "tool_result", "tool_use_id": "t1", "content": "a.py"}]
+    reminder = text("<reminder>The list is empty.</reminder>")
+    history = [
+        user("Fix it"),
+        {
+            "role": "assistant",
+            "content": [{"type": "tool_use", "id": "t1", "name": "bash", "input": {"cmd": "ls"}}],
+        },
+    ]
+    if place == "after it":
+        history += [{"role": "user", "content": done}, {"role": "user", "content": [reminder]}]
+    else:
+        history += [{"role": "user", "content": [*done, reminder]}]
+    stage.model.message(history, [text("Done")], "m2")
+    assert turns(stage.rows) == [("Fix it", 2, 1, "completed")]
+
+
+@pytest.mark.parametrize(
+    "content", ["", [{"type": "image_url", "image_url": {"url": "http://x/y"}}]]
+)
+def test_a_user_without_words_begins_a_turn(stage: Stage, content: Any) -> None:
+    """An empty text, an image."""
+    stage.model.chat([user("Hi")], said("Hello"), "r")
+    stage.model.chat([user("Hi"), said("Hello"), user(content)], said("I see."), "r")
+    assert [turn.rounds for turn in stage.rows.turns] == [1, 1]
+    assert len(set(sessions(stage.rows))) == 1
+
+
+def test_a_tool_that_was_named_is_the_answer(stage: Stage) -> None:
+    """``tool_choice`` names the tool: a structured answer, after which nothing is executed."""
+    choice = {"type": "function", "function": {"name": "look"}}
+    reply = said(None, call_of("t1", "look", at="a"))
+    stage.model.chat([user("Extract")], reply, "r", tools=[TOOL], tool_choice=choice)
+    (turn,) = stage.rows.turns
+    assert (turn.status, turn.stop_reason) == ("final", "completed")
+
+
+def test_a_call_that_failed_and_is_made_again(stage: Stage) -> None:
+    """One turn: the user said it once."""
+    import openai
+
+    with pytest.raises(openai.APIStatusError):
+        stage.model.chat([user("Hi")], 500)
+    stage.model.chat([user("Hi")], said("Hello"), "r")
+    assert len(set(sessions(stage.rows))) == 1
+    assert turns(stage.rows) == [("Hi", 2, 0, "completed")]
+
+
+def test_a_call_that_failed_is_an_error(stage: Stage) -> None:
+    """And nothing else: there was no reply to judge by."""
+    import openai
+
+    with pytest.raises(openai.APIStatusError):
+        stage.model.chat([user("Hi")], 400)
+    (turn,) = stage.rows.turns
+    assert (turn.stop_reason, turn.error_type != "") == ("error", True)
+
+
+def test_without_content_turns_and_tools_stay(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing that was said is in any row; sessions, turns, rounds and stop reasons are."""
+    monkeypatch.setattr(config, "_active", config.resolve({"capture_content": False}))
+    history = [user("secret question"), said(None, call_of("t1", "look", at="secret place"))]
+    stage.model.chat(history[:1], history[1], "r", tools=[TOOL])
+    history.append(result("t1", "Error: secret result"))
+    stage.model.chat(history, said("secret answer"), "r", tools=[TOOL])
+    history += [said("secret answer"), user("more")]
+    stage.model.chat(history, said("secret end"), "r", tools=[TOOL])
+
+    assert len(set(sessions(stage.rows))) == 1
+    assert [(t.rounds, t.tool_call_count) for t in stage.rows.turns] == [(2, 1), (1, 0)]
+    assert [t.stop_reason for t in stage.rows.turns] == ["completed", "completed"]
+    (tool,) = stage.rows.tools
+    assert (tool.name, tool.arguments, tool.result) == ("look", "", "")
+    assert "secret" not in repr([*stage.rows.calls, *stage.rows.turns, *stage.rows.tools])
+
+
+def test_another_process_goes_on(tmp_path: Path) -> None:
+    """A pool's next worker, or the program started anew: the answers are known by their hashes."""
+    from no_code.talks import Model
+
+    found: list[str] = []
+    history = [user("q0")]
+    for number in range(3):
+        rows = Rows(SharedAnswers(tmp_path))  # as a process of its own has it
+        made = provider(rows)
+        instrumentor = OpenAIInstrumentor()
+        ledger.attach()
+        instrumentor.instrument(tracer_provider=made)
+        try:
+            Model().chat(history, said(f"answer {number}"), f"r{number}")
+        finally:
+            instrumentor.uninstrument()
+            made.shutdown()
+            ledger.detach()
+        (call,) = rows.calls
+        found.append(call.session_id)
+        history += [said(f"answer {number}"), user(f"q{number + 1}")]
+    assert len(set(found)) == 1
+    for path in (tmp_path / "answers").iterdir():
+        assert path.stat().st_mode & 0o077 == 0
+        assert b"answer 0" not in path.read_bytes()
