@@ -27,7 +27,7 @@ from turnspan_clickhouse.batch import Batch
 from turnspan_clickhouse.normalise import inference, others
 from turnspan_clickhouse.normalise.answers import SharedAnswers
 from turnspan_clickhouse.normalise.attributes import Cleaner
-from turnspan_clickhouse.normalise.derived import DerivedTurns, again
+from turnspan_clickhouse.normalise.derived import DerivedTurns
 from turnspan_clickhouse.normalise.foreign import adopt
 from turnspan_clickhouse.normalise.landing import Lander
 from turnspan_clickhouse.normalise.nesting import (
@@ -38,7 +38,7 @@ from turnspan_clickhouse.normalise.nesting import (
     same_call,
     same_tool,
 )
-from turnspan_clickhouse.normalise.requested import DecoratedTurns
+from turnspan_clickhouse.normalise.requested import DecoratedTurns, again
 from turnspan_clickhouse.normalise.sightings import Sightings
 from turnspan_clickhouse.normalise.source import Origins, Reader, SpanFacts
 from turnspan_clickhouse.normalise.values import text
@@ -333,9 +333,10 @@ class Normaliser:
         if inner is not None:  # a framework's span over the tool's own, or beside it
             if enrich_tool(inner, row):
                 again(inner, batch)
+                self._derived.changed(inner)
             return
         if facts.turn_id:
-            self._decorated.tool(facts, row)
+            self._decorated.tool(facts, row, redactor)
         else:
             self._derived.tool(facts, row, redactor)
         batch.add(row)

@@ -48,6 +48,7 @@ class Asking:
         "previous_id",
         "project",
         "read",
+        "session_id",
         "system",
         "tools",
         "trace_id",
@@ -56,6 +57,8 @@ class Asking:
     def __init__(self, facts: SpanFacts, dialect: str, request: RequestParts) -> None:
         self.project = facts.project
         self.trace_id = facts.trace_id
+        self.session_id = facts.session_id
+        """As the application or a framework gives it."""
         self.dialect = dialect
         self.messages = request.messages_raw
         self.system = 0
@@ -137,7 +140,7 @@ class Conversations:
     def retried(self, asking: Asking, conversation: Conversation | None) -> Node | None:
         """The newest call that asked just the same and failed; in this conversation, any."""
         found: Node | None = None
-        for node in self.nodes.by_key(asking.project, _asked_key(asking)):
+        for node in self.nodes.by_key(asking.project, _asked_key(asking, asking.chain)):
             if node.failed if conversation is None else node.conversation is conversation:
                 found = node
         return found
@@ -160,7 +163,7 @@ class Conversations:
             answer = self._reader.answer([asking.read[i] for i in range(start, stop)])
             if stop == len(asking.messages):
                 asking.prefill = answer.text
-            node = self._node_of(asking, answer, start)
+            node = self._node_of(asking, answer, start) or self._rewritten(asking, answer, start)
             if node is not None:
                 return Link(node, stop)
             for known in reversed(self._elsewhere(asking.project, answer.keys)):
@@ -194,7 +197,7 @@ class Conversations:
     def _node_of(self, asking: Asking, answer: Answer, start: int) -> Node | None:
         """The node that gave this answer, the likeliest of those that may have."""
         best: Node | None = None
-        most = (0, False, False, False)
+        most = (False, 0, False, False, False)
         seen: set[int] = set()
         for key in answer.keys:
             for node in self.nodes.by_key(asking.project, key):
@@ -205,6 +208,7 @@ class Conversations:
                 if not grade:
                     continue
                 rank = (
+                    node.conversation.session_id == asking.session_id,
                     grade,
                     node.system == asking.system,
                     not node.continued,
@@ -213,6 +217,21 @@ class Conversations:
                 if rank > most:  # of equals the one that waits longest
                     best, most = node, rank
         return best
+
+    def _rewritten(self, asking: Asking, answer: Answer, start: int) -> Node | None:
+        """The node that answered the same history, if this is its answer in other words."""
+        if not answer.text:
+            return None
+        self._take_keys(asking, None)
+        chain = START
+        for place in range(start):
+            chain = extended(chain, asking.keys[place])
+        found: Node | None = None
+        for node in self.nodes.by_key(asking.project, _asked_key(asking, chain)):
+            written = any(each.is_written_in(answer) for each in node.answers)
+            if written and (found is None or not node.continued):
+                found = node
+        return found
 
     def _grade(self, asking: Asking, node: Node, answer: Answer, start: int) -> int:
         """How sure it is that a history has this node's answer; 0 for not at all.
@@ -369,7 +388,7 @@ class Conversations:
         while self._held > MAX_HELD and len(self._known) > 1:
             self._drop_oldest()
         self.nodes.add(node)
-        self.nodes.index(node, _asked_key(asking))
+        self.nodes.index(node, _asked_key(asking, asking.chain))
 
     def answered(self, node: Node, answers: list[Answer], response_id: str) -> None:
         """Its reply: later calls are found by it."""
@@ -416,9 +435,9 @@ class Conversations:
         oldest.messages, oldest.keys, oldest.size = [], [], 0
 
 
-def _asked_key(asking: Asking) -> int:
-    """The key of all that a request asks."""
-    return extended(extended(asking.chain, asking.system), asking.tools) ^ 1
+def _asked_key(asking: Asking, chain: int) -> int:
+    """The key of all that a request asks: its history, system prompt and tools."""
+    return extended(extended(chain, asking.system), asking.tools) ^ 1
 
 
 def _has_key(node: Node) -> bool:

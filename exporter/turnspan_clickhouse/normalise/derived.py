@@ -22,6 +22,7 @@ from turnspan.content.convert import first_choice
 from turnspan.content.model import Conversation as Reply
 from turnspan.content.model import RequestParts
 from turnspan.content.redact import Redactor
+from turnspan.outcomes import tool_failed
 from turnspan.turn import Turn
 from turnspan_clickhouse.batch import Batch
 from turnspan_clickhouse.normalise.answers import SharedAnswers
@@ -31,14 +32,16 @@ from turnspan_clickhouse.normalise.conversations import (
     Conversations,
     Link,
 )
-from turnspan_clickhouse.normalise.history import HistoryReader, Said, is_reminder
+from turnspan_clickhouse.normalise.history import HistoryReader, Said, is_reminder, observed
 from turnspan_clickhouse.normalise.nesting import Held
 from turnspan_clickhouse.normalise.nodes import Conversation, Node
 from turnspan_clickhouse.normalise.requested import (
     SCOPE,
     Execution,
+    again,
     asked_for,
     claimed,
+    complete,
 )
 from turnspan_clickhouse.normalise.sightings import Sightings
 from turnspan_clickhouse.normalise.source import SpanFacts
@@ -90,7 +93,10 @@ class DerivedTurns:
         conversations = self._conversations
         asking = conversations.read(facts, dialect, request)
         link = conversations.link(asking)
-        news = [self._said(asking, place) for place in range(asking.new, len(asking.messages))]
+        news = [
+            conversations.said(asking, place) for place in range(asking.new, len(asking.messages))
+        ]
+        _observe(news, link)
         turn = self._goes_on(facts, asking, link, news)
         conversation = self._conversation(facts, link, turn)
         row.session_id = row.session_id or conversation.session_id
@@ -132,9 +138,6 @@ class DerivedTurns:
         node.pending = asked_for(calls, row.round, facts.end_time)
         self._conversations.nodes.waits(node)
         self._change(turn)
-
-    def _said(self, asking: Asking, place: int) -> Said:
-        return self._conversations.said(asking, place)
 
     def _goes_on(
         self, facts: SpanFacts, asking: Asking, link: Link | None, news: Sequence[Said]
@@ -266,7 +269,9 @@ class DerivedTurns:
             told = node.executed.pop(call_id, None)
             if told is not None:  # its span did not say what came out
                 write_content(told, "result", part.get("response"), "tool_result", redactor)
+                told.failed = told.failed or tool_failed(part.get("response"))
                 again(told, batch)
+                self.changed(told)
                 continue
             execution = Execution.of(part, node.pending)
             if execution is None:
@@ -304,21 +309,22 @@ class DerivedTurns:
             if hinted is None or hinted.taken_over:
                 return
             turn = hinted
-        row.session_id = row.session_id or turn.session_id
+        row.session_id = turn.session_id
         turn.add(Event(row, facts.span_id), facts.end_time)
         self._change(turn)
+
+    def changed(self, row: ToolCall) -> None:
+        """More is known of a tool than when its turn was told of it."""
+        turn = self._turns.get(row.turn_id)
+        if turn is not None and any(event.row is row for event in turn.events):
+            turn.retell(turn.events)
+            self._change(turn)
 
     def _executed(self, node: Node, row: ToolCall, redactor: Redactor) -> None:
         """A span is about a tool that a reply asked for: nobody waits for its result any more, but
         for what the span does not say itself."""
         key, asked = claimed(node.pending, row)
-        if asked is None:
-            return
-        if not row.call_id and "#" not in key:
-            row.call_id = key
-        if not row.arguments and redactor.settings.capture_content:
-            write_content(row, "arguments", asked.arguments, "tool_arguments", redactor)
-        if not row.result and not row.failed and redactor.settings.capture_content:
+        if asked is not None and complete(row, key, asked, redactor):
             node.executed[key] = row
 
     def inside(self, row: LlmCall, tools: Sequence[ToolCall], batch: Batch) -> None:
@@ -481,6 +487,18 @@ class DerivedTurns:
             self._shared.after_fork()
 
 
+def _observe(news: Sequence[Said], link: Link | None) -> None:
+    """Take apart what a framework that tells of tools in texts writes as the user's."""
+    waiting = link is not None and link.node is not None and bool(link.node.pending)
+    for said in news:
+        if said.by_user and said.text:
+            brought, words = observed(said.text, waiting)
+            if brought:
+                said.text, said.by_user = words, bool(words)
+                if waiting:
+                    said.results = [{"type": "tool_call_response", "response": brought}]
+
+
 def _asks_anew(news: Sequence[Said]) -> bool:
     """Whether the user speaks in what is new.
 
@@ -490,7 +508,7 @@ def _asks_anew(news: Sequence[Said]) -> bool:
     for said in news:
         if said.results:
             after_results = True
-        elif said.by_user and not (after_results and is_reminder(said.text)):
+        if said.by_user and not (after_results and is_reminder(said.text)):
             return True
     return False
 
@@ -534,10 +552,3 @@ def _wrap(row: TurnSummary, nested: Sequence[TurnSummary]) -> None:
     row.response_text = row.response_text or final.response_text
     if not row.error_type:
         row.stop_reason, row.stop_detail = final.stop_reason, final.stop_detail
-
-
-def again(row: LlmCall | ToolCall | TurnSummary, batch: Batch) -> None:
-    """Write a row that has changed; one that is in this batch changes there."""
-    if row.written_at != batch.written_at:
-        row.writer, row.written_at = batch.writer, batch.written_at
-        batch.add(row)

@@ -48,6 +48,9 @@ _VOLATILE = re.compile(
     r"|\b[ap]\.?m\b\.?",
     re.IGNORECASE,
 )
+_NEW_TASK: Final = "New task:"
+_OBSERVATION: Final = "Observation:"
+_ERROR: Final = "Error:"
 _TAGGED = re.compile(r"\s*<([A-Za-z][\w.:-]*)(?:\s[^>]*)?>.*</\1>\s*", re.DOTALL)
 
 
@@ -88,6 +91,14 @@ class Answer:
         if calls:
             asked = sorted(f"{call.get('name')}\0{_arguments(call)}" for call in calls)
             self.keys.append(reader.digest("calls\0" + "\0".join(asked)))
+
+    def is_written_in(self, other: Answer) -> bool:
+        """Whether another answer is this one as a framework writes it anew: the text with the tool
+        calls told in it."""
+        if self.text and self.text not in other.text:
+            return False
+        told = all(call_id in other.text for call_id in self.call_ids)
+        return told and bool(self.text or self.call_ids) and not other.call_ids
 
     @property
     def distinct(self) -> bool:
@@ -218,6 +229,22 @@ class HistoryReader:
 def extended(chain: int, key: int) -> int:
     """The key of a history that one more message is added to; system messages change nothing."""
     return chain if not key else ((chain * 0x9E3779B97F4A7C15) ^ key) & _MASK
+
+
+def observed(text: str, waiting: bool) -> tuple[str, str]:
+    """A user message's text apart: what a tool brought, as frameworks that call tools by text
+    write it, and what the user said.
+
+    "Observation:" is the word of ReAct prompts (Yao et al. 2022, LangChain, smolagents), which also
+    write "Error:" for a tool that was asked for (``waiting``) and "New task:" before the user's
+    next words.
+    """
+    begun = text.lstrip()
+    if not begun.startswith(_OBSERVATION) and not (waiting and begun.startswith(_ERROR)):
+        return "", text
+    brought, mark, task = text.partition(_NEW_TASK)
+    brought = brought.strip().removeprefix(_OBSERVATION).strip()
+    return brought, task.strip() if mark else ""
 
 
 def is_reminder(text: str) -> bool:

@@ -147,6 +147,8 @@ def enrich_tool(inner: ToolCall, outer: ToolCall) -> bool:
         if not getattr(inner, name) and getattr(outer, name):
             setattr(inner, name, getattr(outer, name))
             changed = True
+    if outer.failed and not inner.failed:
+        inner.failed = changed = True
     return changed
 
 

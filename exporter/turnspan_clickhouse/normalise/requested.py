@@ -73,6 +73,25 @@ def claimed(pending: dict[str, Asked], tool: ToolCall) -> tuple[str, Asked | Non
     return chosen, pending.pop(chosen)
 
 
+def complete(row: ToolCall, key: str, asked: Asked, redactor: Redactor) -> bool:
+    """Fill what a tool's span does not say from what the model asked for; whether its result is
+    to come from the next request's messages."""
+    if not row.call_id and "#" not in key:
+        row.call_id = redactor.text(key, f"attribute:{semconv.TOOL_CALL_ID}")
+    if not redactor.settings.capture_content:
+        return False
+    if not row.arguments:
+        write_content(row, "arguments", asked.arguments, "tool_arguments", redactor)
+    return not row.result and not row.failed
+
+
+def again(row: LlmCall | ToolCall | TurnSummary, batch: Batch) -> None:
+    """Write a row that has changed; one that is in this batch changes there."""
+    if row.written_at != batch.written_at:
+        row.writer, row.written_at = batch.writer, batch.written_at
+        batch.add(row)
+
+
 def results(dialect: str, messages: list[Any]) -> list[dict[str, Any]]:
     """The tool results at the end of a request: what came after the last reply."""
     found: list[dict[str, Any]] = []
@@ -136,8 +155,9 @@ class Execution:
             writer=batch.writer,
             written_at=batch.written_at,
         )
-        write_content(row, "arguments", asked.arguments, "tool_arguments", redactor)
-        write_content(row, "result", self.result, "tool_result", redactor)
+        if redactor.settings.capture_content:
+            write_content(row, "arguments", asked.arguments, "tool_arguments", redactor)
+            write_content(row, "result", self.result, "tool_result", redactor)
         return row
 
     def fact(self) -> ToolFact:
@@ -149,9 +169,11 @@ class Execution:
 class Unseen:
     """What a decorated turn did that it was not told of itself."""
 
-    __slots__ = ("calls", "models", "pending", "tools", "usage")
+    __slots__ = ("calls", "executed", "models", "pending", "tools", "usage")
 
     def __init__(self) -> None:
+        self.executed: dict[str, ToolCall] = {}
+        """Tools whose spans do not say what came out, by call id."""
         self.pending: dict[str, Asked] = {}
         self.tools: list[ToolFact] = []
         self.calls = 0
@@ -177,8 +199,13 @@ class DecoratedTurns:
     ) -> None:
         """A model call of a turn: add the tools whose results its request brings."""
         unseen = self._turns.get(row.turn_id)
-        if unseen is not None and unseen.pending:
+        if unseen is not None and (unseen.pending or unseen.executed):
             for part in results(dialect, messages):
+                told = unseen.executed.pop(str(part.get("id") or ""), None)
+                if told is not None:
+                    write_content(told, "result", part.get("response"), "tool_result", redactor)
+                    again(told, batch)
+                    continue
                 execution = Execution.of(part, unseen.pending)
                 if execution is not None:
                     unseen.tools.append(execution.fact())
@@ -209,13 +236,13 @@ class DecoratedTurns:
                 if known is not None and more is not None:
                     setattr(unseen.usage, name, max(0, known - more))
 
-    def tool(self, facts: SpanFacts, row: ToolCall) -> None:
+    def tool(self, facts: SpanFacts, row: ToolCall, redactor: Redactor) -> None:
         """An executed tool of a turn; one of another package's counts as well."""
         unseen = self._turns.get(row.turn_id)
         if unseen is not None:
             key, asked = claimed(unseen.pending, row)
-            if asked is not None and not row.call_id and "#" not in key:
-                row.call_id = key
+            if asked is not None and complete(row, key, asked, redactor):
+                unseen.executed[key] = row
         if facts.foreign:
             unseen = self._of(row.turn_id)
             row.round = row.round or unseen.calls

@@ -7,9 +7,12 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Final
 
+import orjson
+
 from turnspan.content.redact import Redactor
 from turnspan.turn import ToolRequest, Turn, Usage
 from turnspan_clickhouse.batch import Batch
+from turnspan_clickhouse.normalise.history import canonical
 from turnspan_clickhouse.normalise.requested import set_usage, usage_of_row
 from turnspan_clickhouse.records import LlmCall, ToolCall, TurnSummary
 
@@ -226,11 +229,16 @@ class DerivedTurn:
 
 
 def _response_of(events: Sequence[Event]) -> str:
-    """The last reply with any visible text, as it may be recorded."""
+    """The last reply with any visible text, as it may be recorded; of a tool that the request
+    named, what it was to be called with."""
     for event in reversed(events):
         row = event.row
-        if isinstance(row, LlmCall) and row.response_text.strip():
-            return row.response_text
+        if isinstance(row, LlmCall):
+            if row.response_text.strip():
+                return row.response_text
+            if event.forced and row.tool_calls:
+                asked: Any = orjson.loads(row.tool_calls)
+                return canonical(asked[0]["arguments"])
     return ""
 
 
