@@ -282,7 +282,7 @@ class Normaliser:
         if derived:
             self._derived.reply(facts, row, reply, dialect)
             if held.tools:
-                self._derived.inside(row, held.tools, batch)
+                self._derived.inside(facts, row, held.tools, batch)
             return
         if row.turn_id and row.operation != semconv.OP_EMBEDDINGS:
             self._decorated.reply(facts, row, reply.tool_calls)

@@ -263,7 +263,7 @@ class DerivedTurns:
             return
         for part in [part for said in news for part in said.results]:
             call_id = str(part.get("id") or "")
-            node = self._asking(link, call_id)
+            node = self._asking(link, call_id, facts)
             if node is None:
                 continue
             told = node.executed.pop(call_id, None)
@@ -286,21 +286,22 @@ class DerivedTurns:
             batch.add(tool)
         self._change(turn)
 
-    def _asking(self, link: Link | None, call_id: str) -> Node | None:
+    def _asking(self, link: Link | None, call_id: str, facts: SpanFacts) -> Node | None:
         """The call whose reply asked for a tool."""
         node = None if link is None else link.node
-        if node is not None and (
-            not call_id or call_id in node.pending or call_id in node.executed
-        ):
+        if node is not None and (not call_id or call_id in node.asked):
             return node
-        return self._conversations.nodes.waiting_for(call_id) if call_id else node
+        return self._conversations.nodes.waiting_for(call_id, facts, None) if call_id else node
 
     # -- tools ------------------
 
     def tool(self, facts: SpanFacts, row: ToolCall, redactor: Redactor) -> None:
         """A span of an executed tool that is in no decorated turn: give it its turn, if known."""
         nodes = self._conversations.nodes
-        node = nodes.waiting_for(row.call_id) if row.call_id else nodes.waiting_for_tool(facts, row)
+        if row.call_id:
+            node = nodes.waiting_for(row.call_id, facts, row)
+        else:
+            node = nodes.waiting_for_tool(facts, row)
         if node is not None:
             turn = node.turn
             self._executed(node, row, redactor)
@@ -327,13 +328,16 @@ class DerivedTurns:
         if asked is not None and complete(row, key, asked, redactor):
             node.executed[key] = row
 
-    def inside(self, row: LlmCall, tools: Sequence[ToolCall], batch: Batch) -> None:
+    def inside(
+        self, facts: SpanFacts, row: LlmCall, tools: Sequence[ToolCall], batch: Batch
+    ) -> None:
         """Tools whose spans are inside the call that asked for them ran after its reply."""
         turn = self._turns.get(row.turn_id)
         if turn is None:
             return
         for tool in tools:
-            node = self._conversations.nodes.waiting_for(tool.call_id) if tool.call_id else None
+            nodes = self._conversations.nodes
+            node = nodes.waiting_for(tool.call_id, facts, tool) if tool.call_id else None
             if node is not None:
                 claimed(node.pending, tool)
             if tool.written_at == batch.written_at:  # else it has landed, in a session or in none

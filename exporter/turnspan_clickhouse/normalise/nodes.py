@@ -38,6 +38,7 @@ class Node:
 
     __slots__ = (
         "answers",
+        "asked",
         "chain",
         "continued",
         "conversation",
@@ -72,6 +73,8 @@ class Node:
         self.answers: list[Answer] = []
         self.indexed: list[int] = []
         """Every key under which it is found."""
+        self.asked: frozenset[str] = frozenset()
+        """The keys of all tool calls that its reply asked for."""
         self.pending: dict[str, Asked] = {}
         """Tool calls that its reply asked for, by call id (or name and place)."""
         self.executed: dict[str, ToolCall] = {}
@@ -88,8 +91,8 @@ class NodeIndex:
         """By span id."""
         self._by_key: dict[tuple[str, int], list[Node]] = {}
         self._by_trace: dict[str, list[Node]] = {}
-        self._waiting: OrderedDict[str, Node] = OrderedDict()
-        """By call id, those that wait for a tool's result."""
+        self._waiting: OrderedDict[str, list[Node]] = OrderedDict()
+        """By call id, those that wait for a tool's result; ids are not always told apart."""
 
     def add(self, node: Node) -> None:
         """Keep a node; the oldest makes room for it."""
@@ -137,37 +140,57 @@ class NodeIndex:
 
     def waits(self, node: Node) -> None:
         """A call's reply has asked for tools: it waits for their results."""
+        node.asked = frozenset(node.pending)
         for call_id in node.pending:
-            self._waiting[call_id] = node
+            nodes = self._waiting.setdefault(call_id, [])
+            nodes.append(node)
+            del nodes[:-MAX_ALIKE]
             self._waiting.move_to_end(call_id)
         while len(self._waiting) > MAX_NODES:
             self._waiting.popitem(last=False)
 
-    def waiting_for(self, call_id: str) -> Node | None:
-        """The newest call whose reply asked for this tool call and that has no result yet."""
-        node = self._waiting.get(call_id)
-        if node is not None and call_id not in node.pending:
+    def waiting_for(self, call_id: str, facts: SpanFacts, tool: ToolCall | None) -> Node | None:
+        """The call whose reply asked for the tool call of this id and that has no result yet: of
+        several the one in the same session, in the same trace, with the same arguments, the
+        newest."""
+        nodes = self._waiting.get(call_id)
+        if nodes is None:
+            return None
+        nodes[:] = [node for node in nodes if call_id in node.pending]
+        if not nodes:
             del self._waiting[call_id]
             return None
-        return node
+        found = nodes[-1]
+        if len(nodes) > 1:
+            most = (False, False, False, -1)
+            for place, node in enumerate(nodes):
+                rank = (
+                    node.conversation.session_id == facts.session_id,
+                    node.trace_id == facts.trace_id,
+                    tool is not None and is_same_call(node.pending[call_id], tool),
+                    place,
+                )
+                if rank > most:
+                    found, most = node, rank
+        return found
 
     def waiting_for_tool(self, facts: SpanFacts, tool: ToolCall) -> Node | None:
         """The newest call that asked for a tool of this name, with these arguments, before it
         began; those of its own trace before others."""
         found: Node | None = None
         for call_id in reversed(self._waiting):
-            node = self._waiting[call_id]
-            asked = node.pending.get(call_id)
-            if (
-                asked is not None
-                and asked.name == tool.name
-                and asked.replied <= facts.start_time
-                and node.conversation.project == facts.project
-                and is_same_call(asked, tool)
-            ):
-                if node.trace_id == facts.trace_id:
-                    return node
-                found = found or node
+            for node in reversed(self._waiting[call_id]):
+                asked = node.pending.get(call_id)
+                if (
+                    asked is not None
+                    and asked.name == tool.name
+                    and asked.replied <= facts.start_time
+                    and node.conversation.project == facts.project
+                    and is_same_call(asked, tool)
+                ):
+                    if node.trace_id == facts.trace_id:
+                        return node
+                    found = found or node
         return found
 
     def _drop(self, node: Node) -> None:
