@@ -29,6 +29,7 @@ from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from turnspan import semconv
 from turnspan.content.ledger import ledger
 from turnspan.context import active_session, active_turn, scope_attributes
+from turnspan.framework_sessions import session_on_span
 from turnspan.guard import errors, guard
 from turnspan.pace import giving_way
 
@@ -112,6 +113,9 @@ class RecordProcessor(SpanProcessor):
         context = otel_context.get_current() if parent_context is None else parent_context
         turn, session = active_turn(context), active_session(context)
         if turn is None and session is None:
+            if context:
+                with guard("pipeline.on_start"):
+                    self._hand_down(span, context)
             return
         with guard("pipeline.on_start"):
             scope = span.instrumentation_scope
@@ -121,6 +125,13 @@ class RecordProcessor(SpanProcessor):
             missing = scope_attributes(turn, session)
             missing.pop(semconv.AGENT_NAME, None)  # not every span in a turn is the agent's doing
             span.set_attributes({k: v for k, v in missing.items() if v and k not in said})
+
+    def _hand_down(self, span: Span, context: Context) -> None:
+        """A framework names the conversation on its outermost span, most often, and only there."""
+        session = session_on_span(context)
+        said = span.attributes or {}
+        if session and semconv.CONVERSATION_ID not in said and semconv.SESSION_ID not in said:
+            span.set_attribute(semconv.CONVERSATION_ID, session)
 
     def on_end(self, span: ReadableSpan) -> None:
         """Queue a finished span."""

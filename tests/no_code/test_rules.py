@@ -12,6 +12,7 @@ from no_code.talks import Message, call_of
 from support.collected import Rows, provider
 from turnspan import config
 from turnspan.content.ledger import ledger
+from turnspan.pipeline import RecordProcessor
 from turnspan.providers.openai import OpenAIInstrumentor
 from turnspan_clickhouse.normalise.answers import SharedAnswers
 
@@ -237,6 +238,35 @@ def test_responses_that_name_the_one_before(stage: Stage) -> None:
         previous = {"previous_response_id": f"resp_{number}"}
     assert len(set(sessions(stage.rows))) == 1
     assert [turn.user_message for turn in stage.rows.turns] == ["q0", "q1", "q2"]
+
+
+@pytest.mark.parametrize("name", ["gen_ai.conversation.id", "session.id"])
+def test_an_id_that_a_framework_gives_beats_history(stage: Stage, name: str) -> None:
+    """On the span of its agent, two spans above the call."""
+    stage.provider.add_span_processor(RecordProcessor(Rows()))  # hands the id down, as in use
+    tracer = stage.provider.get_tracer("framework")
+    history: list[Message] = []
+    for number, session in enumerate(("thread-1", "thread-1", "thread-2")):
+        history.append(user(f"q{number}"))
+        with (
+            tracer.start_as_current_span("agent", attributes={name: session}),
+            tracer.start_as_current_span("step"),
+        ):
+            stage.model.chat(history, said(f"a{number}"), "r")
+        history.append(said(f"a{number}"))
+    stage.model.chat([*history, user("q3")], said("a3"), "r")  # it says none: history does
+    assert sessions(stage.rows) == ["thread-1", "thread-1", "thread-2", "thread-2"]
+
+
+def test_an_id_in_the_context_of_other_packages(stage: Stage) -> None:
+    """OpenInference's ``using_session`` and Traceloop's association properties."""
+    from opentelemetry import context
+
+    for key, value in (("session.id", "s1"), ("association_properties", {"thread_id": "s2"})):
+        token = context.attach(context.set_value(key, value))
+        stage.model.chat([user("Hi")], said("Hello"), "r")
+        context.detach(token)
+    assert sessions(stage.rows) == ["s1", "s2"]
 
 
 @pytest.mark.parametrize("conversation", ["conv_1", {"id": "conv_1"}])

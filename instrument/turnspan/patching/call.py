@@ -29,6 +29,7 @@ from turnspan.content.ledger import InferenceContent, ledger
 from turnspan.content.shapes import kind_of
 from turnspan.content.snapshot import freeze
 from turnspan.context import SESSION_KEY, TURN_KEY, inside_span, scope_attributes
+from turnspan.framework_sessions import session_of
 from turnspan.guard import errors, guard
 from turnspan.patching.endpoint import UNFINISHED, Endpoint, Reply, refusal_of
 from turnspan.turn import Turn
@@ -315,6 +316,8 @@ def begin(
     endpoint.describe(body, attributes)
     if turn is not None or session is not None:
         attributes.update(scope_attributes(turn, session))
+    elif outer and semconv.CONVERSATION_ID not in attributes:
+        _name_session(outer, attributes)
     if turn is not None:
         attributes[semconv.ROUND] = turn.begin_call() if rounds else turn.rounds
     model = attributes.get(semconv.REQUEST_MODEL, "")
@@ -334,6 +337,17 @@ def begin(
         except Exception as error:  # noqa: BLE001  costs the content only
             errors.record("call.freeze_request", error)
     return call
+
+
+def _name_session(outer: Context, attributes: dict[str, Any]) -> None:
+    """The conversation that a framework around the call names."""
+    try:
+        session = session_of(outer)
+    except Exception as error:  # noqa: BLE001  costs that name only
+        errors.record("call.framework_session", error)
+        return
+    if session:
+        attributes[semconv.CONVERSATION_ID] = session
 
 
 def _freeze_request(call: Call, body: Mapping[str, Any]) -> None:
