@@ -407,3 +407,22 @@ def test_another_process_goes_on(tmp_path: Path) -> None:
     for path in (tmp_path / "answers").iterdir():
         assert path.stat().st_mode & 0o077 == 0
         assert b"answer 0" not in path.read_bytes()
+
+
+def test_tools_that_are_told_by_text(stage: Stage) -> None:
+    """A framework writes its model's tool calls, and what they brought, as text (smolagents)."""
+    first = [user("New task:\nThe weather in Rome?")]
+    stage.model.chat(first, said("Let me look.", call_of("call_1", "look", at="Rome")), "r")
+    told = said("Let me look.Calling tools:\n[{'id': 'call_1', 'function': {'name': 'look'}}]")
+    brought = [*first, told, user("Observation:\n25 degrees")]
+    answer = call_of("call_2", "final_answer", answer="Sunny")
+    stage.model.chat(brought, said(None, answer), "r")
+    done = said("Calling tools:\n[{'id': 'call_2', 'function': {'name': 'final_answer'}}]")
+    stage.model.chat(
+        [*brought, done, user("Observation:\nSunny\nNew task:\nAnd in Pisa?")], said("Rain."), "r"
+    )
+    assert len(set(sessions(stage.rows))) == 1
+    found = [(turn.rounds, turn.tool_call_count, turn.status) for turn in stage.rows.turns]
+    assert found == [(2, 2, "final"), (1, 0, "final")]
+    assert stage.rows.turns[1].user_message == "And in Pisa?"
+    assert [tool.result for tool in stage.rows.tools] == ["25 degrees", "Sunny"]

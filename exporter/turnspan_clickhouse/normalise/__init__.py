@@ -357,7 +357,7 @@ class Normaliser:
         cost = self._costs.pop(turn_id, None)
         row = others.turn_summary(facts, content, cost, redactor, batch)
         if facts.foreign:
-            if not self._derived.take_over(facts, row, held, batch):
+            if not self._derived.agents.take_over(facts, row, held, batch):
                 return held  # a wrapper around one agent is not another turn
         else:
             self._decorated.finish(row, content.turn if content is not None else None)

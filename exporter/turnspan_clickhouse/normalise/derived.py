@@ -25,6 +25,7 @@ from turnspan.content.redact import Redactor
 from turnspan.outcomes import tool_failed
 from turnspan.turn import Turn
 from turnspan_clickhouse.batch import Batch
+from turnspan_clickhouse.normalise.agents import AgentSpans
 from turnspan_clickhouse.normalise.answers import SharedAnswers
 from turnspan_clickhouse.normalise.conversations import (
     SESSION_PREFIX,
@@ -32,9 +33,10 @@ from turnspan_clickhouse.normalise.conversations import (
     Conversations,
     Link,
 )
-from turnspan_clickhouse.normalise.history import HistoryReader, Said, is_reminder, observed
-from turnspan_clickhouse.normalise.nesting import Held
+from turnspan_clickhouse.normalise.history import HistoryReader, Said
+from turnspan_clickhouse.normalise.news import asked_in, asks_anew, observe
 from turnspan_clickhouse.normalise.nodes import Conversation, Node
+from turnspan_clickhouse.normalise.open_turns import OpenTurns
 from turnspan_clickhouse.normalise.requested import (
     SCOPE,
     Execution,
@@ -45,7 +47,7 @@ from turnspan_clickhouse.normalise.requested import (
 )
 from turnspan_clickhouse.normalise.sightings import Sightings
 from turnspan_clickhouse.normalise.source import SpanFacts
-from turnspan_clickhouse.normalise.turns import MAX_IDLE_NS, DerivedTurn, Event
+from turnspan_clickhouse.normalise.turns import DerivedTurn, Event
 from turnspan_clickhouse.normalise.written import write_content
 from turnspan_clickhouse.records import LlmCall, ToolCall, TurnSummary
 
@@ -70,13 +72,10 @@ class DerivedTurns:
         self._conversations = Conversations(self._reader, shared)
         self._calls: OrderedDict[str, tuple[Node, bool]] = OrderedDict()
         """By span id, the calls whose reply has not been told yet, and whether it is forced."""
-        self._turns: OrderedDict[str, DerivedTurn] = OrderedDict()
-        """By turn id, those under way."""
+        self.turns = OpenTurns()
+        self.agents = AgentSpans(self.turns, self._conversations, own_ids=own_ids)
         self._landed_in: dict[str, str] = {}
         """By span id, the session in which a call landed that is told again."""
-        self._changed: dict[str, DerivedTurn] = {}
-        self._waiting: OrderedDict[str, DerivedTurn] = OrderedDict()
-        """Turns that wait for their tools' results, idle for longest first."""
 
     # -- calls ------------------
 
@@ -96,7 +95,7 @@ class DerivedTurns:
         news = [
             conversations.said(asking, place) for place in range(asking.new, len(asking.messages))
         ]
-        _observe(news, link)
+        observe(news, bool(link is not None and link.node is not None and link.node.pending))
         turn = self._goes_on(facts, asking, link, news)
         conversation = self._conversation(facts, link, turn)
         row.session_id = row.session_id or conversation.session_id
@@ -105,7 +104,7 @@ class DerivedTurns:
         if turn is None:
             before = link.node.turn if link is not None and link.node is not None else None
             self._bring(link, before, news, facts, row, redactor, batch)
-            turn = self._begin(conversation, facts, row, asking, _asked(news), redactor)
+            turn = self._begin(conversation, facts, row, asking, asked_in(news), redactor)
         else:
             row.turn_id = turn.turn.id
             self._bring(link, turn, news, facts, row, redactor, batch)
@@ -137,7 +136,7 @@ class DerivedTurns:
             self._conversations.answered(node, answers, row.response_id)
         node.pending = asked_for(calls, row.round, facts.end_time)
         self._conversations.nodes.waits(node)
-        self._change(turn)
+        self.turns.change(turn)
 
     def _goes_on(
         self, facts: SpanFacts, asking: Asking, link: Link | None, news: Sequence[Said]
@@ -153,7 +152,7 @@ class DerivedTurns:
             return None
         if facts.session_id and facts.session_id != node.conversation.session_id:
             return None
-        if not _asks_anew(news):
+        if not asks_anew(news):
             return node.turn  # also where a framework's span of a step has ended around it
         again = self._conversations.retried(asking, node.conversation)
         return None if again is None or again.turn.taken_over else again.turn
@@ -195,7 +194,7 @@ class DerivedTurns:
         if not any(said.by_user for said in news):
             return turn
         other = (turn.system, turn.tools) != (asking.system, asking.tools)
-        return turn if other and turn.asked and turn.asked == _asked(news) else None
+        return turn if other and turn.asked and turn.asked == asked_in(news) else None
 
     def _conversation(
         self, facts: SpanFacts, link: Link | None, turn: DerivedTurn | None
@@ -222,8 +221,8 @@ class DerivedTurns:
     ) -> DerivedTurn:
         before = conversation.turn
         if before is not None and not before.closed and not self._own_ids:
-            self._close(before)
-        turn_id = facts.trace_id if facts.trace_id not in self._turns else facts.span_id
+            self.turns.close(before)
+        turn_id = facts.span_id if facts.trace_id in self.turns else facts.trace_id
         summary = TurnSummary(
             project=facts.project,
             service=facts.origin.service,
@@ -243,9 +242,8 @@ class DerivedTurns:
         turn = DerivedTurn(
             Turn(turn_id, agent_name=row.agent_name), summary, asked, asking.system, asking.tools
         )
-        conversation.turn = self._turns[turn_id] = turn
-        if len(self._turns) > MAX_OPEN:
-            self._turns.popitem(last=False)
+        conversation.turn = turn
+        self.turns.add(turn)
         return turn
 
     def _bring(
@@ -284,7 +282,7 @@ class DerivedTurns:
                 continue  # another package's span has told of it, in a trace of its own
             turn.add(Event(tool, facts.span_id), facts.start_time)
             batch.add(tool)
-        self._change(turn)
+        self.turns.change(turn)
 
     def _asking(self, link: Link | None, call_id: str, facts: SpanFacts) -> Node | None:
         """The call whose reply asked for a tool."""
@@ -312,14 +310,14 @@ class DerivedTurns:
             turn = hinted
         row.session_id = turn.session_id
         turn.add(Event(row, facts.span_id), facts.end_time)
-        self._change(turn)
+        self.turns.change(turn)
 
     def changed(self, row: ToolCall) -> None:
         """More is known of a tool than when its turn was told of it."""
-        turn = self._turns.get(row.turn_id)
+        turn = self.turns.get(row.turn_id)
         if turn is not None and any(event.row is row for event in turn.events):
             turn.retell(turn.events)
-            self._change(turn)
+            self.turns.change(turn)
 
     def _executed(self, node: Node, row: ToolCall, redactor: Redactor) -> None:
         """A span is about a tool that a reply asked for: nobody waits for its result any more, but
@@ -332,7 +330,7 @@ class DerivedTurns:
         self, facts: SpanFacts, row: LlmCall, tools: Sequence[ToolCall], batch: Batch
     ) -> None:
         """Tools whose spans are inside the call that asked for them ran after its reply."""
-        turn = self._turns.get(row.turn_id)
+        turn = self.turns.get(row.turn_id)
         if turn is None:
             return
         for tool in tools:
@@ -343,78 +341,9 @@ class DerivedTurns:
             if tool.written_at == batch.written_at:  # else it has landed, in a session or in none
                 tool.session_id = tool.session_id or turn.session_id
         turn.insert([Event(tool, tool.span_id) for tool in tools])
-        self._change(turn)
+        self.turns.change(turn)
         for tool in tools:
             again(tool, batch)
-
-    # -- agents ------------------
-
-    def take_over(self, facts: SpanFacts, row: TurnSummary, held: Held, batch: Batch) -> bool:
-        """An agent's span ended around these calls and tools: make its row that of their turn.
-
-        Returns whether the span is a turn at all: one around a single agent is that agent's
-        wrapper, and says no more than it.
-        """
-        mine = {call.span_id for call in held.calls} | {tool.span_id for tool in held.tools}
-        turns = [self._turns[c.turn_id] for c in held.calls if c.turn_id in self._turns]
-        found = turns[0] if turns else None
-        if found is not None:
-            whole = found.taken_over or all(event.owner in mine for event in found.events)
-            if whole and not self._own_ids:
-                self._forget(found)
-                found.take_over(row, held.turns)
-            else:
-                self._split(found, facts, row, mine, held, batch)
-        elif held.tools and self._conversations.by_trace(facts.trace_id) is None:
-            alone = DerivedTurn(Turn(row.turn_id, agent_name=row.agent_name), row, "", 0, 0)
-            alone.retell([Event(tool, tool.span_id) for tool in held.tools])
-            alone.own(row, held.turns)
-            for tool in held.tools:
-                again(tool, batch)
-        elif held.turns and not held.calls and not held.tools:
-            nested = list({each.turn_id: each for each in held.turns}.values())
-            if len(nested) == 1:
-                _unwrap(row, nested[0], batch)
-                return False
-            _wrap(row, nested)
-        for nested_row in held.turns:
-            if nested_row.turn_id != row.turn_id:
-                nested_row.parent_turn_id = row.turn_id
-                again(nested_row, batch)
-        return True
-
-    def _split(
-        self,
-        found: DerivedTurn,
-        facts: SpanFacts,
-        row: TurnSummary,
-        mine: set[str],
-        held: Held,
-        batch: Batch,
-    ) -> None:
-        """Move an agent's calls and tools into a turn of their own."""
-        own = [event for event in found.events if event.owner in mine]
-        rest = [event for event in found.events if event.owner not in mine]
-        row.session_id = found.session_id or row.session_id
-        moved = DerivedTurn(Turn(facts.span_id, agent_name=row.agent_name), row, found.asked, 0, 0)
-        moved.session_id = row.session_id
-        moved.retell(own)
-        self._turns[facts.span_id] = moved
-        for event in own:
-            node = self._conversations.nodes.by_span(event.owner)
-            if node is not None and isinstance(event.row, LlmCall):
-                node.turn, moved.system, moved.tools = moved, node.system, node.tools
-            again(event.row, batch)
-        if rest:
-            found.retell(rest)
-            for event in rest:
-                again(event.row, batch)
-            self._change(found)
-        else:
-            row.user_message = row.user_message or found.row.user_message
-            found.taken_over = True
-            self._forget(found)
-        moved.own(row, held.turns)
 
     # -- writing ------------------
 
@@ -430,41 +359,9 @@ class DerivedTurns:
 
         With ``last`` nothing more comes: no turn waits for results any longer.
         """
-        self._close_idle(batch.written_at, last)
-        waiting: dict[str, DerivedTurn] = {}
-        for turn in self._changed.values():
-            if ready is None or ready(turn.row):
-                batch.add(turn.summary(redactor, batch))
-            else:
-                waiting[turn.turn.id] = turn
-        self._changed = waiting
+        self.turns.write(redactor, batch, ready, last=last)
         if self._shared is not None:
             self._shared.write()
-
-    def _close_idle(self, now: int, last: bool) -> None:
-        while self._waiting:
-            turn = next(iter(self._waiting.values()))
-            if not last and turn.touched + MAX_IDLE_NS > now:
-                return
-            self._close(turn)
-
-    def _close(self, turn: DerivedTurn) -> None:
-        """No more comes in this turn; what it says of itself may change by that."""
-        waited = turn.waits
-        turn.closed = True
-        self._waiting.pop(turn.turn.id, None)
-        if waited:
-            self._changed[turn.turn.id] = turn
-
-    def _change(self, turn: DerivedTurn) -> None:
-        self._changed[turn.turn.id] = turn
-        self._waiting.pop(turn.turn.id, None)
-        if turn.waits and not turn.taken_over:
-            self._waiting[turn.turn.id] = turn
-
-    def _forget(self, turn: DerivedTurn) -> None:
-        self._changed.pop(turn.turn.id, None)
-        self._waiting.pop(turn.turn.id, None)
 
     def forget_trace(self, trace_id: str, sessions: Mapping[str, str] | None) -> None:
         """Forget the turns of a trace. Where it is told again, its calls as well; ``sessions`` are
@@ -477,52 +374,15 @@ class DerivedTurns:
             if len(self._landed_in) > MAX_OPEN:
                 self._landed_in = dict(sessions)
         for turn in self._conversations.forget_trace(trace_id, again=again):
-            self._forget(turn)
-            self._turns.pop(turn.turn.id, None)
+            self.turns.forget(turn)
 
     def forget(self) -> None:
         """In a forked child: the conversations are the parent's."""
         self._conversations.clear()
         self._calls.clear()
-        self._turns.clear()
-        self._changed.clear()
-        self._waiting.clear()
+        self.turns.clear()
         if self._shared is not None:
             self._shared.after_fork()
-
-
-def _observe(news: Sequence[Said], link: Link | None) -> None:
-    """Take apart what a framework that tells of tools in texts writes as the user's."""
-    waiting = link is not None and link.node is not None and bool(link.node.pending)
-    for said in news:
-        if said.by_user and said.text:
-            brought, words = observed(said.text, waiting)
-            if brought:
-                said.text, said.by_user = words, bool(words)
-                if waiting:
-                    said.results = [{"type": "tool_call_response", "response": brought}]
-
-
-def _asks_anew(news: Sequence[Said]) -> bool:
-    """Whether the user speaks in what is new.
-
-    Text beside or right after tool results that is wholly in a tag is the application's reminder.
-    """
-    after_results = False
-    for said in news:
-        if said.results:
-            after_results = True
-        if said.by_user and not (after_results and is_reminder(said.text)):
-            return True
-    return False
-
-
-def _asked(news: Sequence[Said]) -> str:
-    """What the user said last in what is new; empty where that is nothing."""
-    for said in reversed(news):
-        if said.by_user and said.text:
-            return said.text
-    return ""
 
 
 def _is_forced(request: RequestParts) -> bool:
@@ -535,24 +395,3 @@ def _is_forced(request: RequestParts) -> bool:
     return fields.get("type") in ("tool", "function", "custom") and (
         "name" in fields or "function" in fields or "custom" in fields
     )
-
-
-def _unwrap(row: TurnSummary, nested: TurnSummary, batch: Batch) -> None:
-    """A span around one agent: what it knows more goes to that agent's row."""
-    changed = False
-    for name in ("user_message", "response_text", "agent_name", "user_id"):
-        if not getattr(nested, name) and getattr(row, name):
-            setattr(nested, name, getattr(row, name))
-            changed = True
-    if changed:
-        again(nested, batch)
-
-
-def _wrap(row: TurnSummary, nested: Sequence[TurnSummary]) -> None:
-    """A span around agents that itself called no model: it says what they say together."""
-    first, final = nested[0], nested[-1]
-    row.session_id = row.session_id or first.session_id
-    row.user_message = row.user_message or first.user_message
-    row.response_text = row.response_text or final.response_text
-    if not row.error_type:
-        row.stop_reason, row.stop_detail = final.stop_reason, final.stop_detail

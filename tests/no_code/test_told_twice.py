@@ -1,0 +1,186 @@
+"""One model call, one tool execution: one row, whoever tells of it, in whatever trace."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from opentelemetry.trace import Span, SpanKind, Status, StatusCode
+
+from no_code.conftest import Stage
+from no_code.talks import call_of
+
+SAID = "It is sunny in Rome."
+
+
+@contextmanager
+def beside(stage: Stage, scope: str, name: str, **attributes: Any) -> Iterator[Span]:
+    """A span of another package that a callback begins and ends, in a trace of its own."""
+    span = stage.provider.get_tracer(scope).start_span(name, kind=SpanKind.CLIENT)
+    yield span
+    span.set_attributes(attributes)
+    span.end()
+
+
+def call_attributes(**more: Any) -> dict[str, Any]:
+    """What a framework's callback says of a model call."""
+    output = [{"role": "assistant", "parts": [{"type": "text", "content": SAID}]}]
+    return {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.request.model": "openai/gpt-4o",
+        "gen_ai.output.messages": json.dumps(output),
+        **more,
+    }
+
+
+USER = [{"role": "user", "content": "The weather in Rome?"}]
+
+
+@pytest.mark.parametrize("known_by", ["response id", "answer", "tokens"])
+def test_a_call_beside_a_frameworks_span(stage: Stage, known_by: str) -> None:
+    """By the response id, else by what was answered, else by the tokens."""
+    attributes = call_attributes()
+    if known_by == "response id":
+        attributes["gen_ai.response.id"] = "r1"
+    if known_by != "answer":
+        del attributes["gen_ai.output.messages"]
+    if known_by == "tokens":
+        attributes |= {"gen_ai.usage.input_tokens": 10, "gen_ai.usage.output_tokens": 5}
+    with beside(stage, "framework", "ChatModel", **attributes):
+        stage.model.chat(USER, {"role": "assistant", "content": SAID}, "r1")
+    (call,) = stage.rows.calls
+    (turn,) = stage.rows.turns
+    assert (call.scope_name, call.response_text) == ("turnspan.openai", SAID)
+    assert (turn.llm_call_count, turn.input_tokens, turn.rounds) == (1, 10, 1)
+
+
+def test_two_equal_calls_at_once_are_two(stage: Stage) -> None:
+    """Each of the framework's spans stands for one of ours."""
+    attributes = call_attributes()
+    with (
+        beside(stage, "framework", "a", **attributes),
+        beside(stage, "framework", "b", **attributes),
+    ):
+        for name in ("r1", "r2"):
+            stage.model.chat(USER, {"role": "assistant", "content": SAID}, name)
+    assert [call.response_id for call in stage.rows.calls] == ["r1", "r2"]
+
+
+def test_a_call_that_failed_is_told_twice(stage: Stage) -> None:
+    """Neither knows an answer."""
+    import openai
+
+    with (
+        beside(stage, "framework", "ChatModel", **call_attributes()) as span,
+        pytest.raises(openai.APIStatusError),
+    ):
+        try:
+            stage.model.chat(USER, 500)
+        finally:
+            span.set_status(Status(StatusCode.ERROR, "no"))
+            span.set_attribute("error.type", "500")
+    assert len(stage.rows.calls) == 1
+
+
+def test_another_call_at_the_same_time_is_another(stage: Stage) -> None:
+    """Another answer, or long after."""
+    other = json.dumps([{"role": "assistant", "parts": [{"type": "text", "content": "Rain."}]}])
+    attributes = call_attributes(**{"gen_ai.output.messages": other})
+    with beside(stage, "framework", "ChatModel", **attributes):
+        stage.model.chat(USER, {"role": "assistant", "content": SAID}, "r1")
+    time.sleep(0.3)
+    with beside(stage, "framework", "later", **call_attributes()):
+        pass
+    assert len(stage.rows.calls) == 3
+
+
+@pytest.mark.parametrize("call_id", ["t1", ""])
+def test_a_tool_of_an_mcp_client_is_the_models(stage: Stage, call_id: str) -> None:
+    """Its span is in a trace of its own, and knows the id or only name and arguments."""
+    asked = {"role": "assistant", "content": None, "tool_calls": [call_of("t1", "look", at="Rome")]}
+    stage.model.chat(USER, asked, "r1")
+    attributes: dict[str, Any] = {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "look",
+        "gen_ai.tool.call.arguments": '{"at": "Rome"}',
+    }
+    if call_id:
+        attributes["gen_ai.tool.call.id"] = call_id
+    with beside(stage, "mcp", "tools/call look", **attributes):
+        pass
+    result = {"role": "tool", "tool_call_id": "t1", "content": "25 degrees"}
+    stage.model.chat([*USER, asked, result], {"role": "assistant", "content": SAID}, "r2")
+
+    (tool,) = stage.rows.tools
+    (turn,) = stage.rows.turns
+    assert (tool.call_id, tool.turn_id, tool.session_id) == ("t1", turn.turn_id, turn.session_id)
+    assert tool.result == "25 degrees", "the span did not say it: the next request's messages do"
+    assert (turn.tool_call_count, turn.rounds, turn.stop_reason) == (1, 2, "completed")
+
+
+def test_a_failure_that_only_one_of_them_knows(stage: Stage) -> None:
+    """A callback's span tells of the exception; the model was only given a text."""
+    asked = {"role": "assistant", "content": None, "tool_calls": [call_of("t1", "look", at="Rome")]}
+    stage.model.chat(USER, asked, "r1")
+    span = stage.provider.get_tracer("framework").start_span("look")
+    result = {"role": "tool", "tool_call_id": "t1", "content": "It did not work."}
+    stage.model.chat([*USER, asked, result], {"role": "assistant", "content": "Sorry."}, "r2")
+    span.set_attributes(
+        {
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": "look",
+            "gen_ai.tool.call.id": "t1",
+            "error.type": "ValueError",
+        }
+    )
+    span.set_status(Status(StatusCode.ERROR, "no"))
+    span.end()
+    (tool,) = stage.rows.tools
+    (turn,) = stage.rows.turns
+    assert (tool.failed, turn.tool_error_count, turn.stop_reason) == (True, 1, "tool_failure")
+
+
+def test_a_wrapper_around_an_agent_is_not_another_turn(stage: Stage) -> None:
+    """``Agent workflow`` around ``Agent workflow`` around the agent that works."""
+    tracer = stage.provider.get_tracer("framework")
+    names = ("Agent workflow", "Agent workflow", "Desk")
+    spans = [{"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": name} for name in names]
+    with (
+        tracer.start_as_current_span(names[0], attributes=spans[0]),
+        tracer.start_as_current_span(names[1], attributes=spans[1]),
+        tracer.start_as_current_span(names[2], attributes=spans[2]),
+    ):
+        stage.model.chat(USER, {"role": "assistant", "content": SAID}, "r1")
+    (turn,) = stage.rows.turns
+    assert (turn.agent_name, turn.parent_turn_id) == ("Desk", "")
+    assert (turn.user_message, turn.response_text) == ("The weather in Rome?", SAID)
+
+
+def test_an_agents_span_for_each_step_is_one_turn(stage: Stage) -> None:
+    """The tool runs between them, inside neither."""
+    tracer = stage.provider.get_tracer("framework")
+    agent = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "Desk"}
+    asked = {"role": "assistant", "content": None, "tool_calls": [call_of("t1", "look", at="Rome")]}
+    tool = {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "look",
+        "gen_ai.tool.call.arguments": '{"at":"Rome"}',
+        "gen_ai.tool.call.result": "25",
+    }
+    result = {"role": "tool", "tool_call_id": "t1", "content": "25"}
+    with tracer.start_as_current_span("workflow"):
+        with tracer.start_as_current_span("agent", attributes=agent):
+            stage.model.chat(USER, asked, "r1")
+        with tracer.start_as_current_span("tool", attributes=tool):
+            pass
+        with tracer.start_as_current_span("agent", attributes=agent):
+            stage.model.chat([*USER, asked, result], {"role": "assistant", "content": SAID}, "r2")
+    (turn,) = stage.rows.turns
+    assert (turn.rounds, turn.tool_call_count, turn.response_text) == (2, 1, SAID)
+    assert (turn.user_message, turn.stop_reason) == ("The weather in Rome?", "completed")
+    (row,) = stage.rows.tools
+    assert (row.turn_id, row.call_id) == (turn.turn_id, "t1")
