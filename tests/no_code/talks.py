@@ -34,8 +34,8 @@ class Model:
 
     def __post_init__(self) -> None:
         client = _HTTP.Client(transport=_HTTP.MockTransport(self._answer))
-        self.openai = openai.OpenAI(api_key="k", max_retries=0, http_client=client)
-        self.anthropic = anthropic.Anthropic(api_key="k", max_retries=0, http_client=client)
+        self.openai: Any = openai.OpenAI(api_key="k", max_retries=0, http_client=client)
+        self.anthropic: Any = anthropic.Anthropic(api_key="k", max_retries=0, http_client=client)
 
     def _answer(self, request: Any) -> Any:
         reply = self.replies.pop(0)
@@ -96,8 +96,8 @@ def message_reply(content: list[Message], name: str) -> Message:
 
 def response_reply(text: str, name: str) -> Message:
     """A response that says a text."""
-    said = {"type": "output_text", "text": text, "annotations": []}
-    message = {
+    said: Message = {"type": "output_text", "text": text, "annotations": []}
+    message: Message = {
         "type": "message",
         "id": "m" + name,
         "status": "completed",

@@ -35,7 +35,7 @@ def talks(count: int) -> list[Talk]:
 
 
 def _tool(name: str) -> dict[str, Any]:
-    parameters = {"type": "object", "properties": {}}
+    parameters: dict[str, Any] = {"type": "object", "properties": {}}
     return {"type": "function", "function": {"name": name, "parameters": parameters}}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,7 +18,7 @@ SAID = "It is sunny in Rome."
 
 
 @contextmanager
-def beside(stage: Stage, scope: str, name: str, **attributes: Any) -> Iterator[Span]:
+def beside(stage: Stage, scope: str, name: str, **attributes: Any) -> Generator[Span]:
     """A span of another package that a callback begins and ends, in a trace of its own."""
     span = stage.provider.get_tracer(scope).start_span(name, kind=SpanKind.CLIENT)
     yield span

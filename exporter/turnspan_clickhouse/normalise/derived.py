@@ -20,7 +20,7 @@ from typing import Any
 
 from turnspan.content.convert import first_choice
 from turnspan.content.model import Conversation as Reply
-from turnspan.content.model import RequestParts
+from turnspan.content.model import RequestParts, as_dict
 from turnspan.content.redact import Redactor
 from turnspan.outcomes import tool_failed
 from turnspan.turn import Turn
@@ -389,9 +389,9 @@ def _is_forced(request: RequestParts) -> bool:
     """Whether the request names the one tool that the model must ask for: a way of asking for a
     structured answer, after which nothing is executed."""
     choice: Any = request.parameters.get("tool_choice")
-    if not isinstance(choice, dict):
+    fields = as_dict(choice)
+    if fields is None:
         return False
-    fields: dict[str, Any] = choice
     return fields.get("type") in ("tool", "function", "custom") and (
         "name" in fields or "function" in fields or "custom" in fields
     )

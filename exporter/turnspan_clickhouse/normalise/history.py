@@ -23,6 +23,7 @@ from turnspan.content.model import (
     Message,
     Part,
     RequestParts,
+    as_list,
     dumps,
     dumps_text,
 )
@@ -256,8 +257,8 @@ def is_reminder(text: str) -> bool:
 def _texts_of(value: Any) -> str:
     if isinstance(value, str):
         return value
-    if isinstance(value, list):
-        items: list[Any] = value
+    items = as_list(value)
+    if items is not None:
         return "\n".join([_texts_of(item) for item in items])
     if is_dict(value):
         for name in ("text", "content", "parts"):
