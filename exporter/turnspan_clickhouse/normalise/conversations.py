@@ -196,36 +196,43 @@ class Conversations:
 
     def _node_of(self, asking: Asking, answer: Answer, start: int) -> Node | None:
         """The node that gave this answer, the likeliest of those that may have."""
+        found: list[Node] = []
+        for key in answer.keys:
+            found += [node for node in self.nodes.by_key(asking.project, key) if node not in found]
+        # Most often one of them is simply gone on with; no other can be likelier, and to look at
+        # the whole history for it would cost most of what a call does.
+        added = [node for node in found if self._is_added_to(asking, node, start)]
         best: Node | None = None
         most = (False, 0, False, False, False)
-        seen: set[int] = set()
-        for key in answer.keys:
-            for node in self.nodes.by_key(asking.project, key):
-                if id(node) in seen:
-                    continue
-                seen.add(id(node))
-                grade = self._grade(asking, node, answer, start)
-                if not grade:
-                    continue
-                rank = (
-                    node.conversation.session_id == asking.session_id,
-                    grade,
-                    node.system == asking.system,
-                    not node.continued,
-                    node.trace_id == asking.trace_id,
-                )
-                if rank > most:  # of equals the one that waits longest
-                    best, most = node, rank
+        for node in added or found:
+            grade = self._grade(asking, node, answer, start)
+            rank = (
+                node.conversation.session_id == asking.session_id,
+                grade,
+                node.system == asking.system,
+                not node.continued,
+                node.trace_id == asking.trace_id,
+            )
+            if grade and rank > most:  # of equals the one that waits longest
+                best, most = node, rank
         return best
+
+    def _is_added_to(self, asking: Asking, node: Node, start: int) -> bool:
+        """Whether a node's history, the newest of its conversation, is all before this place."""
+        conversation = node.conversation
+        return (
+            len(conversation.messages) == start
+            and conversation.chain == node.chain
+            and node.system == asking.system
+            and begins_with(asking.messages, conversation.messages)
+        )
 
     def _rewritten(self, asking: Asking, answer: Answer, start: int) -> Node | None:
         """The node that answered the same history, if this is its answer in other words."""
         if not answer.text:
             return None
         self._take_keys(asking, None)
-        chain = START
-        for place in range(start):
-            chain = extended(chain, asking.keys[place])
+        chain = _chained(asking.keys, start)
         found: Node | None = None
         for node in self.nodes.by_key(asking.project, _asked_key(asking, chain)):
             written = any(each.is_written_in(answer) for each in node.answers)
@@ -253,52 +260,40 @@ class Conversations:
 
     def _chain(self, asking: Asking, node: Node, start: int) -> int:
         """The key of the history before this place."""
-        conversation = node.conversation
-        if len(conversation.messages) == start and begins_with(
-            asking.messages, conversation.messages
-        ):
-            chain = START
-            for key in conversation.keys:
-                chain = extended(chain, key)
-            return chain
-        self._take_keys(asking, conversation)
-        chain = START
-        for place in range(start):
-            chain = extended(chain, asking.keys[place])
-        return chain
+        if self._is_added_to(asking, node, start):
+            return node.chain
+        self._take_keys(asking, node.conversation)
+        return _chained(asking.keys, start)
 
     def _last_before(self, asking: Asking, start: int) -> int:
+        """The key of the newest message before this place that is not the model's."""
         for place in range(start - 1, -1, -1):
             said = self.said(asking, place)
-            if not said.is_system:
-                return said.key if said.role != "assistant" else 0
+            if not said.is_system and said.role != "assistant":
+                return said.key
         return 0
 
     def _take_keys(self, asking: Asking, like: Conversation | None) -> None:
         """Know every message's key; those that a conversation has at their places are the same."""
-        if len(asking.keys) == len(asking.messages):
-            self._sum_up(asking)
-            return
-        keys: list[int] = []
-        known, known_keys = ([], []) if like is None else (like.messages, like.keys)
-        count = len(known)
-        for place, message in enumerate(asking.messages):
-            if place < count and (message is known[place] or message == known[place]):
-                keys.append(known_keys[place])
+        messages, count = asking.messages, len(asking.messages)
+        if len(asking.keys) != count:
+            known: list[Any] = [] if like is None else like.messages
+            if like is not None and begins_with(messages, known):  # it was only added to
+                new = [self.said(asking, place).key for place in range(len(known), count)]
+                asking.keys = like.keys + new
+                asking.chain = like.chain
+                for key in new:
+                    asking.chain = extended(asking.chain, key)
             else:
-                keys.append(self.said(asking, place).key)
-        asking.keys = keys
-        self._sum_up(asking)
-
-    def _sum_up(self, asking: Asking) -> None:
-        chain, last = START, 0
-        for key in asking.keys:
-            chain = extended(chain, key)
-        for place in range(len(asking.keys) - 1, -1, -1):
-            if asking.keys[place] and self.said(asking, place).role != "assistant":
-                last = asking.keys[place]
-                break
-        asking.chain, asking.last = chain, last
+                known_keys = [] if like is None else like.keys
+                keys: list[int] = []
+                for place, message in enumerate(messages):
+                    if place < len(known) and (message is known[place] or message == known[place]):
+                        keys.append(known_keys[place])
+                    else:
+                        keys.append(self.said(asking, place).key)
+                asking.keys, asking.chain = keys, _chained(keys, count)
+        asking.last = self._last_before(asking, count)
 
     def _begin_after(self, asking: Asking, node: Node) -> None:
         """The history that the provider keeps goes before what the request says."""
@@ -317,9 +312,7 @@ class Conversations:
         if known.system != asking.system:
             return False
         self._take_keys(asking, None)
-        chain = START
-        for place in range(start):
-            chain = extended(chain, asking.keys[place])
+        chain = _chained(asking.keys, start)
         return chain == known.chain or (
             answer.distinct and self._last_before(asking, start) == known.last
         )
@@ -383,6 +376,9 @@ class Conversations:
         else:
             size = size_of_all(asking.messages)
         conversation.messages, conversation.keys = asking.messages, asking.keys
+        conversation.chain = (
+            _chained(asking.keys, len(asking.keys)) if asking.previous_id else asking.chain
+        )
         conversation.size = size
         self._held += size - before
         while self._held > MAX_HELD and len(self._known) > 1:
@@ -432,7 +428,15 @@ class Conversations:
     def _drop_oldest(self) -> None:
         _, oldest = self._known.popitem(last=False)
         self._held -= oldest.size
-        oldest.messages, oldest.keys, oldest.size = [], [], 0
+        oldest.messages, oldest.keys, oldest.chain, oldest.size = [], [], START, 0
+
+
+def _chained(keys: list[int], count: int) -> int:
+    """The key of the history that the first messages are."""
+    chain = START
+    for place in range(count):
+        chain = extended(chain, keys[place])
+    return chain
 
 
 def _asked_key(asking: Asking, chain: int) -> int:

@@ -89,7 +89,7 @@ class Answer:
             self.keys.append(reader.digest("ids\0" + "\0".join(self.call_ids)))
         if self.text:
             self.keys.append(reader.digest("text\0" + self.text))
-        if calls:
+        if calls and not self.keys:  # a framework may have made new ids; the text is enough then
             asked = sorted(f"{call.get('name')}\0{_arguments(call)}" for call in calls)
             self.keys.append(reader.digest("calls\0" + "\0".join(asked)))
 
@@ -125,10 +125,15 @@ class HistoryReader:
     def message(self, dialect: str, raw: Any, default_role: str = "user") -> Said:
         """Read one message as its provider writes it."""
         raw = thawed(raw)
-        if is_dict(raw) and len(raw) == 2:  # as most are: nothing but a role and a text
+        if is_dict(raw):  # without a conversion, as most are
             role, content = raw.get("role"), raw.get("content")
-            if type(role) is str and role in _PLAIN_ROLES and type(content) is str:
-                return self._plain(role, content)
+            if type(role) is str and type(content) is str:
+                if len(raw) == 2 and role in _PLAIN_ROLES:
+                    return self._plain(role, content)
+                call_id: Any = raw.get("tool_call_id")
+                if role == "tool" and type(call_id) is str:
+                    part: Part = {"type": TOOL_CALL_RESPONSE, "id": call_id, "response": content}
+                    return self._of({"role": role, "parts": [part]})
         return self._of(convert_message(dialect, raw, default_role=default_role))
 
     def answers(self, messages: list[Message], one_choice: bool) -> list[Answer]:
@@ -200,10 +205,10 @@ class HistoryReader:
                 texts.append(str(part.get("content", "")))
             elif kind == TOOL_CALL:
                 said.calls.append(part)
-                others.append(f"call\0{part.get('name')}\0{_arguments(part)}")
+                others.append(f"call\0{part.get('name')}\0{_written(part.get('arguments'))}")
             elif kind == TOOL_CALL_RESPONSE:
                 said.results.append(part)
-                others.append(f"result\0{canonical(part.get('response'))}")
+                others.append(f"result\0{_written(part.get('response'))}")
             elif kind != REASONING:
                 others.append(_other(part))
         said.text = texts[0] if len(texts) == 1 else "\n".join(texts)
@@ -265,6 +270,11 @@ def _texts_of(value: Any) -> str:
             if name in value:
                 return _texts_of(value[name])
     return ""
+
+
+def _written(value: Any) -> str:
+    """A value as an application sends it again, call after call."""
+    return value if isinstance(value, str) else dumps_text(value)
 
 
 def _arguments(call: Part) -> str:

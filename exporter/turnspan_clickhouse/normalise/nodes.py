@@ -19,7 +19,7 @@ MAX_ALIKE: Final = 32
 class Conversation:
     """An undecorated conversation: its session, and the newest call's messages."""
 
-    __slots__ = ("keys", "messages", "project", "session_id", "size", "turn")
+    __slots__ = ("chain", "keys", "messages", "project", "session_id", "size", "turn")
 
     def __init__(self, project: str, session_id: str) -> None:
         self.project = project
@@ -29,6 +29,8 @@ class Conversation:
         self.messages: list[Any] = []
         self.keys: list[int] = []
         """Of the messages, one each."""
+        self.chain = 0
+        """Of all of them."""
         self.size = 0
         """About how many bytes the messages take (``size_of``)."""
 
