@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from opentelemetry.trace import Span, SpanKind, Status, StatusCode
+from opentelemetry.trace import Span, SpanKind, Status, StatusCode, use_span
 
 from no_code.conftest import Stage
 from no_code.talks import call_of
@@ -184,3 +184,28 @@ def test_an_agents_span_for_each_step_is_one_turn(stage: Stage) -> None:
     assert (turn.user_message, turn.stop_reason) == ("The weather in Rome?", "completed")
     (row,) = stage.rows.tools
     assert (row.turn_id, row.call_id) == (turn.turn_id, "t1")
+
+
+def test_an_agents_span_that_ends_after_the_one_around_it(stage: Stage) -> None:
+    """An async generator that is closed late: the turn is still one."""
+    tracer = stage.provider.get_tracer("framework")
+    agent = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "desk"}
+    outer = tracer.start_span("invoke_agent desk", attributes=agent)
+    with use_span(outer):
+        inner = tracer.start_span("desk.on_messages", attributes=agent)
+    with use_span(inner):
+        stage.model.chat(USER, {"role": "assistant", "content": SAID}, "r1")
+    outer.end()
+    inner.end()
+    (turn,) = stage.rows.turns
+    assert (turn.agent_name, turn.rounds, turn.response_text) == ("desk", 1, SAID)
+
+
+def test_results_alone_go_on_with_the_call_that_asked(stage: Stage) -> None:
+    """The provider keeps the history, and the span does not say which."""
+    asked = {"role": "assistant", "content": None, "tool_calls": [call_of("t1", "look", at="Rome")]}
+    stage.model.chat(USER, asked, "r1")
+    result = {"role": "tool", "tool_call_id": "t1", "content": "25"}
+    stage.model.chat([result], {"role": "assistant", "content": SAID}, "r2")
+    (turn,) = stage.rows.turns
+    assert (turn.rounds, turn.tool_call_count) == (2, 1)

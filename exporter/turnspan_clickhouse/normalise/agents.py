@@ -55,6 +55,9 @@ class AgentSpans:
                 _unwrap(row, nested[0], batch)
                 return False
             _wrap(row, nested)
+        elif not (held.turns or held.calls or held.tools):
+            # Of an agent that nothing was recorded of, what it was asked and said is all there is.
+            return bool(row.user_message or row.response_text or row.error_type)
         for nested_row in held.turns:
             if nested_row.turn_id != row.turn_id:
                 nested_row.parent_turn_id = row.turn_id

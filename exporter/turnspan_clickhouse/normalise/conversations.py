@@ -121,17 +121,17 @@ class Conversations:
         asking.tools = self._reader.tools(request)
         return asking
 
-    def link(self, asking: Asking) -> Link | None:
+    def link(self, facts: SpanFacts, asking: Asking) -> Link | None:
         """What the call goes on with, by the id it names, else by what was answered before."""
         found = self._by_previous_id(asking) if asking.previous_id else None
         if found is None:
-            found = self._by_history(asking)
+            found = self._by_history(asking) or self._by_results(facts, asking)
         if found is not None:
             asking.new = found.new
         if found is None or found.node is None:
             self._take_keys(asking, None)
         elif not asking.keys:
-            if asking.previous_id:
+            if not asking.new:
                 self._begin_after(asking, found.node)
             else:
                 self._take_keys(asking, found.node.conversation)
@@ -170,6 +170,16 @@ class Conversations:
                 if self._is_known(known, asking, answer, start):
                     return Link(None, stop, known.session_id)
             end = start
+        return None
+
+    def _by_results(self, facts: SpanFacts, asking: Asking) -> Link | None:
+        """The call that asked for the tools whose results a request without a history brings."""
+        if not asking.messages or any(said.role == "assistant" for said in asking.read.values()):
+            return None
+        for part in self.said(asking, 0).results:
+            node = self.nodes.waiting_for(str(part.get("id") or ""), facts, None)
+            if node is not None:
+                return Link(node, 0)
         return None
 
     def _run_before(self, asking: Asking, end: int) -> tuple[int, int] | None:
@@ -376,9 +386,7 @@ class Conversations:
         else:
             size = size_of_all(asking.messages)
         conversation.messages, conversation.keys = asking.messages, asking.keys
-        conversation.chain = (
-            _chained(asking.keys, len(asking.keys)) if asking.previous_id else asking.chain
-        )
+        conversation.chain = asking.chain if asking.new else _chained(asking.keys, len(asking.keys))
         conversation.size = size
         self._held += size - before
         while self._held > MAX_HELD and len(self._known) > 1:

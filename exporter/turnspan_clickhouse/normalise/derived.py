@@ -91,7 +91,7 @@ class DerivedTurns:
         """Give an undecorated call its session, turn and round, before its messages land."""
         conversations = self._conversations
         asking = conversations.read(facts, dialect, request)
-        link = conversations.link(asking)
+        link = conversations.link(facts, asking)
         news = [
             conversations.said(asking, place) for place in range(asking.new, len(asking.messages))
         ]

@@ -60,7 +60,7 @@ class Nesting:
         """Keep rows for the span around this one; a root's are nobody's any more."""
         trace = self._traces.get(facts.trace_id)
         if not facts.parent_span_id:
-            if trace is not None:
+            if trace is not None and not trace:  # else spans within it have still to end
                 del self._traces[facts.trace_id]
             return
         if held is None or not (held.calls or held.tools or held.turns):
