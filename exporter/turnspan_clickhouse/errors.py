@@ -33,3 +33,7 @@ class QueryError(StoreError):
 
 class SpoolError(Exception):
     """The spool cannot take a segment now; ``str(error)`` says why."""
+
+
+class SpoolFullError(SpoolError):
+    """The spool is at its limit, of records that matter more than the segment."""

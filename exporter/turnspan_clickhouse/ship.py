@@ -29,6 +29,7 @@ from turnspan_clickhouse.interrupt import interrupt_turns
 from turnspan_clickhouse.locks import FileLock
 from turnspan_clickhouse.migrate import current_version, migrate
 from turnspan_clickhouse.refusals import BAD_DATA, MISSING_SCHEMA, NO_MEMORY, is_final, waits
+from turnspan_clickhouse.room import given_up
 from turnspan_clickhouse.segments import Segment, host_and_pid, rows_in
 from turnspan_clickhouse.spool import Spool
 from turnspan_clickhouse.stores import Store, open_store
@@ -321,6 +322,7 @@ class Shipper:
                 return
             for path in together:
                 path.unlink(missing_ok=True)
+                given_up(self._spool.folder, _process(path)).unlink(missing_ok=True)
 
 
 def _lacks_schema(store: Store, group: Group, error: QueryError) -> bool:

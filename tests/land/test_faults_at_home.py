@@ -93,17 +93,20 @@ def bare_dsn(tmp_path: Path) -> Dsn:
 
 
 def test_a_full_disk(disk: SmallDisk, application: Application) -> None:
-    """What finds no room is counted; what was written before is whole and lands although the disk
-    is full, which makes room for the next."""
+    """What finds no room waits in memory; what was written before is whole and lands although the
+    disk is full, which makes room for some."""
     assert application.work(3)
     disk.fill()
     assert not application.work(4)
+    waited = application.exporter.unwritten()
+    assert waited >= 40
     assert ship(application.dsn).ok
-    assert application.work(1)
+    application.work(1)
+    assert application.exporter.unwritten() < waited
     disk.relieve()
     assert application.work(2)
     found = application.figures()
-    assert (found.landed, found.dropped, found.duplicated) == (60, 40, 0)
+    assert (found.landed, found.dropped, found.duplicated) == (100, 0, 0)
     on_page("disk full", found)
 
 
@@ -147,7 +150,7 @@ def test_a_read_only_disk(disk: SmallDisk, bare_dsn: Dsn) -> None:
     assert application.work(2)
     found = application.figures()
     application.provider.shutdown()
-    assert (found.landed, found.dropped, found.duplicated) == (50, 20, 0)
+    assert (found.landed, found.dropped, found.duplicated) == (70, 0, 0)
     on_page("spool on a read-only disk", found)
 
 

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timezone
 from pathlib import Path
 
+from turnspan_clickhouse.contents import Usage
 from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.spool import Spool, Usage
+from turnspan_clickhouse.spool import Spool
 from turnspan_console.checks.check import FAIL, OK, WARN, Check
 from turnspan_console.values import seconds, size
 from turnspan_records.spooled import refused, writers
