@@ -12,6 +12,7 @@ from opentelemetry import context as otel_context
 
 from turnspan.guard import errors, logger
 from turnspan_clickhouse.dsn import Dsn
+from turnspan_clickhouse.segments import origin
 from turnspan_clickhouse.ship import Shipper, ShipResult
 from turnspan_clickhouse.spool import Spool
 from turnspan_clickhouse.stores import Store, open_store
@@ -103,8 +104,9 @@ class BackgroundShipper:
 
     def _landed(self, names: set[str]) -> bool:
         """Whether these left the spool for the store; others may write new ones all the time."""
-        rejected = self._spool.rejected_folder
-        return not names & self._spool.names() and not any((rejected / n).exists() for n in names)
+        ours = {origin(name) for name in names}
+        there = (*self._spool.names(), *(one.name for one in self._spool.rejected()))
+        return not any(origin(name) in ours for name in there)
 
     def _gone(self) -> bool:
         """Whether another process has shipped what a flush or the end waits for."""

@@ -12,7 +12,12 @@ class StoreBusyError(StoreError):
 
 
 class StoreUnavailableError(StoreError):
-    """The server does not answer now; trying again later is right."""
+    """The server does not answer now; trying again later is right. ``late``: it was reached, and
+    the answer did not come in time, as where there is too much to do at once."""
+
+    def __init__(self, message: str, *, late: bool = False) -> None:
+        super().__init__(message)
+        self.late = late
 
 
 class SchemaChangedError(StoreError):

@@ -21,7 +21,7 @@ import secrets
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from turnspan_clickhouse import contents
@@ -36,6 +36,7 @@ from turnspan_clickhouse.segments import (
     host_and_pid,
     is_name,
     new_name,
+    read_name,
     reason_of,
 )
 from turnspan_clickhouse.totals import Account, Totals, read_account
@@ -221,6 +222,23 @@ class Spool:
                         if path.stat().st_mtime < oldest:
                             path.unlink()
 
+    def split(self, segment: Segment, halves: Iterable[bytes]) -> list[Segment]:
+        """Put two segments of a part of its rows each in a segment's place. Their names follow from
+        its own, so that a crash in between is mended by doing it again.
+
+        Raises:
+            OSError: they cannot be written; the segment is as it was.
+        """
+        made: list[Segment] = []
+        for number, content in enumerate(halves, start=1):
+            path = segment.part(number, content)
+            write_whole(path, content)
+            found = read_name(path, path.stat())
+            if found is not None:
+                made.append(found)
+        segment.unlink()
+        return made
+
     def reject(self, segment: Segment, reason: str) -> None:
         """Set a segment aside that the store will never take, with the reason beside it."""
         target = private_folder(self.rejected_folder) / segment.name
@@ -270,7 +288,7 @@ class SpoolWriter:
             self.spool.make_room(table, len(block))
             if self.spool.dropped.total() != lost:
                 self.tell()
-            name = new_name(self._process, schema_version, table)
+            name = new_name(self._process, schema_version, table, block)
             try:
                 path = self._write(name, block, sync)
             except OSError:
