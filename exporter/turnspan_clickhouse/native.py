@@ -19,7 +19,7 @@ _WIDTHS = {
     **dict.fromkeys(("Int32", "UInt32", "Float32", "DateTime", "Date32"), 4),
     **dict.fromkeys(("Int64", "UInt64", "Float64", "DateTime64"), 8),
 }
-_TYPE = re.compile(r"(\w+)(?:\((.*)\))?", re.DOTALL)
+_TYPE = re.compile(r"([A-Z][A-Za-z0-9]+)(?:\((.*)\))?", re.DOTALL)
 
 
 class MalformedError(ValueError):
@@ -80,7 +80,9 @@ class _Reader:
         if rows > len(self.data) - self.at:  # each takes a byte at least
             raise MalformedError
         match = _TYPE.fullmatch(kind)
-        outer, inner = (match[1], match[2] or "") if match else (kind, "")
+        if match is None:  # what is no type's name at all shows that something before is wrong
+            raise MalformedError
+        outer, inner = match[1], match[2] or ""
         if outer == "String":
             return self.strings(middle), self.strings(rows - middle)
         if outer == "Nullable":

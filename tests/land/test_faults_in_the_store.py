@@ -124,7 +124,7 @@ def test_the_memory_limit(server_dsn: Dsn) -> None:
 
 
 def test_a_call_too_large_for_the_memory(server_dsn: Dsn) -> None:
-    """It waits for more memory, each of its rows by itself; what is smaller does not wait for it."""
+    """It waits for more memory, each row of it by itself; what is smaller does not wait for it."""
     on_store(server_dsn)
     trial = Trial(server_dsn, dataclasses.replace(server_dsn, user="narrow"))
     trial.emit(1, text=random.Random(1).randbytes(10_000_000).hex())
