@@ -7,10 +7,12 @@ exporter writes the rows of turns that have just begun and, for a server store, 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from opentelemetry import context as otel_context
 from opentelemetry.sdk.trace import ReadableSpan
@@ -72,9 +74,11 @@ class ClickHouseSpanExporter(SpanExporter):
         self._failing = False
         self._losing = False
         self._lost_rows = 0
+        self._ticker: threading.Thread | None = None
         self._pid = os.getpid()
         self._untold = Untold(self._gone)
-        self._untold.reset()
+        self._known, self._remaining = Accounts(), 0  # as last seen
+        self._look_anew()
         self._shipper: BackgroundShipper | None = None
         self._ledger.attach()
         metrics.use_pricer(cost_of_call)
@@ -87,6 +91,8 @@ class ClickHouseSpanExporter(SpanExporter):
         in memory, and what there is no room for is ``dropped``."""
         if os.getpid() != self._pid:  # under a processor that does not tell us of a fork
             self.after_fork()
+        if self._ticker is None:
+            self._start_ticker()
         with self._lock:
             batch = self._batch()
             self._add_announced(batch, spans)
@@ -116,20 +122,20 @@ class ClickHouseSpanExporter(SpanExporter):
         if self._shipper is not None:
             fine = self._shipper.flush(timeout_millis / 1000) and fine
         self._writer.tell()
-        return self._untold.nothing_since(told) and fine
+        return self._nothing_since(told) and fine
 
     def sync(self) -> bool:
         """Make sure that what was exported survives a power cut; True as for ``force_flush``."""
         told = self._untold.told()
         fine = self._writer.sync() and not self._unwritten.rows
-        return self._untold.nothing_since(told) and fine
+        return self._nothing_since(told) and fine
 
     def shutdown(self) -> None:
         """Stop the threads; ship for a bounded time. What is left goes with the next start."""
         if self._closed.is_set():
             return
         self._closed.set()
-        if self._ticker is not threading.current_thread():
+        if self._ticker is not None and self._ticker is not threading.current_thread():
             self._ticker.join(timeout=2)
         self._write_announced()
         self._unwritten.give_up(SpoolError("the process ends"))
@@ -144,7 +150,10 @@ class ClickHouseSpanExporter(SpanExporter):
     def remaining(self) -> int:
         """Segments in the spool that have not landed (0 for the embedded store: a reader lands
         them when it opens the store)."""
-        return 0 if self._dsn.embedded else len(self._spool.names())
+        if not self._dsn.embedded:
+            with contextlib.suppress(OSError):  # too many open files
+                self._remaining = len(self._spool.names())
+        return self._remaining
 
     def unwritten(self) -> int:
         """Rows that wait in memory, since the spool could not take them."""
@@ -158,8 +167,19 @@ class ClickHouseSpanExporter(SpanExporter):
 
     def accounts(self) -> Accounts:
         """What is spooled, has landed and was refused, of every process that writes this spool."""
-        usage = self._spool.usage()
-        return Accounts(0, usage.rows, sum(usage.shipped.values()), usage.rejected_rows)
+        with contextlib.suppress(OSError):  # too many open files
+            self._known = replace(self._spool.usage().accounts, queued=0, dropped={})
+        return self._known
+
+    def _nothing_since(self, told: Mapping[str, int]) -> bool:
+        try:
+            return self._untold.nothing_since(told)
+        except OSError:  # too many open files: nobody knows
+            return False
+
+    def _look_anew(self) -> None:
+        with contextlib.suppress(OSError):  # as above
+            self._untold.reset()
 
     def _gone(self) -> dict[str, int]:
         """As ``dropped``, and what others refused or gave up of this process's segments."""
@@ -183,7 +203,7 @@ class ClickHouseSpanExporter(SpanExporter):
         self._unwritten.forget()
         self._ledger.after_fork()
         self._writer.after_fork()
-        self._untold.reset()
+        self._look_anew()
         self._normaliser.after_fork()
         self._start_threads()
 
@@ -269,11 +289,17 @@ class ClickHouseSpanExporter(SpanExporter):
     # -- threads ------------------
 
     def _start_threads(self) -> None:
-        self._ticker = threading.Thread(target=self._tick, name="turnspan-exporter", daemon=True)
-        self._ticker.start()
+        self._ticker = None
+        self._start_ticker()
         if not self._dsn.embedded:
             self._shipper = BackgroundShipper(self._dsn, self._spool)
             self._shipper.start()
+
+    def _start_ticker(self) -> None:
+        ticker = threading.Thread(target=self._tick, name="turnspan-exporter", daemon=True)
+        with contextlib.suppress(RuntimeError):  # the system has no thread to give: next time
+            ticker.start()
+            self._ticker = ticker
 
     def _tick(self) -> None:
         otel_context.attach(otel_context.set_value(_SUPPRESS, True))

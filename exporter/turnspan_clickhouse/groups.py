@@ -143,11 +143,16 @@ def listed(folder: Path) -> frozenset[str]:
 
 
 def planned(segments: Iterable[Segment], folder: Path) -> Iterator[Group]:
-    """New groups of what waits: one table, one schema version, of limited size."""
+    """New groups of what waits: one table, one schema version, of limited size. What was tried
+    alone before comes last: it may be refused again, and is to keep nobody waiting."""
     gathered: dict[tuple[str, int], list[Segment]] = {}
     sizes: dict[tuple[str, int], int] = {}
+    alone: list[Segment] = []
     for segment in segments:
-        if segment.alone or segment.size >= GROUP_BYTES:
+        if segment.alone:
+            alone.append(segment)
+            continue
+        if segment.size >= GROUP_BYTES:
             yield Group.of([segment], folder)
             continue
         kind = (segment.table, segment.schema_version)
@@ -161,3 +166,5 @@ def planned(segments: Iterable[Segment], folder: Path) -> Iterator[Group]:
         sizes[kind] = size
     for together in gathered.values():
         yield Group.of(together, folder)
+    for segment in alone:
+        yield Group.of([segment], folder)

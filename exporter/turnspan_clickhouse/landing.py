@@ -21,6 +21,7 @@ from turnspan_clickhouse.errors import (
     StoreUnavailableError,
 )
 from turnspan_clickhouse.groups import Group
+from turnspan_clickhouse.holders import Holder
 from turnspan_clickhouse.migrate import current_version, migrate
 from turnspan_clickhouse.native import halves, shape
 from turnspan_clickhouse.refusals import BAD_DATA, MISSING_SCHEMA, by_size, is_final, waits
@@ -58,6 +59,8 @@ class ShipResult:
     """Segments that were made of the rows of one that was refused."""
     busy: bool = False
     """Another process ships this spool, or has just done so, and was not waited for."""
+    holder: Holder | None = None
+    """Who that is, where it holds the lock still."""
     errors: list[str] = field(default_factory=list[str])
 
     @property
@@ -256,10 +259,6 @@ class Landing:
                 self._limits[group.table] = group.size
             return self._halved(group, segments)
         (segment,) = segments
-        if too_large and isinstance(error, QueryError):
-            self._strikes[group.table] += 4 if segment.size < _SMALL_BYTES else 1
-            if self._strikes[group.table] >= _STRIKES:
-                raise error
         if too_large or (final and self._splits < _SPLITS):
             parts = halves(blocks[0])
             if parts is not None:
@@ -270,6 +269,9 @@ class Landing:
         if final:
             self._reject(segment, str(error))
         elif too_large:
+            self._strikes[group.table] += 4 if segment.size < _SMALL_BYTES else 1
+            if self._strikes[group.table] >= _STRIKES:
+                raise error
             self._oversize.append((segment, f"{segment.name}: {error}"))
         elif len(self._result.errors) >= MAX_KEPT:
             raise error

@@ -19,6 +19,7 @@ from pathlib import Path
 from turnspan_clickhouse.dsn import Dsn
 from turnspan_clickhouse.errors import QueryError, StoreError
 from turnspan_clickhouse.groups import pending, planned
+from turnspan_clickhouse.holders import Holder, holder, last_shipped, signed
 from turnspan_clickhouse.interrupt import interrupt_turns
 from turnspan_clickhouse.landing import Landing, ShipResult
 from turnspan_clickhouse.locks import FileLock
@@ -33,6 +34,8 @@ __all__ = ["ShipResult", "Shipper", "ship"]
 
 _BURIED_TOGETHER = 500
 """Dead writers whose turns are looked for at once: their names are in the query's address."""
+_LOOK_SECONDS = 2.0
+"""How often it is looked who holds the lock that is waited for."""
 _POLL_SECONDS, _POLL_AT_MOST = 0.02, 0.5
 """How often the lock is tried: ever less, or a hundred that wait leave the one no time to ship."""
 
@@ -63,17 +66,20 @@ class Shipper:
         *,
         wait: bool = True,
         until: Callable[[], bool] = lambda: False,
+        waiting: Callable[[Holder], None] = lambda _: None,
     ) -> ShipResult:
         """Ship what waits until all is landed, the store stops taking it, or the deadline.
 
         ``deadline`` is a ``time.monotonic()`` value. With ``wait`` another process that ships is
-        waited for as long, or until ``until`` says that it has done our work. Nothing is raised:
-        what went wrong is in the result, what waits stays.
+        waited for as long, or until ``until`` says that it has done our work, unless that one is
+        stopped; ``waiting`` is told who it is, every few seconds. Nothing is raised: what went
+        wrong is in the result, what waits stays.
         """
         result = ShipResult()
-        before = self._spool.names()
+        before = set[str]()
         try:
-            lock = self._take_lock(deadline, wait, until)
+            before = self._spool.names()
+            lock = self._take_lock(deadline, wait, until, waiting)
             if lock is not None:
                 try:
                     self._run_locked(lock, result, deadline)
@@ -84,22 +90,40 @@ class Shipper:
             lock = None
         else:
             result.busy = lock is None
-        result.remaining = len((before | result.parts) & self._spool.names())
+        with contextlib.suppress(OSError):  # too many open files: it is said above
+            result.remaining = len((before | result.parts) & self._spool.names())
         result.busy = result.busy and result.remaining > 0
+        if result.busy:
+            result.holder = holder(self._lock)
         return result
 
+    @property
+    def _lock(self) -> Path:
+        return self._spool.folder / "ship.lock"
+
     def _take_lock(
-        self, deadline: float | None, wait: bool, until: Callable[[], bool]
+        self,
+        deadline: float | None,
+        wait: bool,
+        until: Callable[[], bool],
+        waiting: Callable[[Holder], None],
     ) -> FileLock | None:
         # A short time left is not spent on courtesy.
         left = float("inf") if deadline is None else (deadline - time.monotonic()) / 2
         courteous = time.monotonic() + min(self._courtesy, left)
-        pause = _POLL_SECONDS
+        pause, look_at = _POLL_SECONDS, time.monotonic() + _LOOK_SECONDS
         while self._spool.folder.is_dir():
             if time.monotonic() >= courteous or not self._just_shipped():
-                lock = FileLock.take(self._spool.folder / "ship.lock")
+                lock = FileLock.take(self._lock)
                 if lock is not None:
                     return lock
+            if wait and time.monotonic() >= look_at:
+                look_at = time.monotonic() + _LOOK_SECONDS
+                found = holder(self._lock)
+                if found is not None:
+                    waiting(found)
+                    if found.stopped:
+                        break
             if not wait or until() or (deadline is not None and time.monotonic() >= deadline):
                 break
             if deadline is not None:
@@ -112,22 +136,20 @@ class Shipper:
         """Whether another process has shipped less than the courtesy ago."""
         if not self._courtesy:
             return False
-        path = self._spool.folder / "ship.lock"
         try:
-            age = time.time() - path.stat().st_mtime
-            if not 0 <= age < self._courtesy:  # below 0: the clock was set back
-                return False
-            return path.read_bytes() != _signature()
+            shipper, shipped = last_shipped(self._lock.read_bytes())
         except OSError:
             return False
+        # Below 0: the clock was set back.
+        return 0 <= time.time() - shipped < self._courtesy and shipper != host_and_pid(os.getpid())
 
     def _run_locked(self, lock: FileLock, result: ShipResult, deadline: float | None) -> None:
+        _sign(lock, shipped=False)
         self._spool.clean()
         dead, segments = self._spool.dead_writers(), self._spool.segments()
         if segments or dead:
             with self._opener() as store:
-                with contextlib.suppress(OSError):  # a full disk: no courtesy is asked for
-                    lock.write(_signature())
+                _sign(lock, shipped=True)
                 self._ship_all(store, segments, result, deadline)
                 self._bury(store, dead, result, deadline)
 
@@ -181,24 +203,28 @@ def _process(lock: Path) -> str:
     return lock.stem.rpartition("-")[0]
 
 
-def _signature() -> bytes:
-    """Who shipped last, in ``ship.lock``."""
-    return host_and_pid(os.getpid()).encode()
+def _sign(lock: FileLock, *, shipped: bool) -> None:
+    with contextlib.suppress(OSError):  # a full disk: no courtesy is asked for
+        lock.write(signed(lock.content(), shipped=shipped))
 
 
 def ship(
-    store: Dsn | Store, *, deadline: float | None = None, spool: Spool | None = None
+    store: Dsn | Store,
+    *,
+    deadline: float | None = None,
+    spool: Spool | None = None,
+    waiting: Callable[[Holder], None] = lambda _: None,
 ) -> ShipResult:
     """Ship what waits in a store's spool, once, migrating where the schema is missing or older.
 
     An embedded store that the caller has open is given as it is: a second opener would wait for it.
-    ``deadline`` is a ``time.monotonic()`` value.
+    ``deadline`` and ``waiting`` are as for ``Shipper.run``.
     """
     dsn = store.dsn if isinstance(store, Store) else store
     spool = spool or Spool(dsn.spool)
 
     def run(opener: Callable[[], AbstractContextManager[Store]]) -> ShipResult:
-        return Shipper(opener, spool, auto_migrate=True).run(deadline)
+        return Shipper(opener, spool, auto_migrate=True).run(deadline, waiting=waiting)
 
     if isinstance(store, Store):
         return run(lambda: nullcontext(store))

@@ -6,6 +6,7 @@ writes spool segments): chDB allows one process per folder and hangs after a for
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import logging
 import os
@@ -26,6 +27,7 @@ from turnspan_clickhouse.answers import (
 from turnspan_clickhouse.compress import compressed
 from turnspan_clickhouse.dsn import Dsn
 from turnspan_clickhouse.errors import StoreBusyError, StoreError
+from turnspan_clickhouse.holders import Holder, holder, signed
 
 READ_SETTINGS: Mapping[str, Any] = {
     # Every record once, in its newest state, before any merge: nobody has to write FINAL.
@@ -290,15 +292,22 @@ def _take_lock(dsn: Dsn, wait: float) -> int:
             if time.monotonic() < deadline:
                 time.sleep(0.05)
                 continue
-            holder = path.read_text(encoding="ascii", errors="replace").strip() or "unknown"
             os.close(lock)
-            raise StoreBusyError(
-                f"The store {dsn} is in use by process {holder}: wait for it to finish, or use a "
-                "ClickHouse server (TURNSPAN_STORE=http://...) for several readers at once."
-            ) from None
-        os.ftruncate(lock, 0)
-        os.pwrite(lock, str(os.getpid()).encode(), 0)
+            raise _busy(dsn, holder(path)) from None
+        with contextlib.suppress(OSError):  # a full disk: nobody learns our name
+            os.pwrite(lock, signed(), 0)
         return lock
+
+
+def _busy(dsn: Dsn, found: Holder | None) -> StoreBusyError:
+    named = "another process" if found is None else str(found)
+    remedy = (
+        found.remedy
+        if found is not None and found.stuck
+        else "Wait for it to finish, or use a ClickHouse server (TURNSPAN_STORE=http://...) for "
+        "several readers at once."
+    )
+    return StoreBusyError(f"The store {dsn} is in use by {named}: {remedy[0].lower()}{remedy[1:]}")
 
 
 def _open_server(dsn: Dsn) -> Store:

@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from turnspan_clickhouse.holders import Holder, holder
 from turnspan_clickhouse.segments import Segment, reason_of
 from turnspan_clickhouse.spool import Spool
 
@@ -33,6 +34,11 @@ def writers(spool: Spool) -> Writers:
     total = len(list((spool.folder / "writers").glob("*.lock")))
     dead = len(spool.dead_writers())
     return Writers(max(0, total - dead), dead)
+
+
+def shipping(spool: Spool) -> Holder | None:
+    """Who ships a spool at this moment, as all others wait for it to end."""
+    return holder(spool.folder / "ship.lock")
 
 
 def refused(spool: Spool) -> list[Refused]:

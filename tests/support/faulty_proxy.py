@@ -134,6 +134,8 @@ class FaultyProxy:
         insert = b"insert_deduplication_token" in head.partition(b"\r\n")[0]
         fault = self.choose() if insert else None
         size = _length(head)
+        if size <= self.largest:
+            fault = None
         if fault is Fault.RESET_BEFORE_BODY:
             return _reset(client)
         if fault is Fault.RESET_IN_BODY:
@@ -142,8 +144,6 @@ class FaultyProxy:
             _reset(server)
             return _reset(client)
         body = reader.read(size)
-        if size <= self.largest:
-            fault = None
         if fault is not None and fault.name.startswith("STATUS_"):
             return _answer(client, int(fault.value), self.location)
         if fault in _CLICKHOUSE:
