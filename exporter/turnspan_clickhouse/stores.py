@@ -343,7 +343,8 @@ def _pool(dsn: Dsn) -> Any:
         from clickhouse_connect.driver import httputil
 
     proxy = httputil.check_env_proxy("https" if dsn.secure else "http", dsn.host, dsn.port)
-    pool: Any = httputil.get_pool_manager(
+    driver: Any = httputil
+    pool = driver.get_pool_manager(
         http_proxy=None if dsn.secure else proxy, https_proxy=proxy if dsn.secure else None
     )
     pool.urlopen = checked(dsn, pool.urlopen)
