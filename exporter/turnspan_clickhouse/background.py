@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import threading
@@ -12,6 +13,7 @@ from opentelemetry import context as otel_context
 
 from turnspan.guard import errors, logger
 from turnspan_clickhouse.dsn import Dsn
+from turnspan_clickhouse.segments import origin
 from turnspan_clickhouse.ship import Shipper, ShipResult
 from turnspan_clickhouse.spool import Spool
 from turnspan_clickhouse.stores import Store, open_store
@@ -55,21 +57,25 @@ class BackgroundShipper:
         self._stopping = False
         self._store: Store | None = None
         self._failures = 0
+        self._named = ""  # who keeps us from shipping, once the log says so
         self._deadline = 0.0
         self.last = ShipResult()
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Begin shipping; again does nothing."""
+        """Begin shipping; again does nothing. Where the system has no thread to give, the next
+        ``wake`` asks for one again."""
         if self._pid != os.getpid():
             self._reset()
         if self._thread is None:
-            self._thread = threading.Thread(target=self._run, name=_THREAD, daemon=True)
-            self._thread.start()
+            thread = threading.Thread(target=self._run, name=_THREAD, daemon=True)
+            with contextlib.suppress(RuntimeError):
+                thread.start()
+                self._thread = thread
 
     def wake(self) -> None:
         """There is something to ship."""
-        if self._pid != os.getpid():
+        if self._pid != os.getpid() or self._thread is None:
             self.start()
         with self._state:
             self._asked += 1
@@ -79,7 +85,9 @@ class BackgroundShipper:
         """Ship now, whatever the back-off says; whether all had landed within the seconds."""
         if self._pid != os.getpid() or self._thread is None:
             self.start()
-        waiting = self._spool.names()
+        waiting = self._names()
+        if waiting is None or self._thread is None:
+            return False
         with self._state:
             self._asked += 1
             goal = self._asked
@@ -91,20 +99,31 @@ class BackgroundShipper:
 
     def stop(self, timeout: float) -> bool:
         """Ship what waits for at most ``timeout`` seconds and end; whether all had landed."""
-        thread, waiting = self._thread, self._spool.names()
+        thread, waiting = self._thread, self._names()
         if thread is None or self._pid != os.getpid():
-            return not waiting
+            return waiting is not None and not waiting
         self._deadline = time.monotonic() + timeout
         with self._state:
-            self._stopping, self._awaited = True, sorted(waiting)
+            self._stopping, self._awaited = True, sorted(waiting or ())
             self._state.notify_all()
         thread.join(timeout)
-        return not thread.is_alive() and self._landed(waiting)
+        return not thread.is_alive() and waiting is not None and self._landed(waiting)
+
+    def _names(self) -> set[str] | None:
+        """What waits; None where nobody can tell now (too many open files)."""
+        try:
+            return self._spool.names()
+        except OSError:
+            return None
 
     def _landed(self, names: set[str]) -> bool:
         """Whether these left the spool for the store; others may write new ones all the time."""
-        rejected = self._spool.rejected_folder
-        return not names & self._spool.names() and not any((rejected / n).exists() for n in names)
+        ours = {origin(name) for name in names}
+        try:
+            there = (*self._spool.names(), *(one.name for one in self._spool.rejected()))
+        except OSError:
+            return False
+        return not any(origin(name) in ours for name in there)
 
     def _gone(self) -> bool:
         """Whether another process has shipped what a flush or the end waits for."""
@@ -130,7 +149,9 @@ class BackgroundShipper:
             self._note(result)
             with self._state:
                 self.last = result
-                if not result.busy:  # else what is ours may have come too late for the other
+                stopped = result.holder is not None and result.holder.stopped
+                # Busy: what is ours may have come too late for the other, which goes on.
+                if not result.busy or stopped:
                     self._done = max(self._done, asked)
                 self._state.notify_all()
         self._disconnect()
@@ -160,12 +181,18 @@ class BackgroundShipper:
             store.close()
 
     def _note(self, result: ShipResult) -> None:
-        """One log line when shipping begins to fail, one when it works again."""
+        """One log line when shipping begins to fail, one when it works again, and one for each
+        process that keeps us from it and will not stop doing so by itself."""
+        found = result.holder
+        if found is not None and found.stuck and self._named != f"{found.host}-{found.pid}":
+            self._named = f"{found.host}-{found.pid}"
+            logger.warning("Turnspan's records wait for %s, to ship. %s", found, found.remedy)
         if result.errors:
             self._disconnect()
             if not self._failures:
                 logger.warning("Turnspan cannot ship its records now: %s", result.errors[0])
-            self._failures += 1
+            # What goes through is not slowed down by what does not.
+            self._failures = 1 if result.inserts else self._failures + 1
         elif self._failures and not result.busy:
             logger.warning(
                 "Turnspan ships its records again (%d segments).", result.shipped_segments

@@ -12,7 +12,12 @@ class StoreBusyError(StoreError):
 
 
 class StoreUnavailableError(StoreError):
-    """The server does not answer now; trying again later is right."""
+    """The server does not answer now; trying again later is right. ``late``: it was reached, and
+    the answer did not come in time, as where there is too much to do at once."""
+
+    def __init__(self, message: str, *, late: bool = False) -> None:
+        super().__init__(message)
+        self.late = late
 
 
 class SchemaChangedError(StoreError):
@@ -33,3 +38,7 @@ class QueryError(StoreError):
 
 class SpoolError(Exception):
     """The spool cannot take a segment now; ``str(error)`` says why."""
+
+
+class SpoolFullError(SpoolError):
+    """The spool is at its limit, of records that matter more than the segment."""

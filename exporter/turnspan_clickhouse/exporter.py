@@ -7,17 +7,19 @@ exporter writes the rows of turns that have just begun and, for a server store, 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from opentelemetry import context as otel_context
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 from turnspan import accounts, metrics
-from turnspan.accounts import Accounts
+from turnspan.accounts import Accounts, Untold
 from turnspan.content.ledger import Ledger, ledger
 from turnspan.guard import errors, logger
 from turnspan.lifecycle import processor
@@ -32,8 +34,10 @@ from turnspan_clickhouse.normalise import Normaliser
 from turnspan_clickhouse.normalise.answers import SharedAnswers
 from turnspan_clickhouse.pricing import cost_of_call
 from turnspan_clickhouse.records import RECORDS, Definition, Message, Record
+from turnspan_clickhouse.segments import host_and_pid
 from turnspan_clickhouse.spool import Spool, SpoolWriter
 from turnspan_clickhouse.totals import Account
+from turnspan_clickhouse.unwritten import ROOM_BYTES, Block, Unwritten
 
 MAX_CONTENT = 2**20
 """Characters of messages that are written at once, if they are of several calls."""
@@ -68,8 +72,15 @@ class ClickHouseSpanExporter(SpanExporter):
         self._dropped: Counter[str] = Counter()
         self._lock = threading.Lock()
         self._closed = threading.Event()
+        self._unwritten = Unwritten(self._write_block, self._lost)
         self._failing = False
+        self._losing = False
+        self._lost_rows = 0
+        self._ticker: threading.Thread | None = None
         self._pid = os.getpid()
+        self._untold = Untold(self._gone)
+        self._known, self._remaining = Accounts(), 0  # as last seen
+        self._look_anew()
         self._shipper: BackgroundShipper | None = None
         self._ledger.attach()
         metrics.use_pricer(cost_of_call)
@@ -78,9 +89,12 @@ class ClickHouseSpanExporter(SpanExporter):
     # -- SpanExporter ------------------
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
-        """Write the spans' records to the spool; FAILURE when the spool cannot take them."""
+        """Write the spans' records to the spool; FAILURE when it cannot take some now: those wait
+        in memory, and what there is no room for is ``dropped``."""
         if os.getpid() != self._pid:  # under a processor that does not tell us of a fork
             self.after_fork()
+        if self._ticker is None:
+            self._start_ticker()
         with self._lock:
             batch = self._batch()
             self._add_announced(batch, spans)
@@ -101,27 +115,32 @@ class ClickHouseSpanExporter(SpanExporter):
             return SpanExportResult.SUCCESS if fine else SpanExportResult.FAILURE
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
-        """Write what has begun, and for a server store ship what is spooled, within the time."""
-        fine = True
-        if self._ledger.announced:  # the lock only then: we may be in a signal's handler
+        """Write what has begun, and for a server store ship what is spooled, within the time; True
+        when that worked and nothing was lost since the last flush, or ``sync``, that answered."""
+        told, fine = self._untold.told(), True
+        # The lock only then: we may be in a signal's handler.
+        if self._ledger.announced or self._unwritten.rows:
             fine = self._write_announced() is SpanExportResult.SUCCESS
         if self._shipper is not None:
             fine = self._shipper.flush(timeout_millis / 1000) and fine
         self._writer.tell()
-        return fine
+        return self._nothing_since(told) and fine
 
     def sync(self) -> bool:
-        """Make sure that what was exported survives a power cut; whether it does."""
-        return self._writer.sync()
+        """Make sure that what was exported survives a power cut; True as for ``force_flush``."""
+        told = self._untold.told()
+        fine = self._writer.sync() and not self._unwritten.rows
+        return self._nothing_since(told) and fine
 
     def shutdown(self) -> None:
         """Stop the threads; ship for a bounded time. What is left goes with the next start."""
         if self._closed.is_set():
             return
         self._closed.set()
-        if self._ticker is not threading.current_thread():
+        if self._ticker is not None and self._ticker is not threading.current_thread():
             self._ticker.join(timeout=2)
         self._write_announced(last=True)
+        self._unwritten.give_up(SpoolError("the process ends"))
         landed = self._shipper is None or self._shipper.stop(timeout=5.0)
         if self.dropped() or not landed:
             logger.warning("Turnspan has not landed everything: %s.", accounts.accounts())
@@ -133,7 +152,14 @@ class ClickHouseSpanExporter(SpanExporter):
     def remaining(self) -> int:
         """Segments in the spool that have not landed (0 for the embedded store: a reader lands
         them when it opens the store)."""
-        return 0 if self._dsn.embedded else len(self._spool.names())
+        if not self._dsn.embedded:
+            with contextlib.suppress(OSError):  # too many open files
+                self._remaining = len(self._spool.names())
+        return self._remaining
+
+    def unwritten(self) -> int:
+        """Rows that wait in memory, since the spool could not take them."""
+        return self._unwritten.rows
 
     def dropped(self) -> dict[str, int]:
         """Records lost, by reason."""
@@ -143,8 +169,24 @@ class ClickHouseSpanExporter(SpanExporter):
 
     def accounts(self) -> Accounts:
         """What is spooled, has landed and was refused, of every process that writes this spool."""
-        usage = self._spool.usage()
-        return Accounts(0, usage.rows, sum(usage.shipped.values()), usage.rejected_rows)
+        with contextlib.suppress(OSError):  # too many open files
+            self._known = replace(self._spool.usage().accounts, queued=0, dropped={})
+        return self._known
+
+    def _nothing_since(self, told: Mapping[str, int]) -> bool:
+        try:
+            return self._untold.nothing_since(told)
+        except OSError:  # too many open files: nobody knows
+            return False
+
+    def _look_anew(self) -> None:
+        with contextlib.suppress(OSError):  # as above
+            self._untold.reset()
+
+    def _gone(self) -> dict[str, int]:
+        """As ``dropped``, and what others refused or gave up of this process's segments."""
+        elsewhere = self._spool.gone_of(host_and_pid(os.getpid()))
+        return {**self.dropped(), **elsewhere}
 
     def _account(self) -> Account:
         """What this process says of itself, for others to read."""
@@ -159,8 +201,11 @@ class ClickHouseSpanExporter(SpanExporter):
         self._lock = threading.Lock()
         self._closed = threading.Event()
         self._dropped = Counter()
+        self._failing = self._losing = False
+        self._unwritten.forget()
         self._ledger.after_fork()
         self._writer.after_fork()
+        self._look_anew()
         self._normaliser.after_fork()
         self._start_threads()
 
@@ -196,45 +241,69 @@ class ClickHouseSpanExporter(SpanExporter):
                 self._dropped["normalise_failed"] += 1
 
     def _write(self, batch: Batch, kinds: Sequence[type[Record]] = RECORDS) -> SpanExportResult:
-        """Write a batch's rows of these kinds and take them out of it."""
-        result, wrote = SpanExportResult.SUCCESS, False
+        """Write a batch's rows of these kinds, and take them out of it, and what waits."""
+        wrote, lost = self._unwritten.rows > 0, self._lost_rows
+        failed = self._unwritten.write() if wrote else None
         for kind in kinds:
             rows = batch.rows.pop(kind, None)
             if not rows:
                 continue
             wrote = True
             for count, block in blocks(kind, rows, self._not_encoded):
-                try:
-                    self._writer.write(kind.table, SCHEMA_VERSION, block)
-                except SpoolError as error:
-                    self._lost(kind, count, error)
-                    result = SpanExportResult.FAILURE
-        if result is SpanExportResult.SUCCESS and wrote:
-            self._failing = False
-        if self._shipper is not None and wrote:
-            self._shipper.wake()
-        return result
+                self._unwritten.add(Block(kind, count, block))
+                failed = self._unwritten.write()
+        fine = failed is None and self._lost_rows == lost
+        if wrote:
+            if failed is not None or fine:
+                self._say(failed)
+            if self._shipper is not None:
+                self._shipper.wake()
+        return SpanExportResult.SUCCESS if fine else SpanExportResult.FAILURE
+
+    def _write_block(self, block: Block) -> None:
+        self._writer.write(block.kind.table, SCHEMA_VERSION, block.content)
+
+    def _say(self, failed: SpoolError | None) -> None:
+        """One line when the spool cannot be written, one when it can again."""
+        if failed is None:
+            if self._failing:
+                logger.warning("Turnspan writes its spool again.")
+            self._failing = self._losing = False
+        elif not self._failing:
+            self._failing = True
+            logger.warning(
+                "Turnspan cannot write its spool, records wait in memory, up to %d MB of them: %s",
+                ROOM_BYTES // 2**20,
+                failed,
+            )
 
     def _not_encoded(self, error: Exception) -> None:
         errors.record("encode", error, accounted=True)
         self._dropped["encode_failed"] += 1
 
-    def _lost(self, kind: type[Record], rows: int, error: SpoolError) -> None:
-        self._dropped[f"spool_failed:{kind.table}"] += rows
-        if kind in (Message, Definition):
+    def _lost(self, block: Block, error: SpoolError) -> None:
+        self._dropped[f"spool_failed:{block.kind.table}"] += block.rows
+        self._lost_rows += block.rows
+        if block.kind in (Message, Definition):
             self._normaliser.forget()  # they have not landed after all
-        if not self._failing:  # one line for an outage, not one a batch
-            self._failing = True
+        if not self._losing:  # one line for an outage, not one a batch
+            self._losing = True
             logger.warning("Turnspan cannot write its spool, records are being lost: %s", error)
 
     # -- threads ------------------
 
     def _start_threads(self) -> None:
-        self._ticker = threading.Thread(target=self._tick, name="turnspan-exporter", daemon=True)
-        self._ticker.start()
+        self._ticker = None
+        self._start_ticker()
         if not self._dsn.embedded:
             self._shipper = BackgroundShipper(self._dsn, self._spool)
             self._shipper.start()
+
+    def _start_ticker(self) -> None:
+        ticker = threading.Thread(target=self._tick, name="turnspan-exporter", daemon=True)
+        with contextlib.suppress(RuntimeError):  # the system has no thread to give: next time
+            ticker.start()
+            self._ticker = ticker
 
     def _tick(self) -> None:
         otel_context.attach(otel_context.set_value(_SUPPRESS, True))

@@ -28,19 +28,23 @@ GROUP_BYTES = 8 * 2**20
 ClickHouse begins to write what it has read: a group is refused whole or taken whole."""
 GROUP_SEGMENTS = 2_000
 _BEGUN, _LANDED = ".group", ".landed"
+_TRIED = b"!"
+"""A line in a list, for a try that came to nothing. No segment has such a name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
     """What lands as one insert, its deduplication token, and where it is written down.
 
-    ``landed``: it has, and only its files are to be deleted.
+    ``landed``: it has, and only its files are to be deleted. ``tries``: how often its insert was
+    not answered in time.
     """
 
     segments: tuple[Segment, ...]
     token: str
     manifest: Path | None
     landed: bool = False
+    tries: int = 0
 
     @classmethod
     def of(cls, segments: Sequence[Segment], folder: Path) -> Group:
@@ -88,6 +92,12 @@ class Group:
             names = "".join(f"{segment.name}\n" for segment in self.segments)
             write_whole(self.manifest, names.encode())
 
+    def tried(self) -> None:
+        """Write down that its insert was not answered in time."""
+        if self.manifest is not None:
+            with contextlib.suppress(OSError), self.manifest.open("ab") as file:
+                file.write(_TRIED + b"\n")
+
     def delete(self) -> None:
         """It has landed: delete its segments, in an order that a crash cannot make unclear."""
         if self.manifest is not None and not self.landed:
@@ -117,7 +127,8 @@ def pending(folder: Path, waiting: Iterable[Segment]) -> list[Group]:
         except FileNotFoundError:  # its insert ended this moment
             continue
         segments = tuple(by_name[name] for name in names if name in by_name)
-        found.append(Group(segments, manifest.stem, manifest, manifest.suffix == _LANDED))
+        tries = names.count(_TRIED.decode())
+        found.append(Group(segments, manifest.stem, manifest, manifest.suffix == _LANDED, tries))
     return found
 
 
@@ -132,11 +143,16 @@ def listed(folder: Path) -> frozenset[str]:
 
 
 def planned(segments: Iterable[Segment], folder: Path) -> Iterator[Group]:
-    """New groups of what waits: one table, one schema version, of limited size."""
+    """New groups of what waits: one table, one schema version, of limited size. What was tried
+    alone before comes last: it may be refused again, and is to keep nobody waiting."""
     gathered: dict[tuple[str, int], list[Segment]] = {}
     sizes: dict[tuple[str, int], int] = {}
+    alone: list[Segment] = []
     for segment in segments:
-        if segment.alone or segment.size >= GROUP_BYTES:
+        if segment.alone:
+            alone.append(segment)
+            continue
+        if segment.size >= GROUP_BYTES:
             yield Group.of([segment], folder)
             continue
         kind = (segment.table, segment.schema_version)
@@ -150,3 +166,5 @@ def planned(segments: Iterable[Segment], folder: Path) -> Iterator[Group]:
         sizes[kind] = size
     for together in gathered.values():
         yield Group.of(together, folder)
+    for segment in alone:
+        yield Group.of([segment], folder)

@@ -56,6 +56,14 @@ class FileLock:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         os.ftruncate(self._fd, len(content))
 
+    def content(self) -> bytes:
+        """What the locked file says.
+
+        Raises:
+            OSError: it cannot be read.
+        """
+        return os.pread(self._fd, 65_536, 0)
+
     def move(self, path: Path) -> None:
         """Give the locked file another name; the lock goes with it."""
         os.replace(self.path, path)

@@ -14,8 +14,9 @@ BAD_DATA = frozenset(
 )
 """Codes by which ClickHouse says that the bytes are wrong; trying again would not help."""
 _TOO_MANY_PARTS = 252
-NO_MEMORY = frozenset({173, 241})
-"""CANNOT_ALLOCATE_MEMORY, MEMORY_LIMIT_EXCEEDED: a smaller insert may well be taken."""
+_TOO_LARGE = frozenset({158, 159, 160, 173, 209, 241, 307, 396})
+"""Too many rows or bytes, too slow, no memory: a smaller insert may well be taken."""
+_TOO_LARGE_WORDS = ("bad_alloc", "too large", "Too large", "too big", "emory limit")
 NOT_NOW = frozenset(
     {
         *(3, 49, 74, 75, 76, 159, 160, 164, 173, 201, 202, 203, 209, 210, 225, 236, 241, 242, 243),
@@ -25,6 +26,13 @@ NOT_NOW = frozenset(
 )
 """Too many parts, memory, time, keeper, read-only, rights, a checksum that says that the bytes were
 garbled on their way: the same will do later."""
+
+
+def by_size(error: QueryError) -> bool:
+    """Whether fewer of the same rows may be taken now."""
+    if error.code in _TOO_LARGE:
+        return True
+    return error.code not in BAD_DATA and any(word in str(error) for word in _TOO_LARGE_WORDS)
 
 
 def waits(error: QueryError) -> bool:

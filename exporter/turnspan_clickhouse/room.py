@@ -8,6 +8,7 @@ written down meanwhile gets its name back. So a segment is either in the insert 
 from __future__ import annotations
 
 import contextlib
+import os
 import stat
 import time
 from collections import Counter
@@ -32,20 +33,20 @@ def rank(table: str) -> float:
 
 def give_up(
     folder: Path, table: str, refused: Sequence[Segment], waiting: Sequence[Segment], wanted: int
-) -> tuple[int, Counter[str]]:
+) -> tuple[int, Counter[tuple[str, str]]]:
     """Delete what was refused, then what matters no more than a table's rows, oldest first.
 
     Returns the bytes it found freed, ``wanted`` or more where there was so much, and the rows that
-    are lost, by table.
+    are lost, by writing process and table.
     """
-    freed, lost = 0, Counter[str]()
+    freed, lost = 0, Counter[tuple[str, str]]()
     for segment in refused:
         if freed >= wanted:
             return freed, lost
         rows = segment.rows()
         with contextlib.suppress(FileNotFoundError):  # restored this moment
             segment.path.unlink()
-            lost[segment.table] += rows
+            lost[segment.writer, segment.table] += rows
         reason_of(segment.path).unlink(missing_ok=True)
         freed += segment.size
     leaving: list[Segment] = []
@@ -65,8 +66,36 @@ def give_up(
                 continue
             rows = replace(segment, path=segment.leaving).rows()
             segment.leaving.unlink()
-            lost[segment.table] += rows
+            lost[segment.writer, segment.table] += rows
     return freed, lost
+
+
+def given_up(folder: Path, process: str) -> Path:
+    """The file in which other processes say what they gave up of this one's segments."""
+    return folder / "writers" / f"{process}.given_up"
+
+
+def note(folder: Path, process: str, rows: int) -> None:
+    """Say that rows of another process's were given up; for its flush, beside our own account.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+    fd = os.open(given_up(folder, process), flags, 0o600)
+    try:
+        os.write(fd, f"{rows}\n".encode())
+    finally:
+        os.close(fd)
+
+
+def noted(folder: Path, process: str) -> int:
+    """How many rows of this process's were given up by others."""
+    try:
+        lines = given_up(folder, process).read_bytes().split()
+    except OSError:  # mostly: none were
+        return 0
+    return sum(int(line) for line in lines if line.isdigit())
 
 
 def restore(path: Path) -> None:

@@ -14,54 +14,30 @@ import random
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.errors import (
-    InsertTooLargeError,
-    QueryError,
-    StoreError,
-    StoreUnavailableError,
-)
-from turnspan_clickhouse.groups import Group, pending, planned
+from turnspan_clickhouse.errors import QueryError, StoreError
+from turnspan_clickhouse.groups import pending, planned
+from turnspan_clickhouse.holders import Holder, holder, last_shipped, signed
 from turnspan_clickhouse.interrupt import interrupt_turns
+from turnspan_clickhouse.landing import Landing, ShipResult
 from turnspan_clickhouse.locks import FileLock
-from turnspan_clickhouse.migrate import current_version, migrate
-from turnspan_clickhouse.refusals import BAD_DATA, MISSING_SCHEMA, NO_MEMORY, is_final, waits
-from turnspan_clickhouse.segments import Segment, host_and_pid, rows_in
+from turnspan_clickhouse.refusals import MISSING_SCHEMA
+from turnspan_clickhouse.room import given_up
+from turnspan_clickhouse.segments import Segment, host_and_pid
 from turnspan_clickhouse.spool import Spool
 from turnspan_clickhouse.stores import Store, open_store
 from turnspan_clickhouse.totals import read_account
 
-_MAX_KEPT = 10
-"""Segments refused for reasons we do not know before a pass gives up; they stay in the spool."""
+__all__ = ["ShipResult", "Shipper", "ship"]
+
 _BURIED_TOGETHER = 500
 """Dead writers whose turns are looked for at once: their names are in the query's address."""
+_LOOK_SECONDS = 2.0
+"""How often it is looked who holds the lock that is waited for."""
 _POLL_SECONDS, _POLL_AT_MOST = 0.02, 0.5
 """How often the lock is tried: ever less, or a hundred that wait leave the one no time to ship."""
-
-
-@dataclass(slots=True)
-class ShipResult:
-    """What one shipping did; ``errors`` are sentences for people, empty when all went well."""
-
-    shipped_segments: int = 0
-    shipped_rows: int = 0
-    inserts: int = 0
-    """How many inserts that took: a part, or few, in ClickHouse each."""
-    interrupted: int = 0
-    rejected: int = 0
-    remaining: int = 0
-    """Segments that waited when it began and wait still; living writers go on writing."""
-    busy: bool = False
-    """Another process ships this spool, or has just done so, and was not waited for."""
-    errors: list[str] = field(default_factory=list[str])
-
-    @property
-    def ok(self) -> bool:
-        """Whether nothing waits any more and nothing was refused."""
-        return not self.errors and not self.remaining and not self.rejected
 
 
 class Shipper:
@@ -90,17 +66,20 @@ class Shipper:
         *,
         wait: bool = True,
         until: Callable[[], bool] = lambda: False,
+        waiting: Callable[[Holder], None] = lambda _: None,
     ) -> ShipResult:
         """Ship what waits until all is landed, the store stops taking it, or the deadline.
 
         ``deadline`` is a ``time.monotonic()`` value. With ``wait`` another process that ships is
-        waited for as long, or until ``until`` says that it has done our work. Nothing is raised:
-        what went wrong is in the result, what waits stays.
+        waited for as long, or until ``until`` says that it has done our work, unless that one is
+        stopped; ``waiting`` is told who it is, every few seconds. Nothing is raised: what went
+        wrong is in the result, what waits stays.
         """
         result = ShipResult()
-        before = self._spool.names()
+        before = set[str]()
         try:
-            lock = self._take_lock(deadline, wait, until)
+            before = self._spool.names()
+            lock = self._take_lock(deadline, wait, until, waiting)
             if lock is not None:
                 try:
                     self._run_locked(lock, result, deadline)
@@ -111,22 +90,40 @@ class Shipper:
             lock = None
         else:
             result.busy = lock is None
-        result.remaining = len(before & self._spool.names())
+        with contextlib.suppress(OSError):  # too many open files: it is said above
+            result.remaining = len((before | result.parts) & self._spool.names())
         result.busy = result.busy and result.remaining > 0
+        if result.busy:
+            result.holder = holder(self._lock)
         return result
 
+    @property
+    def _lock(self) -> Path:
+        return self._spool.folder / "ship.lock"
+
     def _take_lock(
-        self, deadline: float | None, wait: bool, until: Callable[[], bool]
+        self,
+        deadline: float | None,
+        wait: bool,
+        until: Callable[[], bool],
+        waiting: Callable[[Holder], None],
     ) -> FileLock | None:
         # A short time left is not spent on courtesy.
         left = float("inf") if deadline is None else (deadline - time.monotonic()) / 2
         courteous = time.monotonic() + min(self._courtesy, left)
-        pause = _POLL_SECONDS
+        pause, look_at = _POLL_SECONDS, time.monotonic() + _LOOK_SECONDS
         while self._spool.folder.is_dir():
             if time.monotonic() >= courteous or not self._just_shipped():
-                lock = FileLock.take(self._spool.folder / "ship.lock")
+                lock = FileLock.take(self._lock)
                 if lock is not None:
                     return lock
+            if wait and time.monotonic() >= look_at:
+                look_at = time.monotonic() + _LOOK_SECONDS
+                found = holder(self._lock)
+                if found is not None:
+                    waiting(found)
+                    if found.stopped:
+                        break
             if not wait or until() or (deadline is not None and time.monotonic() >= deadline):
                 break
             if deadline is not None:
@@ -139,22 +136,20 @@ class Shipper:
         """Whether another process has shipped less than the courtesy ago."""
         if not self._courtesy:
             return False
-        path = self._spool.folder / "ship.lock"
         try:
-            age = time.time() - path.stat().st_mtime
-            if not 0 <= age < self._courtesy:  # below 0: the clock was set back
-                return False
-            return path.read_bytes() != _signature()
+            shipper, shipped = last_shipped(self._lock.read_bytes())
         except OSError:
             return False
+        # Below 0: the clock was set back.
+        return 0 <= time.time() - shipped < self._courtesy and shipper != host_and_pid(os.getpid())
 
     def _run_locked(self, lock: FileLock, result: ShipResult, deadline: float | None) -> None:
+        _sign(lock, shipped=False)
         self._spool.clean()
         dead, segments = self._spool.dead_writers(), self._spool.segments()
         if segments or dead:
             with self._opener() as store:
-                with contextlib.suppress(OSError):  # a full disk: no courtesy is asked for
-                    lock.write(_signature())
+                _sign(lock, shipped=True)
                 self._ship_all(store, segments, result, deadline)
                 self._bury(store, dead, result, deadline)
 
@@ -168,136 +163,15 @@ class Shipper:
         begun = pending(self._spool.folder, segments)
         named = {segment.name for group in begun for segment in group.segments}
         fresh = [segment for segment in segments if segment.name not in named]
-        refusing: dict[str, int] = {}
-        for group in (*begun, *planned(fresh, self._spool.folder)):
-            if deadline is not None and time.monotonic() >= deadline:
-                return
-            if group.size >= refusing.get(group.table, group.size + 1):
-                continue
-            try:
-                self._land(store, group, result)
-            except StoreUnavailableError:
-                raise
-            except StoreError as error:
-                result.errors.append(str(error))
-                # What is too large for the server's memory keeps nothing smaller from landing.
-                large = isinstance(error, QueryError) and error.code in NO_MEMORY
-                refusing[group.table] = group.size if large else 0
-            except OSError as error:  # its files cannot be read, moved or deleted: others can
-                if len(result.errors) >= _MAX_KEPT:
-                    raise
-                result.errors.append(str(error))
-
-    def _land(self, store: Store, group: Group, result: ShipResult) -> None:
-        """One group into the store; raises when its table takes nothing now."""
-        if group.landed:
-            group.delete()
-            return
-        fresh = not group.begun
-        try:
-            group.begin()
-        except FileNotFoundError:  # dropped this moment, or the whole folder: see the next pass
-            return
-        except OSError:  # no room for a list on a full disk: one by one, each makes some
-            if group.manifest is None:
-                raise
-            for segment in group.segments:
-                self._land(store, Group.of([segment], self._spool.folder), result)
-            return
-        # Only now, when no writer gives them up any more to make room (room.py).
-        segments, blocks, rows = self._read(group, result)
-        if len(segments) < len(group.segments) and fresh:
-            group.forget()
-            if segments:
-                self._land(store, Group.of(segments, self._spool.folder), result)
-            return
-        if any(one.path.exists() for one in group.segments if one not in segments):
-            return  # it may have landed, and cannot be repeated as it was while that is unreadable
-        if not segments:
-            group.forget()
-            return
-        try:
-            self._insert(store, group, b"".join(blocks))
-        except (QueryError, InsertTooLargeError) as error:
-            self._refused(store, group, segments, error, result)
-            return
-        result.inserts += 1
-        result.shipped_rows += rows
-        result.shipped_segments += len(segments)
-        self._spool.totals.landed(group.token, group.table, rows)
-        group.delete()
-
-    def _read(self, group: Group, result: ShipResult) -> tuple[list[Segment], list[bytes], int]:
-        """The group's segments that are there and readable, their content and rows."""
-        segments: list[Segment] = []
-        blocks: list[bytes] = []
-        total = 0
-        for segment in group.segments:
-            try:
-                block = segment.path.read_bytes()
-            except FileNotFoundError:  # dropped by its writer, which ran out of room
-                continue
-            except PermissionError as error:  # written by another user
-                result.errors.append(str(error))
-                continue
-            rows = rows_in(block)
-            if not rows:  # the engine would take it for an empty batch
-                self._reject(segment, "No rows can be read: the file was damaged.", result)
-                continue
-            segments.append(segment)
-            blocks.append(block)
-            total += rows
-        return segments, blocks, total
-
-    def _insert(self, store: Store, group: Group, block: bytes) -> None:
-        try:
-            store.insert_native(group.table, block, group.token)
-        except QueryError as error:
-            if not self._auto_migrate or not _lacks_schema(store, group, error):
-                raise
-            self._auto_migrate = False
-            migrate(store)
-            store.insert_native(group.table, block, group.token)
-
-    def _refused(
-        self,
-        store: Store,
-        group: Group,
-        segments: Sequence[Segment],
-        error: QueryError | InsertTooLargeError,
-        result: ShipResult,
-    ) -> None:
-        """Find what is bad in a group and set it aside, keep what may land later; raises when the
-        table takes nothing now."""
-        if isinstance(error, QueryError):
-            if _lacks_schema(store, group, error):
-                raise StoreError(
-                    f"The store's schema is older than {group.table} records of version "
-                    f"{group.schema_version}, or missing: run `turnspan migrate`."
-                ) from None
-            if waits(error):  # it may have landed in part: the same insert again
-                raise error
-        if len(segments) > 1:
-            # Refused whole (GROUP_BYTES): its halves are new inserts under tokens of their own.
-            group.forget()
-            middle = len(segments) // 2
-            for half in (segments[:middle], segments[middle:]):
-                self._land(store, Group.of(half, self._spool.folder), result)
-        elif isinstance(error, InsertTooLargeError) or is_final(error):
-            self._reject(segments[0], str(error), result)
-            group.forget()
-        elif len(result.errors) >= _MAX_KEPT:
-            raise error
-        else:
-            result.errors.append(f"{segments[0].name}: {error}")
-
-    def _reject(self, segment: Segment, reason: str, result: ShipResult) -> None:
-        try:
-            self._spool.reject(segment, reason)
-        except OSError as error:  # a full disk: it waits, while the others land and make room
-            result.errors.append(str(error))
-        else:
-            result.rejected += 1
+        landing = Landing(
+            store,
+            self._spool,
+            result,
+            auto_migrate=self._auto_migrate,
+            over=lambda: deadline is not None and time.monotonic() >= deadline,
+        )
+        landing.land([*begun, *planned(fresh, self._spool.folder)])
+        landing.end()
 
     def _bury(
         self, store: Store, dead: Sequence[Path], result: ShipResult, deadline: float | None
@@ -321,13 +195,7 @@ class Shipper:
                 return
             for path in together:
                 path.unlink(missing_ok=True)
-
-
-def _lacks_schema(store: Store, group: Group, error: QueryError) -> bool:
-    """Whether a refusal comes from an older schema: the code differs from column to column."""
-    if error.code in MISSING_SCHEMA:
-        return True
-    return error.code in BAD_DATA and current_version(store) < group.schema_version
+                given_up(self._spool.folder, _process(path)).unlink(missing_ok=True)
 
 
 def _process(lock: Path) -> str:
@@ -335,24 +203,28 @@ def _process(lock: Path) -> str:
     return lock.stem.rpartition("-")[0]
 
 
-def _signature() -> bytes:
-    """Who shipped last, in ``ship.lock``."""
-    return host_and_pid(os.getpid()).encode()
+def _sign(lock: FileLock, *, shipped: bool) -> None:
+    with contextlib.suppress(OSError):  # a full disk: no courtesy is asked for
+        lock.write(signed(lock.content(), shipped=shipped))
 
 
 def ship(
-    store: Dsn | Store, *, deadline: float | None = None, spool: Spool | None = None
+    store: Dsn | Store,
+    *,
+    deadline: float | None = None,
+    spool: Spool | None = None,
+    waiting: Callable[[Holder], None] = lambda _: None,
 ) -> ShipResult:
     """Ship what waits in a store's spool, once, migrating where the schema is missing or older.
 
     An embedded store that the caller has open is given as it is: a second opener would wait for it.
-    ``deadline`` is a ``time.monotonic()`` value.
+    ``deadline`` and ``waiting`` are as for ``Shipper.run``.
     """
     dsn = store.dsn if isinstance(store, Store) else store
     spool = spool or Spool(dsn.spool)
 
     def run(opener: Callable[[], AbstractContextManager[Store]]) -> ShipResult:
-        return Shipper(opener, spool, auto_migrate=True).run(deadline)
+        return Shipper(opener, spool, auto_migrate=True).run(deadline, waiting=waiting)
 
     if isinstance(store, Store):
         return run(lambda: nullcontext(store))

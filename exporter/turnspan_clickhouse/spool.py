@@ -21,16 +21,15 @@ import secrets
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from datetime import datetime
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from turnspan.accounts import Accounts
-from turnspan_clickhouse.errors import SpoolError
+from turnspan_clickhouse import contents
+from turnspan_clickhouse.contents import Usage
+from turnspan_clickhouse.errors import SpoolError, SpoolFullError
 from turnspan_clickhouse.files import private_folder, sync_all, write_whole
 from turnspan_clickhouse.locks import FileLock
-from turnspan_clickhouse.room import give_up, restore
+from turnspan_clickhouse.room import give_up, note, noted, restore
 from turnspan_clickhouse.segments import (
     LEAVING,
     Segment,
@@ -48,33 +47,6 @@ _RECOUNT_SECONDS = 5.0
 _STALE_SECONDS = 60.0
 _WRITTEN_BACK_SECONDS = 120.0
 """The kernel has written a file back to the disk after this long by itself (Linux: 35 seconds)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """What a spool holds and what became of the rest, over all its writers.
-
-    ``queued`` counts spans that living writers had not spooled when they last said so,
-    ``dropped`` what they and their predecessors lost, by reason.
-    """
-
-    segments: int
-    rows: int
-    bytes: int
-    by_table: dict[str, tuple[int, int]]
-    oldest: datetime | None
-    rejected: int
-    rejected_rows: int
-    rejected_bytes: int
-    queued: int = 0
-    shipped: dict[str, int] = field(default_factory=dict[str, int])
-    dropped: dict[str, int] = field(default_factory=dict[str, int])
-
-    @property
-    def accounts(self) -> Accounts:
-        """The same in the words that every other place uses."""
-        shipped = sum(self.shipped.values())
-        return Accounts(self.queued, self.rows, shipped, self.rejected_rows, self.dropped)
 
 
 class Spool:
@@ -115,11 +87,11 @@ class Spool:
 
     def segments(self) -> list[Segment]:
         """What waits, oldest first."""
-        return sorted(_segments(self.folder), key=lambda segment: segment.name)
+        return sorted(contents.segments(self.folder), key=lambda segment: segment.name)
 
     def names(self) -> set[str]:
         """The names of what waits: a look that costs little, for those who look often."""
-        return {entry.name for entry in _entries(self.folder)}
+        return {entry.name for entry in contents.entries(self.folder)}
 
     def waiting(self) -> bool:
         """Whether a shipper has anything to do here: segments, or writers that died."""
@@ -127,7 +99,7 @@ class Spool:
 
     def rejected(self) -> list[Segment]:
         """What was refused for good, oldest first."""
-        return sorted(_segments(self.rejected_folder), key=lambda segment: segment.name)
+        return sorted(contents.segments(self.rejected_folder), key=lambda segment: segment.name)
 
     def usage(self) -> Usage:
         """Counts and bytes, for people."""
@@ -162,13 +134,21 @@ class Spool:
         files = (self.folder / "writers").glob("*.lock")
         return [read_account(path) for path in files if path.stem not in buried]
 
+    def gone_of(self, process: str) -> dict[str, int]:
+        """What became of a process's segments at other hands: by name each that was refused, and
+        the rows that others gave up to make room."""
+        refused = (
+            n for n in contents.names(self.rejected_folder) if is_name(n) and f"Z-{process}-" in n
+        )
+        return {**dict.fromkeys(refused, 1), "given_up": noted(self.folder, process)}
+
     # -- room ------------------
 
     def make_room(self, table: str, size: int) -> None:
         """Delete what matters less than a new segment of this table until that fits.
 
         Raises:
-            SpoolError: everything that waits matters more; the new segment is the one to drop.
+            SpoolFullError: everything that waits matters more; the new segment is the one to drop.
         """
         with self._lock:
             now = time.monotonic()
@@ -183,21 +163,30 @@ class Spool:
                 self._used -= freed
                 self._count_dropped(lost)
             if self._used + size > self.limit_bytes:
-                raise SpoolError(
+                raise SpoolFullError(
                     f"the spool {self.folder} is full ({self.limit_bytes:,} bytes) of records that "
                     f"matter more than {table}: make the store reachable and run `turnspan ship`"
                 )
             self._used += size
 
+    def give_back(self, size: int) -> None:
+        """A segment that room was made for could not be written."""
+        with self._lock:
+            self._used -= size
+
     def _recount(self, now: float) -> None:
-        found = [*_segments(self.folder), *_segments(self.rejected_folder)]
+        found = [*contents.segments(self.folder), *contents.segments(self.rejected_folder)]
         self._used = sum(segment.size for segment in found)
         # A folder that nobody empties takes ever longer to count: a fiftieth of our time at most.
         took = time.monotonic() - now
         self._recount_at = now + max(_RECOUNT_SECONDS, 50 * took)
 
-    def _count_dropped(self, gone: Counter[str]) -> None:
-        for table, rows in gone.items():
+    def _count_dropped(self, gone: Counter[tuple[str, str]]) -> None:
+        ours = host_and_pid(os.getpid())
+        for (process, table), rows in gone.items():
+            if process != ours:
+                with contextlib.suppress(OSError):  # our own account has it, whatever happens
+                    note(self.folder, process, rows)
             self.dropped[f"spool_full:{table}"] += rows
             if self._on_drop is not None:
                 self._on_drop(table, rows)
@@ -224,7 +213,7 @@ class Spool:
         half-way."""
         oldest = time.time() - _STALE_SECONDS
         for folder in (self.folder, self.folder / "writers", self.folder / "groups"):
-            for name in _names(folder):
+            for name in contents.names(folder):
                 if name.endswith(LEAVING):
                     restore(folder / name)
                 elif name.endswith(".tmp"):
@@ -232,6 +221,23 @@ class Spool:
                     with contextlib.suppress(FileNotFoundError):
                         if path.stat().st_mtime < oldest:
                             path.unlink()
+
+    def split(self, segment: Segment, halves: Iterable[bytes]) -> list[Segment]:
+        """Put two segments of a part of its rows each in a segment's place. Their names follow from
+        its own, so that a crash in between is mended by doing it again.
+
+        Raises:
+            OSError: they cannot be written; the segment is as it was.
+        """
+        made: list[Segment] = []
+        for number, content in enumerate(halves, start=1):
+            path = segment.part(number, content)
+            write_whole(path, content)
+            found = read_name(path, path.stat())
+            if found is not None:
+                made.append(found)
+        segment.unlink()
+        return made
 
     def reject(self, segment: Segment, reason: str) -> None:
         """Set a segment aside that the store will never take, with the reason beside it."""
@@ -272,7 +278,8 @@ class SpoolWriter:
         """Write a segment; it outlives this process, and with ``sync`` a power cut too.
 
         Raises:
-            SpoolError: the disk or the spool is full, or the folder cannot be written.
+            SpoolFullError: the spool is at its limit; the segment is to be dropped.
+            SpoolError: the folder cannot be written now, for whatever reason.
         """
         try:
             with self._mutex:
@@ -281,8 +288,12 @@ class SpoolWriter:
             self.spool.make_room(table, len(block))
             if self.spool.dropped.total() != lost:
                 self.tell()
-            name = new_name(self._process, schema_version, table)
-            path = self._write(name, block, sync)
+            name = new_name(self._process, schema_version, table, block)
+            try:
+                path = self._write(name, block, sync)
+            except OSError:
+                self.spool.give_back(len(block))
+                raise
             if not sync:
                 self._note_unsynced(path)
             return path
@@ -358,30 +369,6 @@ class SpoolWriter:
         self.tell()
         if self._held is not None:
             self._held.release()
-
-
-def _segments(folder: Path) -> Iterator[Segment]:
-    for entry in _entries(folder):
-        with contextlib.suppress(FileNotFoundError):
-            segment = read_name(Path(entry.path), entry.stat())
-            if segment is not None:
-                yield segment
-
-
-def _names(folder: Path) -> list[str]:
-    try:
-        return os.listdir(folder)
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-
-
-def _entries(folder: Path) -> list[os.DirEntry[str]]:
-    """The files that are segments by their names; whatever else lies there is not ours."""
-    try:
-        with os.scandir(folder) as entries:
-            return [e for e in entries if is_name(e.name) and e.is_file(follow_symlinks=False)]
-    except (FileNotFoundError, NotADirectoryError):
-        return []
 
 
 def _explain(folder: Path, error: OSError) -> str:

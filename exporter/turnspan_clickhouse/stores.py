@@ -11,24 +11,23 @@ import fcntl
 import logging
 import os
 import re
-import threading
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from turnspan.forks import Gate
+from turnspan_clickhouse.answers import (
+    checked,
+    require_inserted,
+    require_no_exception,
+    thread,
+    translated_errors,
+)
 from turnspan_clickhouse.compress import compressed
 from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.errors import (
-    InsertTooLargeError,
-    QueryError,
-    StoreBusyError,
-    StoreError,
-    StoreUnavailableError,
-)
-
-_REFUSED_USER = frozenset({192, 193, 194, 516})
+from turnspan_clickhouse.errors import StoreBusyError, StoreError
+from turnspan_clickhouse.holders import Holder, holder, signed
 
 READ_SETTINGS: Mapping[str, Any] = {
     # Every record once, in its newest state, before any merge: nobody has to write FINAL.
@@ -54,11 +53,7 @@ CLUSTER_SETTINGS: Mapping[str, Any] = {
 _CONNECT_SECONDS, _ANSWER_SECONDS = 5, 60
 """How long a server may take to accept a connection, and to answer."""
 
-_thread = threading.local()
 _importing = Gate()
-
-if TYPE_CHECKING:
-    from clickhouse_connect.driver.exceptions import DatabaseError
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +72,10 @@ class Result:
 class Store:
     """An open store. Values always travel as parameters: ``{name:Type}`` in the SQL."""
 
-    def __init__(self, dsn: Dsn, client: Any) -> None:
+    def __init__(self, dsn: Dsn, client: Any, pool: Any = None) -> None:
         self.dsn = dsn
         self._client = client
+        self._pool = pool
         known = client.server_settings
         self._optional = {
             name: value
@@ -128,6 +124,7 @@ class Store:
                 parameters=dict(parameters or {}),
                 settings={**self._of_cluster, **(settings or {})},
             )
+        require_no_exception(self.dsn)
 
     def insert_native(self, table: str, block: bytes, token: str) -> None:
         """Insert a ClickHouse Native stream; a second call with the same token adds nothing."""
@@ -146,19 +143,14 @@ class Store:
         }
         content, encoding = (block, None) if self.dsn.embedded else compressed(block)
         with translated_errors(self.dsn):
-            answer = self._client.raw_insert(
+            self._client.raw_insert(
                 f"{quoted(self.database)}.{quoted(table)}",
                 insert_block=content,
                 fmt="Native",
                 settings=settings,
                 compression=encoding,
             )
-        # A proxy's own page may have status 200 too: only ClickHouse gives a query its id.
-        if not self.dsn.embedded and not answer.query_id():
-            raise StoreUnavailableError(
-                f"What answered at {self.dsn.host}:{self.dsn.port} is not ClickHouse (it gave no "
-                "query id): check the proxy and TURNSPAN_STORE; records wait in the spool."
-            )
+        require_inserted(self.dsn)
 
     def create_database(self, name: str = "") -> None:
         """Create the store's database, or the one named, unless it exists."""
@@ -185,6 +177,8 @@ class Store:
     def close(self) -> None:
         """Release the store."""
         self._client.close()
+        if self._pool is not None:
+            _close_pool(self._pool)
 
     def __enter__(self) -> Store:
         return self
@@ -283,7 +277,7 @@ def _client(**options: Any) -> Any:
 
 def _not_ours(_record: logging.LogRecord) -> bool:
     """Drops the driver's lines about our own calls: we say once what went wrong, in a sentence."""
-    return not getattr(_thread, "calling", False)
+    return not getattr(thread, "calling", False)
 
 
 def _take_lock(dsn: Dsn, wait: float) -> int:
@@ -298,20 +292,39 @@ def _take_lock(dsn: Dsn, wait: float) -> int:
             if time.monotonic() < deadline:
                 time.sleep(0.05)
                 continue
-            holder = path.read_text(encoding="ascii", errors="replace").strip() or "unknown"
             os.close(lock)
-            raise StoreBusyError(
-                f"The store {dsn} is in use by process {holder}: wait for it to finish, or use a "
-                "ClickHouse server (TURNSPAN_STORE=http://...) for several readers at once."
-            ) from None
-        os.ftruncate(lock, 0)
-        os.pwrite(lock, str(os.getpid()).encode(), 0)
+            raise _busy(dsn, holder(path)) from None
+        with contextlib.suppress(OSError):  # a full disk: nobody learns our name
+            os.pwrite(lock, signed(), 0)
         return lock
 
 
+def _busy(dsn: Dsn, found: Holder | None) -> StoreBusyError:
+    named = "another process" if found is None else str(found)
+    remedy = (
+        found.remedy
+        if found is not None and found.stuck
+        else "Wait for it to finish, or use a ClickHouse server (TURNSPAN_STORE=http://...) for "
+        "several readers at once."
+    )
+    return StoreBusyError(f"The store {dsn} is in use by {named}: {remedy[0].lower()}{remedy[1:]}")
+
+
 def _open_server(dsn: Dsn) -> Store:
+    pool = _pool(dsn)
+    try:
+        client = _server_client(dsn, pool)
+    except BaseException:
+        _close_pool(pool)
+        raise
+    client.database = dsn.database
+    return Store(dsn, client, pool)
+
+
+def _server_client(dsn: Dsn, pool: Any) -> Any:
     with translated_errors(dsn):
-        client = _client(
+        return _client(
+            pool_mgr=pool,
             host=dsn.host,
             port=dsn.port,
             username=dsn.user,
@@ -322,78 +335,24 @@ def _open_server(dsn: Dsn) -> Store:
             autogenerate_session_id=False,
             client_name="turnspan",
         )
-    client.database = dsn.database
-    return Store(dsn, client)
 
 
-@contextlib.contextmanager
-def translated_errors(dsn: Dsn) -> Generator[None]:
-    """Turn the client library's errors into ours, without the password and in one sentence."""
-    from clickhouse_connect.driver import exceptions
+def _pool(dsn: Dsn) -> Any:
+    """Connections of this store's own, whose answers are looked at (answers.py)."""
+    with _importing:
+        from clickhouse_connect.driver import httputil
 
-    _thread.calling = True
-    try:
-        yield
-    except exceptions.DatabaseError as error:
-        raise _translated(dsn, error) from None
-    except OSError as error:
-        raise _unavailable(dsn, error) from None
-    except exceptions.Error as error:
-        raise QueryError(_short(error), error.code or 0) from None
-    finally:
-        _thread.calling = False
-
-
-def _translated(dsn: Dsn, error: DatabaseError) -> StoreError:
-    from clickhouse_connect.driver import exceptions
-
-    if error.code in _REFUSED_USER and not dsn.embedded:
-        return StoreError(
-            f"The server at {dsn.host}:{dsn.port} refused user {dsn.user!r}: check the user "
-            "and password in TURNSPAN_STORE or TURNSPAN_STORE_PASSWORD."
-        )
-    if not error.code and "HTTP status 413" in str(error):
-        return InsertTooLargeError(
-            f"A proxy before {dsn.host}:{dsn.port} refuses an insert of this size (HTTP 413): "
-            "raise its limit on a request's body, then run `turnspan ship --rejected`."
-        )
-    if error.code or dsn.embedded or isinstance(error, exceptions.ProgrammingError):
-        return QueryError(_server_text(dsn, error), error.code or 0)
-    # No ClickHouse code: the connection broke, or what answered is a proxy without its server.
-    return _unavailable(dsn, error)
-
-
-def _unavailable(dsn: Dsn, error: BaseException) -> StoreUnavailableError:
-    return StoreUnavailableError(
-        f"The ClickHouse server at {dsn.host}:{dsn.port} does not answer ({_cause(error)}): "
-        "check that it runs and that TURNSPAN_STORE names it; records wait in the spool."
+    proxy = httputil.check_env_proxy("https" if dsn.secure else "http", dsn.host, dsn.port)
+    driver: Any = httputil
+    pool = driver.get_pool_manager(
+        http_proxy=None if dsn.secure else proxy, https_proxy=proxy if dsn.secure else None
     )
+    pool.urlopen = checked(dsn, pool.urlopen)
+    return pool
 
 
-def _cause(error: BaseException) -> str:
-    """The innermost reason of a transport error, without URLs or credentials."""
-    chain = [error]
-    while (inner := _inner(chain[-1])) is not None and inner not in chain:
-        chain.append(inner)
-    system = next(
-        (e.strerror for e in reversed(chain) if isinstance(e, OSError) and e.strerror), ""
-    )
-    said = _short(chain[-1]).partition("(")[0].strip()
-    return system or (said if said.isprintable() else "") or type(chain[-1]).__name__
+def _close_pool(pool: Any) -> None:
+    from clickhouse_connect.driver import httputil
 
-
-def _inner(error: BaseException) -> BaseException | None:
-    reason = getattr(error, "reason", None)
-    return reason if isinstance(reason, BaseException) else error.__cause__ or error.__context__
-
-
-def _server_text(dsn: Dsn, error: BaseException) -> str:
-    """ClickHouse's own words, without the driver's frame and the URL (it holds parameters)."""
-    text = str(error).strip()
-    text = re.sub(r"^Received ClickHouse exception, code: \d+, server response: ", "", text)
-    return re.sub(r" \(for url .*\)$", "", text, flags=re.DOTALL)[:2000]
-
-
-def _short(error: BaseException) -> str:
-    text = str(error).strip().splitlines()
-    return text[0][:300] if text else type(error).__name__
+    pool.clear()
+    httputil.all_managers.pop(pool, None)

@@ -7,9 +7,28 @@ it down for ``turnspan status`` and ``turnspan doctor`` in other processes.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Protocol, runtime_checkable
+from typing import Final, Protocol, runtime_checkable
+
+REASONS: Final[Mapping[str, str]] = {
+    "queue_full": "spans: the queue was full, so the oldest went",
+    "after_shutdown": "spans that ended after `turnspan.shutdown()`",
+    "export_failed": "spans whose export raised or failed",
+    "normalise_failed": "spans and judgments that could not be turned into records",
+    "encode_failed": "rows with a value that cannot even be shown as text",
+    "spool_failed": "rows that the spool could not take, and no room in memory to wait in",
+    "spool_full": "rows given up for others that matter more, the spool being at its limit",
+    "ledger_full": "contents of spans under way, of which there were too many",
+    "ledger_expired": "contents of spans that did not end in 15 minutes",
+    "turns_full": "news that a turn has begun: too many at once",
+    "judgments_full": "judgments: too many waited to be landed",
+    "metrics_full": "measurements: too many waited to be recorded",
+    "internal_error": "pieces of telemetry that an error of Turnspan's own cost",
+    "receive_failed": "spans that a receiver took and then could not land",
+    "events_without_span": "events that a receiver took and whose span did not come",
+}
+"""Every reason for a loss; before a colon, behind which some name the table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +38,7 @@ class Accounts:
     told of."""
 
     queued: int = 0
-    """Spans that ended and are not in the spool yet."""
+    """Spans that ended and are not in the spool yet, and rows that it could not take yet."""
     spooled: int = 0
     """Rows in the spool, durable, that have not landed."""
     shipped: int = 0
@@ -47,15 +66,40 @@ class Accounting(Protocol):
         ...
 
 
+class Untold:
+    """The losses that no flush has told of yet.
+
+    A flush asks ``told`` when it begins and ``nothing_since`` when it ends, so that of two at once
+    both tell of what was lost before either ended.
+    """
+
+    def __init__(self, counts: Callable[[], Mapping[str, int]]) -> None:
+        self._counts = counts
+        self._told: Mapping[str, int] = {}
+
+    def reset(self) -> None:
+        """From now on only what is yet to be lost."""
+        self._told = dict(self._counts())
+
+    def told(self) -> Mapping[str, int]:
+        """What was lost by the last flush that answered."""
+        return self._told
+
+    def nothing_since(self, told: Mapping[str, int]) -> bool:
+        """Whether nothing was lost beside that; everything is told of now."""
+        self._told = now = dict(self._counts())
+        return all(count <= told.get(reason, 0) for reason, count in now.items())
+
+
 def dropped() -> dict[str, int]:
     """What this process has lost so far, by reason."""
     from turnspan import metrics
     from turnspan.content.ledger import ledger
     from turnspan.guard import errors
-    from turnspan.lifecycle import processor
+    from turnspan.lifecycle import last_processor
 
     counts = Counter(ledger.dropped)
-    running = processor()
+    running = last_processor()
     if running is not None:
         counts.update(running.dropped())
     counts["metrics_full"] += metrics.dropped()

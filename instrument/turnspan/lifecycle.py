@@ -8,13 +8,13 @@ import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from opentelemetry import trace
 
 from turnspan import config, metrics
-from turnspan.accounts import Accounts, accounts, dropped
+from turnspan.accounts import Accounts, Untold, accounts, dropped
 from turnspan.config import RedactHook, Settings, logger
 from turnspan.guard import errors, guard
 from turnspan.leaving import PATIENCE, Leaving
@@ -33,10 +33,11 @@ RECORDS_EXPORTER = "turnspan"
 
 @dataclass(frozen=True, slots=True)
 class FlushResult:
-    """What a flush achieved. ``ok`` says that all recorded before it has landed, or for an embedded
-    store is in the spool; never when the last export failed."""
+    """What a flush achieved."""
 
     ok: bool
+    """Whether all recorded before it is where it was to bring it (see ``flush``), and nothing
+    recorded since the last flush that answered was lost, for any reason."""
     remaining: int
     """Spans queued or records spooled that have not landed, also those other processes have spooled
     meanwhile (an embedded store lands them when a reader opens it, so for it only what is not yet
@@ -58,8 +59,15 @@ class Recorder:
         self.provider: TracerProvider | None = None
         self.owns_provider = False
         self.processor: RecordProcessor | None = None
+        self.former: RecordProcessor | None = None
+        """The one that was shut down: what comes too late is counted there."""
         self.others: list[Any] = []
         self.leaving: Leaving | None = None
+        self.untold = Untold(self.lost)
+
+    def lost(self) -> dict[str, int]:
+        """All that is lost by now; of other backends the spans that they refused."""
+        return {**dropped(), "refused": sum(one.span_exporter.failed for one in self.others)}
 
 
 _recorder = Recorder()
@@ -67,11 +75,13 @@ _recorder = Recorder()
 
 def _after_fork() -> None:
     _recorder.lock = threading.RLock()
+    _recorder.untold.reset()
     if _recorder.leaving is not None and _recorder.processor is not None:
         _recorder.leaving.forked()
 
 
 def _child_records() -> None:
+    _recorder.untold.reset()
     if _recorder.leaving is not None:
         _recorder.leaving.watch()
 
@@ -165,6 +175,8 @@ def configure(
         provider, owned = _provider(tracer_provider, service_name, environment, resource_attributes)
         _recorder.provider, _recorder.owns_provider = provider, owned
         _add_exporters(provider, exporters, owned, settings, store)
+        _recorder.former = None
+        _recorder.untold.reset()
         use_tracer_provider(tracer_provider)
         metrics.use_meter_provider(meter_provider)
         if logger_provider is not None or "turnspan.events" in sys.modules:
@@ -305,11 +317,16 @@ def flush(timeout: float = 30.0, *, local: bool = False) -> FlushResult:
     With ``local`` it returns as soon as they are on the local disk, synced, so that a power cut
     does not take them either: no network, milliseconds. It is for processes that are frozen or
     ended without notice; this process goes on shipping, or the next one does, or ``turnspan ship``.
-    ``ok`` says that they are there; of the accounts only ``queued`` and ``dropped`` are counted.
+    Of the accounts only ``queued`` and ``dropped`` are counted then.
+
+    ``ok`` says that all recorded before is there now, and that nothing recorded since the last
+    flush (of either kind, whatever that one answered) was lost: dropped, also in the background and
+    before this was called, for any of ``turnspan.accounts.REASONS``; refused by the store for good;
+    or refused by another backend that spans go to. A loss is told of once; ``dropped`` counts all.
     """
     if local:
         return _flush_local(timeout)
-    deadline = time.monotonic() + timeout
+    untold, deadline = _recorder.untold.told(), time.monotonic() + timeout
     ok, remaining, told = True, 0, Accounts()
     processor = _recorder.processor
     try:
@@ -318,17 +335,21 @@ def flush(timeout: float = 30.0, *, local: bool = False) -> FlushResult:
             remaining = processor.remaining()
         for other in _recorder.others:
             left = max(0, int((deadline - time.monotonic()) * 1000))
-            ok = bool(other.force_flush(left)) and other.span_exporter.last_ok and ok
+            ok = bool(other.force_flush(left)) and ok
     except Exception as error:  # noqa: BLE001  never raises into the application
         errors.record("flush", error)
         ok = False
+    kept = False
     with guard("flush.accounts"):
         told = accounts()
+        kept = _recorder.untold.nothing_since(untold)
+    ok = ok and kept
     return FlushResult(ok, remaining, dict(told.dropped), told)
 
 
 def _flush_local(timeout: float) -> FlushResult:
     processor, ok, queued = _recorder.processor, True, 0
+    untold = _recorder.untold.told()
     try:
         if processor is not None:
             ok = processor.write_down(timeout)
@@ -337,13 +358,15 @@ def _flush_local(timeout: float) -> FlushResult:
         errors.record("flush", error)
         ok = False
     told = Accounts(queued, dropped=dropped())
+    ok = _recorder.untold.nothing_since(untold) and ok
     return FlushResult(ok, queued, told.dropped, told)
 
 
 def shutdown(timeout: float = 30.0) -> FlushResult:
-    """Flush, then stop recording; ``configure`` starts anew."""
+    """Flush, then stop recording; ``configure`` starts anew. What is recorded meanwhile counts."""
     result = flush(timeout)
     with _recorder.lock:
+        untold = _recorder.untold.told()
         for processor in (_recorder.processor, *_recorder.others):
             if processor is None:
                 continue
@@ -351,6 +374,9 @@ def shutdown(timeout: float = 30.0) -> FlushResult:
                 processor.shutdown()
             except Exception as error:  # noqa: BLE001  never raises into the application
                 errors.record("shutdown", error)
+        if not _recorder.untold.nothing_since(untold):
+            result = replace(result, ok=False, dropped=dropped())
+        _recorder.former = _recorder.processor or _recorder.former
         _recorder.processor = None
         _recorder.others = []
         atexit.unregister(_at_exit)
@@ -386,3 +412,8 @@ def _write_out() -> None:
 def processor() -> RecordProcessor | None:
     """The processor that lands records, while recording (for status and tests)."""
     return _recorder.processor
+
+
+def last_processor() -> RecordProcessor | None:
+    """The same, or after ``shutdown`` the one that landed them."""
+    return _recorder.processor or _recorder.former

@@ -27,6 +27,7 @@ from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 from turnspan import semconv
+from turnspan.accounts import Untold
 from turnspan.content.ledger import ledger
 from turnspan.context import active_session, active_turn, scope_attributes
 from turnspan.framework_sessions import session_on_span
@@ -54,6 +55,15 @@ class Accountable(Protocol):
 
     def after_fork(self) -> None:
         """The process is a forked child: take a new identity, keep nothing of the parent's."""
+        ...
+
+
+@runtime_checkable
+class Holding(Protocol):
+    """An exporter that keeps in memory what it cannot write down now, and tries again."""
+
+    def unwritten(self) -> int:
+        """Rows that it keeps so."""
         ...
 
 
@@ -93,6 +103,7 @@ class RecordProcessor(SpanProcessor):
         self._child_records = child_records
         self._queue: deque[ReadableSpan] = deque()
         self._dropped: Counter[str] = Counter()
+        self._untold = Untold(self.dropped)
         self.exported = 0
         """Spans that the exporter has accepted."""
         self._closed = False
@@ -181,6 +192,7 @@ class RecordProcessor(SpanProcessor):
                 if isinstance(self.exporter, Accountable):
                     self.exporter.after_fork()
                 self._forked = False
+                self._untold.reset()
                 if self._child_records is not None:
                     with guard("pipeline.child_records"):
                         self._child_records()
@@ -250,15 +262,18 @@ class RecordProcessor(SpanProcessor):
     # -- flushing and ending ------------------
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
-        """Export everything queued now; True when all of it was accepted in time."""
-        deadline = time.monotonic() + timeout_millis / 1000
+        """Export everything queued now; True when all of it was accepted in time, and nothing was
+        lost since the last flush, of either kind, that answered."""
+        told, deadline = self._untold.told(), time.monotonic() + timeout_millis / 1000
         self._begin()
         fine = self.write_out(timeout_millis / 1000)
         left = max(0, int((deadline - time.monotonic()) * 1000))
-        return self.exporter.force_flush(left) and fine
+        fine = self.exporter.force_flush(left) and fine
+        return self._untold.nothing_since(told) and fine
 
     def write_out(self, timeout: float) -> bool:
-        """As ``force_flush`` for seconds, but without what the exporter does over a network."""
+        """Export everything queued now, within the seconds, without what the exporter does over a
+        network; True when all of that was accepted."""
         self._notice_fork()
         if self._forked:  # and nothing recorded since
             return True
@@ -269,9 +284,12 @@ class RecordProcessor(SpanProcessor):
         return self._ask(timeout)
 
     def write_down(self, timeout: float) -> bool:
-        """As ``write_out``, and synced to the disk; False also where the exporter knows no disk."""
+        """As ``force_flush`` for seconds, but to the disk only, and synced; False also where the
+        exporter knows no disk."""
+        told = self._untold.told()
         fine = self.write_out(timeout)
-        return isinstance(self.exporter, Syncing) and self.exporter.sync() and fine
+        fine = isinstance(self.exporter, Syncing) and self.exporter.sync() and fine
+        return self._untold.nothing_since(told) and fine
 
     def _ask(self, timeout: float) -> bool:
         reply: SimpleQueue[bool] = SimpleQueue()
@@ -315,8 +333,9 @@ class RecordProcessor(SpanProcessor):
         return self.queued() + self.held()
 
     def queued(self) -> int:
-        """Spans waiting for their export."""
-        return len(self._queue)
+        """Spans waiting for their export, and rows of theirs that the exporter could not write."""
+        kept = self.exporter.unwritten() if isinstance(self.exporter, Holding) else 0
+        return len(self._queue) + kept
 
     def held(self) -> int:
         """What the exporter has accepted and not yet landed (see ``Accountable.remaining``)."""
@@ -341,6 +360,7 @@ class RecordProcessor(SpanProcessor):
     def _after_fork(self) -> None:
         self._queue = deque()
         self._dropped = Counter()
+        self._untold.reset()
         self.exported = 0
         self._forked = True  # many children record nothing: all else waits for the first of it
         if not self._closed:

@@ -33,8 +33,8 @@ class RedactingExporter(SpanExporter):
         self._resources: dict[int, tuple[Resource, Resource]] = {}
         self._settings: Settings | None = None
         self._redactor = Redactor(config.active())
-        self.last_ok = True
-        """Whether the newest export succeeded."""
+        self.failed = 0
+        """Spans that the wrapped exporter has refused."""
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         """Redact, then export."""
@@ -42,17 +42,22 @@ class RedactingExporter(SpanExporter):
         if settings is not self._settings:
             self._settings, self._redactor = settings, Redactor(settings)
             self._resources.clear()
-        if settings.capture_content and not self._redactor.active:
-            result = self._exporter.export(spans)
-        else:
-            cleaned: list[ReadableSpan] = []
+        cleaned: Sequence[ReadableSpan] = spans
+        if self._redactor.active or not settings.capture_content:
+            cleaned = []
             for span in spans:
                 try:
                     cleaned.append(self._redacted(span, self._redactor, settings.capture_content))
                 except Exception as error:  # noqa: BLE001  a hostile value costs its span only
                     errors.record("redaction", error)
-            result = self._exporter.export(cleaned) if cleaned else SpanExportResult.SUCCESS
-        self.last_ok = result is SpanExportResult.SUCCESS
+        if not cleaned:
+            return SpanExportResult.SUCCESS
+        result = SpanExportResult.FAILURE
+        try:
+            result = self._exporter.export(cleaned)
+        finally:
+            if result is not SpanExportResult.SUCCESS:
+                self.failed += len(cleaned)
         return result
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:

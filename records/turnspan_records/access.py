@@ -87,6 +87,8 @@ def _land_what_waits(store: Store, note: Note) -> None:
             f"The store refused {result.rejected} segments of the spool for good: "
             "`turnspan doctor` says why."
         )
+    elif result.holder is not None:
+        note(f"{result.remaining} segments wait for {result.holder}. {result.holder.remedy}")
     elif result.remaining and not result.errors:
         note(f"{result.remaining} segments still wait in the spool: run `turnspan ship`.")
 

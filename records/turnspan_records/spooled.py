@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from pathlib import Path
 
+from turnspan_clickhouse.holders import Holder, holder
+from turnspan_clickhouse.segments import Segment, reason_of
 from turnspan_clickhouse.spool import Spool
 
 
@@ -33,13 +36,17 @@ def writers(spool: Spool) -> Writers:
     return Writers(max(0, total - dead), dead)
 
 
+def shipping(spool: Spool) -> Holder | None:
+    """Who ships a spool at this moment, as all others wait for it to end."""
+    return holder(spool.folder / "ship.lock")
+
+
 def refused(spool: Spool) -> list[Refused]:
     """The refused segments, oldest first."""
     found: list[Refused] = []
     for segment in spool.rejected():
-        reason = segment.path.with_name(segment.path.name + ".error")
         try:
-            text = reason.read_text(encoding="utf-8", errors="replace").strip()
+            text = reason_of(segment.path).read_text(encoding="utf-8", errors="replace").strip()
         except OSError:
             text = "unknown"
         found.append(Refused(segment.name, segment.table, segment.size, text))
@@ -50,7 +57,18 @@ def restore_refused(spool: Spool) -> int:
     """Put the refused segments back to be shipped again; returns how many."""
     restored = 0
     for segment in spool.rejected():
-        os.replace(segment.path, spool.folder / segment.name)
-        segment.path.with_name(segment.path.name + ".error").unlink(missing_ok=True)
+        reason = reason_of(segment.path)
+        os.replace(segment.path, spool.folder / _name(segment, reason))
+        reason.unlink(missing_ok=True)
         restored += 1
     return restored
+
+
+def _name(segment: Segment, reason: Path) -> str:
+    """Its name; one with a checksum of what it holds now where somebody has mended it since."""
+    try:
+        if segment.path.stat().st_mtime_ns <= reason.stat().st_mtime_ns:
+            return segment.name
+    except FileNotFoundError:
+        return segment.name
+    return segment.part(0, segment.path.read_bytes()).name

@@ -16,6 +16,7 @@ import turnspan
 from land.spooling import largest_file
 from support.clickhouse_server import start_server
 from support.shared import REPOSITORY
+from turnspan_clickhouse import unwritten
 from turnspan_clickhouse.dsn import Dsn
 from turnspan_clickhouse.stores import open_store
 
@@ -179,12 +180,19 @@ def test_a_local_flush_waits_for_no_store(server_dsn: Dsn) -> None:
 def test_a_local_flush_says_when_the_disk_does_not_take_it(
     embedded_dsn: Dsn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What could not be written is no success."""
+    """What could not be written is no success, whether it waits for the disk or is lost."""
     turnspan.configure(service_name="s", store=str(embedded_dsn), flush_interval=3600)
     try:
         with turnspan.tool("kept"):
             pass
         assert turnspan.flush(local=True).ok
+        with largest_file(100):
+            with turnspan.tool("waits"):
+                pass
+            result = turnspan.flush(local=True)
+            assert (result.ok, result.remaining, dict(result.dropped)) == (False, 2, {})
+        assert turnspan.flush(local=True).ok
+        monkeypatch.setattr(unwritten, "ROOM_BYTES", 0)
         with largest_file(100):
             with turnspan.tool("lost"):
                 pass

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import random
+import socket
 import subprocess
 import sys
 import threading
@@ -52,12 +53,29 @@ FAULTS = {
     Fault.GARBLED_BODY: ("", False),
     Fault.LATE: ("does not answer", True),
     Fault.HALF_HEAD: ("is not ClickHouse", True),
+    Fault.EXCEPTION_IN_HEADER: ("memory limit", False),
+    Fault.EXCEPTION_IN_BODY: ("memory limit", False),
+    Fault.EXCEPTION_LATE: ("memory limit", False),
+    Fault.EXCEPTION_UNNAMED: ("did not get to say why", False),
+    Fault.STRANGE_BODY: ("something that ClickHouse does not say", False),
+    Fault.NO_SUMMARY: ("is not ClickHouse", False),
+    Fault.BODY_LOST: ("wrote none of its rows", False),
     Fault.STATUS_200: ("is not ClickHouse", False),
+    Fault.STATUS_201: ("says HTTP 201", False),
+    Fault.STATUS_202: ("says HTTP 202", False),
+    Fault.STATUS_204: ("says HTTP 204", False),
+    Fault.STATUS_206: ("says HTTP 206", False),
+    Fault.STATUS_301: ("redirects to another path (HTTP 301)", False),
+    Fault.STATUS_302: ("redirects to another path (HTTP 302)", False),
+    Fault.STATUS_303: ("redirects to another path (HTTP 303)", False),
+    Fault.STATUS_307: ("redirects to another path (HTTP 307)", False),
+    Fault.STATUS_308: ("redirects to another path (HTTP 308)", False),
     Fault.STATUS_401: ("does not answer", False),
     Fault.STATUS_403: ("does not answer", False),
     Fault.STATUS_500: ("does not answer", False),
     Fault.STATUS_502: ("does not answer", False),
     Fault.STATUS_503: ("does not answer", False),
+    Fault.STATUS_504: ("does not answer", False),
 }
 
 
@@ -87,6 +105,27 @@ def test_a_fault_on_the_way(
     trial.accounted(fault.value)
 
 
+@pytest.mark.parametrize(
+    "fault", [f for f in Fault if f.value.startswith("30")], ids=lambda fault: fault.value
+)
+def test_no_redirect_is_followed(fault: Fault, trial: Trial, proxy: FaultyProxy) -> None:
+    """Neither records nor the password go where somebody else says; who that is, is said, without
+    what the address holds beside it."""
+    with socket.create_server(("127.0.0.1", 0)) as elsewhere:
+        port = elsewhere.getsockname()[1]
+        proxy.location = f"http://mallory:hunter2@127.0.0.1:{port}/x?password=hunter2\x1b[31m"
+        proxy.fault = fault
+        trial.emit(1)
+        (error,) = trial.ship().errors
+        assert f"redirects to http://127.0.0.1:{port} (HTTP {fault.value})" in error
+        assert "hunter2" not in error
+        elsewhere.settimeout(0.2)
+        with pytest.raises(TimeoutError):
+            elsewhere.accept()
+    proxy.fault = None
+    assert trial.ship().ok
+
+
 def test_a_refused_connection(trial: Trial, proxy: FaultyProxy) -> None:
     """Nobody listens; then somebody does, at the same address."""
     trial.emit(SEGMENTS)
@@ -111,21 +150,21 @@ def test_a_slow_line(trial: Trial, proxy: FaultyProxy) -> None:
 
 
 def test_a_proxy_with_a_limit(trial: Trial, proxy: FaultyProxy) -> None:
-    """413: a group is sent in pieces that fit. One segment that fits nowhere is set aside with what
-    to do about it, and lands when that was done."""
+    """413: a group is sent in pieces that fit, a segment row by row. A row that fits nowhere is set
+    aside with what to do about it, and lands when that was done."""
     trial.emit(SEGMENTS)
     trial.emit(1, text=random.Random(7).randbytes(20_000).hex())
     trial.emit(SEGMENTS)
     proxy.fault, proxy.largest = Fault.STATUS_413, 4_000
     result = trial.ship()
-    assert (result.shipped_segments, result.rejected, result.errors) == (2 * SEGMENTS, 1, [])
+    assert (result.shipped_segments, result.rejected, result.errors) == (2 * SEGMENTS, ROWS, [])
     assert result.inserts < SEGMENTS
-    (refused_one,) = refused(trial.spool)
-    assert "HTTP 413" in refused_one.reason
-    assert "raise its limit" in refused_one.reason
+    for one in refused(trial.spool):
+        assert "HTTP 413" in one.reason
+        assert "raise its limit" in one.reason
     assert trial.figures().refused == ROWS
     proxy.largest = 1_000_000
-    assert restore_refused(trial.spool) == 1
+    assert restore_refused(trial.spool) == ROWS
     assert trial.ship().ok
     trial.accounted("413 from a proxy that limits a body")
 

@@ -9,6 +9,7 @@ import shutil
 import signal
 import stat
 import time
+import zlib
 from pathlib import Path
 
 import pytest
@@ -51,7 +52,7 @@ def test_a_segment_s_name_says_what_it_is(spool: Spool) -> None:
     writer = SpoolWriter(spool)
     path = writer.write("llm_call", 24, CALLS)
     assert re.fullmatch(
-        rf"\d{{8}}T\d{{6}}\.\d{{6}}Z-{host_and_pid(os.getpid())}-\d+\.24\.llm_call\.native",
+        rf"\d{{8}}T\d{{6}}\.\d{{6}}Z-{host_and_pid(os.getpid())}-\d+-{zlib.crc32(CALLS):08x}\.24\.llm_call\.native",
         path.name,
     )
     assert path.read_bytes() == CALLS

@@ -50,6 +50,7 @@ _USERS = """<clickhouse>
   <profiles><default/><readonly><readonly>1</readonly></readonly>
     <analyst><readonly>2</readonly></analyst>
     <cramped><max_memory_usage>12000000</max_memory_usage></cramped>
+    <tight><max_memory_usage>36000000</max_memory_usage></tight>
     <narrow><max_memory_usage>50000000</max_memory_usage></narrow></profiles>
   <users>{users}</users>
   <quotas><default/></quotas>
@@ -185,6 +186,7 @@ def _prepare(home: Path, extra: str) -> None:
         _user("reader", READER_PASSWORD, profile="readonly"),
         _user("analyst", ANALYST_PASSWORD, profile="analyst"),
         _user("cramped", "", profile="cramped"),
+        _user("tight", "", profile="tight"),
         _user("narrow", "", profile="narrow"),
         _user("stranger", "", grants="<query>GRANT SELECT ON *.*</query>"),
     ]

@@ -29,13 +29,45 @@ class Fault(enum.Enum):
     GARBLED_BODY = "body garbled on its way"
     LATE = "answer after the client's patience"
     SLOW = "a slow line"
+    EXCEPTION_IN_HEADER = "200 with an exception's code"
+    EXCEPTION_IN_BODY = "200 with an exception in its body"
+    EXCEPTION_LATE = "200 with an exception behind progress"
+    EXCEPTION_UNNAMED = "200 with an exception cut short"
+    STRANGE_BODY = "200 with a page in its body"
+    NO_SUMMARY = "200 with a query id only"
+    BODY_LOST = "body lost on its way"
     STATUS_200 = "200"
+    STATUS_201 = "201"
+    STATUS_202 = "202"
+    STATUS_204 = "204"
+    STATUS_206 = "206"
+    STATUS_301 = "301"
+    STATUS_302 = "302"
+    STATUS_303 = "303"
+    STATUS_307 = "307"
+    STATUS_308 = "308"
     STATUS_401 = "401"
     STATUS_403 = "403"
     STATUS_413 = "413"
     STATUS_500 = "500"
     STATUS_502 = "502"
     STATUS_503 = "503"
+    STATUS_504 = "504"
+
+
+_OURS = b"X-ClickHouse-Query-Id: 1f83bcec-1280-4bf7-b04e-b1839cb41fd3\r\n"
+_SUMMARY = b'X-ClickHouse-Summary: {"read_rows":"2","written_rows":"2"}\r\n'
+_MEMORY = b"Code: 241. DB::Exception: (total) memory limit exceeded (MEMORY_LIMIT_EXCEEDED)\n"
+_TAG = b"__exception__\r\nwigbcmyccqjqwmnp\r\n"
+_CLICKHOUSE = {
+    Fault.EXCEPTION_IN_HEADER: (_OURS + b"X-ClickHouse-Exception-Code: 241\r\n", _MEMORY),
+    Fault.EXCEPTION_IN_BODY: (_OURS + _SUMMARY, _MEMORY),
+    Fault.EXCEPTION_LATE: (_OURS + _SUMMARY, b"\n" * 99 + b"\r\n" + _TAG + _MEMORY + b"84 x\r\n"),
+    Fault.EXCEPTION_UNNAMED: (_OURS + _SUMMARY, b"\n\r\n" + _TAG[:20]),
+    Fault.STRANGE_BODY: (_OURS + _SUMMARY, b"<html>welcome</html>"),
+    Fault.NO_SUMMARY: (_OURS, b""),
+}
+"""Headers and body of answers that are, or seem to be, ClickHouse's own."""
 
 
 class FaultyProxy:
@@ -46,7 +78,9 @@ class FaultyProxy:
         self.upstream = upstream
         self.fault: Fault | None = None
         self.largest = 0
-        """With STATUS_413: bodies up to so many bytes pass."""
+        """Bodies up to so many bytes pass, whatever the fault."""
+        self.location = "/elsewhere"
+        """Where redirects lead."""
         self.late = 1.0
         """Seconds that LATE waits before it answers."""
         self.inserts = 0
@@ -100,6 +134,8 @@ class FaultyProxy:
         insert = b"insert_deduplication_token" in head.partition(b"\r\n")[0]
         fault = self.choose() if insert else None
         size = _length(head)
+        if size <= self.largest:
+            fault = None
         if fault is Fault.RESET_BEFORE_BODY:
             return _reset(client)
         if fault is Fault.RESET_IN_BODY:
@@ -108,10 +144,12 @@ class FaultyProxy:
             _reset(server)
             return _reset(client)
         body = reader.read(size)
-        if fault is Fault.STATUS_413 and size <= self.largest:
-            fault = None
         if fault is not None and fault.name.startswith("STATUS_"):
-            return _answer(client, int(fault.value))
+            return _answer(client, int(fault.value), self.location)
+        if fault in _CLICKHOUSE:
+            return _say(client, *_CLICKHOUSE[fault])
+        if fault is Fault.BODY_LOST:
+            head, body = _without_body(head), b""
         if fault is Fault.HALF_HEAD:
             server.sendall(head + body)
             head, _, _ = _response(server).partition(b"X-ClickHouse-Query-Id")
@@ -187,11 +225,30 @@ def _response(server: socket.socket) -> bytes:
                 return b"".join(parts)
 
 
-def _answer(client: socket.socket, status: int) -> bool:
+def _answer(client: socket.socket, status: int, location: str) -> bool:
     """A proxy's own words: a page, and nothing that ClickHouse would say."""
-    page = b"<html>not now</html>"
-    client.sendall(b"HTTP/1.1 %d Nope\r\nContent-Length: %d\r\n\r\n" % (status, len(page)) + page)
+    page = b"" if status == 204 else b"<html>not now</html>"
+    more = b"Location: %s\r\n" % location.encode() if 300 <= status < 400 else b""
+    length = b"" if status == 204 else b"Content-Length: %d\r\n" % len(page)
+    client.sendall(b"HTTP/1.1 %d Nope\r\n" % status + more + length + b"\r\n" + page)
     return True
+
+
+def _say(client: socket.socket, headers: bytes, body: bytes) -> bool:
+    """What ClickHouse says once it has begun to answer, in two pieces."""
+    client.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n" + headers + b"\r\n")
+    for piece in (body[: len(body) // 2], body[len(body) // 2 :]):
+        if piece:
+            client.sendall(b"%x\r\n" % len(piece) + piece + b"\r\n")
+            time.sleep(0.01)
+    client.sendall(b"0\r\n\r\n")
+    return True
+
+
+def _without_body(head: bytes) -> bytes:
+    dropped = (b"content-length:", b"content-encoding:")
+    lines = [line for line in head.split(b"\r\n") if not line.lower().startswith(dropped)]
+    return b"\r\n".join([lines[0], b"Content-Length: 0", *lines[1:]])
 
 
 def _reset(connection: socket.socket) -> bool:

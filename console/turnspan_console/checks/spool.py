@@ -8,11 +8,13 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timezone
 from pathlib import Path
 
+from turnspan_clickhouse.contents import Usage
 from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.spool import Spool, Usage
+from turnspan_clickhouse.holders import ALIVE, ELSEWHERE
+from turnspan_clickhouse.spool import Spool
 from turnspan_console.checks.check import FAIL, OK, WARN, Check
 from turnspan_console.values import seconds, size
-from turnspan_records.spooled import refused, writers
+from turnspan_records.spooled import refused, shipping, writers
 
 _AREA = "spool"
 _OLD_WARN, _OLD_FAIL = 15 * 60.0, 24 * 3600.0
@@ -31,6 +33,7 @@ def spool_checks(dsn: Dsn) -> Iterator[Check]:
         yield Check(_AREA, "account", WARN, account, _remedy(usage.dropped))
     else:
         yield Check(_AREA, "account", OK, account)
+    yield _shipping(spool)
     alive, dead = (counts := writers(spool)).alive, counts.dead
     finding = f"{alive} alive, {dead} closed or dead"
     if dead:
@@ -38,6 +41,17 @@ def spool_checks(dsn: Dsn) -> Iterator[Check]:
         yield Check(_AREA, "writers", WARN, finding, remedy)
     else:
         yield Check(_AREA, "writers", OK, finding)
+
+
+def _shipping(spool: Spool) -> Check:
+    found = shipping(spool)
+    if found is None:
+        return Check(_AREA, "shipping", OK, "nobody holds ship.lock")
+    finding = f"{found} holds ship.lock"
+    if not found.stuck:
+        return Check(_AREA, "shipping", OK, finding)
+    level = WARN if found.state in (ALIVE, ELSEWHERE) else FAIL
+    return Check(_AREA, "shipping", level, f"{finding}: everybody waits", found.remedy)
 
 
 def _remedy(dropped: Mapping[str, int]) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from turnspan_clickhouse.dsn import Dsn
 from turnspan_clickhouse.errors import QueryError, StoreBusyError, StoreError
+from turnspan_clickhouse.holders import GONE, STOPPED, holder
 from turnspan_clickhouse.migrate import SCHEMA_VERSION, current_version, pending
 from turnspan_clickhouse.records import RECORDS
 from turnspan_clickhouse.stores import Store, open_store, quoted
@@ -31,7 +32,10 @@ def store_checks(dsn: Dsn) -> Iterator[Check]:
     try:
         store = open_store(dsn, wait=2.0)
     except StoreBusyError as error:
-        yield Check(_AREA, "lock", WARN, "another process has the store open", str(error))
+        found = None if dsn.path is None else holder(dsn.path / "lock")
+        stuck = found is not None and found.state in (STOPPED, GONE)
+        finding = f"{found or 'another process'} has the store open"
+        yield Check(_AREA, "lock", FAIL if stuck else WARN, finding, str(error))
         return
     except StoreError as error:
         yield Check(_AREA, "reachable", FAIL, f"{dsn} cannot be used", str(error))

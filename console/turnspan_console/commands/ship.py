@@ -11,7 +11,10 @@ from turnspan_console.failures import FINDING, UNAVAILABLE, Failure
 from turnspan_console.options import chosen_dsn, store_option
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from turnspan_clickhouse.dsn import Dsn
+    from turnspan_clickhouse.holders import Holder
     from turnspan_clickhouse.ship import ShipResult
     from turnspan_clickhouse.spool import Spool
 
@@ -55,7 +58,19 @@ def _ship(dsn: Dsn, spool: Spool, timeout: float | None) -> ShipResult:
     # The store before the spool, as every reader does it: two of them never wait for each other.
     with open_store(dsn, wait=timeout or 10.0) as store:
         bring_up_to_date(store)
-        return ship(store, deadline=deadline, spool=spool)
+        return ship(store, deadline=deadline, spool=spool, waiting=_waiting())
+
+
+def _waiting() -> Callable[[Holder], None]:
+    """Says once who else ships, after a while of waiting for it."""
+    told: set[int] = set()
+
+    def tell(found: Holder) -> None:
+        if found.pid not in told:
+            told.add(found.pid)
+            click.echo(f"waiting for {found}, to ship", err=True)
+
+    return tell
 
 
 def _report(result: ShipResult) -> None:
@@ -68,6 +83,8 @@ def _report(result: ShipResult) -> None:
     click.echo(", ".join(told))
     if result.errors:
         raise Failure(result.errors[0], UNAVAILABLE)
+    if result.holder is not None:
+        raise Failure(f"{result.holder} ships this spool. {result.holder.remedy}", UNAVAILABLE)
     if result.rejected:
         raise Failure(
             f"The store refused {result.rejected:,} segments for good: `turnspan doctor` says why, "

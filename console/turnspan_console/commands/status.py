@@ -41,9 +41,10 @@ def command(format_: str) -> None:
 
 def _spool(dsn: Dsn) -> dict[str, Any]:
     from turnspan_clickhouse.spool import Spool
-    from turnspan_records.spooled import writers
+    from turnspan_records.spooled import shipping, writers
 
     spool = Spool(dsn.spool)
+    found = shipping(spool)
     usage = spool.usage()
     counts = writers(spool)
     return {
@@ -66,6 +67,7 @@ def _spool(dsn: Dsn) -> dict[str, Any]:
         "account": str(usage.accounts),
         "writers_alive": counts.alive,
         "writers_dead": counts.dead,
+        "shipping": found and {**asdict(found), "stuck": found.stuck, "said": str(found)},
     }
 
 
@@ -191,6 +193,10 @@ def _print_spool(page: Any, output: Output, spool: dict[str, Any]) -> None:
         rejected = f"{spool['rejected_segments']:,} refused, {size(spool['rejected_bytes'])}"
         page.line((f"  {rejected}: turnspan doctor says why", styles.BAD))
     page.line((f"  {spool['account']}", styles.BAD if spool["dropped_rows"] else styles.FAINT))
+    found = spool["shipping"]
+    if found:
+        style = styles.BAD if found["stuck"] else styles.FAINT
+        page.line((f"  {found['said']}, ships", style))
 
 
 def _print_receivers(page: Any, receivers: list[dict[str, Any]]) -> None:

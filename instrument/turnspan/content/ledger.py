@@ -123,6 +123,8 @@ class Judgment:
     created_at: int = 0
 
 
+MAX_STARTED = 10_000
+"""Turns that have begun and wait to be said so at most; further ones are dropped and counted."""
 MAX_JUDGMENTS = 100_000
 """Judgments that wait to be landed at most; further ones are dropped and counted."""
 
@@ -135,7 +137,7 @@ class Ledger:
         self._max_entries = max_entries
         self._max_age = max_age
         self._entries: dict[tuple[int, int], tuple[float, Content]] = {}
-        self._started: deque[StartedTurn] = deque(maxlen=10_000)
+        self._started: deque[StartedTurn] = deque()
         self._judgments: deque[Judgment] = deque()
         self.wake: Callable[[], None] | None = None
         """Called before the next judgment: a forked child starts its threads when it has to."""
@@ -178,7 +180,9 @@ class Ledger:
 
     def announce(self, started: StartedTurn) -> None:
         """Tell consumers that a turn has begun."""
-        if self._consumers:
+        if len(self._started) >= MAX_STARTED:
+            self.dropped["turns_full"] += 1
+        elif self._consumers:
             self._started.append(started)
 
     @property

@@ -1,0 +1,242 @@
+"""A process that holds a lock and does not go on is named to everybody who waits for it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from land.spooling import calls, spooled
+from turnspan_clickhouse import holders, ship
+from turnspan_clickhouse.background import BackgroundShipper
+from turnspan_clickhouse.dsn import Dsn
+from turnspan_clickhouse.holders import ALIVE, GONE, STOPPED, holder
+from turnspan_clickhouse.migrate import migrate
+from turnspan_clickhouse.spool import Spool
+from turnspan_clickhouse.stores import open_store
+from turnspan_console.cli import turnspan as cli
+
+_SHIPS = """
+import sys, time
+from turnspan_clickhouse.dsn import parse
+from turnspan_clickhouse.ship import Shipper
+from turnspan_clickhouse.spool import Spool
+
+def opener():
+    print("holds", flush=True)
+    time.sleep(600)
+
+Shipper(opener, Spool(parse(sys.argv[1]).spool)).run()
+"""
+_READS = """
+import sys, time
+from turnspan_clickhouse.dsn import parse
+from turnspan_clickhouse.stores import open_store
+
+with open_store(parse(sys.argv[1])):
+    print("holds", flush=True)
+    time.sleep(600)
+"""
+_FORKS = """
+import fcntl, os, sys, time
+fd = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)
+fcntl.flock(fd, fcntl.LOCK_EX)
+child = os.fork()
+if child:
+    print(child, flush=True)
+    os._exit(0)
+time.sleep(600)
+"""
+_SECRET = "postgres://admin:hunter2hunter2@db/x\x1b[31m"
+
+
+@contextmanager
+def process(script: str, *arguments: object) -> Generator[subprocess.Popen[str]]:
+    """One that has said that it holds its lock."""
+    command = [sys.executable, "-W", "ignore", "-c", script, *map(str, arguments)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as made:
+        assert made.stdout is not None
+        assert made.stdout.readline()
+        try:
+            yield made
+        finally:
+            made.kill()
+
+
+def stop(one: subprocess.Popen[str]) -> None:
+    """SIGSTOP, as Ctrl-Z, a debugger or a frozen container do."""
+    os.kill(one.pid, signal.SIGSTOP)
+    patience = time.monotonic() + 10
+    while _letter(one.pid) != "T":
+        assert time.monotonic() < patience
+        time.sleep(0.01)
+
+
+def _letter(pid: int) -> str:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+def run(dsn: Dsn, *arguments: str) -> Result:
+    """The command, as people run it."""
+    return CliRunner().invoke(cli, [*arguments, "--store", str(dsn)])
+
+
+def check(dsn: Dsn, area: str, name: str) -> dict[str, Any]:
+    """One finding of the doctor's."""
+    found: list[dict[str, Any]] = json.loads(run(dsn, "doctor", "--format", "json").stdout)
+    (one,) = [c for c in found if (c["area"], c["name"]) == (area, name)]
+    return one
+
+
+@pytest.fixture
+def waiting(server_dsn: Dsn) -> Iterator[Dsn]:
+    """A migrated store, and records that wait for it."""
+    with open_store(server_dsn) as store:
+        migrate(store)
+    writer = spooled(Spool(server_dsn.spool), *calls(0, 3))
+    yield server_dsn
+    writer.close()
+
+
+def test_a_stopped_process_that_ships_is_named(
+    waiting: Dsn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By doctor, status and ship, with what to do; then everything lands."""
+    monkeypatch.setattr(ship, "_LOOK_SECONDS", 0.1)
+    with process(_SHIPS, waiting, _SECRET) as other:
+        alive = check(waiting, "spool", "shipping")
+        assert (alive["level"], f"process {other.pid} (" in alive["finding"]) == ("ok", True)
+        assert "which is alive, since 20" in alive["finding"]
+
+        stop(other)
+        one = check(waiting, "spool", "shipping")
+        assert one["level"] == "fail"
+        assert f"process {other.pid} (" in one["finding"]
+        assert "which is stopped, since 20" in one["finding"]
+        assert f"kill -CONT {other.pid}" in one["remedy"]
+
+        told = json.loads(run(waiting, "status", "--format", "json").stdout)["spool"]["shipping"]
+        assert (told["pid"], told["state"], told["stuck"]) == (other.pid, STOPPED, True)
+        assert abs(told["since"] - time.time()) < 60
+        shown = run(waiting, "status").stdout
+        assert f"process {other.pid}" in shown.replace("\n", " ")
+
+        begun = time.monotonic()
+        done = run(waiting, "ship")
+        assert time.monotonic() - begun < 10
+        assert done.exit_code == 3
+        assert f"process {other.pid}" in done.stderr
+        assert f"kill -CONT {other.pid}" in done.stderr
+        for said in (one["finding"], shown, done.stderr):
+            assert "hunter2" not in said
+            assert "\x1b[31m" not in said
+    assert holder(waiting.spool / "ship.lock") is None
+    assert check(waiting, "spool", "shipping")["finding"] == "nobody holds ship.lock"
+    assert run(waiting, "ship").exit_code == 0
+    assert Spool(waiting.spool).segments() == []
+
+
+def test_a_process_that_ships_is_waited_for_and_named(
+    waiting: Dsn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be at work; one that takes very long is a finding."""
+    monkeypatch.setattr(ship, "_LOOK_SECONDS", 0.1)
+    with process(_SHIPS, waiting) as other:
+        done = run(waiting, "ship", "--timeout", "1.5")
+        assert done.exit_code == 3
+        assert done.stderr.count(f"waiting for process {other.pid} (") == 1
+        assert f"`kill {other.pid}`" in done.stderr
+        monkeypatch.setattr(holders, "LONG_SECONDS", 0.0)
+        assert check(waiting, "spool", "shipping")["level"] == "warn"
+
+
+def test_an_application_says_once_who_keeps_it_from_shipping(
+    waiting: Dsn, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And its flush does not wait for what does not go on."""
+    monkeypatch.setattr(ship, "_LOOK_SECONDS", 0.1)
+    with process(_SHIPS, waiting) as other:
+        stop(other)
+        background = BackgroundShipper(waiting, Spool(waiting.spool), spacing=0.05)
+        background.start()
+        for _ in range(3):
+            background.wake()
+            begun = time.monotonic()
+            assert not background.flush(timeout=30)
+            assert time.monotonic() - begun < 15
+        lines = [m for m in caplog.messages if f"process {other.pid}" in m]
+        assert len(lines) == 1
+        assert f"kill -CONT {other.pid}" in lines[0]
+        os.kill(other.pid, signal.SIGKILL)
+        other.wait()
+        assert background.flush(timeout=30)
+        assert background.stop(timeout=10)
+
+
+def test_a_stopped_reader_of_the_embedded_store_is_named(embedded_dsn: Dsn) -> None:
+    """By whoever wants to open it, and by the doctor."""
+    with open_store(embedded_dsn) as store:
+        migrate(store)
+    script = (
+        "from turnspan_console.cli import turnspan; import sys;"
+        " turnspan(['doctor', '--format', 'json', '--store', sys.argv[1]])"
+    )
+    with process(_READS, embedded_dsn) as other:
+        stop(other)
+        done = subprocess.run(
+            [sys.executable, "-c", script, str(embedded_dsn)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        (one,) = [c for c in json.loads(done.stdout) if (c["area"], c["name"]) == ("store", "lock")]
+    assert one["level"] == "fail"
+    assert f"process {other.pid} (" in one["finding"]
+    assert "which is stopped" in one["finding"]
+    assert f"kill -CONT {other.pid}" in one["remedy"]
+
+
+def test_a_lock_that_outlived_its_process(tmp_path: Path) -> None:
+    """A child that was forked without Python's knowledge has it; it is what to end."""
+    path = tmp_path / "ship.lock"
+    with process(_FORKS, path) as parent:
+        parent.wait()
+        found = holder(path)
+        assert found is not None
+        assert (found.state, found.pid, found.stuck) == (GONE, parent.pid, True)
+        (child,) = found.forked
+        assert f"kill {child}" in found.remedy
+        os.kill(child, signal.SIGKILL)
+        patience = time.monotonic() + 10
+        while holder(path) is not None:
+            assert time.monotonic() < patience
+            time.sleep(0.01)
+
+
+def test_a_lock_whose_file_names_somebody_else(tmp_path: Path) -> None:
+    """A disk that was full when the lock was taken: the kernel knows better."""
+    path = tmp_path / "ship.lock"
+    path.write_bytes(b'{"holder": "elsewhere-7", "since": 1.0}')
+    script = _FORKS.replace("child = os.fork()", "child = os.getpid()").replace(
+        "os._exit(0)", "time.sleep(600)"
+    )
+    with process(script, path) as other:
+        found = holder(path)
+        assert found is not None
+        assert (found.pid, found.state, found.since) == (other.pid, ALIVE, 0.0)
+        path.write_bytes(b"\xff not ours")
+        again = holder(path)
+        assert again is not None
+        assert again.pid == other.pid
+    assert holder(path) is None
+    assert holder(tmp_path / "nothing") is None

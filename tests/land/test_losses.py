@@ -1,0 +1,329 @@
+"""``flush().ok``: nothing recorded since the last flush was lost, whatever it was lost by."""
+
+from __future__ import annotations
+
+import ast
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
+
+import turnspan
+from land.spooling import calls, largest_file
+from support.shared import REPOSITORY
+from turnspan import accounts, lifecycle, metrics
+from turnspan.content import ledger as ledgers
+from turnspan.content.ledger import Judgment, ToolContent, ledger
+from turnspan_clickhouse import unwritten
+from turnspan_clickhouse.dsn import Dsn
+from turnspan_clickhouse.encode import encode_block
+from turnspan_clickhouse.migrate import SCHEMA_VERSION, migrate
+from turnspan_clickhouse.receive.receiver import Receiver
+from turnspan_clickhouse.receive.spans import Decoded
+from turnspan_clickhouse.records import LlmCall
+from turnspan_clickhouse.ship import ship
+from turnspan_clickhouse.spool import Spool, SpoolWriter
+from turnspan_clickhouse.stores import open_store
+
+PAGE = REPOSITORY / "docs" / "reliability.md"
+OF_RECEIVERS = {"receive_failed", "events_without_span"}
+
+
+class Unspeakable:
+    """What raises when it is to be shown."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+    __repr__ = __str__
+
+
+class Broken(SpanExporter):
+    """A records' exporter with a bug."""
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        raise RuntimeError("a bug")
+
+    def remaining(self) -> int:
+        return 0
+
+    def sync(self) -> bool:
+        return True
+
+
+class Case:
+    """An application that records to an embedded store, in trouble."""
+
+    def __init__(self, dsn: Dsn, patch: pytest.MonkeyPatch, trouble: ExitStack) -> None:
+        self.dsn, self.patch, self.trouble = dsn, patch, trouble
+
+    def configure(self, **options: Any) -> None:
+        """Start anew, with a worker that exports by itself all the time."""
+        turnspan.shutdown()
+        given: dict[str, Any] = {
+            "store": str(self.dsn),
+            "exporters": ["turnspan"],
+            "flush_interval": 0.02,
+        }
+        turnspan.configure(tracer_provider=TracerProvider(), **{**given, **options})
+
+    def enter(self, trouble: AbstractContextManager[Any]) -> None:
+        """Trouble that lasts until the losses have been counted."""
+        self.trouble.enter_context(trouble)
+
+    def tools(self, count: int = 1) -> None:
+        """Record so many tool calls."""
+        for _ in range(count):
+            with turnspan.tool("t", arguments={"a": 1}):
+                pass
+
+
+def queue_full(case: Case) -> None:
+    case.configure(queue_size=1, batch_size=1)
+    case.tools(3_000)
+
+
+def after_shutdown(case: Case) -> None:
+    with turnspan.tool("late"):
+        turnspan.shutdown()
+
+
+def export_failed(case: Case) -> None:
+    case.configure(store=None, exporters=[Broken()])
+    case.tools()
+
+
+def normalise_failed(_: Case) -> None:
+    unspeakable: Any = Unspeakable()
+    ledger.judge(Judgment({}, "turn", "1", comment=unspeakable))
+
+
+def encode_failed(_: Case) -> None:
+    unspeakable: Any = Unspeakable()
+    ledger.judge(Judgment({}, "turn", unspeakable))
+
+
+def spool_failed(case: Case) -> None:
+    case.patch.setattr(unwritten, "ROOM_BYTES", 0)
+    case.enter(largest_file(100))
+    case.tools()
+
+
+def spool_full(case: Case) -> None:
+    case.tools()
+    assert turnspan.flush().ok
+    running = lifecycle.processor()
+    assert running is not None
+    spool: Spool = vars(running.exporter)["_spool"]
+    spool.limit_bytes = sum(segment.size for segment in spool.segments()) + 10
+    case.tools()
+
+
+def ledger_full(case: Case) -> None:
+    case.patch.setattr(ledger, "_max_entries", 0)
+    case.tools()
+
+
+def ledger_expired(case: Case) -> None:
+    case.patch.setattr(ledger, "_max_age", -1.0)
+    ledger.put(1, 2, ToolContent())
+
+
+def turns_full(case: Case) -> None:
+    case.patch.setattr(ledgers, "MAX_STARTED", 0)
+    with turnspan.agent("a"):
+        pass
+
+
+def judgments_full(case: Case) -> None:
+    case.patch.setattr(ledgers, "MAX_JUDGMENTS", 0)
+    ledger.judge(Judgment({}, "turn", "1"))
+
+
+def metrics_full(case: Case) -> None:
+    case.configure(meter_provider=MeterProvider([InMemoryMetricReader()]))
+    case.patch.setattr(metrics, "GATHER", 0)
+    case.patch.setattr(metrics, "LIMIT", 0)
+    case.tools(3)
+
+
+def internal_error(case: Case) -> None:
+    unspeakable: Any = Unspeakable()
+    with turnspan.session(unspeakable):
+        case.tools()
+
+
+CASES: dict[str, Callable[[Case], None]] = {
+    made.__name__: made
+    for made in (
+        *(queue_full, after_shutdown, export_failed, normalise_failed, encode_failed),
+        *(spool_failed, spool_full, ledger_full, ledger_expired, turns_full, judgments_full),
+        *(metrics_full, internal_error),
+    )
+}
+
+
+@pytest.fixture
+def case(embedded_dsn: Dsn, monkeypatch: pytest.MonkeyPatch) -> Iterator[Case]:
+    """Recording to an embedded store until the test ends."""
+    with ExitStack() as trouble:
+        made = Case(embedded_dsn, monkeypatch, trouble)
+        made.configure()
+        assert turnspan.flush().ok
+        yield made
+    turnspan.shutdown()
+    metrics.use_meter_provider(None)
+    ledger.dropped.clear()
+    vars(metrics)["_metrics"].dropped = 0
+
+
+def lost(reason: str) -> int:
+    """What this process has lost by a reason."""
+    return sum(n for name, n in accounts.dropped().items() if name.partition(":")[0] == reason)
+
+
+@pytest.mark.tests_internal_errors
+@pytest.mark.parametrize("local", [False, True], ids=["landed", "local"])
+@pytest.mark.parametrize("reason", CASES)
+def test_a_loss_before_a_flush_is_told_by_it(reason: str, local: bool, case: Case) -> None:
+    """Also one that the worker had to do with long before, in the background; and once."""
+    before = lost(reason)
+    CASES[reason](case)
+    patience = time.monotonic() + 20
+    while lost(reason) <= before:
+        assert time.monotonic() < patience, accounts.dropped()
+        time.sleep(0.01)
+    case.trouble.close()
+    told = turnspan.flush(local=local)
+    assert not told.ok
+    assert sum(n for name, n in told.dropped.items() if name.partition(":")[0] == reason) > before
+    if reason not in ("export_failed", "after_shutdown"):  # nothing recorded, nothing lost
+        assert turnspan.flush(local=not local).ok
+
+
+def test_every_reason_has_its_case_and_its_place_on_the_page() -> None:
+    """A new one makes this fail until it has both."""
+    assert set(accounts.REASONS) == set(CASES) | OF_RECEIVERS
+    page = PAGE.read_text("utf-8")
+    for reason in accounts.REASONS:
+        assert f"\n| `{reason}` |" in page, reason
+
+
+def test_every_reason_in_the_code_is_listed() -> None:
+    """All that is counted as dropped, anywhere."""
+    found: set[str] = set()
+    for root in ("instrument", "exporter"):
+        for path in (REPOSITORY / root).rglob("*.py"):
+            found |= set(_reasons(path))
+    assert {reason.partition(":")[0] for reason in found} == set(accounts.REASONS)
+
+
+def _reasons(path: Path) -> Iterator[str]:
+    """The keys that counters of what was dropped are given, and what ``_drop_oldest`` is told."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        key: ast.expr | None = None
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+            counter = node.value
+            name = counter.attr if isinstance(counter, ast.Attribute) else ""
+            name = counter.id if isinstance(counter, ast.Name) else name
+            counts = path.name == "accounts.py" and name == "counts"
+            key = node.slice if name.endswith("dropped") or counts else None
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("_drop_oldest"):
+            key = node.args[0] if node.args else None
+        if isinstance(key, ast.JoinedStr):
+            key = key.values[0]
+        if isinstance(key, ast.Constant):
+            yield str(key.value)
+
+
+def test_a_flush_at_once_with_another_tells_of_the_loss_too(case: Case) -> None:
+    """It is news to both, whichever ends first."""
+    untold = accounts.Untold(accounts.dropped)
+    first, second = untold.told(), untold.told()
+    case.patch.setattr(ledgers, "MAX_JUDGMENTS", 0)
+    ledger.judge(Judgment({}, "turn", "1"))
+    assert not untold.nothing_since(first)
+    assert not untold.nothing_since(second)
+    assert untold.nothing_since(untold.told())
+    assert not turnspan.flush().ok
+
+
+class Backend(SpanExporter):
+    """Another backend, that refuses what it is given for a while."""
+
+    refuses = True
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        return SpanExportResult.FAILURE if self.refuses else SpanExportResult.SUCCESS
+
+
+def test_what_another_backend_refused_before_the_newest_export(case: Case) -> None:
+    """That the newest export went well says nothing of those before."""
+    backend = Backend()
+    case.configure(exporters=["turnspan", backend])
+    case.tools()
+    (other,) = vars(lifecycle)["_recorder"].others
+    other.force_flush()
+    backend.refuses = False
+    case.tools()
+    other.force_flush()
+    assert not turnspan.flush().ok
+    assert turnspan.flush().ok
+
+
+@pytest.mark.parametrize("local", [False, True], ids=["landed", "local"])
+def test_what_the_store_refused_before_the_flush(server_dsn: Dsn, local: bool) -> None:
+    """Set aside by the shipper, of this process or another one, long before: it has not landed."""
+    with open_store(server_dsn) as store:
+        migrate(store)
+    turnspan.configure(store=str(server_dsn), flush_interval=0.02)
+    try:
+        with turnspan.tool("t"):
+            pass
+        assert turnspan.flush().ok
+        writer = SpoolWriter(Spool(server_dsn.spool))
+        writer.write("llm_call", SCHEMA_VERSION, encode_block(LlmCall, calls(0, 3))[:-9])
+        assert ship(server_dsn).rejected == 1
+        assert not turnspan.flush(local=local).ok
+        assert turnspan.flush().ok
+        writer.close()
+    finally:
+        turnspan.shutdown()
+
+
+def test_what_another_process_gave_up_to_make_room(case: Case) -> None:
+    """Its account has the rows; the flush of the process that recorded them says that they are
+    gone."""
+    case.tools(5)
+    assert turnspan.flush().ok
+    spool = Spool(case.dsn.spool)
+    spool.limit_bytes = sum(segment.size for segment in spool.segments())
+    other = SpoolWriter(spool)
+    with case.patch.context() as elsewhere:
+        elsewhere.setattr("socket.gethostname", lambda: "elsewhere")
+        other.write("llm_call", SCHEMA_VERSION, encode_block(LlmCall, calls(0, 3)))
+    assert spool.dropped.total() > 0
+    assert not turnspan.flush().ok
+    assert turnspan.flush().ok
+    other.close()
+
+
+@pytest.mark.tests_internal_errors
+def test_what_a_receiver_could_not_land(embedded_dsn: Dsn) -> None:
+    """Its sender is told, and so is everybody who asks."""
+    receiver = Receiver(embedded_dsn)
+    receiver.start()
+    strange: Any = object()
+    answer = receiver.submit(Decoded([strange, strange], events=[strange]))
+    with pytest.raises(AttributeError):
+        answer.result(10)
+    receiver.writer.write("llm_call", SCHEMA_VERSION, encode_block(LlmCall, calls(0, 1)))
+    receiver.stop()
+    assert receiver.spool.usage().dropped == {"receive_failed": 2}
