@@ -10,6 +10,7 @@ MAKEFLAGS += --no-print-directory --no-builtin-rules
 
 VENV := .venv
 BIN := $(VENV)/bin
+DEMO := $(VENV)/.demo
 READY := $(VENV)/.ready
 FOREIGN := .venv-foreign
 OLDEST := .venv-oldest
@@ -25,7 +26,7 @@ CAN_MAKE_VENV := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: setup ## Run recorded agents through the real SDKs and ask the store about them
+demo: $(DEMO) ## Run recorded agents through the real SDKs and ask the store about them
 	@$(BIN)/turnspan demo $(ARGS)
 
 test: setup ## Run the tests (the first time installs a ClickHouse server into .tools)
@@ -69,9 +70,9 @@ types: setup ## mypy strict and pyright strict
 contracts: setup ## Imports run one way: console -> records -> exporter -> instrument
 	@$(BIN)/lint-imports
 
-wheel: setup ## Build the wheel and compare its contents with the repository
+wheel: setup ## Build the pure wheel and compare its contents with the repository
 	@rm -rf dist
-	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+	@TURNSPAN_COMPILE=0 $(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
 	@$(BIN)/python .ci/check_wheel.py dist/*.whl
 
 bench: $(if $(PURE),setup,compiled) ## Run the benchmarks, or one: make bench ARGS=encode (PURE=1: not compiled)
@@ -96,7 +97,9 @@ clean: ## Remove everything the other targets made
 
 setup: $(READY) ## Make .venv with Turnspan and all its extras, editable
 
-$(READY): pyproject.toml
+# What the demonstration needs and no more. The engine's package asks for pandas and pyarrow, 350 MB
+# for ways of using it that are not ours: without them here.
+$(DEMO): pyproject.toml
 	@python='$(PYTHON)'; \
 	if [ -z "$$python" ]; then \
 	  for each in $(PYTHONS); do \
@@ -109,8 +112,17 @@ $(READY): pyproject.toml
 	    "make demo PYTHON=/path/to/python3." >&2; \
 	  exit 1; \
 	fi; \
-	echo "Setting up $(VENV) with $$("$$python" --version) (a minute or two, once) ..."; \
+	echo "Setting up $(VENV), once:"; \
+	echo "  1/3  an environment of $$("$$python" --version)"; \
 	"$$python" -m venv $(VENV)
+	@echo "  2/3  Turnspan, its command and the OpenAI and Anthropic SDKs (150 MB, half a minute) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[console,sdks]'
+	@echo "  3/3  ClickHouse's engine (530 MB) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps 'chdb-core>=26.9'
+	@touch $@
+
+$(READY): $(DEMO)
+	@echo "Setting up $(VENV) for development, once (800 MB, a minute or two) ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 # Without its dependencies: a release pins its siblings exactly and is often behind them.
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \

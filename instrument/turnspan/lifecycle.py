@@ -18,6 +18,7 @@ from turnspan.accounts import Accounts, accounts, dropped
 from turnspan.config import RedactHook, Settings, logger
 from turnspan.guard import errors, guard
 from turnspan.leaving import PATIENCE, Leaving
+from turnspan.program import with_project, with_service
 
 if TYPE_CHECKING:
     from opentelemetry._logs import LoggerProvider
@@ -110,7 +111,7 @@ def configure(
     changes the content settings only, and says so in the log when more was asked.
 
     Args:
-        service_name: else OTEL_SERVICE_NAME or OTEL_RESOURCE_ATTRIBUTES.
+        service_name: else OTEL_SERVICE_NAME or OTEL_RESOURCE_ATTRIBUTES, else the program's name.
         project: groups records in the store; the service's name when empty.
         environment: ``deployment.environment.name``.
         store: a DSN, else TURNSPAN_STORE, else the embedded store in the user's data folder.
@@ -156,6 +157,7 @@ def configure(
             logger.info("OTEL_SDK_DISABLED is true: Turnspan records nothing.")
             return
         if _recorder.processor is not None or _recorder.others:
+            config.activate(with_project(settings, _recorder.provider))
             if store is not None or exporters is not None or tracer_provider is not None:
                 logger.warning(
                     "turnspan.configure() was called again: store, exporters and provider stay as "
@@ -164,6 +166,7 @@ def configure(
             return
         provider, owned = _provider(tracer_provider, service_name, environment, resource_attributes)
         _recorder.provider, _recorder.owns_provider = provider, owned
+        config.activate(with_project(settings, provider))
         _add_exporters(provider, exporters, owned, settings, store)
         use_tracer_provider(tracer_provider)
         metrics.use_meter_provider(meter_provider)
@@ -219,7 +222,7 @@ def _provider(
     if environment:
         more[semconv.DEPLOYMENT_ENVIRONMENT] = environment
     resource = Resource.create().merge(Resource(more))
-    provider = TracerProvider(resource=resource, id_generator=SecureIdGenerator())
+    provider = TracerProvider(resource=with_service(resource), id_generator=SecureIdGenerator())
     trace.set_tracer_provider(provider)
     return provider, True
 
