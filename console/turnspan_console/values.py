@@ -79,7 +79,19 @@ def moment(value: datetime) -> str:
 
 def short_id(text: str) -> str:
     """The first eight characters of an id, which ``turnspan show`` takes; other text unchanged."""
-    return text[:8] if _HEX_ID.fullmatch(text) or _UUID.fullmatch(text) else text
+    return short_ids([text])[0]
+
+
+def short_ids(texts: Sequence[str]) -> list[str]:
+    """Ids by as few first characters, eight at least, as tell them apart; other text unchanged.
+
+    Ids that begin with the time (UUIDv7, ULID, X-Ray) are alike for longer than eight.
+    """
+    ids = {text for text in texts if _HEX_ID.fullmatch(text) or _UUID.fullmatch(text)}
+    length = 8
+    while len({text[:length] for text in ids}) < len(ids):
+        length += 1
+    return [text[:length].rstrip("-") if text in ids else text for text in texts]
 
 
 def human(value: Any, column: str) -> str:

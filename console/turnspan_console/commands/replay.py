@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from turnspan_console.failures import FINDING, Failure
+from turnspan_console.nothing import explain
 from turnspan_console.options import format_option, open_chosen, store_option
 
 if TYPE_CHECKING:
@@ -78,7 +79,8 @@ def _suggest(store: Store, output: Output) -> None:
 
     newest = sessions(store, limit=10)
     if not newest.rows:
-        raise Failure("There are no sessions to replay: record some turns first.", FINDING)
+        explain(store, "no sessions to replay", kind="session")
+        raise click.exceptions.Exit(FINDING)
     print_result(newest, "table", output)
     id_ = newest.rows[0][newest.names.index("session")]
     click.echo(f"\nturnspan replay {id_}", err=True)
