@@ -83,15 +83,13 @@ def short_id(text: str) -> str:
 
 
 def short_ids(texts: Sequence[str]) -> list[str]:
-    """Ids by as few first characters, eight at least, as tell them apart; other text unchanged.
-
-    Ids that begin with the time (UUIDv7, ULID, X-Ray) are alike for longer than eight.
-    """
+    """Ids by their first eight characters, or twelve if those tell them apart; else, as all other
+    text, unchanged: ids that begin with the time (UUIDv7, X-Ray) are alike for long."""
     ids = {text for text in texts if _HEX_ID.fullmatch(text) or _UUID.fullmatch(text)}
-    length = 8
-    while len({text[:length] for text in ids}) < len(ids):
-        length += 1
-    return [text[:length].rstrip("-") if text in ids else text for text in texts]
+    for length in range(8, 13):
+        if len({text[:length] for text in ids}) == len(ids):
+            return [text[:length] if text in ids else text for text in texts]
+    return list(texts)
 
 
 def human(value: Any, column: str) -> str:

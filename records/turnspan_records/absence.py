@@ -77,12 +77,12 @@ def why_nothing(
         return f"there is no session {session!r} (`turnspan sessions` lists them)"
     if kind and not found["turns"]:
         return (
-            f"{int(found['inside']):,} model calls are recorded, but in no turn: decorate the agent "
-            "with @turnspan.agent; `turnspan diagnose` tells of the calls"
+            f"{_recorded(found['inside'], 'model call')}, but in no turn: decorate the agent with "
+            "@turnspan.agent; `turnspan diagnose` tells of the calls"
         )
     if kind == "session" and not found["with_session"]:
         return (
-            f"{int(found['turns']):,} turns are recorded, but in no session: "
+            f"{_recorded(found['turns'], 'turn')}, but in no session: "
             "`turnspan turns` lists them, `with turnspan.session(id):` names one"
         )
     return ""
@@ -98,11 +98,11 @@ def _reasons(dsn: Dsn) -> Iterator[str]:
     usage = spool.usage()
     if usage.segments:
         yield (
-            f"{usage.rows:,} records wait in the spool {spool.folder} and could not be landed: "
+            f"{_many(usage.rows, 'record', 'wait')} in the spool {spool.folder} and could not land: "
             "`turnspan ship` tries again, `turnspan doctor` says why"
         )
     if usage.rejected:
-        yield f"it refused {usage.rejected_rows:,} records: `turnspan doctor` says why"
+        yield f"it refused {_many(usage.rejected_rows, 'record')}: `turnspan doctor` says why"
     if usage.dropped:
         lost = ", ".join(f"{reason} {count:,}" for reason, count in sorted(usage.dropped.items()))
         yield f"what was recorded was lost ({lost}): `turnspan doctor` says more"
@@ -136,15 +136,25 @@ def _holds(path: Path) -> bool:
 def _neither(spans: int, annotations: int) -> str:
     if spans:
         return (
-            f"{spans:,} spans are recorded, but no model call: `turnspan doctor` says whether the "
-            "SDKs are instrumented"
+            f"{_recorded(spans, 'span')}, but no model call: `turnspan doctor` says whether the SDKs "
+            "are instrumented"
         )
     if annotations:
         return (
-            f"{annotations:,} judgments are recorded, but nothing that they are about: "
+            f"{_recorded(annotations, 'judgment')}, but nothing that was judged: "
             "`turnspan diagnose orphaned_annotations`"
         )
     return ""
+
+
+def _recorded(number: int, noun: str) -> str:
+    return f"{_many(number, noun)} {'is' if number == 1 else 'are'} recorded"
+
+
+def _many(number: int, noun: str, verb: str = "") -> str:
+    one = number == 1
+    counted = f"{number:,} {noun}{'' if one else 's'}"
+    return f"{counted} {verb}{'s' if one else ''}" if verb else counted
 
 
 def _time(value: datetime | int) -> str:
