@@ -27,6 +27,7 @@ from turnspan_clickhouse.background import BackgroundShipper
 from turnspan_clickhouse.batch import Batch, Clock
 from turnspan_clickhouse.blocks import blocks
 from turnspan_clickhouse.errors import SpoolError
+from turnspan_clickhouse.first_run import what_next
 from turnspan_clickhouse.migrate import SCHEMA_VERSION
 from turnspan_clickhouse.normalise import Normaliser
 from turnspan_clickhouse.pricing import cost_of_call
@@ -67,7 +68,7 @@ class ClickHouseSpanExporter(SpanExporter):
         self._lock = threading.Lock()
         self._closed = threading.Event()
         self._failing = False
-        self._pid = os.getpid()
+        self._pid = self._configured_by = os.getpid()
         self._shipper: BackgroundShipper | None = None
         self._ledger.attach()
         metrics.use_pricer(cost_of_call)
@@ -143,6 +144,10 @@ class ClickHouseSpanExporter(SpanExporter):
         """What is spooled, has landed and was refused, of every process that writes this spool."""
         usage = self._spool.usage()
         return Accounts(0, usage.rows, sum(usage.shipped.values()), usage.rejected_rows)
+
+    def farewell(self) -> str:
+        """What to tell the person who started the program, at its end; mostly nothing."""
+        return what_next(self._dsn) if os.getpid() == self._configured_by else ""
 
     def _account(self) -> Account:
         """What this process says of itself, for others to read."""

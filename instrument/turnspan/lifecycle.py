@@ -370,6 +370,9 @@ def _at_exit() -> None:
             landed = processor.leave()
             if not landed or processor.dropped():
                 logger.warning("Turnspan has not landed everything: %s.", accounts())
+            farewell = getattr(processor.exporter, "farewell", str)()
+            if farewell:
+                print(farewell, file=sys.stderr)
         except Exception as error:  # noqa: BLE001  the interpreter is leaving
             errors.record("exit", error)
 
