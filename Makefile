@@ -21,7 +21,7 @@ ARGS ?=
 PYTHONS := python3.13 python3.12 python3.11 python3.10 python3 python3.14 python
 CAN_MAKE_VENV := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))
 
-.PHONY: help setup demo test test-foreign test-oldest test-compiled compiled check format format-check lint types contracts wheel bench bench-competitors bench-throughput jaeger clean
+.PHONY: help setup demo test test-foreign test-oldest test-compiled compiled check format format-check lint types contracts wheel wheels bench bench-competitors bench-throughput jaeger clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,7 +39,8 @@ test-oldest: $(OLDEST)/.ready ## Test the instrumentors against the oldest SDKs 
 	@$(OLDEST)/bin/pytest -o oldest_sdks=true -W default --ignore tests/providers/test_anthropic_tools.py \
 	  tests/providers tests/privacy tests/emit/test_conformance.py $(ARGS)
 
-test-compiled: $(COMPILED)/.ready ## Test the compiled build (but faults, which are put in by replacing functions)
+test-compiled: $(COMPILED)/.ready wheel ## Test the compiled build (but faults, which are put in by replacing functions)
+	@$(BIN)/python .ci/check_wheel.py dist/*.whl build/compiled/*.whl
 	@$(COMPILED)/bin/pytest --ignore tests/providers/test_faults.py \
 	  tests/content tests/emit tests/privacy tests/providers tests/land/test_landing.py $(ARGS)
 
@@ -65,13 +66,14 @@ lint: setup ## ruff
 
 types: setup ## mypy strict and pyright strict
 	@$(BIN)/mypy
+	@$(BIN)/mypy --platform win32 --cache-dir .mypy_cache/win32 instrument exporter records console
 	@PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(BIN)/pyright
 
 contracts: setup ## Imports run one way: console -> records -> exporter -> instrument
 	@$(BIN)/lint-imports
 
 wheel: setup ## Build the pure wheel and compare its contents with the repository
-	@rm -rf dist
+	@rm -f dist/*.whl
 	@TURNSPAN_COMPILE=0 $(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
 	@$(BIN)/python .ci/check_wheel.py dist/*.whl
 
@@ -87,6 +89,9 @@ bench-throughput: compiled ## Spans a second into ClickHouse, beside OTLP and a 
 	@test -x .venv-throughput/bin/python || $(BIN)/python -m venv .venv-throughput
 	@.venv-throughput/bin/python -m pip install --quiet --disable-pip-version-check -r benchmarks/throughput.txt
 	@$(COMPILED)/bin/python benchmarks/throughput.py $(ARGS)
+
+wheels: ## Build, check and try the wheels of every interpreter on the path (some minutes each)
+	@.ci/wheels $(ARGS)
 
 jaeger: ## Build a real Jaeger into .tools/bin with the Go toolchain (some minutes, once)
 	@deploy/jaeger/build .tools

@@ -114,7 +114,8 @@ def get_requires_for_build_wheel(config_settings: dict[str, Any] | None = None) 
         return requires
     from hatchling.builders.wheel import WheelBuilder
 
-    core: Any = WheelBuilder(str(Path.cwd())).metadata.core
+    builder = WheelBuilder(str(Path.cwd()))
+    core: Any = getattr(builder, "metadata").core  # noqa: B009  a generic type, unbound
     return [*requires, *COMPILER, *core.dependencies]
 
 
@@ -133,7 +134,7 @@ class CompiledWheel(BuildHookInterface[Any]):
         self._folder = tempfile.mkdtemp(prefix="turnspan-compile-")
         try:
             found = compile_into(Path(self.root), Path(self._folder))
-        except (Exception, SystemExit) as error:  # noqa: BLE001  what a compiler fails with
+        except (Exception, SystemExit) as error:  # what a compiler fails with
             if _asked() == "1":
                 raise
             self.app.display_warning(
@@ -179,7 +180,7 @@ def _missing() -> str:
     if sys.implementation.name != "cpython" or sysconfig.get_config_var("Py_GIL_DISABLED"):
         return "only CPython with its global lock is compiled for"
     if sys.platform == "win32":  # where setuptools looks for it, too
-        programs = os.environ.get("ProgramFiles(x86)", "")
+        programs = os.environ.get("PROGRAMFILES(X86)", "")
         finder = Path(programs, "Microsoft Visual Studio", "Installer", "vswhere.exe")
         return "" if finder.is_file() or shutil.which("cl") else "there is no Visual C++"
     compiler = (os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc").split()[0]

@@ -72,7 +72,13 @@ def main(wanted: str) -> None:
             shown = subprocess.run(replay, env=environ, capture_output=True, check=False)
             text = shown.stdout.decode()
             assert shown.returncode == 0, shown.stderr.decode()
-            for part in ("Where is my order 7?", "Let me see.", "find_order", "shipped", "completed"):
+            for part in (
+                "Where is my order 7?",
+                "Let me see.",
+                "find_order",
+                "shipped",
+                "completed",
+            ):
                 assert part in text, text
             said += ", replayed"
         print(said)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -172,7 +171,7 @@ def _cuts(ids: Sequence[str], width: int) -> Iterator[tuple[int, int, int]]:
         yield room - tail, -1, tail
     for head in range(room // 2, room):
         yield head + 1, -1, room - head - 1
-    for start in range(len(os.path.commonprefix(ids)), max(map(len, ids), default=0)):
+    for start in range(max(map(len, ids), default=0)):
         yield 0, start, room - 1
 
 

@@ -7,6 +7,7 @@ import os
 import shlex
 import shutil
 import sys
+from pathlib import Path
 
 from turnspan_clickhouse.dsn import Dsn, parse
 from turnspan_clickhouse.errors import StoreError
@@ -32,11 +33,20 @@ def what_next(dsn: Dsn) -> str:
     return f"turnspan: recorded in {dsn}\nturnspan: to see it: {install}{_command(dsn)} replay"
 
 
+def typed() -> str:
+    """The command as it can be typed here: by its name only where that is on the path."""
+    if shutil.which("turnspan"):
+        return "turnspan"
+    script = Path(sys.executable).with_name("turnspan")
+    near = os.path.relpath(script)
+    script = script if near.startswith(os.pardir) else Path(near)
+    if script.is_file():
+        return shlex.quote(str(script))
+    return f"{shlex.quote(sys.executable)} -m turnspan_console"
+
+
 def _command(dsn: Dsn) -> str:
-    """The command as it can be typed here."""
-    command = "turnspan"
-    if not shutil.which(command):
-        command = f"{shlex.quote(os.path.relpath(sys.executable))} -m turnspan_console"
+    command = typed()
     try:
         usual = parse() == dsn
     except StoreError:

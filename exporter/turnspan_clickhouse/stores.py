@@ -7,7 +7,6 @@ writes spool segments): chDB allows one process per folder and hangs after a for
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import logging
 import os
 import re
@@ -18,6 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from turnspan.forks import Gate
+from turnspan_clickhouse import held
 from turnspan_clickhouse.compress import compressed
 from turnspan_clickhouse.dsn import Dsn
 from turnspan_clickhouse.errors import (
@@ -289,12 +289,10 @@ def _not_ours(_record: logging.LogRecord) -> bool:
 def _take_lock(dsn: Dsn, wait: float) -> int:
     assert dsn.path is not None
     path = dsn.path / "lock"
-    lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    lock = os.open(path, os.O_RDWR | os.O_CREAT | held.BINARY, 0o600)
     deadline = time.monotonic() + wait
     while True:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not held.lock(lock):
             if time.monotonic() < deadline:
                 time.sleep(0.05)
                 continue
@@ -303,9 +301,9 @@ def _take_lock(dsn: Dsn, wait: float) -> int:
             raise StoreBusyError(
                 f"The store {dsn} is in use by process {holder}: wait for it to finish, or use a "
                 "ClickHouse server (TURNSPAN_STORE=http://...) for several readers at once."
-            ) from None
+            )
         os.ftruncate(lock, 0)
-        os.pwrite(lock, str(os.getpid()).encode(), 0)
+        held.write_from_start(lock, str(os.getpid()).encode())
         return lock
 
 

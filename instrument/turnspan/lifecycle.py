@@ -16,6 +16,7 @@ from opentelemetry import trace
 from turnspan import config, metrics
 from turnspan.accounts import Accounts, accounts, dropped
 from turnspan.config import RedactHook, Settings, logger
+from turnspan.forks import in_child
 from turnspan.guard import errors, guard
 from turnspan.leaving import PATIENCE, Leaving
 from turnspan.program import with_project, with_service
@@ -77,7 +78,7 @@ def _child_records() -> None:
         _recorder.leaving.watch()
 
 
-os.register_at_fork(after_in_child=_after_fork)
+in_child(_after_fork)
 
 
 def configure(

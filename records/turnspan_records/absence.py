@@ -98,8 +98,8 @@ def _reasons(dsn: Dsn) -> Iterator[str]:
     usage = spool.usage()
     if usage.segments:
         yield (
-            f"{_many(usage.rows, 'record', 'wait')} in the spool {spool.folder} and could not land: "
-            "`turnspan ship` tries again, `turnspan doctor` says why"
+            f"{_many(usage.rows, 'record', 'wait')} in the spool {spool.folder} and could not "
+            "land: `turnspan ship` tries again, `turnspan doctor` says why"
         )
     if usage.rejected:
         yield f"it refused {_many(usage.rejected_rows, 'record')}: `turnspan doctor` says why"
@@ -136,8 +136,8 @@ def _holds(path: Path) -> bool:
 def _neither(spans: int, annotations: int) -> str:
     if spans:
         return (
-            f"{_recorded(spans, 'span')}, but no model call: `turnspan doctor` says whether the SDKs "
-            "are instrumented"
+            f"{_recorded(spans, 'span')}, but no model call: `turnspan doctor` says whether the "
+            "SDKs are instrumented"
         )
     if annotations:
         return (

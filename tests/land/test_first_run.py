@@ -30,7 +30,7 @@ with turnspan.session("first"):
 SILENT = "import turnspan; turnspan.configure()"
 
 
-def run(code: str, *arguments: str, terminal: bool = True, **environ: str) -> str:
+def run(code: str, environ: dict[str, str], *arguments: str, terminal: bool = True) -> str:
     """What a program says on standard error, be that a terminal or a pipe."""
     reads, writes = pty.openpty() if terminal else os.pipe()
     command = [sys.executable, "-c", code, *arguments]
@@ -60,10 +60,10 @@ def test_a_person_is_told_until_they_look(store: Dsn) -> None:
     """Where the records are and the command that shows them; no more once they were read."""
     environ = {"TURNSPAN_STORE": str(store), "PATH": path_with_command()}
 
-    first, second = run(AGENT, **environ), run(AGENT, **environ)
+    first, second = run(AGENT, environ), run(AGENT, environ)
     with open_dsn(store) as opened:
         assert len(opened.query("SELECT * FROM turn_summary").rows) == 2
-    after = run(AGENT, **environ)
+    after = run(AGENT, environ)
 
     told = f"turnspan: recorded in {store}\nturnspan: to see it: turnspan replay\n"
     assert (first, second, after) == (told, told, "")
@@ -72,13 +72,13 @@ def test_a_person_is_told_until_they_look(store: Dsn) -> None:
 def test_nobody_else_is_told(store: Dsn) -> None:
     """Neither a log, nor who recorded nothing."""
     environ = {"TURNSPAN_STORE": str(store)}
-    assert run(SILENT, **environ) == ""
-    assert run(AGENT, terminal=False, **environ) == ""
+    assert run(SILENT, environ) == ""
+    assert run(AGENT, environ, terminal=False) == ""
 
 
 def test_what_is_told_can_be_typed(store: Dsn) -> None:
     """With another store than the variable's, and where the command is not on the path."""
-    said = run(AGENT, str(store), PATH="/usr/bin:/bin", XDG_DATA_HOME=str(store.path))
+    said = run(AGENT, {"PATH": "/usr/bin:/bin", "XDG_DATA_HOME": str(store.path)}, str(store))
 
     typed = said.splitlines()[1].removeprefix("turnspan: to see it: ")
     shown = subprocess.run(

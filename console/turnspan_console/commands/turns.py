@@ -32,9 +32,7 @@ def command(
     with open_chosen() as store:
         result = turns(store, session=session, project=project, window=window, limit=limit)
         if not result.rows:
-            explain(
-                store, "no turns", project=project, window=window, session=session, kind="turn"
-            )
+            explain(store, "no turns", project=project, window=window, session=session, kind="turn")
     if not result.rows and format_ == "table":
         return
     print_result(result, format_, Output())
