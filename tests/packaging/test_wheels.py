@@ -36,10 +36,8 @@ def test_the_variable_decides() -> None:
     assert "TURNSPAN_COMPILE is 0" in hook(TURNSPAN_COMPILE="0").stdout
     missing = hook(TURNSPAN_COMPILE="1", CC="no-such-compiler")
     assert missing.returncode == 1
-    assert missing.stderr.splitlines()[-1] == (
-        "RuntimeError: TURNSPAN_COMPILE is 1, but there is no C compiler (no-such-compiler; Debian: "
-        "apt install gcc)."
-    )
+    told = "TURNSPAN_COMPILE is 1, but there is no C compiler (no-such-compiler"
+    assert told in missing.stderr.splitlines()[-1]
     assert "write 1 or 0, or leave it out" in hook(TURNSPAN_COMPILE="yes").stderr
 
 
@@ -59,8 +57,7 @@ def pure(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """A wheel built where there is no compiler, and what the build said."""
     folder = tmp_path_factory.mktemp("pure")
     code = (
-        "import hatch_build, sys;"
-        f"print(hatch_build.build_wheel({str(folder)!r}), file=sys.stderr)"
+        f"import hatch_build, sys;print(hatch_build.build_wheel({str(folder)!r}), file=sys.stderr)"
     )
     built = hook(code, CC="no-such-compiler")
     assert built.returncode == 0, built.stderr
