@@ -10,6 +10,7 @@ MAKEFLAGS += --no-print-directory --no-builtin-rules
 
 VENV := .venv
 BIN := $(VENV)/bin
+DEMO := $(VENV)/.demo
 READY := $(VENV)/.ready
 FOREIGN := .venv-foreign
 OLDEST := .venv-oldest
@@ -20,12 +21,12 @@ ARGS ?=
 PYTHONS := python3.13 python3.12 python3.11 python3.10 python3 python3.14 python
 CAN_MAKE_VENV := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))
 
-.PHONY: help setup demo test test-foreign test-oldest test-compiled compiled check format format-check lint types contracts wheel bench bench-competitors bench-throughput jaeger clean
+.PHONY: help setup demo test test-foreign test-oldest test-compiled compiled check format format-check lint types contracts wheel wheels bench bench-competitors bench-throughput jaeger clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: setup ## Run recorded agents through the real SDKs and ask the store about them
+demo: $(DEMO) ## Run recorded agents through the real SDKs and ask the store about them
 	@$(BIN)/turnspan demo $(ARGS)
 
 test: setup ## Run the tests (the first time installs a ClickHouse server into .tools)
@@ -38,7 +39,8 @@ test-oldest: $(OLDEST)/.ready ## Test the instrumentors against the oldest SDKs 
 	@$(OLDEST)/bin/pytest -o oldest_sdks=true -W default --ignore tests/providers/test_anthropic_tools.py \
 	  tests/providers tests/privacy tests/emit/test_conformance.py $(ARGS)
 
-test-compiled: $(COMPILED)/.ready ## Test the compiled build (but faults, which are put in by replacing functions)
+test-compiled: $(COMPILED)/.ready wheel ## Test the compiled build (but faults, which are put in by replacing functions)
+	@$(BIN)/python .ci/check_wheel.py dist/*.whl build/compiled/*.whl
 	@$(COMPILED)/bin/pytest --ignore tests/providers/test_faults.py \
 	  tests/content tests/emit tests/privacy tests/providers tests/land/test_landing.py $(ARGS)
 
@@ -64,14 +66,15 @@ lint: setup ## ruff
 
 types: setup ## mypy strict and pyright strict
 	@$(BIN)/mypy
+	@$(BIN)/mypy --platform win32 --cache-dir .mypy_cache/win32 instrument exporter records console
 	@PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(BIN)/pyright
 
 contracts: setup ## Imports run one way: console -> records -> exporter -> instrument
 	@$(BIN)/lint-imports
 
-wheel: setup ## Build the wheel and compare its contents with the repository
-	@rm -rf dist
-	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+wheel: setup ## Build the pure wheel and compare its contents with the repository
+	@rm -f dist/*.whl
+	@TURNSPAN_COMPILE=0 $(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
 	@$(BIN)/python .ci/check_wheel.py dist/*.whl
 
 bench: $(if $(PURE),setup,compiled) ## Run the benchmarks, or one: make bench ARGS=encode (PURE=1: not compiled)
@@ -87,6 +90,9 @@ bench-throughput: compiled ## Spans a second into ClickHouse, beside OTLP and a 
 	@.venv-throughput/bin/python -m pip install --quiet --disable-pip-version-check -r benchmarks/throughput.txt
 	@$(COMPILED)/bin/python benchmarks/throughput.py $(ARGS)
 
+wheels: ## Build, check and try the wheels of every interpreter on the path (some minutes each)
+	@.ci/wheels $(ARGS)
+
 jaeger: ## Build a real Jaeger into .tools/bin with the Go toolchain (some minutes, once)
 	@deploy/jaeger/build .tools
 
@@ -96,7 +102,9 @@ clean: ## Remove everything the other targets made
 
 setup: $(READY) ## Make .venv with Turnspan and all its extras, editable
 
-$(READY): pyproject.toml
+# What the demonstration needs and no more. The engine's package asks for pandas and pyarrow, 350 MB
+# for ways of using it that are not ours: without them here.
+$(DEMO): pyproject.toml
 	@python='$(PYTHON)'; \
 	if [ -z "$$python" ]; then \
 	  for each in $(PYTHONS); do \
@@ -109,8 +117,17 @@ $(READY): pyproject.toml
 	    "make demo PYTHON=/path/to/python3." >&2; \
 	  exit 1; \
 	fi; \
-	echo "Setting up $(VENV) with $$("$$python" --version) (a minute or two, once) ..."; \
+	echo "Setting up $(VENV), once:"; \
+	echo "  1/3  an environment of $$("$$python" --version)"; \
 	"$$python" -m venv $(VENV)
+	@echo "  2/3  Turnspan, its command and the OpenAI and Anthropic SDKs (150 MB, half a minute) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[console,sdks]'
+	@echo "  3/3  ClickHouse's engine (530 MB) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps 'chdb-core>=26.9'
+	@touch $@
+
+$(READY): $(DEMO)
+	@echo "Setting up $(VENV) for development, once (800 MB, a minute or two) ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 # Without its dependencies: a release pins its siblings exactly and is often behind them.
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \

@@ -1,9 +1,11 @@
-"""The build hook: compiles the modules on the way of a call to C, where a build asks for it.
+"""The build backend: hatchling, and a hook that compiles the modules on the way of a call to C.
 
-    TURNSPAN_COMPILE=1 pip install .
+    TURNSPAN_COMPILE unset   compiled where there is a C compiler with Python's headers, else pure
+    TURNSPAN_COMPILE=1       compiled, or no wheel
+    TURNSPAN_COMPILE=0       pure Python, the same wheel on every platform
 
-Without that (and always in an editable installation) the wheel is pure Python and the same on every
-platform. What is compiled is the very same code, by mypyc, from its type annotations.
+An editable installation is always pure. What is compiled is the very same code, by mypyc, from its
+type annotations; a compiled wheel is the pure one and its extension modules, beside their sources.
 """
 
 from __future__ import annotations
@@ -11,11 +13,32 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import sysconfig
 import tempfile
 from pathlib import Path
 from typing import Any
 
+from hatchling.build import (
+    build_editable,
+    build_sdist,
+    build_wheel,
+    get_requires_for_build_editable,
+    get_requires_for_build_sdist,
+)
+from hatchling.build import get_requires_for_build_wheel as hatchling_requires
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+__all__ = [
+    "build_editable",
+    "build_sdist",
+    "build_wheel",
+    "get_requires_for_build_editable",
+    "get_requires_for_build_sdist",
+    "get_requires_for_build_wheel",
+]
+
+COMPILER = ("mypy[mypyc]==2.4.1", "setuptools>=77")
+"""The compiler is pinned: another one's types or code may differ, and wheels are to be the same."""
 
 ROOTS = {"turnspan": "instrument", "turnspan_clickhouse": "exporter"}
 """Top-level packages and the folders that they lie in."""
@@ -92,24 +115,40 @@ COMPILED = (
 )
 
 
+def get_requires_for_build_wheel(config_settings: dict[str, Any] | None = None) -> list[str]:
+    """What a wheel needs in the build's environment: to compile, also the types of what we use."""
+    requires = hatchling_requires(config_settings)
+    if lacks_to_compile():
+        return requires
+    from hatchling.builders.wheel import WheelBuilder
+
+    builder = WheelBuilder(str(Path.cwd()))
+    core: Any = getattr(builder, "metadata").core  # noqa: B009  a generic type, unbound
+    return [*requires, *COMPILER, *core.dependencies]
+
+
 class CompiledWheel(BuildHookInterface[Any]):
     """Adds the compiled modules to a wheel, beside their sources."""
 
     PLUGIN_NAME = "custom"
 
-    def dependencies(self) -> list[str]:
-        """What compiling needs in the build's environment: the types of what we use, too."""
-        if not _wanted():
-            return []
-        core: Any = getattr(self, "metadata").core  # noqa: B009  a generic type, unbound
-        return ["mypy[mypyc]>=1.18", "setuptools>=68", *core.dependencies]
-
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Compile before the wheel is put together."""
-        if self.target_name != "wheel" or version == "editable" or not _wanted():
+        if self.target_name != "wheel" or version == "editable":
+            return
+        if lack := lacks_to_compile():
+            self.app.display_warning(f"Turnspan: a wheel of pure Python, since {lack}.")
             return
         self._folder = tempfile.mkdtemp(prefix="turnspan-compile-")
-        found = compile_into(Path(self.root), Path(self._folder))
+        try:
+            found = compile_into(Path(self.root), Path(self._folder))
+        except (Exception, SystemExit) as error:  # what a compiler fails with
+            if _asked() == "1":
+                raise
+            self.app.display_warning(
+                f"Turnspan: a wheel of pure Python, since compiling failed: {error}"
+            )
+            return
         build_data["force_include"].update({str(path): name for name, path in found.items()})
         build_data["pure_python"] = False
         build_data["infer_tag"] = True
@@ -123,8 +162,41 @@ _FLAGS = [] if sys.platform == "win32" else ["-fno-semantic-interposition"]
 """Our functions call each other directly, not through the linker's table, and may be inlined."""
 
 
-def _wanted() -> bool:
-    return os.environ.get("TURNSPAN_COMPILE", "") not in ("", "0")
+def lacks_to_compile() -> str:
+    """Why a wheel built here is pure; empty where it is compiled.
+
+    Raises:
+        RuntimeError: TURNSPAN_COMPILE=1, and it cannot be.
+    """
+    asked = _asked()
+    if asked == "0":
+        return "TURNSPAN_COMPILE is 0"
+    lack = _missing()
+    if lack and asked == "1":
+        raise RuntimeError(f"TURNSPAN_COMPILE is 1, but {lack}.")
+    return lack
+
+
+def _asked() -> str:
+    text = os.environ.get("TURNSPAN_COMPILE", "").strip()
+    if text not in ("", "0", "1"):
+        raise RuntimeError(f"TURNSPAN_COMPILE is {text!r}: write 1 or 0, or leave it out.")
+    return text
+
+
+def _missing() -> str:
+    if sys.implementation.name != "cpython" or sysconfig.get_config_var("Py_GIL_DISABLED"):
+        return "only CPython with its global lock is compiled for"
+    if sys.platform == "win32":  # where setuptools looks for it, too
+        programs = os.environ.get("PROGRAMFILES(X86)", "")
+        finder = Path(programs, "Microsoft Visual Studio", "Installer", "vswhere.exe")
+        return "" if finder.is_file() or shutil.which("cl") else "there is no Visual C++"
+    compiler = (os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc").split()[0]
+    if not shutil.which(compiler):
+        return f"there is no C compiler ({compiler}; Debian: apt install gcc)"
+    if not Path(sysconfig.get_path("include"), "Python.h").is_file():
+        return "Python's headers are not there (Debian: apt install python3-dev)"
+    return ""
 
 
 def compile_into(root: Path, folder: Path) -> dict[str, Path]:

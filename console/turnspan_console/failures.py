@@ -11,13 +11,14 @@ from typing import IO, Any
 
 import click
 
-from turnspan_clickhouse.errors import QueryError, StoreError
+from turnspan_clickhouse.errors import OTHER_COLUMNS, QueryError, StoreError
 
 FINDING = 1
 USAGE = 2
 UNAVAILABLE = 3
 INTERRUPTED = 130
 
+_UNKNOWN_TABLE = 60
 _OUR_SETTINGS = re.compile(r"\s*SETTINGS final = '1'(?:, \w+ = '\d+')*")
 
 
@@ -50,7 +51,30 @@ def explained() -> Generator[None]:
     except KeyboardInterrupt:
         raise click.exceptions.Exit(INTERRUPTED) from None
     except QueryError as error:
-        text = _OUR_SETTINGS.sub("", str(error))
-        raise Failure(f"ClickHouse refused the query: {text}", FINDING) from None
+        if error.code in (*OTHER_COLUMNS, _UNKNOWN_TABLE) and not _own_query():
+            raise Failure(
+                "The store has not all the tables and columns that this Turnspan reads "
+                f"({_named(error)}): `turnspan migrate` makes again what is gone, "
+                "`turnspan doctor` says what else differs.",
+                UNAVAILABLE,
+            ) from None
+        raise Failure(f"ClickHouse refused the query: {refusal(error)}", FINDING) from None
     except StoreError as error:
         raise Failure(str(error), UNAVAILABLE) from None
+
+
+def _own_query() -> bool:
+    """Whether the SQL is that of the user, to whom ClickHouse's own words say most."""
+    context = click.get_current_context(silent=True)
+    return context is not None and context.find_root().invoked_subcommand == "sql"
+
+
+def refusal(error: QueryError) -> str:
+    """ClickHouse's words, without the settings that we put into every query."""
+    return _OUR_SETTINGS.sub("", str(error))
+
+
+def _named(error: QueryError) -> str:
+    """The part of ClickHouse's words that names what is missing."""
+    words = re.sub(r"^Code: \d+\. DB::Exception: ", "", str(error))
+    return re.split(r"[.:] | in scope | In scope ", words, maxsplit=1)[0][:120]

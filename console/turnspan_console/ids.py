@@ -19,6 +19,7 @@ def one(store: Store, id_: str, *, prefer: Sequence[str] = ()) -> Found:
     Raises:
         Failure: nothing has the id, or several records have it.
     """
+    from turnspan_records.absence import why_nothing
     from turnspan_records.lookup import SHORTEST_PREFIX, find
 
     found = find(store, id_)
@@ -31,7 +32,10 @@ def one(store: Store, id_: str, *, prefer: Sequence[str] = ()) -> Found:
     if not found:
         short = len(id_.strip()) < SHORTEST_PREFIX
         hint = f" (a beginning needs {SHORTEST_PREFIX} characters)" if short else ""
-        raise Failure(f"Nothing in the store has the id {id_!r}{hint}.", FINDING)
+        reason = why_nothing(store)
+        raise Failure(
+            f"Nothing in {store.dsn} has the id {id_!r}{hint}{reason and f': {reason}'}.", FINDING
+        )
     shown = [
         f"{match.kind} {match.id}" + (f" in project {match.project}" if match.project else "")
         for match in found[:8]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
@@ -18,7 +18,8 @@ NARROWEST_WORD = 12
 @dataclass(slots=True)
 class Column:
     """One column of a table. ``long`` text takes the width that is left, ``kept`` is never left
-    out, ``whole`` is never cut, ``right`` is aligned right (and never cut)."""
+    out, ``whole`` is never cut, ``right`` is aligned right (and never cut). Different ``ids`` stay
+    different where they are cut."""
 
     name: str
     cells: list[Text]
@@ -26,6 +27,7 @@ class Column:
     long: bool = False
     kept: bool = False
     whole: bool = False
+    ids: bool = False
 
     @property
     def words(self) -> bool:
@@ -109,10 +111,19 @@ def fit(columns: Sequence[Column], width: int, *, narrowest: int = NARROWEST_TEX
             continue
         widths[id(one)] = min(one.width, share)
         left -= widths[id(one)] + GAP
-    inline = [one for one in columns if id(one) in widths]
+    inline = [(one, widths[id(one)]) for one in columns if id(one) in widths]
     order = {id(one): at for at, one in enumerate(columns)}
     below.sort(key=lambda column: order[id(column)])
-    return Fitted(inline, [widths[id(one)] for one in inline], below, hidden)
+    told_apart = [_told_apart(one, width) for one, width in inline]
+    return Fitted(told_apart, [width for _, width in inline], below, hidden)
+
+
+def _told_apart(column: Column, width: int) -> Column:
+    if not column.ids or column.content <= width:
+        return column
+    shown = distinct([cell.plain for cell in column.cells], width)
+    pairs = zip(shown, column.cells, strict=True)
+    return replace(column, cells=[Text(text, style=cell.style) for text, cell in pairs])
 
 
 def _short_widths(short: Sequence[Column], width: int) -> list[int]:
@@ -140,6 +151,44 @@ def _broken(name: str, width: int) -> list[str]:
         else:
             lines.append(word)
     return lines or [""]
+
+
+def distinct(ids: Sequence[str], width: int) -> list[str]:
+    """The ids shortened to a width, so that different ones still differ: with an ellipsis in the
+    middle, or on both sides of a part in which they do."""
+    known = sorted(set(ids))
+    for parts in _cuts(known, width):
+        shown = {one: one if cell_len(one) <= width else _parted(one, *parts) for one in known}
+        if len(set(shown.values())) == len(known):
+            return [shown[one] for one in ids]
+    return [cut(Text(one), width).plain for one in ids]
+
+
+def _cuts(ids: Sequence[str], width: int) -> Iterator[tuple[int, int, int]]:
+    """Ways to cut: cells of the beginning, where a middle part begins or -1, cells after that."""
+    room = max(width - 1, 0)
+    for tail in range(room // 2, room + 1):
+        yield room - tail, -1, tail
+    for head in range(room // 2, room):
+        yield head + 1, -1, room - head - 1
+    for start in range(max(map(len, ids), default=0)):
+        yield 0, start, room - 1
+
+
+def _parted(text: str, head: int, start: int, rest: int) -> str:
+    if start >= 0:
+        return f"…{_first(text[start:], rest)}…"
+    return f"{_first(text, head)}…{_first(text[::-1], rest)[::-1]}"
+
+
+def _first(text: str, width: int) -> str:
+    """As many characters as fit a width."""
+    used = 0
+    for at, character in enumerate(text):
+        used += cell_len(character)
+        if used > width:
+            return text[:at]
+    return text
 
 
 def cut(text: Text, width: int) -> Text:

@@ -37,6 +37,7 @@ def columns(result: Result, output: Output, *, exact: bool = False) -> list[Colu
                 right=numeric,
                 long=_bare(type_name).startswith(_TEXTS) if exact else name.endswith(_LONG),
                 kept=name.endswith(_IDS) or at == 0,
+                ids=name.endswith(_IDS),
                 whole=_bare(type_name).startswith("Date"),
             )
         )
@@ -125,7 +126,7 @@ def _readable(cells: Sequence[Any], name: str, output: Output) -> list[str]:
     year = datetime.now(timezone.utc).year
     if times and all(time.year == year for time in times):
         return [text.removeprefix(f"{year}-") for text in texts]
-    return [values.short_id(text) for text in texts]
+    return values.short_ids(texts)
 
 
 def _styled(text: str, name: str) -> Text:

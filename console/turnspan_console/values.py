@@ -79,7 +79,17 @@ def moment(value: datetime) -> str:
 
 def short_id(text: str) -> str:
     """The first eight characters of an id, which ``turnspan show`` takes; other text unchanged."""
-    return text[:8] if _HEX_ID.fullmatch(text) or _UUID.fullmatch(text) else text
+    return short_ids([text])[0]
+
+
+def short_ids(texts: Sequence[str]) -> list[str]:
+    """Ids by their first eight characters, or twelve if those tell them apart; else, as all other
+    text, unchanged: ids that begin with the time (UUIDv7, X-Ray) are alike for long."""
+    ids = {text for text in texts if _HEX_ID.fullmatch(text) or _UUID.fullmatch(text)}
+    for length in range(8, 13):
+        if len({text[:length] for text in ids}) == len(ids):
+            return [text[:length] if text in ids else text for text in texts]
+    return list(texts)
 
 
 def human(value: Any, column: str) -> str:

@@ -63,7 +63,7 @@ class Dsn:
 
     def __str__(self) -> str:
         if self.path is not None:
-            return f"chdb://{quote(str(self.path))}"
+            return f"chdb://{_slashes(self.path)}"
         cluster = f"?cluster={_quoted(self.cluster)}" if self.cluster else ""
         cluster += "" if self.replicated else "&replicated=no"
         host = f"[{self.host}]" if ":" in self.host else self.host
@@ -100,7 +100,7 @@ def parse(text: str | None = None) -> Dsn:
                 f"The store {_masked(text)!r} is not an absolute path: "
                 "write it as chdb:///absolute/path (three slashes)."
             )
-        return Dsn(scheme="chdb", path=Path(unquote(parts.path)))
+        return Dsn(scheme="chdb", path=_path(unquote(parts.path)))
     if parts.scheme in ("http", "https"):
         return _server(text, parts.scheme)
     raise StoreError(
@@ -160,6 +160,19 @@ def _password_elsewhere() -> str:
         raise StoreError(
             f"TURNSPAN_STORE_PASSWORD_FILE names {file!r}, which cannot be read: {error.strerror}."
         ) from None
+
+
+def _path(text: str) -> Path:
+    """The folder of ``chdb:///srv/store``, or of ``chdb:///C:/store``."""
+    return Path(text[1:] if os.name == "nt" and text[2:3] == ":" else text)
+
+
+def _slashes(path: Path) -> str:
+    """The reverse: the part behind ``chdb://``."""
+    text = path.as_posix()
+    return quote(
+        text if text.startswith("/") else f"/{text}", safe="/:" if os.name == "nt" else "/"
+    )
 
 
 def _quoted(text: str) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+OTHER_COLUMNS = frozenset({10, 16, 44, 47})
+"""ClickHouse's codes for a statement about columns that a table does not have, or not so."""
+
 
 class StoreError(Exception):
     """A store cannot be used as asked; ``str(error)`` is one sentence with the remedy."""

@@ -29,6 +29,7 @@ from turnspan_clickhouse.background import BackgroundShipper
 from turnspan_clickhouse.batch import Batch, Clock
 from turnspan_clickhouse.blocks import blocks
 from turnspan_clickhouse.errors import SpoolError
+from turnspan_clickhouse.first_run import what_next
 from turnspan_clickhouse.migrate import SCHEMA_VERSION
 from turnspan_clickhouse.normalise import Normaliser
 from turnspan_clickhouse.normalise.answers import SharedAnswers
@@ -77,7 +78,7 @@ class ClickHouseSpanExporter(SpanExporter):
         self._losing = False
         self._lost_rows = 0
         self._ticker: threading.Thread | None = None
-        self._pid = os.getpid()
+        self._pid = self._configured_by = os.getpid()
         self._untold = Untold(self._gone)
         self._known, self._remaining = Accounts(), 0  # as last seen
         self._look_anew()
@@ -187,6 +188,10 @@ class ClickHouseSpanExporter(SpanExporter):
         """As ``dropped``, and what others refused or gave up of this process's segments."""
         elsewhere = self._spool.gone_of(host_and_pid(os.getpid()))
         return {**self.dropped(), **elsewhere}
+
+    def farewell(self) -> str:
+        """What to tell the person who started the program, at its end; mostly nothing."""
+        return what_next(self._dsn) if os.getpid() == self._configured_by else ""
 
     def _account(self) -> Account:
         """What this process says of itself, for others to read."""

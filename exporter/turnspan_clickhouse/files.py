@@ -8,6 +8,10 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from turnspan_clickhouse.held import BINARY
+
+_TO_SYNC = os.O_RDWR if sys.platform == "win32" else os.O_RDONLY
+
 
 def private_folder(folder: Path) -> Path:
     """The folder, made with its parents if need be, 0700."""
@@ -24,7 +28,7 @@ def write_whole(path: Path, content: bytes, *, sync: bool = False) -> None:
         OSError: it could not be written; nothing of it is left.
     """
     temporary = path.with_name(path.name + ".tmp")
-    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | BINARY, 0o600)
     try:
         try:
             view = memoryview(content)
@@ -54,7 +58,7 @@ def sync_all(paths: Iterable[Path]) -> None:
         files: list[int] = []
         for path in paths:
             with contextlib.suppress(FileNotFoundError):
-                fd = os.open(path, os.O_RDONLY)
+                fd = os.open(path, _TO_SYNC)
                 open_files.callback(os.close, fd)
                 files.append(fd)
                 folders.add(path.parent)
@@ -67,7 +71,20 @@ def sync_all(paths: Iterable[Path]) -> None:
         _sync_folder(folder)
 
 
+def remove(path: Path) -> None:
+    """Delete a file, whatever its mode.
+
+    Raises:
+        OSError: it is not there, or cannot be.
+    """
+    if sys.platform == "win32":  # where what may only be read cannot be deleted
+        path.chmod(0o600)
+    path.unlink()
+
+
 def _sync_folder(folder: Path) -> None:
+    if sys.platform == "win32":  # which has no way to
+        return
     fd = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(fd)

@@ -8,7 +8,6 @@ says which process holds it, that is believed before the file.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import time
@@ -20,6 +19,7 @@ from typing import Any, cast
 
 from turnspan import config
 from turnspan.content.redact import Redactor
+from turnspan_clickhouse import held
 from turnspan_clickhouse.segments import host_and_pid
 
 STOPPED, ALIVE, GONE, ELSEWHERE = "stopped", "alive", "gone", "elsewhere"
@@ -100,16 +100,11 @@ def last_shipped(content: bytes) -> tuple[str, float]:
 def holder(path: Path) -> Holder | None:
     """The process that holds a lock file; ``None`` where nobody does or the file cannot be read."""
     try:
-        fd = os.open(path, os.O_RDONLY)
+        fd = os.open(path, held.OPENED_TO_LOOK)
     except OSError:
         return None
     try:
-        try:
-            fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return _described(fd, path)
-        fcntl.flock(fd, fcntl.LOCK_UN)
-        return None
+        return _described(fd, path) if held.is_held(fd) else None
     except OSError:
         return None
     finally:
@@ -117,7 +112,7 @@ def holder(path: Path) -> Holder | None:
 
 
 def _described(fd: int, path: Path) -> Holder:
-    told = _told(os.pread(fd, 4096, 0))
+    told = _told(held.read_from_start(fd, 4096))
     host, _, number = str(told.get("holder", "")).rpartition("-")
     pid, since = int(number) if number.isdigit() else 0, told.get("since")
     here = host_and_pid(0).rpartition("-")[0]

@@ -8,9 +8,12 @@ unlock it), and a release unlocks before it closes.
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
+import sys
 from pathlib import Path
+
+from turnspan.forks import in_child
+from turnspan_clickhouse.held import BINARY, lock, read_from_start, unlock, write_from_start
 
 _held: set[FileLock] = set()
 
@@ -31,19 +34,19 @@ class FileLock:
             OSError: the file cannot be opened; FileNotFoundError without ``create``.
         """
         try:
-            fd = os.open(path, os.O_RDWR | (os.O_CREAT if create else 0), 0o600)
+            fd = os.open(path, os.O_RDWR | BINARY | (os.O_CREAT if create else 0), 0o600)
         except OSError as error:
             if create or error.errno != errno.EROFS:
                 raise
             fd = os.open(path, os.O_RDONLY)  # enough to see who lives
         try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(fd)
-            return None
+            taken = lock(fd)
         except BaseException:
             os.close(fd)
             raise
+        if not taken:
+            os.close(fd)
+            return None
         return cls(path, fd)
 
     def write(self, content: bytes) -> None:
@@ -52,7 +55,7 @@ class FileLock:
         Raises:
             OSError: it could not be written.
         """
-        if os.pwrite(self._fd, content, 0) != len(content):
+        if write_from_start(self._fd, content) != len(content):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         os.ftruncate(self._fd, len(content))
 
@@ -62,11 +65,19 @@ class FileLock:
         Raises:
             OSError: it cannot be read.
         """
-        return os.pread(self._fd, 65_536, 0)
+        return read_from_start(self._fd, 65_536)
 
     def move(self, path: Path) -> None:
         """Give the locked file another name; the lock goes with it."""
-        os.replace(self.path, path)
+        if sys.platform == "win32":  # where an open file keeps its name: others may get in between
+            unlock(self._fd)
+            os.close(self._fd)
+            os.replace(self.path, path)
+            self._fd = os.open(path, os.O_RDWR | BINARY)
+            if not lock(self._fd):
+                raise BlockingIOError(errno.EAGAIN, "the lock is held by another process")
+        else:
+            os.replace(self.path, path)
         self.path = path
 
     def on_disk(self) -> bool:
@@ -85,7 +96,7 @@ class FileLock:
         fd, self._fd = self._fd, -1
         _held.discard(self)
         if fd >= 0:
-            fcntl.flock(fd, fcntl.LOCK_UN)
+            unlock(fd)
             os.close(fd)
 
     def drop_in_child(self) -> None:
@@ -97,8 +108,8 @@ class FileLock:
 
 
 def _drop_all_in_child() -> None:
-    for lock in list(_held):
-        lock.drop_in_child()
+    for one in list(_held):
+        one.drop_in_child()
 
 
-os.register_at_fork(after_in_child=_drop_all_in_child)
+in_child(_drop_all_in_child)

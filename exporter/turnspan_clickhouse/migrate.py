@@ -36,7 +36,12 @@ from functools import cache
 from importlib import metadata, resources
 
 from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.errors import QueryError, SchemaChangedError, StoreError
+from turnspan_clickhouse.errors import (
+    OTHER_COLUMNS,
+    QueryError,
+    SchemaChangedError,
+    StoreError,
+)
 from turnspan_clickhouse.stores import Store, quoted
 
 _FILE = re.compile(r"(\d{4})_(\w+)\.sql")
@@ -218,13 +223,16 @@ def pending(store: Store) -> list[Migration]:
         if checksum is None or (checksum != migration.checksum and migration.view):
             waiting.append(migration)
         elif checksum != migration.checksum:
-            raise SchemaChangedError(
-                f"The store {store.dsn} was migrated with another text of "
-                f"{migration.version:04d}_{migration.name}.sql: applied files are never changed, "
-                "so restore that file and put the change in a new number. (The tables changed so "
-                "before the release of 0.1.0: a store of that time is to be made anew.)"
-            )
+            raise _of_another_layout(store, f"{migration.version:04d}_{migration.name} differs")
     return waiting
+
+
+def _of_another_layout(store: Store, how: str) -> SchemaChangedError:
+    return SchemaChangedError(
+        f"The store {store.dsn} has tables of another Turnspan, or of something else, which cannot "
+        f"be made into this one's ({how}): name another store in TURNSPAN_STORE, or move this one "
+        "away; the version that made it still reads it."
+    )
 
 
 def due(store: Store) -> list[Migration]:
@@ -281,7 +289,13 @@ def migrate(store: Store, *, restore: bool = False) -> list[Applied]:
     applied: list[Applied] = []
     for migration in due(store) if restore else pending(store):
         for sql in statements(migration, store.dsn):
-            _run(store, sql)
+            try:
+                _run(store, sql)
+            except QueryError as error:
+                if error.code not in OTHER_COLUMNS:
+                    raise
+                how = f"{migration.version:04d}_{migration.name} finds other columns"
+                raise _of_another_layout(store, how) from None
         _record(store, migration)
         applied.append(Applied(migration.version, migration.name, migration.version in known))
     return applied
@@ -297,6 +311,8 @@ def _ledger(store: Store) -> dict[int, str]:
     except QueryError as error:
         if error.code in (_UNKNOWN_TABLE, _UNKNOWN_DATABASE):
             return {}
+        if error.code in OTHER_COLUMNS:
+            raise _of_another_layout(store, "schema_migration has other columns") from None
         raise
     return {int(version): str(checksum) for version, checksum in result.rows}
 

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from turnspan_clickhouse.files import remove
 from turnspan_clickhouse.groups import listed
 from turnspan_clickhouse.records import RECORDS
 from turnspan_clickhouse.segments import ALONE, Segment, reason_of
@@ -45,7 +46,7 @@ def give_up(
             return freed, lost
         rows = segment.rows()
         with contextlib.suppress(FileNotFoundError):  # restored this moment
-            segment.path.unlink()
+            remove(segment.path)
             lost[segment.writer, segment.table] += rows
         reason_of(segment.path).unlink(missing_ok=True)
         freed += segment.size
@@ -65,7 +66,7 @@ def give_up(
                 freed -= segment.size
                 continue
             rows = replace(segment, path=segment.leaving).rows()
-            segment.leaving.unlink()
+            remove(segment.leaving)
             lost[segment.writer, segment.table] += rows
     return freed, lost
 

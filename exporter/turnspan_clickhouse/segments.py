@@ -14,11 +14,13 @@ import os
 import re
 import socket
 import stat
+import sys
 import zlib
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
+from turnspan_clickhouse.files import remove
 from turnspan_clickhouse.native import MalformedError, UnknownTypeError, check, shape
 
 _NAME = re.compile(
@@ -27,7 +29,7 @@ _NAME = re.compile(
 _SUFFIX = ".native"
 _TIME = "%Y%m%dT%H%M%S.%fZ"
 LEAVING = ".leaving"
-ALONE = stat.S_IRUSR
+ALONE = 0o444 if sys.platform == "win32" else stat.S_IRUSR
 """A segment's mode once it is tried by itself."""
 
 sequence = itertools.count(1)
@@ -119,7 +121,7 @@ class Segment:
         # That writer may just give it its name back: so that one is tried once more.
         for path in (self.path, self.leaving, self.path):
             with contextlib.suppress(FileNotFoundError):
-                return path.unlink()
+                return remove(path)
         return None
 
 

@@ -7,7 +7,6 @@ writes spool segments): chDB allows one process per folder and hangs after a for
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import logging
 import os
 import re
@@ -17,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from turnspan.forks import Gate
+from turnspan_clickhouse import held
 from turnspan_clickhouse.answers import (
     checked,
     require_inserted,
@@ -283,19 +283,17 @@ def _not_ours(_record: logging.LogRecord) -> bool:
 def _take_lock(dsn: Dsn, wait: float) -> int:
     assert dsn.path is not None
     path = dsn.path / "lock"
-    lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    lock = os.open(path, os.O_RDWR | os.O_CREAT | held.BINARY, 0o600)
     deadline = time.monotonic() + wait
     while True:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not held.lock(lock):
             if time.monotonic() < deadline:
                 time.sleep(0.05)
                 continue
             os.close(lock)
-            raise _busy(dsn, holder(path)) from None
+            raise _busy(dsn, holder(path))
         with contextlib.suppress(OSError):  # a full disk: nobody learns our name
-            os.pwrite(lock, signed(), 0)
+            held.write_from_start(lock, signed())
         return lock
 
 

@@ -29,7 +29,7 @@ class Settings:
     enabled: bool = True
     """False when OTEL_SDK_DISABLED is true: nothing is recorded."""
     project: str = ""
-    """The project that records belong to; the service's name where empty."""
+    """The project that records belong to; the service's name where empty, else the program's."""
     capture_content: bool = True
     """Whether what the model saw and said is recorded at all."""
     capture_media: bool = False

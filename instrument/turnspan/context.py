@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any, Final
 
 from opentelemetry import context as otel_context
@@ -10,6 +9,7 @@ from opentelemetry.context import Context
 from opentelemetry.trace import Span, propagation, set_span_in_context
 
 from turnspan import semconv
+from turnspan.forks import in_child
 from turnspan.turn import Session, Turn
 
 TURN_KEY = otel_context.create_key("turnspan-turn")
@@ -30,7 +30,7 @@ def _after_fork() -> None:
         turn.after_fork()
 
 
-os.register_at_fork(after_in_child=_after_fork)
+in_child(_after_fork)
 
 
 def active_session(context: Context | None = None) -> Session | None:

@@ -7,6 +7,7 @@ of the import system) stays held in the child for ever.
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import weakref
 from collections.abc import Callable
@@ -15,6 +16,12 @@ from typing import Final
 
 _PATIENCE: Final = 10.0
 """Seconds that a fork waits at most; beyond it the child may find a lock held."""
+
+
+def in_child(call: Callable[[], object]) -> None:
+    """Have this called in every process that is forked from this one; Windows has no forks."""
+    if sys.platform != "win32":
+        os.register_at_fork(after_in_child=call)
 
 
 class Gate:
@@ -27,11 +34,12 @@ class Gate:
         self._lock = threading.Lock()
         self._forking = 0
         me: weakref.ref[Gate] = weakref.ref(self)
-        os.register_at_fork(
-            before=lambda: _tell(me, Gate._before),
-            after_in_parent=lambda: _tell(me, Gate._after_in_parent),
-            after_in_child=lambda: _tell(me, Gate._after_in_child),
-        )
+        if sys.platform != "win32":
+            os.register_at_fork(
+                before=lambda: _tell(me, Gate._before),
+                after_in_parent=lambda: _tell(me, Gate._after_in_parent),
+                after_in_child=lambda: _tell(me, Gate._after_in_child),
+            )
 
     def __enter__(self) -> None:
         self._lock.acquire()

@@ -8,11 +8,12 @@ every one. The user's function is always called outside it.
 from __future__ import annotations
 
 import logging
-import os
 import threading
 import traceback
 from collections import Counter
 from types import TracebackType
+
+from turnspan.forks import in_child
 
 logger = logging.getLogger("turnspan")
 
@@ -32,7 +33,7 @@ class InternalErrors:
         self._counts: Counter[str] = Counter()
         self._accounted = 0
         self.last: BaseException | None = None
-        os.register_at_fork(after_in_child=self._after_fork)
+        in_child(self._after_fork)
 
     def record(self, place: str, error: BaseException, *, accounted: bool = False) -> None:
         """Count a swallowed error; the first at a place is logged with its traceback.

@@ -13,6 +13,7 @@ import os
 import signal
 import socket
 import struct
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -44,7 +45,7 @@ class Listener:
         Raises:
             ValueError: this is not the main thread.
         """
-        if self._pid == os.getpid() or not hasattr(socket, "SO_PASSCRED"):
+        if sys.platform != "linux" or self._pid == os.getpid():
             return
         inbox, outbox = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
         outbox.setblocking(False)
@@ -61,6 +62,8 @@ class Listener:
         ).start()
 
     def _listen(self, inbox: socket.socket) -> None:
+        if sys.platform != "linux":
+            return
         room = socket.CMSG_SPACE(_CREDENTIALS.size)
         while True:
             heard, told, _, _ = inbox.recvmsg(1, room)
@@ -69,6 +72,8 @@ class Listener:
                     self._see_to(heard[0])
 
     def _see_to(self, number: int) -> None:
+        if sys.platform == "win32":
+            return
         main = threading.main_thread().ident
         for _ in range(_ATTEMPTS):
             if not self._waiting(number):

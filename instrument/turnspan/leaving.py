@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 PATIENCE: Final = 5.0
 """Seconds that leaving waits at most, whatever holds the writing up."""
-SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP)
+if sys.platform == "win32":
+    SIGNALS: Final = (signal.SIGTERM,)
+else:
+    SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP)
 _FUNCTIONS: Final = ("_exit", "execv", "execve")  # the other exec functions call one of these
 
 

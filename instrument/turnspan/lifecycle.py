@@ -16,8 +16,10 @@ from opentelemetry import trace
 from turnspan import config, metrics
 from turnspan.accounts import Accounts, Untold, accounts, dropped
 from turnspan.config import RedactHook, Settings, logger
+from turnspan.forks import in_child
 from turnspan.guard import errors, guard
 from turnspan.leaving import PATIENCE, Leaving
+from turnspan.program import with_project, with_service
 
 if TYPE_CHECKING:
     from opentelemetry._logs import LoggerProvider
@@ -86,7 +88,7 @@ def _child_records() -> None:
         _recorder.leaving.watch()
 
 
-os.register_at_fork(after_in_child=_after_fork)
+in_child(_after_fork)
 
 
 def configure(
@@ -120,7 +122,7 @@ def configure(
     changes the content settings only, and says so in the log when more was asked.
 
     Args:
-        service_name: else OTEL_SERVICE_NAME or OTEL_RESOURCE_ATTRIBUTES.
+        service_name: else OTEL_SERVICE_NAME or OTEL_RESOURCE_ATTRIBUTES, else the program's name.
         project: groups records in the store; the service's name when empty.
         environment: ``deployment.environment.name``.
         store: a DSN, else TURNSPAN_STORE, else the embedded store in the user's data folder.
@@ -166,6 +168,7 @@ def configure(
             logger.info("OTEL_SDK_DISABLED is true: Turnspan records nothing.")
             return
         if _recorder.processor is not None or _recorder.others:
+            config.activate(with_project(settings, _recorder.provider))
             if store is not None or exporters is not None or tracer_provider is not None:
                 logger.warning(
                     "turnspan.configure() was called again: store, exporters and provider stay as "
@@ -174,6 +177,7 @@ def configure(
             return
         provider, owned = _provider(tracer_provider, service_name, environment, resource_attributes)
         _recorder.provider, _recorder.owns_provider = provider, owned
+        config.activate(with_project(settings, provider))
         _add_exporters(provider, exporters, owned, settings, store)
         _recorder.former = None
         _recorder.untold.reset()
@@ -231,7 +235,7 @@ def _provider(
     if environment:
         more[semconv.DEPLOYMENT_ENVIRONMENT] = environment
     resource = Resource.create().merge(Resource(more))
-    provider = TracerProvider(resource=resource, id_generator=SecureIdGenerator())
+    provider = TracerProvider(resource=with_service(resource), id_generator=SecureIdGenerator())
     trace.set_tracer_provider(provider)
     return provider, True
 
@@ -393,6 +397,9 @@ def _at_exit() -> None:
             landed = processor.leave()
             if not landed or processor.dropped():
                 logger.warning("Turnspan has not landed everything: %s.", accounts())
+            farewell = getattr(processor.exporter, "farewell", str)()
+            if farewell:
+                print(farewell, file=sys.stderr)
         except Exception as error:  # noqa: BLE001  the interpreter is leaving
             errors.record("exit", error)
 

@@ -20,6 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from turnspan import semconv
+from turnspan.forks import in_child
 from turnspan.guard import errors, guard
 from turnspan.measurements import CallEnded
 
@@ -185,7 +186,7 @@ class _Metrics:
 
 
 _metrics = _Metrics()
-os.register_at_fork(after_in_child=_metrics.after_fork)
+in_child(_metrics.after_fork)
 
 
 def live() -> bool:

@@ -8,12 +8,13 @@ every fraction of a millisecond, for just long enough that a thread which waits 
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Final, TypeVar
+
+from turnspan.forks import in_child
 
 SLICE: Final = 0.000_25
 """Seconds of work between two pauses."""
@@ -31,8 +32,7 @@ _due: Final[dict[int, float]] = {}
 """When the threads that give way are to pause next, by ``time.perf_counter``. Nearly always none
 or one, and where it is none ``give_way`` costs nothing."""
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_due.clear)
+in_child(_due.clear)
 
 
 @contextmanager

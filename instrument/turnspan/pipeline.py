@@ -30,6 +30,7 @@ from turnspan import semconv
 from turnspan.accounts import Untold
 from turnspan.content.ledger import ledger
 from turnspan.context import active_session, active_turn, scope_attributes
+from turnspan.forks import in_child
 from turnspan.framework_sessions import session_on_span
 from turnspan.guard import errors, guard
 from turnspan.pace import giving_way
@@ -112,7 +113,7 @@ class RecordProcessor(SpanProcessor):
         self._renew()
         self._begin()
         reference = weakref.WeakMethod(self._after_fork)
-        os.register_at_fork(after_in_child=lambda: _call(reference))
+        in_child(lambda: _call(reference))
 
     # -- the calling thread ------------------
 

@@ -5,7 +5,6 @@ Everything here runs beside the user's code, on the user's thread, under a guard
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from contextvars import ContextVar, Token
@@ -23,6 +22,7 @@ from turnspan.content.ledger import Content, ledger
 from turnspan.content.shapes import is_dict, kind_of
 from turnspan.content.snapshot import freeze
 from turnspan.context import active_session, active_turn, scope_attributes
+from turnspan.forks import in_child
 from turnspan.guard import errors, guard
 from turnspan.measurements import WorkflowEnded
 
@@ -41,7 +41,7 @@ def _after_fork() -> None:
     _forks += 1
 
 
-os.register_at_fork(after_in_child=_after_fork)
+in_child(_after_fork)
 
 
 def tracer() -> trace.Tracer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -46,9 +47,10 @@ _DIGITS = {"turn_id": 16, "span_id": 16, "trace_id": 32}
 
 
 def find(store: Store, id_: str) -> list[Found]:
-    """Every record that an id, or its beginning of at least six characters, means.
+    """Every record that an id means, or its beginning of at least six characters, or what a table
+    shows of it (with ``…`` for what is left out).
 
-    A whole id beats a beginning. Raises ``StoreError`` as ``Store.query``.
+    A whole id beats a part. Raises ``StoreError`` as ``Store.query``.
     """
     id_ = id_.strip()
     if not id_:
@@ -60,12 +62,19 @@ def find(store: Store, id_: str) -> list[Found]:
     span_like = len(id_) == _DIGITS["span_id"]
     if not exact or (span_like and all(one.kind == "session" for one in exact)):
         exact += _search(store, (_SPANS,), equal, id_)
-    if exact or len(id_) < SHORTEST_PREFIX:
+    if exact or len(id_.replace("…", "")) < SHORTEST_PREFIX:
         return sorted(exact)
     sources = [one for one in (*_SOURCES, _SPANS) if len(id_) < _DIGITS.get(one[2], len(id_) + 1)]
-    found = _search(store, sources, "startsWith({column}, {id:String})", id_)
+    found = _search(store, sources, "{column} LIKE {id:String}", _pattern(id_))
     named = {one.id for one in found if one.kind in ("turn", "call", "tool")}
     return sorted(one for one in found if one.kind != "span" or one.id not in named)
+
+
+def _pattern(id_: str) -> str:
+    """A pattern of what begins so; of what has these parts in it where some are left out."""
+    whole_end = "…" in id_ and not id_.endswith("…")
+    escaped = re.sub(r"([\\%_])", r"\\\1", id_)
+    return escaped.replace("…", "%") + ("" if whole_end else "%")
 
 
 def _search(

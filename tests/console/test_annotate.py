@@ -49,6 +49,6 @@ def test_what_is_no_judgment_is_refused(invoke: Invoke, tmp_path: Path) -> None:
     nothing = invoke("--store", str(dsn), "annotate", TURN)
     assert (nothing.exit_code, "--outcome" in nothing.stderr) == (2, True)
     unknown = invoke("--store", str(dsn), "annotate", "0" * 16, "--flag", "1")
-    assert (unknown.exit_code, "Nothing in the store" in unknown.stderr) == (1, True)
+    assert (unknown.exit_code, "Nothing in chdb://" in unknown.stderr) == (1, True)
     odd = invoke("--store", str(dsn), "annotate", TURN, "--score", "nan")
     assert (odd.exit_code, "finite number" in odd.stderr) == (2, True)

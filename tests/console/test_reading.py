@@ -5,10 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import json
+from pathlib import Path
 
 import pytest
 
+from support.landing import insert
+from support.rows import turn
 from support.story import CALL, LONG, TOOL, TRACE, TURN, Invoke
+from turnspan_clickhouse.dsn import Dsn
+from turnspan_clickhouse.migrate import migrate
+from turnspan_clickhouse.stores import open_store
 
 VALUES = (
     "SELECT 'a,\"b\"' AS text, 7::UInt64 AS n, NULL AS none, 1.5::Decimal(18,12) AS money,"
@@ -172,10 +178,18 @@ def test_replay_prints_json_for_programs(invoke: Invoke, filled: str) -> None:
     assert first["steps"][0]["new_messages"][0]["parts"][0]["content"] == LONG
 
 
-def test_replay_without_a_session_lists_the_newest(invoke: Invoke, filled: str) -> None:
+def test_replay_without_a_session_takes_the_only_one_or_lists_the_newest(
+    invoke: Invoke, filled: str, tmp_path: Path
+) -> None:
     shown = invoke("--store", filled, "replay")
-    assert shown.exit_code == 0 and "thread-7" in shown.stdout
-    assert "turnspan replay thread-7" in shown.stderr
+    assert shown.exit_code == 0 and "Session thread-7" in shown.stdout
+    dsn = Dsn(scheme="chdb", path=tmp_path / "two")
+    with open_store(dsn) as store:
+        migrate(store)
+        insert(store, turn("a" * 16, 1, session_id="one"), turn("b" * 16, 2, session_id="the two"))
+    several = invoke("--store", str(dsn), "replay")
+    assert several.exit_code == 0 and "the two" in several.stdout
+    assert several.stderr == "\nturnspan replay 'the two'\n"
     empty = invoke("replay")
     assert empty.exit_code == 1 and "no sessions" in empty.stderr
 
@@ -221,7 +235,7 @@ def test_an_unknown_or_ambiguous_id_is_exit_code_1(
 ) -> None:
     unknown = invoke("--store", filled, command, "0000000000")
     assert unknown.exit_code == 1 and unknown.stdout == ""
-    assert unknown.stderr == "turnspan: Nothing in the store has the id '0000000000'.\n"
+    assert unknown.stderr == f"turnspan: Nothing in {filled} has the id '0000000000'.\n"
     short = invoke("--store", filled, command, TURN[:5])
     assert short.exit_code == 1 and "a beginning needs 6 characters" in short.stderr
 
@@ -247,4 +261,4 @@ def test_sessions_and_turns_are_listed_newest_first(invoke: Invoke, filled: str)
     listed = json.loads(invoke("--store", filled, "turns", "--format", "json").stdout)
     assert [row["turn"] for row in listed] == ["e5" * 8, TURN]
     nothing = invoke("--store", filled, "turns", "--session", "nobody")
-    assert nothing.exit_code == 0 and nothing.stderr == "turnspan: no turns found\n"
+    assert nothing.exit_code == 0 and "there is no session 'nobody'" in nothing.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import pty
 import re
@@ -10,11 +11,18 @@ import struct
 import subprocess
 import sys
 import termios
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
 
-from support.story import ENTRY
+from support.landing import insert
+from support.rows import turn
+from support.story import ENTRY, Invoke
+from turnspan_clickhouse.dsn import Dsn
+from turnspan_clickhouse.migrate import migrate
+from turnspan_clickhouse.stores import open_store
 
 _ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -83,3 +91,37 @@ def test_a_wide_sql_row_is_shown_one_value_a_line(filled: str) -> None:
     shown = on_terminal("--store", filled, "sql", "SELECT * FROM llm_call LIMIT 1")
     plain = _ESCAPES.sub("", shown)
     assert "── row 1 " in plain and re.search(r"^session_id +thread-7$", plain, re.MULTILINE)
+
+
+ALIKE = {
+    "ends": [f"support-conversation-of-the-night-porter-in-hall-{n}" for n in range(1, 4)],
+    "beginnings": [f"{n}-conversation-of-the-night-porter-in-hall-at-three" for n in "abc"],
+    "middles": [f"conversation-of-the-night-{n}-porter-in-the-long-hall-x" for n in "abc"],
+    "close to the end": [f"conversation-of-the-night-porter-in-the-{n}-long-hall" for n in "abc"],
+    "uuid v7": [f"01999d6c-7f3a-7c{n}0-9aa0-7f1f6f2b8c11" for n in "abc"],
+    "times": [f"6720c1a{n}d3b1f00d" for n in "abc"],
+    "hexadecimal": [f"1-5759e988-bd862e3fe1be46a99427{n}793" for n in "abc"],
+}
+"""Session ids as people make them: with a prefix of their own, or with the time first."""
+
+
+@pytest.mark.parametrize("names", ALIKE.values(), ids=ALIKE)
+@pytest.mark.parametrize("width", [60, 80])
+def test_ids_stay_different_and_are_taken_as_shown(
+    names: list[str], width: int, tmp_path: Path, invoke: Invoke
+) -> None:
+    """Ids that differ anywhere differ in what a table shows of them, and a command takes that."""
+    dsn = Dsn(scheme="chdb", path=tmp_path / "alike")
+    with open_store(dsn) as store:
+        migrate(store)
+        long = "Where in the world may the keys of the second floor be at this hour?"
+        turns = [turn(f"{n:x}" * 16, n, session_id=id_) for n, id_ in enumerate(names)]
+        insert(store, *(replace(one, user_message=long) for one in turns))
+
+    listed = on_terminal("--store", str(dsn), "sessions", width=width, NO_COLOR="1")
+    shown = [line.split()[0] for line in listed.splitlines()[1:] if not line.startswith("  ")]
+    assert len(shown) == len(set(shown)) == len(names)
+    for part, name in zip(shown, reversed(names), strict=True):
+        found = invoke("--store", str(dsn), "show", part, "--format", "json")
+        assert found.exit_code == 0, found.stderr
+        assert json.loads(found.stdout)["id"] == name

@@ -103,7 +103,7 @@ def claude(server: ModelServer) -> Iterator[anthropic.Anthropic]:
 
 
 @pytest.fixture
-def loop() -> Iterator[asyncio.Runner | Any]:
+def loop() -> Iterator[asyncio.AbstractEventLoop]:
     """Runs coroutines in one event loop, which is closed with everything left in it."""
     made = asyncio.new_event_loop()
     yield made

@@ -6,12 +6,13 @@ import time
 from collections.abc import Iterator
 
 from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.errors import QueryError, StoreBusyError, StoreError
+from turnspan_clickhouse.errors import OTHER_COLUMNS, QueryError, StoreBusyError, StoreError
 from turnspan_clickhouse.holders import GONE, STOPPED, holder
 from turnspan_clickhouse.migrate import SCHEMA_VERSION, current_version, pending
-from turnspan_clickhouse.records import RECORDS
+from turnspan_clickhouse.records import RECORDS, columns
 from turnspan_clickhouse.stores import Store, open_store, quoted
 from turnspan_console.checks.check import FAIL, OK, WARN, Check
+from turnspan_console.failures import refusal
 from turnspan_console.values import seconds, size
 from turnspan_records.inventory import system_log_bytes, table_sizes
 
@@ -20,6 +21,7 @@ _SKEW_WARN, _SKEW_FAIL = 2.0, 60.0
 _MANY_PARTS = 1_000
 _LOGS_WARN, _LOGS_FAIL = 256 * 2**20, 4 * 2**30
 _LOGS_RATIO = 10
+_UNKNOWN_TABLE = 60
 _NOT_THERE = frozenset({60, 81})
 _MAY_NOT = frozenset({164, 497})
 
@@ -47,9 +49,11 @@ def store_checks(dsn: Dsn) -> Iterator[Check]:
         schema = _schema(store)
         yield schema
         if schema.level == OK:
-            yield _reads(store)
-            yield _writes(store)
-            yield _parts(store)
+            reads = _reads(store)
+            yield reads
+            if reads.level == OK:
+                yield _writes(store)
+                yield _parts(store)
         yield _clock(store)
         if not dsn.embedded:
             yield _logs(store)
@@ -63,7 +67,7 @@ def _schema(store: Store) -> Check:
             _AREA,
             "schema",
             FAIL,
-            f"its version cannot be read: {error}",
+            f"its version cannot be read: {refusal(error)}",
             f"Give user {store.dsn.user!r} SELECT on {store.database}.* and, if it is read-only, "
             "a profile with readonly=2.",
         )
@@ -79,13 +83,23 @@ def _schema(store: Store) -> Check:
 def _reads(store: Store) -> Check:
     try:
         for record in RECORDS:
-            store.query(f"SELECT count() FROM {record.table} WHERE 0")
+            names = ", ".join(name for name, _ in columns(record))
+            store.query(f"SELECT {names} FROM {record.table} WHERE 0")
     except QueryError as error:
+        if error.code in (*OTHER_COLUMNS, _UNKNOWN_TABLE):
+            return Check(
+                _AREA,
+                "tables",
+                FAIL,
+                f"something of them is gone or was changed: {refusal(error)}",
+                "Run `turnspan migrate`, which makes again the tables and views that are gone; "
+                "where a column is, restore a backup or move the store away.",
+            )
         return Check(
             _AREA,
             "select",
             FAIL,
-            f"user {store.dsn.user!r} cannot read the records: {error}",
+            f"user {store.dsn.user!r} cannot read the records: {refusal(error)}",
             f"GRANT SELECT ON {quoted(store.database)}.* TO {quoted(store.dsn.user)}"
             " (a readonly profile must be readonly=2).",
         )

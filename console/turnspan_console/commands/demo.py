@@ -123,13 +123,13 @@ def _need_sdks() -> None:
 
 def _store() -> tuple[Dsn, str]:
     """The store and its DSN's text: a folder of the demonstration's own unless one is named."""
-    from turnspan_clickhouse.dsn import data_folder, parse
+    from turnspan_clickhouse.dsn import Dsn, data_folder
 
     named = store_text() or os.environ.get("TURNSPAN_STORE", "")
     if named.strip():
         return chosen_dsn(), named
-    text = f"chdb://{data_folder() / 'demo'}"
-    dsn = parse(text)
+    dsn = Dsn(scheme="chdb", path=data_folder() / "demo")
+    text = str(dsn)
     _set_aside_if_outdated(dsn)
     return dsn, text
 
@@ -334,6 +334,7 @@ def _telling(planned: list[Session]) -> Session:
 def _print_next(dsn: Dsn, planned: list[Session], exported: bool, output: Output) -> None:
     from rich.text import Text
 
+    from turnspan_clickhouse.first_run import typed
     from turnspan_console import styles
 
     output.line()
@@ -344,13 +345,13 @@ def _print_next(dsn: Dsn, planned: list[Session], exported: bool, output: Output
         output.line(Text(f"The spans could not be sent to {_otlp()}.", style=styles.WARN))
     output.line()
     output.line("Ask them more:")
-    session = shlex.quote(planned[0].id)
+    session, command = shlex.quote(planned[0].id), typed()
     hidden = "  # put the password back in" if dsn.password else ""
     for line in (
         f"export TURNSPAN_STORE={shlex.quote(str(dsn))}{hidden}",
-        "turnspan diagnose",
-        "turnspan sessions",
-        f"turnspan replay {session}",
-        'turnspan sql "SELECT stop_reason, count() FROM turn_summary GROUP BY 1 ORDER BY 2 DESC"',
+        f"{command} diagnose",
+        f"{command} sessions",
+        f"{command} replay {session}",
+        f'{command} sql "SELECT stop_reason, count() FROM turn_summary GROUP BY 1 ORDER BY 2 DESC"',
     ):
         output.line(Text(f"  {line}", style=styles.FAINT))

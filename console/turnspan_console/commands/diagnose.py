@@ -17,9 +17,10 @@ from turnspan_console.options import (
 )
 
 if TYPE_CHECKING:
-    from turnspan_clickhouse.stores import Result
+    from turnspan_clickhouse.stores import Result, Store
     from turnspan_console.output import Output
     from turnspan_records.diagnostics import Diagnostic
+    from turnspan_records.window import Window
 
 _OVERVIEW_ROWS = 5
 _ALL_ROWS = frozenset({"how_turns_end"})
@@ -80,9 +81,24 @@ def command(
         )
         if format_ == "table":
             for at, (one, result) in enumerate(answers):
+                if at == 0 and not result.rows and _nothing(store, project, window):
+                    return
                 print_answer(one, result, output, brief=not name, first=at == 0, limit=rows_of(one))
         else:
-            _print_data(list(answers), format_, output, single=bool(name))
+            made = list(answers)
+            if not any(result.rows for _, result in made):
+                _nothing(store, project, window)
+            _print_data(made, format_, output, single=bool(name))
+
+
+def _nothing(store: Store, project: str, window: Window) -> bool:
+    """Say so where there is nothing that any diagnostic could be about."""
+    from turnspan_records.absence import why_nothing
+
+    reason = why_nothing(store, project=project, window=window)
+    if reason:
+        click.echo(f"turnspan: nothing to diagnose in {store.dsn}: {reason}.", err=True)
+    return bool(reason)
 
 
 def _chosen(name: str) -> Diagnostic:

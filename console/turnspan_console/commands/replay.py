@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 import click
 
 from turnspan_console.failures import FINDING, Failure
+from turnspan_console.nothing import explain
 from turnspan_console.options import format_option, open_chosen, store_option
 
 if TYPE_CHECKING:
@@ -25,14 +27,15 @@ def command(id_: str | None, full: bool, color: bool | None, format_: str) -> No
     """Replay SESSION: the messages, the tool calls with their results, and why each turn stopped.
 
     SESSION is a session's id or its beginning; the id of a turn, call, tool or trace replays the
-    session it belongs to. Without it the newest sessions are listed.
+    session it belongs to. Without it the only session is replayed; of several the newest are
+    listed.
     """
     from turnspan_console.output import Output
 
     output = Output(color)
     with open_chosen() as store:
+        id_ = id_ or _only_session(store, output)
         if not id_:
-            _suggest(store, output)
             return
         conversation = _conversation(store, id_)
     if format_ == "json":
@@ -72,13 +75,18 @@ def _session_of_trace(store: Store, project: str, trace_id: str) -> str:
     return str(result.rows[0][0]) if result.rows else ""
 
 
-def _suggest(store: Store, output: Output) -> None:
+def _only_session(store: Store, output: Output) -> str:
+    """The id of the only session there is; of several, the newest are listed."""
     from turnspan_console.results import print_result
     from turnspan_records.sessions import sessions
 
     newest = sessions(store, limit=10)
     if not newest.rows:
-        raise Failure("There are no sessions to replay: record some turns first.", FINDING)
+        explain(store, "no sessions to replay", kind="session")
+        raise click.exceptions.Exit(FINDING)
+    id_ = str(newest.rows[0][newest.names.index("session")])
+    if len(newest.rows) == 1:
+        return id_
     print_result(newest, "table", output)
-    id_ = newest.rows[0][newest.names.index("session")]
-    click.echo(f"\nturnspan replay {id_}", err=True)
+    click.echo(f"\nturnspan replay {shlex.quote(id_)}", err=True)
+    return ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from turnspan_console.nothing import explain
 from turnspan_console.options import (
     FORMATS,
     format_option,
@@ -27,7 +28,8 @@ def command(since: str | None, until: str | None, project: str, limit: int, form
     window = read_window(since, until)
     with open_chosen() as store:
         result = sessions(store, project=project, window=window, limit=limit)
+        if not result.rows:
+            explain(store, "no sessions", project=project, window=window, kind="session")
     if not result.rows and format_ == "table":
-        click.echo("turnspan: no sessions found", err=True)
         return
     print_result(result, format_, Output())

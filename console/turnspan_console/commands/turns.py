@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from turnspan_console.nothing import explain
 from turnspan_console.options import (
     FORMATS,
     format_option,
@@ -30,7 +31,8 @@ def command(
     window = read_window(since, until)
     with open_chosen() as store:
         result = turns(store, session=session, project=project, window=window, limit=limit)
+        if not result.rows:
+            explain(store, "no turns", project=project, window=window, session=session, kind="turn")
     if not result.rows and format_ == "table":
-        click.echo("turnspan: no turns found", err=True)
         return
     print_result(result, format_, Output())

@@ -6,6 +6,7 @@ stands instead of the text, and the failure is counted.
 
 from __future__ import annotations
 
+import base64
 import binascii
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, cast
@@ -312,7 +313,7 @@ def _is_media(part: Mapping[Any, Any], key: Any, item: Any) -> bool:
     if key != "content" or part.get("type") != BLOB or not isinstance(item, str):
         return False
     try:
-        binascii.a2b_base64(item, strict_mode=True)
+        base64.b64decode(item, validate=True)
     except (binascii.Error, ValueError):
         return False
     return True

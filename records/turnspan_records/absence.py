@@ -1,0 +1,161 @@
+"""Why a reader finds nothing: the likeliest reason, in words that say what to do."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+
+from turnspan_clickhouse.dsn import Dsn, data_folder
+from turnspan_clickhouse.spool import Spool
+from turnspan_clickhouse.stores import Store
+from turnspan_records.rows import utc
+from turnspan_records.spooled import writers
+from turnspan_records.window import Window, as_parameter
+
+_UNFILTERED = {"final": 0}
+"""Whether there is anything does not depend on how often it is there."""
+
+_COUNTS = """
+SELECT (SELECT count() FROM turn_summary) AS turns, (SELECT count() FROM llm_call) AS calls,
+    (SELECT count() FROM span) AS spans, (SELECT count() FROM annotation) AS annotations
+"""
+# Of what matches the project: how much there is, how much of it in the window, and the newest.
+_MATCHING = """
+SELECT count() AS found, countIf(within) AS inside, max(start_time) AS newest,
+    countIf(within AND session_id != '') AS with_session, countIf(within AND is_turn) AS turns
+FROM (
+    SELECT start_time, session_id, is_turn,
+        start_time >= {since:DateTime64(9, 'UTC')} AND start_time < {until:DateTime64(9, 'UTC')}
+            AS within
+    FROM (
+        SELECT start_time, session_id, project, true AS is_turn FROM turn_summary
+        UNION ALL SELECT start_time, session_id, project, false FROM llm_call
+    )
+    WHERE {project:String} = '' OR project = {project:String}
+)
+"""
+_PROJECTS = """
+SELECT project FROM (
+    SELECT project, start_time FROM turn_summary
+    UNION ALL SELECT project, start_time FROM llm_call
+)
+GROUP BY project ORDER BY max(start_time) DESC LIMIT 5
+"""
+
+
+def why_nothing(
+    store: Store,
+    *,
+    project: str = "",
+    window: Window | None = None,
+    session: str = "",
+    kind: str = "",
+) -> str:
+    """Why nothing is found; empty where something is recorded that the filters let through.
+
+    ``kind`` is ``session`` or ``turn`` where a list of those was empty: then there is a reason for
+    records that are neither. Raises ``StoreError`` as ``Store.query``.
+    """
+    counts = store.query(_COUNTS, settings=_UNFILTERED).dicts()[0]
+    if not counts["turns"] and not counts["calls"]:
+        return _neither(counts["spans"], counts["annotations"]) or why_empty(store.dsn)
+    window = window or Window()
+    parameters = {
+        "project": project,
+        "since": as_parameter(window.since),
+        "until": as_parameter(window.until),
+    }
+    found = store.query(_MATCHING, parameters, _UNFILTERED).dicts()[0]
+    if not found["found"]:
+        names = [str(row[0]) or "''" for row in store.query(_PROJECTS, settings=_UNFILTERED).rows]
+        return f"nothing is recorded of project {project!r}, but of {', '.join(names)}"
+    if not found["inside"]:
+        return f"nothing is recorded of that time; the newest began {_time(found['newest'])}"
+    if session:
+        return f"there is no session {session!r} (`turnspan sessions` lists them)"
+    if kind and not found["turns"]:
+        return (
+            f"{_recorded(found['inside'], 'model call')}, but in no turn: decorate the agent with "
+            "@turnspan.agent; `turnspan diagnose` tells of the calls"
+        )
+    if kind == "session" and not found["with_session"]:
+        return (
+            f"{_recorded(found['turns'], 'turn')}, but in no session: "
+            "`turnspan turns` lists them, `with turnspan.session(id):` names one"
+        )
+    return ""
+
+
+def why_empty(dsn: Dsn) -> str:
+    """Why a store holds no records, by what lies on this machine."""
+    return next(_reasons(dsn))
+
+
+def _reasons(dsn: Dsn) -> Iterator[str]:
+    spool = Spool(dsn.spool)
+    usage = spool.usage()
+    if usage.segments:
+        yield (
+            f"{_many(usage.rows, 'record', 'wait')} in the spool {spool.folder} and could not "
+            "land: `turnspan ship` tries again, `turnspan doctor` says why"
+        )
+    if usage.rejected:
+        yield f"it refused {_many(usage.rejected_rows, 'record')}: `turnspan doctor` says why"
+    if usage.dropped:
+        lost = ", ".join(f"{reason} {count:,}" for reason, count in sorted(usage.dropped.items()))
+        yield f"what was recorded was lost ({lost}): `turnspan doctor` says more"
+    if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
+        yield "OTEL_SDK_DISABLED is true here: nothing is recorded where it is"
+    others = list(_others(dsn))
+    if others:
+        named = " and ".join(others)
+        yield f"it is empty, but there are records in {named} (--store, TURNSPAN_STORE)"
+    if writers(spool).alive:
+        yield "a process that records is running, but has recorded nothing yet"
+    yield (
+        "it is empty; a program records when it calls turnspan.configure() and "
+        "turnspan.instrument(), here if its TURNSPAN_STORE is the same; `turnspan doctor` checks"
+    )
+
+
+def _others(dsn: Dsn) -> Iterator[str]:
+    """The embedded stores in the user's data folder that hold or await records."""
+    for name in ("store", "demo"):
+        path = data_folder() / name
+        if path != dsn.path and _holds(path):
+            yield str(Dsn(scheme="chdb", path=path))
+
+
+def _holds(path: Path) -> bool:
+    usage = Spool(path / "spool").usage()
+    return bool(usage.segments or sum(usage.shipped.values()))
+
+
+def _neither(spans: int, annotations: int) -> str:
+    if spans:
+        return (
+            f"{_recorded(spans, 'span')}, but no model call: `turnspan doctor` says whether the "
+            "SDKs are instrumented"
+        )
+    if annotations:
+        return (
+            f"{_recorded(annotations, 'judgment')}, but nothing that was judged: "
+            "`turnspan diagnose orphaned_annotations`"
+        )
+    return ""
+
+
+def _recorded(number: int, noun: str) -> str:
+    return f"{_many(number, noun)} {'is' if number == 1 else 'are'} recorded"
+
+
+def _many(number: int, noun: str, verb: str = "") -> str:
+    one = number == 1
+    counted = f"{number:,} {noun}{'' if one else 's'}"
+    return f"{counted} {verb}{'s' if one else ''}" if verb else counted
+
+
+def _time(value: datetime | int) -> str:
+    return f"{utc(value):%Y-%m-%d %H:%M:%S} UTC"

@@ -1,0 +1,140 @@
+"""A reading command that finds nothing names the store and the likeliest reason."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from support.landing import insert
+from support.rows import T0, call, turn
+from support.story import Invoke, fill
+from turnspan_clickhouse.dsn import Dsn, data_folder
+from turnspan_clickhouse.encode import encode_block
+from turnspan_clickhouse.migrate import SCHEMA_VERSION, migrate
+from turnspan_clickhouse.records import Annotation, LlmCall, Record, SpanRow
+from turnspan_clickhouse.spool import Spool, SpoolWriter
+from turnspan_clickhouse.stores import open_store
+
+FILTERED = (("sessions",), ("turns",), ("diagnose",), ("diagnose", "loops"))
+COMMANDS = (*FILTERED, ("replay",))
+READERS = (*COMMANDS, ("show", "abcdef12"), ("replay", "abcdef12"))
+
+
+def store_of(folder: Path, *rows: Record) -> Dsn:
+    """An embedded store with these rows."""
+    dsn = Dsn(scheme="chdb", path=folder / "some")
+    with open_store(dsn) as store:
+        migrate(store)
+        insert(store, *rows)
+    return dsn
+
+
+def said(invoke: Invoke, *arguments: str, prefix: str = "") -> str:
+    """What a command says on standard error: one line that names the store."""
+    shown = invoke(*arguments)
+    assert shown.exit_code in (0, 1), shown.output
+    (line,) = shown.stderr.splitlines()
+    assert line.startswith("turnspan: ") and f" in {prefix or 'chdb://'}" in line
+    return line
+
+
+@pytest.mark.parametrize("command", READERS, ids=" ".join)
+def test_an_empty_store_says_how_to_fill_it(invoke: Invoke, command: tuple[str, ...]) -> None:
+    """Nobody has recorded anything yet."""
+    line = said(invoke, *command, prefix=str(Dsn(scheme="chdb", path=data_folder() / "store")))
+    assert "it is empty; a program records when it calls turnspan.configure()" in line
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_records_in_another_store_are_pointed_at(
+    invoke: Invoke, command: tuple[str, ...], tmp_path: Path
+) -> None:
+    """They wait in the default store, and TURNSPAN_STORE names another one."""
+    usual = Dsn(scheme="chdb", path=data_folder() / "store")
+    writer = SpoolWriter(Spool(usual.spool))
+    writer.write("llm_call", SCHEMA_VERSION, encode_block(LlmCall, [call("a" * 16)]))
+    writer.close()
+
+    line = said(invoke, "--store", f"chdb://{tmp_path / 'other'}", *command)
+
+    assert f"there are records in {usual} (--store" in line
+
+
+@pytest.mark.parametrize(
+    ("table", "reason"),
+    [("no_such_table", "1 record waits in the spool "), ("tool_call", "it refused 1 record: ")],
+)
+def test_records_that_cannot_land_are_counted(invoke: Invoke, table: str, reason: str) -> None:
+    """They wait in the spool, or the store refused them."""
+    dsn = Dsn(scheme="chdb", path=data_folder() / "store")
+    writer = SpoolWriter(Spool(dsn.spool))
+    writer.write(table, SCHEMA_VERSION, encode_block(LlmCall, [call("a" * 16)]))
+    writer.close()
+
+    shown = invoke("sessions")
+
+    line = shown.stderr.splitlines()[-1]
+    assert str(dsn) in line and reason in line and "`turnspan doctor` says why" in line
+
+
+def test_a_disabled_sdk_is_named(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+    """OTEL_SDK_DISABLED here is likely to be there too."""
+    monkeypatch.setenv("OTEL_SDK_DISABLED", "true")
+    assert "OTEL_SDK_DISABLED is true" in said(invoke, "sessions")
+
+
+@pytest.mark.parametrize("command", FILTERED, ids=" ".join)
+@pytest.mark.parametrize(
+    ("filters", "reason"),
+    [
+        (("--project", "x"), "nothing is recorded of project 'x', but of "),
+        (("--since", "1s"), "nothing is recorded of that time; the newest began 20"),
+        (("--until", "2001-01-01"), "nothing is recorded of that time; the newest began 20"),
+    ],
+)
+def test_a_filter_that_lets_nothing_through_is_named(
+    invoke: Invoke, filled: str, command: tuple[str, ...], filters: tuple[str, str], reason: str
+) -> None:
+    """The store has records, but not of that project or time."""
+    assert reason in re.sub(r"\s+", " ", said(invoke, "--store", filled, *command, *filters))
+
+
+def test_a_session_that_is_not_there_is_named(invoke: Invoke, filled: str) -> None:
+    """And how to list those that are."""
+    line = said(invoke, "--store", filled, "turns", "--session", "nobody")
+    assert line.endswith("there is no session 'nobody' (`turnspan sessions` lists them).")
+
+
+def test_no_reason_is_made_up_for_what_is_simply_not_there(invoke: Invoke, tmp_path: Path) -> None:
+    """A diagnostic without findings is good news, and says so."""
+    dsn = Dsn(scheme="chdb", path=tmp_path / "some")
+    fill(dsn)
+    shown = invoke("--store", str(dsn), "diagnose", "loops")
+    assert "nothing found" in shown.stdout and shown.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("rows", "command", "reason"),
+    [
+        ([call("a" * 16, session_id="")], "turns", "1 model call is recorded, but in no turn"),
+        ([call("a" * 16)], "sessions", "1 model call is recorded, but in no turn"),
+        ([turn("a" * 16, session_id="")], "sessions", "1 turn is recorded, but in no session"),
+        (
+            [SpanRow(project="p", span_id="a" * 16, start_time=T0, written_at=T0)],
+            "sessions",
+            "1 span is recorded, but no model call",
+        ),
+        (
+            [Annotation(project="p", subject_id="a" * 16, written_at=T0)],
+            "diagnose",
+            "1 judgment is recorded, but nothing that was judged",
+        ),
+    ],
+)
+def test_records_that_are_no_sessions_are_told(
+    invoke: Invoke, rows: list[Record], command: str, reason: str, tmp_path: Path
+) -> None:
+    """Something was recorded, but not what the command lists."""
+    assert reason in said(invoke, "--store", str(store_of(tmp_path, *rows)), command)
