@@ -1,0 +1,208 @@
+"""Which stacks are tried, with which instrumentations beside them, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from stacks.script import GOODBYE, HELLO, ORDER, WEATHER
+
+ALONE: Final = "alone"
+
+THREE: Final = [[WEATHER, ORDER, GOODBYE]]
+TWO: Final = [[HELLO, WEATHER, ORDER, GOODBYE], [HELLO, ORDER, WEATHER, GOODBYE]]
+"""Two users at a time, who begin with the same words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How a program is played."""
+
+    name: str
+    scripts: list[list[str]]
+    decorated: bool = False
+    stream: bool = False
+    web: bool = False
+
+
+ONCE: Final = Manner("plain", THREE)
+STREAMED: Final = Manner("streamed", THREE, stream=True)
+BOTH: Final = Manner("two at a time", TWO)
+WEB: Final = Manner("web server", TWO, web=True)
+DECORATED: Final = Manner("decorated", THREE, decorated=True)
+
+EVERY: Final = (ONCE, STREAMED, BOTH, WEB, DECORATED)
+BESIDE: Final = (ONCE, BOTH, DECORATED)
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """One framework or SDK, played by one program."""
+
+    name: str
+    venv: str
+    program: str
+    package: str
+    """The distribution whose version the table names."""
+    beside: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, dict[str, str]])
+    """Other instrumentations: their entry points, and the distribution of each."""
+    environment: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, dict[str, str]])
+    """What is set for them in the environment."""
+    streams: bool = True
+    remembers: bool = True
+    """Whether it resends or names what was said before; else each turn stands for itself."""
+    told: tuple[str, ...] | None = None
+    """With which of the others its records can tell that a tool failed (None: with any)."""
+    result: str | None = None
+    """What it tells the model that the failed tool gave (None: that is not compared)."""
+
+
+OI: Final = "openinference-instrumentation-"
+OTEL: Final = "opentelemetry-instrumentation-"
+GENAI: Final = "opentelemetry-instrumentation-genai-"
+
+
+STACKS: Final = (
+    Stack(
+        "OpenAI chat",
+        "plain",
+        "openai_chat",
+        "openai",
+        {
+            "OpenInference": {"openai": OI + "openai"},
+            "OpenLLMetry": {"openai": OTEL + "openai"},
+            "OpenTelemetry": {"openai": GENAI + "openai"},
+        },
+    ),
+    Stack(
+        "OpenAI responses",
+        "plain",
+        "openai_responses",
+        "openai",
+        {
+            "OpenInference": {"openai": OI + "openai"},
+            "OpenLLMetry": {"openai": OTEL + "openai"},
+            "OpenTelemetry": {"openai": GENAI + "openai"},
+        },
+    ),
+    Stack(
+        "Anthropic",
+        "plain",
+        "anthropic_messages",
+        "anthropic",
+        {
+            "OpenInference": {"anthropic": OI + "anthropic"},
+            "OpenLLMetry": {"anthropic": OTEL + "anthropic"},
+            "OpenTelemetry": {"anthropic": GENAI + "anthropic"},
+        },
+    ),
+    Stack(
+        "OpenAI Agents",
+        "openai-agents",
+        "openai_agents",
+        "openai-agents",
+        {
+            "OpenInference": {"openai_agents": OI + "openai-agents"},
+            "OpenLLMetry": {"openai_agents": OTEL + "openai-agents"},
+            "OpenTelemetry": {"openai_agents": GENAI + "openai-agents"},
+            "OpenInference for both": {
+                "openai_agents": OI + "openai-agents",
+                "openai": OI + "openai",
+            },
+        },
+        told=("OpenInference", "OpenLLMetry", "OpenTelemetry", "OpenInference for both"),
+    ),
+    Stack(
+        "pydantic-ai",
+        "pydantic-ai",
+        "pydantic_ai_desk",
+        "pydantic-ai-slim",
+        {"its own": {}, "OpenInference": {"pydantic_ai": OI + "pydantic-ai"}},
+        told=("its own", "OpenInference"),
+    ),
+    Stack(
+        "LangGraph",
+        "langchain",
+        "langgraph_desk",
+        "langgraph",
+        {
+            "OpenInference": {"langchain": OI + "langchain"},
+            "OpenLLMetry": {"langchain": OTEL + "langchain"},
+            "OpenTelemetry": {"langchain": GENAI + "langchain"},
+            "LangSmith": {},
+        },
+        {
+            "LangSmith": {
+                "LANGSMITH_TRACING": "true",
+                "LANGSMITH_OTEL_ENABLED": "true",
+                "LANGSMITH_OTEL_ONLY": "true",
+            }
+        },
+        told=("OpenInference", "OpenLLMetry", "OpenTelemetry", "LangSmith"),
+    ),
+    Stack(
+        "LangChain",
+        "langchain",
+        "langchain_call",
+        "langchain",
+        {
+            "OpenInference": {"langchain": OI + "langchain"},
+            "OpenLLMetry": {"langchain": OTEL + "langchain"},
+            "OpenTelemetry": {"langchain": GENAI + "langchain"},
+        },
+        told=("OpenInference", "OpenLLMetry", "OpenTelemetry"),
+    ),
+    Stack(
+        "LiteLLM to OpenAI",
+        "litellm",
+        "litellm_desk",
+        "litellm",
+        {
+            "OpenInference": {"litellm": OI + "litellm"},
+            "OpenLLMetry": {"litellm": OTEL + "litellm"},
+            "its own": {},
+        },
+    ),
+    Stack(
+        "LiteLLM to Anthropic",
+        "litellm",
+        "litellm_anthropic",
+        "litellm",
+        {
+            "OpenInference": {"litellm": OI + "litellm"},
+            "OpenLLMetry": {"litellm": OTEL + "litellm"},
+            "its own": {},
+        },
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One run."""
+
+    stack: Stack
+    beside: str
+    manner: Manner
+
+    @property
+    def id(self) -> str:
+        """What ``-k`` chooses by."""
+        said = f"{self.stack.name}-{self.beside}-{self.manner.name}"
+        return said.lower().replace(" ", "-")
+
+    @property
+    def tells_failures(self) -> bool:
+        """Whether anything that is recorded says that the tool failed."""
+        told = self.stack.told
+        return told is None or self.beside in told or self.manner.decorated
+
+
+def cells() -> Iterator[Cell]:
+    """All runs, by stack."""
+    for stack in STACKS:
+        for beside in (ALONE, *stack.beside):
+            for manner in EVERY if beside == ALONE else BESIDE:
+                if stack.streams or not manner.stream:
+                    yield Cell(stack, beside, manner)
