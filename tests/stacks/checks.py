@@ -121,8 +121,12 @@ def _call(request: Request, row: Row) -> Found:
 
 def _tools(played: Played, records: Records) -> Found:
     """Each execution is one row, under the id by which the model asked for it."""
+    stack = played.cell.stack
+    if not stack.native:
+        yield from _told_tools(played, records)
+        return
     asked = [call for request in played.stub.requests for call in request.calls]
-    asked = [call for call in asked if call.name != "final_answer"]
+    asked = [call for call in asked if call.name != "final_answer" and stack.executes]
     if len(asked) != len(records.tools):
         names = [row["name"] for row in records.tools]
         yield "tools", f"{len(asked)} executions, {len(names)} rows: {names}"
@@ -145,6 +149,16 @@ def _tools(played: Played, records: Records) -> Found:
             yield "failed", f"{call.id}: {row['failed']}, not {failed}"
         if done["result"] is not None and done["result"] not in _words(row["result"]):
             yield "results", f"{call.id}: {row['result']!r}, not {done['result']!r}"
+
+
+def _told_tools(played: Played, records: Records) -> Found:
+    """The same, of tools that no request of the API tells of: their spans do, where there are."""
+    cell = played.cell
+    told = cell.manner.decorated or cell.beside in (cell.stack.told or ())
+    wanted = [(one["name"], one["result"] is None) for one in played.ran] if told else []
+    found = [(row["name"], bool(row["failed"])) for row in records.tools]
+    if sorted(found) != sorted(wanted):
+        yield "tools", f"{found}, not {wanted}"
 
 
 def _same(value: Any) -> Any:

@@ -54,8 +54,10 @@ class Stack:
     """Whether it resends or names what was said before; else each turn stands for itself."""
     told: tuple[str, ...] | None = None
     """With which of the others its records can tell that a tool failed (None: with any)."""
-    result: str | None = None
-    """What it tells the model that the failed tool gave (None: that is not compared)."""
+    native: bool = True
+    """Whether its tools are asked for in the API's way; else their rows come from spans only."""
+    executes: bool = True
+    """Whether anybody runs the tools that the model asks for."""
 
 
 OI: Final = "openinference-instrumentation-"
@@ -174,6 +176,130 @@ STACKS: Final = (
             "OpenLLMetry": {"litellm": OTEL + "litellm"},
             "its own": {},
         },
+    ),
+    Stack(
+        "CrewAI",
+        "crewai",
+        "crewai_desk",
+        "crewai",
+        {
+            "OpenInference": {"crewai": OI + "crewai"},
+            "OpenLLMetry": {"crewai": OTEL + "crewai"},
+        },
+        remembers=False,
+        told=("OpenInference", "OpenLLMetry"),
+    ),
+    Stack(
+        "Google GenAI",
+        "google-genai",
+        "google_genai_desk",
+        "google-genai",
+        {
+            "OpenInference": {"google_genai": OI + "google-genai"},
+            "OpenTelemetry": {"google-genai": OTEL + "google-genai"},
+            "OpenLLMetry": {"google_generativeai": OTEL + "google-generativeai"},
+        },
+    ),
+    Stack(
+        "Google ADK",
+        "google-adk",
+        "google_adk_desk",
+        "google-adk",
+        {"OpenInference": {"google_adk": OI + "google-adk"}},
+    ),
+    Stack(
+        "Agno",
+        "agno",
+        "agno_desk",
+        "agno",
+        {
+            "OpenInference": {"agno": OI + "agno"},
+            "OpenLLMetry": {"agno": OTEL + "agno"},
+            "OpenTelemetry": {"agno": GENAI + "agno"},
+        },
+        told=("OpenInference", "OpenLLMetry", "OpenTelemetry"),
+    ),
+    Stack(
+        "LlamaIndex",
+        "llama-index",
+        "llama_index_desk",
+        "llama-index-core",
+        {
+            "OpenInference": {"llama_index": OI + "llama-index"},
+            "OpenLLMetry": {"llama_index": OTEL + "llamaindex"},
+            "OpenTelemetry": {"llama_index": GENAI + "llama-index"},
+        },
+        told=("OpenInference", "OpenLLMetry", "OpenTelemetry"),
+    ),
+    Stack(
+        "smolagents",
+        "smolagents",
+        "smolagents_desk",
+        "smolagents",
+        {
+            "OpenInference": {"smolagents": OI + "smolagents"},
+            "OpenTelemetry": {"smolagents": GENAI + "smolagents"},
+        },
+        told=("OpenInference", "OpenTelemetry"),
+    ),
+    Stack(
+        "Microsoft Agent Framework",
+        "agent-framework",
+        "agent_framework_desk",
+        "agent-framework-core",
+        {"its own": {}},
+        told=("its own",),
+    ),
+    Stack(
+        "Strands",
+        "strands",
+        "strands_desk",
+        "strands-agents",
+        streams=False,
+    ),
+    Stack(
+        "AutoGen",
+        "autogen",
+        "autogen_desk",
+        "autogen-agentchat",
+        {"OpenInference": {"autogen_agentchat": OI + "autogen-agentchat"}},
+    ),
+    Stack(
+        "DSPy",
+        "dspy",
+        "dspy_desk",
+        "dspy",
+        {
+            "OpenInference": {"dspy": OI + "dspy"},
+            "OpenTelemetry": {"dspy": GENAI + "dspy"},
+        },
+        streams=False,
+        remembers=False,
+        native=False,
+        told=("OpenInference", "OpenTelemetry"),
+    ),
+    Stack(
+        "Instructor",
+        "instructor",
+        "instructor_desk",
+        "instructor",
+        {
+            "OpenInference": {"instructor": OI + "instructor"},
+            "OpenInference for both": {"instructor": OI + "instructor", "openai": OI + "openai"},
+        },
+        streams=False,
+        executes=False,
+    ),
+    Stack(
+        "OpenAI chat with MCP",
+        "plain",
+        "openai_mcp",
+        "mcp",
+        {
+            "OpenInference": {"mcp": OI + "mcp"},
+            "OpenLLMetry": {"mcp": OTEL + "mcp"},
+        },
+        streams=False,
     ),
 )
 

@@ -108,8 +108,6 @@ def _surroundings(url: str, store: Path) -> dict[str, str]:
         "GOOGLE_GEMINI_BASE_URL": url,
         "LANGSMITH_ENDPOINT": url,
         "LANGSMITH_API_KEY": "k",
-        "PYTHONPATH": "",
-        "PYTHONDONTWRITEBYTECODE": "",
         "OTEL_SDK_DISABLED": "false",
     }
 
