@@ -24,6 +24,8 @@ class Manner:
     decorated: bool = False
     stream: bool = False
     web: bool = False
+    theirs: bool = False
+    """Whether only the other instrumentation records, and Turnspan but lands what it does."""
 
 
 ONCE: Final = Manner("plain", THREE)
@@ -31,9 +33,9 @@ STREAMED: Final = Manner("streamed", THREE, stream=True)
 BOTH: Final = Manner("two at a time", TWO)
 WEB: Final = Manner("web server", TWO, web=True)
 DECORATED: Final = Manner("decorated", THREE, decorated=True)
+THEIRS: Final = Manner("theirs only", THREE, theirs=True)
 
-EVERY: Final = (ONCE, STREAMED, BOTH, WEB, DECORATED)
-BESIDE: Final = (ONCE, BOTH, DECORATED)
+EVERY: Final = (ONCE, STREAMED, BOTH, WEB, DECORATED, THEIRS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +56,12 @@ class Stack:
     """Whether it resends or names what was said before; else each turn stands for itself."""
     told: tuple[str, ...] | None = None
     """With which of the others its records can tell that a tool failed (None: with any)."""
+    partial: tuple[str, ...] = ()
+    """Those of the others that do not record model calls."""
     native: bool = True
     """Whether its tools are asked for in the API's way; else their rows come from spans only."""
+    apart: bool = False
+    """Whether nothing but a span around them tells that its model calls belong together."""
     executes: bool = True
     """Whether anybody runs the tools that the model asks for."""
 
@@ -114,6 +120,7 @@ STACKS: Final = (
             },
         },
         told=("OpenInference", "OpenLLMetry", "OpenTelemetry", "OpenInference for both"),
+        partial=("OpenTelemetry",),
     ),
     Stack(
         "pydantic-ai",
@@ -121,7 +128,6 @@ STACKS: Final = (
         "pydantic_ai_desk",
         "pydantic-ai-slim",
         {"its own": {}, "OpenInference": {"pydantic_ai": OI + "pydantic-ai"}},
-        told=("its own", "OpenInference"),
     ),
     Stack(
         "LangGraph",
@@ -184,10 +190,12 @@ STACKS: Final = (
         "crewai",
         {
             "OpenInference": {"crewai": OI + "crewai"},
+            "OpenInference for both": {"crewai": OI + "crewai", "openai": OI + "openai"},
             "OpenLLMetry": {"crewai": OTEL + "crewai"},
         },
         remembers=False,
-        told=("OpenInference", "OpenLLMetry"),
+        told=("OpenInference", "OpenInference for both"),
+        partial=("OpenInference",),
     ),
     Stack(
         "Google GenAI",
@@ -196,9 +204,14 @@ STACKS: Final = (
         "google-genai",
         {
             "OpenInference": {"google_genai": OI + "google-genai"},
-            "OpenTelemetry": {"google-genai": OTEL + "google-genai"},
-            "OpenLLMetry": {"google_generativeai": OTEL + "google-generativeai"},
         },
+    ),
+    Stack(
+        "Google GenAI 2",
+        "google-genai-2",
+        "google_genai_desk",
+        "google-genai",
+        {"OpenTelemetry": {"google-genai": OTEL + "google-genai"}},
     ),
     Stack(
         "Google ADK",
@@ -217,7 +230,7 @@ STACKS: Final = (
             "OpenLLMetry": {"agno": OTEL + "agno"},
             "OpenTelemetry": {"agno": GENAI + "agno"},
         },
-        told=("OpenInference", "OpenLLMetry", "OpenTelemetry"),
+        told=("OpenInference", "OpenTelemetry"),
     ),
     Stack(
         "LlamaIndex",
@@ -248,7 +261,6 @@ STACKS: Final = (
         "agent_framework_desk",
         "agent-framework-core",
         {"its own": {}},
-        told=("its own",),
     ),
     Stack(
         "Strands",
@@ -276,7 +288,8 @@ STACKS: Final = (
         streams=False,
         remembers=False,
         native=False,
-        told=("OpenInference", "OpenTelemetry"),
+        apart=True,
+        told=("OpenTelemetry",),
     ),
     Stack(
         "Instructor",
@@ -329,6 +342,16 @@ def cells() -> Iterator[Cell]:
     """All runs, by stack."""
     for stack in STACKS:
         for beside in (ALONE, *stack.beside):
-            for manner in EVERY if beside == ALONE else BESIDE:
-                if stack.streams or not manner.stream:
-                    yield Cell(stack, beside, manner)
+            for manner in EVERY:
+                cell = Cell(stack, beside, manner)
+                if _makes_sense(cell):
+                    yield cell
+
+
+def _makes_sense(cell: Cell) -> bool:
+    manner = cell.manner
+    if manner.stream and not cell.stack.streams:
+        return False
+    if manner.theirs:
+        return cell.beside not in (ALONE, *cell.stack.partial)
+    return cell.beside == ALONE or not (manner.stream or manner.web)

@@ -163,17 +163,17 @@ def _output(request: Request, said: Reply) -> list[dict[str, Any]]:
                 "content": [part],
             }
         )
-    for call in said.calls:
-        items.append(
-            {
-                "type": "function_call",
-                "id": f"fc_{call.id}",
-                "call_id": call.id,
-                "name": call.name,
-                "arguments": json.dumps(call.arguments),
-                "status": "completed",
-            }
-        )
+    items += [
+        {
+            "type": "function_call",
+            "id": f"fc_{call.id}",
+            "call_id": call.id,
+            "name": call.name,
+            "arguments": json.dumps(call.arguments),
+            "status": "completed",
+        }
+        for call in said.calls
+    ]
     return items
 
 
@@ -221,16 +221,17 @@ def _response_events(request: Request, asked: Asked, said: Reply) -> Iterator[di
         return {"type": kind, "sequence_number": next(numbers), **fields}
 
     done = _response(request, asked, said)
-    begun = {**done, "status": "in_progress", "output": [], "usage": None}
+    begun: dict[str, Any] = {**done, "status": "in_progress", "output": [], "usage": None}
     yield event("response.created", response=begun)
     yield event("response.in_progress", response=begun)
-    for place, item in enumerate(done["output"]):
-        where = {"item_id": item["id"], "output_index": place}
-        empty = {"content": []} if item["type"] == "message" else {"arguments": ""}
+    items: list[dict[str, Any]] = done["output"]
+    for place, item in enumerate(items):
+        where: dict[str, Any] = {"item_id": item["id"], "output_index": place}
+        empty: dict[str, Any] = {"content": []} if item["type"] == "message" else {"arguments": ""}
         started = {**item, **empty, "status": "in_progress"}
         yield event("response.output_item.added", output_index=place, item=started)
         if item["type"] == "message":
-            part = item["content"][0]
+            part: dict[str, Any] = item["content"][0]
             where["content_index"] = 0
             yield event("response.content_part.added", **where, part={**part, "text": ""})
             for piece in _pieces(said.text):
@@ -278,7 +279,7 @@ def _message(request: Request, asked: Asked, said: Reply) -> dict[str, Any]:
 
 def _message_events(request: Request, asked: Asked, said: Reply) -> Iterator[dict[str, Any]]:
     done = _message(request, asked, said)
-    begun = {**done, "content": [], "stop_reason": None}
+    begun: dict[str, Any] = {**done, "content": [], "stop_reason": None}
     begun["usage"] = {**done["usage"], "output_tokens": 1}
     yield {"type": "message_start", "message": begun}
     for index, block in enumerate(done["content"]):

@@ -68,7 +68,7 @@ def play(cell: Cell, folder: Path) -> Played:
         "scripts": manner.scripts,
         "beside": cell.beside,
         "entries": dict(cell.stack.beside.get(cell.beside, {})),
-        "exclude": _others(cell, python),
+        "exclude": _excluded(cell, python),
     }
     with serving() as (url, stub):
         environment = {**os.environ, **_surroundings(url, store)}
@@ -120,11 +120,12 @@ print(json.dumps([one.dist.name for one in found]))
 """
 
 
-def _others(cell: Cell, python: Path) -> list[str]:
-    """The packages of this environment that are to be as if they were not installed."""
+def _excluded(cell: Cell, python: Path) -> list[str]:
+    """The instrumentations of this environment that are to be as if they were not installed."""
     listed = subprocess.run(
         [str(python), "-c", _LIST], capture_output=True, text=True, check=True, timeout=_SECONDS
     )
     wanted = cell.stack.beside.get(cell.beside, {}).values()
     found: set[str] = set(json.loads(listed.stdout))
-    return sorted(found - {"turnspan", *wanted})
+    ours = set[str]() if cell.manner.theirs else {"turnspan"}
+    return sorted(found - ours - set(wanted))

@@ -22,7 +22,10 @@ SUNNY: Final = "It is sunny in Rome."
 SORRY: Final = "Sorry, the lookup failed."
 
 _TOPICS: Final = {"weather in rome": WEATHER, "order 7": ORDER, "goodbye": GOODBYE, "hello": HELLO}
-_TOOLS: Final = {WEATHER: ("weather", {"city": "Rome"}), ORDER: ("broken", {"order_id": 7})}
+_TOOLS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
+    WEATHER: ("weather", {"city": "Rome"}),
+    ORDER: ("broken", {"order_id": 7}),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +56,8 @@ def decide(asked: Asked, number: int) -> Reply:
         return Reply(_by_fields(asked))
     topic, after = _topic(asked)
     answered = any(kind in ("result", "call") for kind, _ in after)
-    if "final_answer" in asked.tools:  # smolagents ends a run with a tool, and says what tools did
-        answered = answered or any(_observed(text) for _, text in after)
+    if "final_answer" in asked.tools:  # smolagents ends a run with a tool, and tells in words what
+        answered = answered or any(_observed(text) for _, text in after)  # the others gave
         if answered or topic not in _TOOLS:
             said = {"answer": _last_words(topic, number)}
             return Reply("", [_call(number, "final_answer", said)])
@@ -72,7 +75,7 @@ def _topic(asked: Asked) -> tuple[str, list[tuple[str, str]]]:
     """What the user wants, and what was said since."""
     for place in range(len(asked.said) - 1, -1, -1):
         kind, text = asked.said[place]
-        if kind == "user":
+        if kind == "user" and not _observed(text):
             found = [(text.lower().rfind(word), topic) for word, topic in _TOPICS.items()]
             at, topic = max(found)
             if at >= 0:
@@ -87,7 +90,7 @@ def _last_words(topic: str, number: int) -> str:
 
 
 def _observed(text: str) -> bool:
-    return "bservation" in text or "rror" in text
+    return text.startswith(("Observation", "Error")) and "New task" not in text
 
 
 def _call(number: int, name: str, arguments: Any) -> Call:
@@ -121,10 +124,10 @@ def filled(schema: Any, definitions: Any = None) -> Any:
         return filled(schema["anyOf"][0], known)
     if schema.get("enum"):
         return schema["enum"][0]
-    kind = schema.get("type", "object")
-    kind = (kind[0] if isinstance(kind, list) else kind).lower()
+    kinds: Any = schema.get("type", "object")
+    kind = str(kinds[0] if isinstance(kinds, list) else kinds).lower()  # pyright: ignore
     if kind == "object":
-        return {k: filled(v, known) for k, v in (schema.get("properties") or {}).items()}
-    if kind == "array":
-        return []
-    return {"integer": 7, "number": 7, "boolean": True}.get(kind, "Rome")
+        properties: dict[str, Any] = schema.get("properties") or {}
+        return {name: filled(each, known) for name, each in properties.items()}
+    values: dict[str, Any] = {"array": [], "integer": 7, "number": 7, "boolean": True}
+    return values.get(kind, "Rome")

@@ -92,9 +92,10 @@ def _stacks() -> dict[str, str]:
 _PAGE: Final = """\
 # The stacks it was tried with
 
-`make test-stacks` plays the same conversation through each of these frameworks and SDKs against a model
-server on this machine, once with nothing but Turnspan and once with each instrumentation that people put
-beside it, and compares the records with what the server was asked and said and the tools did.
+`make test-stacks` plays the same conversation through each of these frameworks and SDKs against a
+model server on this machine, once with nothing but Turnspan and once with each instrumentation that
+people put beside it, and compares the records with what the server was asked and said and what the
+tools did.
 
 {table}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from stacks.script import Reply
@@ -56,8 +56,8 @@ def read(path: str, body: dict[str, Any], earlier: Mapping[str, Asked]) -> Asked
         return _chat(body)
     if path.endswith("/embeddings"):
         given = body["input"]
-        many = isinstance(given, list) and not isinstance(next(iter(given), 0), int)
-        return Asked("embeddings", body["model"], inputs=len(given) if many else 1, body=body)
+        texts = [each for each in _items(given) if not isinstance(each, int)]
+        return Asked("embeddings", body["model"], inputs=len(texts) or 1, body=body)
     if "/responses" in path:
         return _responses(body, earlier)
     if "/messages" in path:
@@ -65,33 +65,41 @@ def read(path: str, body: dict[str, Any], earlier: Mapping[str, Asked]) -> Asked
     return _gemini(path, body)
 
 
+def _fields(value: Any) -> dict[str, Any]:
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def _items(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []  # pyright: ignore[reportUnknownVariableType]
+
+
 def text_of(content: Any) -> str:
     """The text of a message's content, however it is written."""
     if isinstance(content, str):
         return content
-    blocks: list[Any] = content if isinstance(content, list) else [content]
-    texts = [b if isinstance(b, str) else (b or {}).get("text") for b in blocks]
+    blocks = _items(content) if isinstance(content, list) else [content]
+    texts = [block if isinstance(block, str) else _fields(block).get("text") for block in blocks]
     return "\n".join(text for text in texts if isinstance(text, str))
 
 
 def _chat(body: dict[str, Any]) -> Asked:
     stream = bool(body.get("stream"))
-    usage = not stream or bool((body.get("stream_options") or {}).get("include_usage"))
+    usage = not stream or bool(_fields(body.get("stream_options")).get("include_usage"))
     asked = Asked("chat", body["model"], stream, usage, body=body)
     for message in body["messages"]:
-        role = {"developer": "system", "tool": "result", "function": "result"}.get(
-            message["role"], message["role"]
-        )
+        role = str(message["role"])
+        role = {"developer": "system", "tool": "result", "function": "result"}.get(role, role)
         asked.said.append((role, text_of(message.get("content"))))
-        for call in message.get("tool_calls") or []:
+        for call in _items(message.get("tool_calls")):
             asked.said.append(("call", call["function"]["name"]))
-    for tool in body.get("tools") or []:
-        function = tool.get("function") or tool
-        asked.tools[function["name"]] = function.get("parameters") or {}
+    for tool in _items(body.get("tools")):
+        function = _fields(tool.get("function") or tool)
+        asked.tools[function["name"]] = _fields(function.get("parameters"))
     choice = body.get("tool_choice")
     if isinstance(choice, dict):
-        asked.forced = choice.get("function", choice).get("name") or ""
-    form = body.get("response_format") or {}
+        named = _fields(choice)
+        asked.forced = _fields(named.get("function", named)).get("name") or ""
+    form = _fields(body.get("response_format"))
     if form.get("type") == "json_schema":
         asked.schema = form["json_schema"]["schema"]
     return asked
@@ -105,7 +113,7 @@ def _responses(body: dict[str, Any], earlier: Mapping[str, Asked]) -> Asked:
     if body.get("instructions"):
         asked.said.append(("system", body["instructions"]))
     given = body.get("input")
-    items: list[Any] = [{"role": "user", "content": given}] if isinstance(given, str) else given
+    items = [{"role": "user", "content": given}] if isinstance(given, str) else _items(given)
     for item in items:
         kind = item.get("type", "message")
         if kind == "function_call":
@@ -115,13 +123,12 @@ def _responses(body: dict[str, Any], earlier: Mapping[str, Asked]) -> Asked:
         elif kind == "message":
             role = "system" if item["role"] == "developer" else item["role"]
             asked.said.append((role, text_of(item.get("content"))))
-    for tool in body.get("tools") or []:
+    for tool in _items(body.get("tools")):
         if tool.get("name"):
-            asked.tools[tool["name"]] = tool.get("parameters") or {}
+            asked.tools[tool["name"]] = _fields(tool.get("parameters"))
     choice = body.get("tool_choice")
-    if isinstance(choice, dict):
-        asked.forced = choice.get("name") or ""
-    form = (body.get("text") or {}).get("format") or {}
+    asked.forced = _fields(choice).get("name") or ""
+    form = _fields(_fields(body.get("text")).get("format"))
     if form.get("type") == "json_schema":
         asked.schema = form["schema"]
     return asked
@@ -141,9 +148,9 @@ def _messages(body: dict[str, Any]) -> Asked:
                 asked.said.append(("call", block["name"]))
             elif block["type"] == "tool_result":
                 asked.said.append(("result", text_of(block.get("content"))))
-    for tool in body.get("tools") or []:
-        asked.tools[tool["name"]] = tool.get("input_schema") or {}
-    choice = body.get("tool_choice") or {}
+    for tool in _items(body.get("tools")):
+        asked.tools[tool["name"]] = _fields(tool.get("input_schema"))
+    choice = _fields(body.get("tool_choice"))
     asked.forced = choice.get("name") or ""
     return asked
 
@@ -151,11 +158,11 @@ def _messages(body: dict[str, Any]) -> Asked:
 def _gemini(path: str, body: dict[str, Any]) -> Asked:
     model, _, method = path.partition("/models/")[2].partition(":")
     asked = Asked("gemini", model, method.startswith("stream"), body=body)
-    system = body.get("systemInstruction") or {}
-    asked.said += [("system", part.get("text", "")) for part in system.get("parts", [])]
-    for content in body.get("contents", []):
+    system = _fields(body.get("systemInstruction"))
+    asked.said += [("system", part.get("text", "")) for part in _items(system.get("parts"))]
+    for content in _items(body.get("contents")):
         role = "assistant" if content.get("role") == "model" else "user"
-        for part in content.get("parts", []):
+        for part in _items(content.get("parts")):
             if "functionCall" in part:
                 asked.said.append(("call", part["functionCall"]["name"]))
             elif "functionResponse" in part:
@@ -163,8 +170,8 @@ def _gemini(path: str, body: dict[str, Any]) -> Asked:
                 asked.said.append(("result", result))
             elif "text" in part:
                 asked.said.append((role, part["text"]))
-    for tool in body.get("tools") or []:
-        for function in tool.get("functionDeclarations") or []:
+    for tool in _items(body.get("tools")):
+        for function in _items(tool.get("functionDeclarations")):
             schema = function.get("parameters") or function.get("parametersJsonSchema")
             asked.tools[function["name"]] = schema or {}
     return asked

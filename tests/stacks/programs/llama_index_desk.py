@@ -2,12 +2,12 @@
 
 import tools
 from llama_index.core.agent.workflow import FunctionAgent
-from llama_index.core.workflow import Context
+from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.llms.openai import OpenAI
 
 
 def start(stream):
-    """A conversation in one of its contexts."""
+    """A conversation in one of its memories."""
     agent = FunctionAgent(
         name="desk",
         tools=[*tools.by_name().values()],
@@ -17,9 +17,9 @@ def start(stream):
         system_prompt=tools.SYSTEM,
         streaming=stream,
     )
-    context = Context(agent)
+    memory = ChatMemoryBuffer.from_defaults()
 
     async def say(text):
-        return str(await agent.run(text, ctx=context))
+        return str(await agent.run(text, memory=memory))
 
     return say
