@@ -43,7 +43,7 @@ test-compiled: $(COMPILED)/.ready ## Test the compiled build (but faults, which 
 	@$(COMPILED)/bin/pytest --ignore tests/providers/test_faults.py \
 	  tests/content tests/emit tests/privacy tests/providers tests/land/test_landing.py $(ARGS)
 
-test-stacks: setup ## Play every agent stack and compare its records with what happened
+test-stacks: setup ## Play every agent stack and compare its records with what happened (ARGS=--ci: some)
 	@$(BIN)/pytest -c tests/stacks/pytest.ini tests/stacks $(ARGS)
 
 compiled: $(COMPILED)/.ready ## Build and install the compiled wheel into .venv-compiled (needs a C compiler)
@@ -151,6 +151,12 @@ $(COMPILED)/.ready: $(READY) pyproject.toml hatch_build.py $(shell git ls-files 
 $(STACKS)/.uv/bin/uv:
 	@python3 -m venv $(STACKS)/.uv
 	@$(STACKS)/.uv/bin/python -m pip install --quiet --disable-pip-version-check uv
+
+$(STACKS)/node/.ready: tests/stacks/programs/vercel/package.json tests/stacks/programs/vercel/desk.mjs
+	@mkdir -p $(@D)
+	@cp $^ $(@D)
+	@cd $(@D) && npm install --silent --ignore-scripts --no-audit --no-fund
+	@touch $@
 
 $(STACKS)/%/.ready: tests/stacks/requirements/%.txt tests/stacks/requirements/base.txt pyproject.toml | $(STACKS)/.uv/bin/uv
 	@echo "Setting up $(@D) ..."

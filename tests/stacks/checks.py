@@ -116,6 +116,8 @@ def _call(request: Request, row: Row) -> Found:
         counted = (request.input_tokens, request.output_tokens, request.cached_tokens)
         if said != counted:
             yield "tokens", f"{request.response_id}: {said}, not {counted}"
+    if request.stream and row["time_to_first_chunk"] is None:
+        yield "first chunk", f"{request.response_id} was streamed"
     if request.api != "embeddings" and row["response_text"] != request.text:
         yield "text", f"{request.response_id}: {row['response_text']!r}, not {request.text!r}"
     wanted = [(call.id, call.name, _same(call.arguments)) for call in request.calls]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from stacks.matrix import cells, in_ci
 from stacks.table import Results, write
 
 
@@ -16,6 +17,18 @@ def results(request: pytest.FixtureRequest) -> Iterator[Results]:
 
 
 _RESULTS: pytest.StashKey[Results] = pytest.StashKey()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``--ci``: only as many as fit in CI."""
+    parser.addoption("--ci", action="store_true", help="the cells that CI plays")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what CI does not play."""
+    if config.getoption("--ci"):
+        chosen = tuple(f"[{cell.id}]" for cell in cells() if in_ci(cell))
+        items[:] = [item for item in items if item.name.endswith(chosen)]
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -62,6 +62,8 @@ class Stack:
     """Whether its tools are asked for in the API's way; else their rows come from spans only."""
     apart: bool = False
     """Whether nothing but a span around them tells that its model calls belong together."""
+    here: bool = True
+    """Whether it runs in Python, beside Turnspan; else it sends its spans to it."""
     executes: bool = True
     """Whether anybody runs the tools that the model asks for."""
 
@@ -314,6 +316,7 @@ STACKS: Final = (
         },
         streams=False,
     ),
+    Stack("Vercel AI SDK", "node", "vercel/desk.mjs", "ai", here=False),
 )
 
 
@@ -338,6 +341,22 @@ class Cell:
         return told is None or self.beside in told or self.manner.decorated
 
 
+_CI: Final = {
+    "OpenAI chat": (BOTH, WEB, STREAMED),
+    "Anthropic": (ONCE, BOTH, THEIRS),
+    "OpenAI Agents": (ONCE, BOTH, THEIRS),
+    "pydantic-ai": (ONCE, BOTH, WEB),
+    "LangGraph": (ONCE, BOTH, DECORATED),
+    "LiteLLM to Anthropic": (ONCE, BOTH),
+    "Google GenAI": (ONCE, BOTH, THEIRS),
+}
+
+
+def in_ci(cell: Cell) -> bool:
+    """Whether it is one of those that fit beside everything else in CI."""
+    return cell.manner in _CI.get(cell.stack.name, ())
+
+
 def cells() -> Iterator[Cell]:
     """All runs, by stack."""
     for stack in STACKS:
@@ -351,6 +370,8 @@ def cells() -> Iterator[Cell]:
 def _makes_sense(cell: Cell) -> bool:
     manner = cell.manner
     if manner.stream and not cell.stack.streams:
+        return False
+    if not cell.stack.here and (manner.web or manner.decorated):
         return False
     if manner.theirs:
         return cell.beside not in (ALONE, *cell.stack.partial)

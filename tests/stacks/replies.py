@@ -153,7 +153,8 @@ def _chat_events(request: Request, asked: Asked, said: Reply) -> Iterator[dict[s
 def _output(request: Request, said: Reply) -> list[dict[str, Any]]:
     items: list[dict[str, Any]] = []
     if said.text:
-        part = {"type": "output_text", "text": said.text, "annotations": [], "logprobs": []}
+        part: dict[str, Any] = {"type": "output_text", "text": said.text}
+        part |= {"annotations": [], "logprobs": []}
         items.append(
             {
                 "type": "message",

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -48,16 +50,35 @@ class Played:
     log: str
 
 
+def ready(venv: str) -> Path:
+    """The folder of an environment, which is made when it is first asked for."""
+    subprocess.run(["make", "--silent", f".venv-stacks/{venv}/.ready"], cwd=ROOT, check=True)
+    return ROOT / ".venv-stacks" / venv
+
+
 def python_of(venv: str) -> Path:
-    """The interpreter of an environment, which is made when it is first asked for."""
-    ready = f".venv-stacks/{venv}/.ready"
-    subprocess.run(["make", "--silent", ready], cwd=ROOT, check=True)
-    return ROOT / ".venv-stacks" / venv / "bin" / "python"
+    """The interpreter of an environment."""
+    return ready(venv) / "bin" / "python"
 
 
 def play(cell: Cell, folder: Path) -> Played:
     """Play a cell; its records are in the folder afterwards."""
     store = folder / "store"
+    with serving() as (url, stub):
+        environment = {**os.environ, **_surroundings(url, store)}
+        environment |= cell.stack.environment.get(cell.beside, {})
+        run = _run_node if cell.stack.program.endswith(".mjs") else _run_python
+        try:
+            ran = run(cell, environment)
+        except subprocess.TimeoutExpired as late:
+            raise AssertionError(f"{cell.id} hung:\n{late.stderr!r}") from late
+    log = f"{ran.stdout}\n{ran.stderr}"
+    assert ran.returncode == 0, f"{cell.id} failed:\n{log[-6000:]}"
+    told = json.loads(ran.stdout.strip().splitlines()[-1])
+    return Played(cell, stub, store, log=log, **told)
+
+
+def _run_python(cell: Cell, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
     python = python_of(cell.stack.venv)
     manner = cell.manner
     options = {
@@ -70,26 +91,40 @@ def play(cell: Cell, folder: Path) -> Played:
         "entries": dict(cell.stack.beside.get(cell.beside, {})),
         "exclude": _excluded(cell, python),
     }
-    with serving() as (url, stub):
-        environment = {**os.environ, **_surroundings(url, store)}
-        environment |= cell.stack.environment.get(cell.beside, {})
-        command = [str(python), "player.py", cell.stack.program, json.dumps(options)]
-        try:
-            ran = subprocess.run(
-                command,
-                cwd=PROGRAMS,
-                env=environment,
-                capture_output=True,
-                text=True,
-                timeout=_SECONDS,
-                check=False,
-            )
-        except subprocess.TimeoutExpired as late:
-            raise AssertionError(f"{cell.id} hung:\n{late.stderr!r}") from late
-    log = f"{ran.stdout}\n{ran.stderr}"
-    assert ran.returncode == 0, f"{cell.id} failed:\n{log[-6000:]}"
-    told = json.loads(ran.stdout.strip().splitlines()[-1])
-    return Played(cell, stub, store, log=log, **told)
+    command = [str(python), "player.py", cell.stack.program, json.dumps(options)]
+    return _run(command, PROGRAMS, environment)
+
+
+def _run_node(cell: Cell, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """A program for Node sends its spans to ``turnspan receive``."""
+    made = ready(cell.stack.venv)
+    receive = [sys.executable, "-m", "turnspan_console", "receive", "--port", "0"]
+    receiver = subprocess.Popen(receive, stderr=subprocess.PIPE, text=True, env=environment)
+    try:
+        assert receiver.stderr is not None
+        said = receiver.stderr.readline()
+        found = re.search(r"http://[\d.]+:\d+", said)
+        assert found is not None, said
+        environment = {**environment, "OTEL_EXPORTER_OTLP_ENDPOINT": found[0]}
+        options = {"stream": cell.manner.stream, "scripts": cell.manner.scripts}
+        return _run(["node", Path(cell.stack.program).name, json.dumps(options)], made, environment)
+    finally:
+        receiver.terminate()
+        receiver.communicate(timeout=_SECONDS)
+
+
+def _run(
+    command: list[str], folder: Path, environment: dict[str, str]
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command,
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=_SECONDS,
+        check=False,
+    )
 
 
 def _surroundings(url: str, store: Path) -> dict[str, str]:

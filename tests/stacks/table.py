@@ -7,7 +7,7 @@ import subprocess
 from typing import Final
 
 from stacks.matrix import EVERY, Cell, cells
-from stacks.running import ROOT, python_of
+from stacks.running import ROOT, python_of, ready
 
 PAGE: Final = ROOT / "docs" / "stacks.md"
 _FAILED: Final = "did not run"
@@ -71,6 +71,9 @@ def _versions() -> str:
     """The packages of every stack, as they were installed together."""
     lines = [_row(["Stack", "Versions"]), _row(["---", "---"])]
     for name, venv in _stacks().items():
+        if venv == "node":
+            lines.append(_row([name, _node_versions()]))
+            continue
         command = [str(python_of(venv)), "-c", _LIST]
         listed = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
         asked = (ROOT / "tests/stacks/requirements" / f"{venv}.txt").read_text().splitlines()
@@ -78,6 +81,16 @@ def _versions() -> str:
         said = ", ".join(f"{each} {listed.get(each, '?')}" for each in names)
         lines.append(_row([name, said]))
     return "\n".join(lines)
+
+
+def _node_versions() -> str:
+    folder = ready("node")
+    wanted = json.loads((folder / "package.json").read_text())["dependencies"]
+    installed = {
+        name: json.loads((folder / "node_modules" / name / "package.json").read_text())["version"]
+        for name in wanted
+    }
+    return ", ".join(f"{name} {version}" for name, version in installed.items())
 
 
 def _stacks() -> dict[str, str]:
