@@ -130,3 +130,78 @@ def test_the_conversation_is_the_framework_s(name: str) -> None:
     ids = {call.conversation_id for call in found}
     assert len(ids) == 1
     assert ids != {""}
+
+
+@pytest.mark.parametrize(
+    ("scope", "attributes"),
+    [
+        (
+            "gen_ai",
+            {
+                "gen_ai.operation.name": "chat",
+                "gen_ai.client.operation.time_to_first_chunk": 0.25,
+            },
+        ),
+        (
+            "ai",
+            {"ai.operationId": "ai.streamText.doStream", "ai.response.msToFirstChunk": 250},
+        ),
+        (
+            "ai",
+            {"ai.operationId": "ai.streamText.doStream", "ai.stream.msToFirstChunk": 250},
+        ),
+    ],
+    ids=["version 7", "version 6", "version 7 in its legacy mode"],
+)
+def test_the_vercel_sdk_tells_when_the_first_chunk_came(
+    scope: str, attributes: dict[str, Any]
+) -> None:
+    """In seconds, and the call is a streamed one, by whichever name the release has for it."""
+    read = dialects.read(ForeignSpan("chat gpt-4o", scope, attributes))
+    assert read is not None
+    assert (read.time_to_first_chunk, read.stream) == (0.25, True)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        '{"generations": [[]]}',
+        '{"generations": [[{"message": null}], 3]}',
+        '{"output": [{"type": "message", "content": 4}]}',
+        '{"candidates": [null, {"content": {"parts": "x"}}]}',
+        '{"type": "tool", "data": {"content": {"a": 1}}}',
+        "[[[]]]",
+        "{",
+    ],
+)
+def test_bodies_of_any_shape_are_read(value: str) -> None:
+    """What is not as it should be costs no span."""
+    errors.reset()
+    for kind in ("LLM", "TOOL", "AGENT"):
+        attributes = {
+            "openinference.span.kind": kind,
+            "input.value": value,
+            "output.value": value,
+        }
+        scope = "openinference.instrumentation.langchain"
+        assert dialects.read(ForeignSpan("ChatOpenAI", scope, attributes)) is not None
+    for kind in ("llm", "tool", "chain"):
+        attributes = {
+            "langsmith.span.kind": kind,
+            "gen_ai.prompt": value,
+            "gen_ai.completion": value,
+        }
+        assert dialects.read(ForeignSpan("ChatOpenAI", "langsmith", attributes)) is not None
+    attributes = {f"gcp.vertex.agent.llm_{part}": value for part in ("request", "response")}
+    assert dialects.read(ForeignSpan("call_llm", "gcp.vertex.agent", attributes)) is not None
+    assert errors.counts() == {}
+
+
+def test_what_others_hold_as_content_is_content() -> None:
+    """The attributes that these dialects read content from are left out where none is recorded."""
+    for name in EVERY:
+        for span in json.loads((CAPTURES / f"{name}.json").read_text("utf-8")):
+            kept = [key for key in span["attributes"] if not dialects.is_content(key)]
+            told = json.dumps({key: span["attributes"][key] for key in kept})
+            assert "Rome" not in told
+            assert WEATHER not in told
