@@ -16,12 +16,13 @@ FOREIGN := .venv-foreign
 OLDEST := .venv-oldest
 COMPILED := .venv-compiled
 COMPETITORS := .venv-bench
+STACKS := .venv-stacks
 ARGS ?=
 
 PYTHONS := python3.13 python3.12 python3.11 python3.10 python3 python3.14 python
 CAN_MAKE_VENV := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))
 
-.PHONY: help setup demo test test-foreign test-oldest test-compiled compiled check format format-check lint types contracts wheel wheels bench bench-competitors bench-throughput jaeger clean
+.PHONY: help setup demo test test-foreign test-oldest test-compiled test-stacks compiled check format format-check lint types contracts wheel wheels bench bench-competitors bench-throughput jaeger clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,6 +44,9 @@ test-compiled: $(COMPILED)/.ready wheel ## Test the compiled build (but faults, 
 	@$(BIN)/python .ci/check_wheel.py dist/*.whl build/compiled/*.whl
 	@$(COMPILED)/bin/pytest --ignore tests/providers/test_faults.py \
 	  tests/content tests/emit tests/privacy tests/providers tests/land/test_landing.py $(ARGS)
+
+test-stacks: setup ## Play every agent stack and compare its records with what happened (ARGS=--ci: some)
+	@$(BIN)/pytest -c tests/stacks/pytest.ini tests/stacks $(ARGS)
 
 compiled: $(COMPILED)/.ready ## Build and install the compiled wheel into .venv-compiled (needs a C compiler)
 
@@ -97,7 +101,7 @@ jaeger: ## Build a real Jaeger into .tools/bin with the Go toolchain (some minut
 	@deploy/jaeger/build .tools
 
 clean: ## Remove everything the other targets made
-	@rm -rf $(VENV) $(FOREIGN) $(OLDEST) $(COMPILED) $(COMPETITORS) .tools .demo dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	@rm -rf $(VENV) $(FOREIGN) $(OLDEST) $(COMPILED) $(COMPETITORS) $(STACKS) .tools .demo dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 setup: $(READY) ## Make .venv with Turnspan and all its extras, editable
@@ -159,6 +163,23 @@ $(COMPILED)/.ready: $(READY) pyproject.toml hatch_build.py $(shell git ls-files 
 	@$(COMPILED)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
 	  'opentelemetry-instrumentation-threading>=0.60b0'
 	@$(COMPILED)/bin/python -c 'from turnspan.content import snapshot as s; assert s.__file__[-3:] != ".py", s'
+	@touch $@
+
+$(STACKS)/.uv/bin/uv:
+	@python3 -m venv $(STACKS)/.uv
+	@$(STACKS)/.uv/bin/python -m pip install --quiet --disable-pip-version-check uv
+
+$(STACKS)/node/.ready: tests/stacks/programs/vercel/package.json tests/stacks/programs/vercel/desk.mjs
+	@mkdir -p $(@D)
+	@cp $^ $(@D)
+	@cd $(@D) && npm install --silent --ignore-scripts --no-audit --no-fund
+	@touch $@
+
+$(STACKS)/%/.ready: tests/stacks/requirements/%.txt tests/stacks/requirements/base.txt pyproject.toml | $(STACKS)/.uv/bin/uv
+	@echo "Setting up $(@D) ..."
+	@test -x $(@D)/bin/python || $(STACKS)/.uv/bin/uv venv --quiet --python $(BIN)/python $(@D)
+	@$(STACKS)/.uv/bin/uv pip install --quiet --python $(@D)/bin/python \
+	  -e . -r tests/stacks/requirements/base.txt -r $<
 	@touch $@
 
 $(COMPETITORS)/.ready: $(COMPILED)/.ready benchmarks/competitors.txt

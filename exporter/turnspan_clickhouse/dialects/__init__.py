@@ -11,7 +11,9 @@ from turnspan.content.keys import is_content
 from turnspan.guard import errors
 from turnspan_clickhouse.dialects import (
     genai,
+    google_adk,
     langfuse,
+    langsmith,
     openinference,
     openllmetry,
     pydantic_ai,
@@ -27,8 +29,8 @@ from turnspan_clickhouse.dialects.base import (
     Dialect,
     ForeignCall,
     ForeignSpan,
-    settle,
 )
+from turnspan_clickhouse.dialects.settling import settle
 
 __all__ = [
     "AGENT",
@@ -54,6 +56,10 @@ def detect(scope: str, attributes: Attributes) -> Dialect | None:
         return genai.DIALECT
     if scope.startswith("openinference.") or "openinference.span.kind" in attributes:
         return openinference.DIALECT
+    if scope == "langsmith" or langsmith.KIND in attributes:
+        return langsmith.DIALECT
+    if scope == google_adk.SCOPE:
+        return google_adk.DIALECT
     if scope == "pydantic-ai" or scope.startswith("logfire."):
         if semconv.OPERATION_NAME in attributes or scope == "pydantic-ai":
             return pydantic_ai.DIALECT

@@ -10,10 +10,9 @@ from typing import Any, Final, cast
 import orjson
 
 from turnspan import semconv
-from turnspan.content.blocks import EXTRA, WRITING, WRITTEN
 from turnspan.content.convert import convert_message, tool_definitions
 from turnspan.content.ledger import InferenceContent, ToolContent
-from turnspan.content.model import Message, Part, as_dict, as_list, dumps_text
+from turnspan.content.model import Message, as_dict, as_list, dumps_text
 from turnspan.turn import Usage
 
 INFERENCE: Final = "inference"
@@ -69,6 +68,8 @@ class ForeignCall:
     tool_call_id: str = ""
     tool_arguments: Any = None
     tool_result: Any = None
+    tool_failed: bool = False
+    """Whether something besides the result and the span's own status says that it failed."""
     system: Any = None
     input: list[Message] = field(default_factory=list[Message])
     output: list[Message] = field(default_factory=list[Message])
@@ -93,6 +94,7 @@ class ForeignCall:
             semconv.TOOL_NAME: self.tool_name,
             semconv.TOOL_TYPE: self.tool_type,
             semconv.TOOL_CALL_ID: self.tool_call_id,
+            semconv.TOOL_FAILED: self.tool_failed,
             semconv.USAGE_INPUT_TOKENS: usage.input_tokens,
             semconv.USAGE_OUTPUT_TOKENS: usage.output_tokens,
             semconv.USAGE_CACHE_READ_INPUT_TOKENS: usage.cache_read_tokens,
@@ -241,6 +243,29 @@ def items(attributes: Attributes, prefix: str) -> list[dict[str, Any]]:
     return [item for item in map(as_dict, as_list(nested(attributes, prefix)) or []) if item]
 
 
+def fill_usage(known: Usage, more: Usage) -> None:
+    """Put counts where there are none."""
+    for name in Usage.__slots__:
+        if getattr(known, name) is None:
+            setattr(known, name, getattr(more, name))
+
+
+def keywords(value: Any) -> Any:
+    """A tool's arguments, where they are among what its function was called with.
+
+    ``{"args": [], "kwargs": {...}}`` is a decorated function's, ``{"inputs": {...}}`` LangChain's.
+    """
+    fields = as_dict(parsed(value))
+    if fields is None:
+        return value
+    inputs = fields.get("inputs")
+    if inputs is not None and fields.keys() & {"input_str", "kwargs", "tags"}:
+        return inputs
+    if not fields.get("args") and isinstance(fields.get("kwargs"), dict):
+        return fields["kwargs"] if fields.keys() <= {"args", "kwargs"} else fields
+    return fields.get("inputs", fields)
+
+
 # -- messages --------------------------------------------------------------------------------------
 
 
@@ -266,52 +291,6 @@ def definitions(value: Any) -> list[dict[str, Any]]:
         definition = tool_definitions(dialect, [fields])[0]
         found.append({"type": "function", **definition})
     return found
-
-
-def settle(call: ForeignCall) -> None:
-    """Bring messages to one form, whoever wrote them, so that the same call lands as the same rows.
-
-    Parts have the schema's keys first and no empty ones, arguments are parsed, and the system
-    prompt of a provider with a field for it is no message.
-    """
-    for message in (*call.input, *call.output):
-        message["parts"] = [_settled(part) for part in message["parts"]]
-    sent = call.input
-    if (
-        call.provider == "anthropic"
-        and call.system is None
-        and sent
-        and sent[0]["role"] == "system"
-    ):
-        call.system = sent[0]["parts"]
-        call.input = sent[1:]
-
-
-_KEYS: Final = (
-    "type",
-    "id",
-    "name",
-    "arguments",
-    "response",
-    "content",
-    "modality",
-    "uri",
-    "file_id",
-    "mime_type",
-)
-
-
-def _settled(part: Part) -> Part:
-    found = {key: part[key] for key in _KEYS if part.get(key) is not None}
-    found.update({key: v for key, v in part.items() if key not in _DROPPED and v is not None})
-    if found["type"] == "tool_call":
-        found["arguments"] = parsed(found.get("arguments", {}))
-    elif found["type"] == "tool_call_response":
-        found.setdefault("response", None)
-    return found
-
-
-_DROPPED: Final = WRITING | {EXTRA, WRITTEN, *_KEYS}
 
 
 _PROVIDERS: Final[Mapping[str, str]] = {

@@ -93,7 +93,14 @@ def read_facts(call: ForeignCall, a: Attributes) -> None:
     call.stream = (
         first(a, semconv.REQUEST_STREAM, "gen_ai.is_streaming", "llm.is_streaming") is True
     )
-    call.time_to_first_chunk = seconds(a.get(semconv.RESPONSE_TIME_TO_FIRST_CHUNK))
+    call.time_to_first_chunk = seconds(
+        first(
+            a,
+            semconv.RESPONSE_TIME_TO_FIRST_CHUNK,
+            "gen_ai.client.operation.time_to_first_chunk",  # the Vercel AI SDK 7, by its metric
+        )
+    )
+    call.stream = call.stream or call.time_to_first_chunk is not None
     call.conversation_id = text(first(a, semconv.CONVERSATION_ID, semconv.SESSION_ID))
     call.user_id = text(first(a, semconv.USER_ID, "gen_ai.user", "llm.user"))
     call.agent_name = text(a.get(semconv.AGENT_NAME))

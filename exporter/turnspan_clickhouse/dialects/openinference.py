@@ -6,10 +6,12 @@ from typing import Any, Final
 
 from turnspan import semconv
 from turnspan.content.blocks import arguments_part
-from turnspan.content.convert import convert_message
+from turnspan.content.convert import convert, convert_message
+from turnspan.content.ledger import InferenceContent
 from turnspan.content.model import Message, Part, as_dict, as_list, text_part, unknown_part
 from turnspan.content.reduce import url_part
 from turnspan.turn import Usage
+from turnspan_clickhouse.dialects import langchain
 from turnspan_clickhouse.dialects.base import (
     AGENT,
     INFERENCE,
@@ -21,9 +23,11 @@ from turnspan_clickhouse.dialects.base import (
     ForeignCall,
     ForeignSpan,
     definitions,
+    fill_usage,
     first,
     integer,
     items,
+    keywords,
     money,
     parsed,
     provider,
@@ -44,6 +48,8 @@ def read(span: ForeignSpan) -> ForeignCall:
     """Read a span of an OpenInference instrumentation."""
     a = span.attributes
     kind, operation = _KINDS.get(text(a.get("openinference.span.kind")).upper(), (OTHER, ""))
+    if kind == INFERENCE and span.name.rpartition(".")[2].startswith("_"):
+        kind, operation = OTHER, ""  # LlamaIndex's helpers of a model, which call none
     call = ForeignCall(kind=kind, operation=operation)
     call.provider = provider(first(a, "llm.provider", "llm.system", "embedding.provider"))
     model = text(first(a, "llm.model_name", "embedding.model_name"))
@@ -74,13 +80,25 @@ def read(span: ForeignSpan) -> ForeignCall:
     if kind == WORKFLOW:
         call.workflow_name = span.name
     if kind == TOOL:
-        call.tool_name = text(a.get("tool.name")) or span.name
+        call.tool_name = text(a.get("tool.name")) or span.name.removesuffix(".__call__")
         call.tool_call_id = text(first(a, "tool.id", "tool_call.id"))
-        call.tool_arguments = parsed(first(a, "input.value", "tool.parameters"))
+        call.tool_arguments = keywords(parsed(first(a, "input.value", "tool.parameters")))
         call.tool_result = parsed(a.get("output.value"))
+        _read_tool_message(call)
     if kind == INFERENCE:
         _read_messages(call, a)
     return call
+
+
+def _read_tool_message(call: ForeignCall) -> None:
+    """LangChain's tools return a message, which says whose result it is."""
+    found = langchain.result(call.tool_result)
+    if found is None:
+        return
+    call.tool_call_id = call.tool_call_id or found.call_id
+    call.tool_result, call.tool_failed = found.value, found.failed
+    if call.tool_call_id and as_dict(call.tool_arguments) is None:
+        call.tool_arguments = None  # one argument's text: the call that asked for it has them all
 
 
 def _parameters(a: Attributes) -> dict[str, Any]:
@@ -103,12 +121,39 @@ def _read_messages(call: ForeignCall, a: Attributes) -> None:
             call.input = [convert_message(dialect, message) for message in sent]
         else:
             call.input = [_plain("user", a["input.value"])]
-    reply = as_dict(parsed(a.get("output.value"))) or {}
-    call.response_id = text(reply.get("id"))
+    _read_reply(call, a)
     if not call.output and a.get("output.value") is not None:
         call.output = [_plain("assistant", a["output.value"])]
     schemas = [(as_dict(t.get("tool")) or t).get("json_schema") for t in items(a, "llm.tools")]
     call.tools = definitions(schemas)
+
+
+def _read_reply(call: ForeignCall, a: Attributes) -> None:
+    """The reply's body, which says what the attributes do not: its id, and those of its calls."""
+    body = as_dict(parsed(a.get("output.value"))) or {}
+    call.response_id = text(first(body, "id", "response_id", "responseId"))
+    said = langchain.reply(body)
+    if said is not None:
+        call.response_id = said.response_id
+        call.finish_reasons = call.finish_reasons or said.finish_reasons
+        call.output = call.output or said.output
+        fill_usage(call.usage, said.usage)
+        return
+    dialect = next((name for key, name in _BODIES.items() if as_list(body.get(key))), "")
+    if not dialect:
+        return
+    asked = as_dict(parsed(a.get("input.value"))) or {}
+    request = asked if dialect == "gemini" and "contents" in asked else {}
+    found = convert(InferenceContent(dialect, request, body))
+    call.output = found.output
+    call.finish_reasons = call.finish_reasons or found.finish_reasons
+    if request:
+        call.input = found.input
+        call.system = found.system if found.raw_system is not None else call.system
+
+
+_BODIES: Final = {"candidates": "gemini", "output": "openai.responses"}
+"""What only a body of the API has, of those whose attributes leave out calls or their ids."""
 
 
 def _plain(role: str, said: Any) -> Message:
@@ -121,6 +166,7 @@ def _messages(a: Attributes, prefix: str, default_role: str) -> list[Message]:
 
 def _message(said: dict[str, Any], default_role: str) -> Message:
     role = text(said.get("role")) or default_role
+    role = "assistant" if role == "model" else role
     parts: list[Part] = []
     content = said.get("content")
     if role == "tool" and content is not None:

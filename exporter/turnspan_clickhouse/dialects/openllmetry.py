@@ -8,7 +8,7 @@ from turnspan import semconv
 from turnspan.content.blocks import arguments_part
 from turnspan.content.convert import convert_message
 from turnspan.content.model import Message, Part, as_dict, as_list
-from turnspan_clickhouse.dialects import genai
+from turnspan_clickhouse.dialects import genai, langchain
 from turnspan_clickhouse.dialects.base import (
     AGENT,
     INFERENCE,
@@ -23,6 +23,7 @@ from turnspan_clickhouse.dialects.base import (
     first,
     integer,
     items,
+    keywords,
     parsed,
     text,
 )
@@ -48,8 +49,9 @@ def read(span: ForeignSpan) -> ForeignCall:
         if span.name.endswith(".chat") and call.kind == INFERENCE:
             call.operation = semconv.OP_CHAT  # older releases called Anthropic's a completion
     association = "traceloop.association.properties"
+    ids = ("session_id", "conversation_id", "thread_id")
     call.conversation_id = call.conversation_id or text(
-        first(a, f"{association}.session_id", f"{association}.conversation_id")
+        first(a, *(f"{association}.{name}" for name in ids))
     )
     call.user_id = call.user_id or text(a.get(f"{association}.user_id"))
     call.workflow_name = call.workflow_name or text(a.get("traceloop.workflow.name"))
@@ -58,14 +60,28 @@ def read(span: ForeignSpan) -> ForeignCall:
         call.agent_name = call.agent_name or entity
     if call.kind == TOOL:
         call.tool_name = call.tool_name or entity or span.name.removesuffix(".tool")
-        if call.tool_arguments is None:
-            call.tool_arguments = _entity_input(a.get("traceloop.entity.input"))
-        if call.tool_result is None:
-            call.tool_result = parsed(a.get("traceloop.entity.output"))
+        _read_tool(call, a)
     if call.kind == INFERENCE:
         _read_old_content(call, a)
     _fill_usage(call, a)
     return call
+
+
+def _read_tool(call: ForeignCall, a: Attributes) -> None:
+    """A tool's arguments and result; LangChain's are inside what it was called with and gave."""
+    given, made = call.tool_arguments, call.tool_result
+    if given is None:
+        given = parsed(a.get("traceloop.entity.input"))
+    if made is None:
+        made = parsed(a.get("traceloop.entity.output"))
+    call.tool_arguments, call.tool_result = keywords(given), made
+    asked = as_dict((as_dict(given) or {}).get("kwargs")) or {}
+    found = langchain.result(made)
+    if found is not None:
+        call.tool_result, call.tool_failed = found.value, found.failed
+    call.tool_call_id = call.tool_call_id or text(asked.get("tool_call_id"))
+    if found is not None:
+        call.tool_call_id = call.tool_call_id or found.call_id
 
 
 def _kind(a: Attributes) -> tuple[str, str]:
@@ -73,17 +89,6 @@ def _kind(a: Attributes) -> tuple[str, str]:
     if operation is not None:
         return INFERENCE, operation
     return _SPAN_KINDS.get(text(a.get("traceloop.span.kind")).lower(), (OTHER, ""))
-
-
-def _entity_input(value: Any) -> Any:
-    """A tool's arguments: the SDK writes ``{"args": [...], "kwargs": {...}}`` or inputs."""
-    said = parsed(value)
-    fields = as_dict(said)
-    if fields is None:
-        return said
-    if not fields.get("args") and isinstance(fields.get("kwargs"), dict):
-        return fields["kwargs"]
-    return fields.get("inputs", fields)
 
 
 def _read_old_content(call: ForeignCall, a: Attributes) -> None:

@@ -61,7 +61,9 @@ def read(span: ForeignSpan) -> ForeignCall:
     call.response_id = text(first(a, "ai.response.id", semconv.RESPONSE_ID))
     call.finish_reasons = call.finish_reasons or texts(a.get("ai.response.finishReason"))
     call.stream = "stream" in operation_id.lower()
-    call.time_to_first_chunk = seconds(a.get("ai.response.msToFirstChunk"), 0.001)
+    call.time_to_first_chunk = seconds(
+        first(a, "ai.response.msToFirstChunk", "ai.stream.msToFirstChunk"), 0.001
+    )
     call.usage = _usage(a, call.usage)
     call.parameters = _parameters(a, call.parameters)
     call.agent_name = call.agent_name or text(a.get("ai.telemetry.functionId"))

@@ -1,0 +1,310 @@
+"""Compares what a run's records say with what was asked for, answered and done."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import turnspan_records
+from stacks.matrix import ALONE
+from stacks.running import Played
+from stacks.script import ORDER
+from stacks.stub import Request
+
+Row = dict[str, Any]
+
+
+class Records:
+    """The rows of one store."""
+
+    def __init__(self, store: Path) -> None:
+        with turnspan_records.open(f"chdb://{store}") as opened:
+            self.calls = _rows(opened, "llm_call")
+            self.tools = _rows(opened, "tool_call")
+            self.turns = [row for row in _rows(opened, "turn_summary") if not row["parent_turn_id"]]
+            self.spans = _rows(opened, "span")
+
+    def show(self) -> str:
+        """The rows, short, to find a fault by."""
+        lines = [
+            *(_short("call", row, _CALL) for row in self.calls),
+            *(_short("tool", row, _TOOL) for row in self.tools),
+            *(_short("turn", row, _TURN) for row in self.turns),
+            *(_short("span", row, _SPAN) for row in self.spans),
+        ]
+        lines += [f"{row['span_id']} {row['name']}: {row['attributes']}" for row in self.spans]
+        return "\n".join(lines)
+
+
+_CALL = (
+    *("scope_name", "span_id", "parent_span_id", "session_id", "turn_id", "round", "response_id"),
+    *("input_tokens", "output_tokens", "finish_reasons", "response_text", "tool_calls"),
+    "error_type",
+)
+_TOOL = (
+    *("scope_name", "span_id", "parent_span_id", "session_id", "turn_id", "round", "name"),
+    *("call_id", "arguments", "result", "failed", "error_type"),
+)
+_TURN = (
+    *("scope_name", "span_id", "session_id", "turn_id", "agent_name", "user_message"),
+    *("response_text", "stop_reason", "rounds", "llm_call_count", "tool_call_count"),
+    *("tool_error_count", "input_tokens", "output_tokens"),
+)
+_SPAN = ("scope_name", "name", "trace_id", "span_id", "parent_span_id")
+
+
+def _short(kind: str, row: Row, names: Sequence[str]) -> str:
+    said = " ".join(f"{name}={str(row[name])[:60]!r}" for name in names)
+    return f"{kind}: {said}"
+
+
+def _rows(store: turnspan_records.Store, table: str) -> list[Row]:
+    found = store.query(f"SELECT * FROM {table} ORDER BY start_time").dicts()
+    return [{key: _text(value) for key, value in row.items()} for row in found]
+
+
+def _text(value: Any) -> Any:
+    return value.decode() if isinstance(value, bytes) and value.isascii() else value
+
+
+def faults(played: Played, records: Records) -> dict[str, str]:
+    """What is wrong, by the name of the check."""
+    found: dict[str, str] = {}
+    for check in (_flush, _calls, _tools, _turns, _sessions, _counts, _stops, _report):
+        for name, what in check(played, records):
+            found.setdefault(name, what)
+    return found
+
+
+Found = Iterator[tuple[str, str]]
+
+
+def _flush(played: Played, records: Records) -> Found:
+    if not played.flushed:
+        yield "flush", "flush() was not ok"
+    if played.stub.unknown:
+        yield "stub", f"asked for {played.stub.unknown}"
+
+
+def _calls(played: Played, records: Records) -> Found:
+    """Each request is one row, with its tokens, finish reason and text."""
+    asked = played.stub.requests
+    if len(records.calls) != len(asked):
+        yield "calls", f"{len(asked)} requests, {len(records.calls)} rows"
+    by_id = {row["response_id"]: row for row in records.calls if row["response_id"]}
+    by_tokens = {(row["input_tokens"], row["output_tokens"]): row for row in records.calls}
+    in_order = sorted(records.calls, key=lambda row: row["start_time"])
+    for place, request in enumerate(asked):
+        # LiteLLM makes up ids of its own, and not every instrumentation records them.
+        row = by_id.get(request.response_id) or by_tokens.get(
+            (request.input_tokens, request.output_tokens)
+        )
+        if row is None and not request.told_usage and place < len(in_order):
+            row = in_order[place]
+        if row is None:
+            yield "calls", f"no row is of {request.response_id}"
+        else:
+            yield from _call(request, row)
+
+
+def _call(request: Request, row: Row) -> Found:
+    if request.told_usage:
+        said = (row["input_tokens"], row["output_tokens"], row["cache_read_tokens"] or 0)
+        counted = (request.input_tokens, request.output_tokens, request.cached_tokens)
+        if said != counted:
+            yield "tokens", f"{request.response_id}: {said}, not {counted}"
+    if request.stream and row["time_to_first_chunk"] is None:
+        yield "first chunk", f"{request.response_id} was streamed"
+    if request.api != "embeddings" and row["response_text"] != request.text:
+        yield "text", f"{request.response_id}: {row['response_text']!r}, not {request.text!r}"
+    wanted = [(call.id, call.name, _same(call.arguments)) for call in request.calls]
+    made = json.loads(row["tool_calls"] or "[]")
+    asked = [(c.get("id"), c.get("name"), _same(c.get("arguments"))) for c in made]
+    if asked != wanted:
+        yield "asked", f"{request.response_id}: {asked}, not {wanted}"
+
+
+def _tools(played: Played, records: Records) -> Found:
+    """Each execution is one row, under the id by which the model asked for it."""
+    stack = played.cell.stack
+    if not stack.native:
+        yield from _told_tools(played, records)
+        return
+    asked = [call for request in played.stub.requests for call in request.calls]
+    asked = [call for call in asked if call.name != "final_answer" and stack.executes]
+    if len(asked) != len(records.tools):
+        names = [row["name"] for row in records.tools]
+        yield "tools", f"{len(asked)} executions, {len(names)} rows: {names}"
+    ids = Counter(row["call_id"] for row in records.tools)
+    if ids != Counter(call.id for call in asked):
+        yield "call ids", f"{sorted(ids)}, not {sorted(call.id for call in asked)}"
+    by_id = {row["call_id"]: row for row in records.tools}
+    ran = iter(played.ran)
+    for call in asked:
+        done = next(ran, None)
+        row = by_id.get(call.id)
+        if row is None or done is None:
+            continue
+        if row["name"] != call.name:
+            yield "tools", f"{call.id} is of {row['name']}, not {call.name}"
+        if _same(row["arguments"]) != _same(call.arguments):
+            yield "arguments", f"{call.id}: {row['arguments']!r}, not {call.arguments}"
+        failed = done["result"] is None and played.cell.tells_failures
+        if bool(row["failed"]) != failed:
+            yield "failed", f"{call.id}: {row['failed']}, not {failed}"
+        if done["result"] is not None and done["result"] not in _words(row["result"]):
+            yield "results", f"{call.id}: {row['result']!r}, not {done['result']!r}"
+
+
+def _told_tools(played: Played, records: Records) -> Found:
+    """The same, of tools that no request of the API tells of: their spans do, where there are."""
+    cell = played.cell
+    told = cell.manner.decorated or cell.beside in cell.stack.beside
+    wanted = [(one["name"], one["result"] is None) for one in played.ran] if told else []
+    found = [(r["name"], bool(r["failed"])) for r in records.tools if r["name"] != "finish"]
+    if sorted(found) != sorted(wanted):
+        yield "tools", f"{found}, not {wanted}"
+
+
+def _same(value: Any) -> Any:
+    """Arguments as they are, however they are written."""
+    if isinstance(value, str):
+        try:
+            return json.loads(value)
+        except ValueError:
+            return value
+    return value
+
+
+def _words(value: str) -> str:
+    return str(_same(value)) if isinstance(_same(value), str) else value
+
+
+def _turns(played: Played, records: Records) -> Found:
+    """Each message of a user is one turn, with the reply that the application got."""
+    said = [text for _, text in _lines(played)]
+    if _stand_alone(played):
+        if len(records.turns) != len(played.stub.requests):
+            yield "turns", f"{len(played.stub.requests)} calls, {len(records.turns)} turns"
+        return
+    if len(records.turns) != len(said):
+        asked = [row["user_message"] for row in records.turns]
+        yield "turns", f"{len(said)} messages, {len(asked)} turns: {asked}"
+        return
+    for (_, text), reply, row in zip(_lines(played), played.replies, records.turns, strict=True):
+        if text not in row["user_message"]:
+            yield "user messages", f"{row['user_message']!r}, not {text!r}"
+        if not _is_reply(row["response_text"], reply):
+            yield "replies", f"{row['response_text']!r}, not {reply!r}"
+
+
+def _stand_alone(played: Played) -> bool:
+    """Whether each model call is all that anybody can know of its turn."""
+    cell = played.cell
+    return (
+        cell.stack.apart and cell.beside == ALONE and not (cell.manner.decorated or cell.manner.web)
+    )
+
+
+def _is_reply(recorded: str, given: str) -> bool:
+    """The model's last words are what the application got, or its end: some give all its words."""
+    said = recorded.strip()
+    return given.strip() in said or bool(said and given.strip().endswith(said))
+
+
+def _lines(played: Played) -> list[tuple[int, str]]:
+    scripts = played.cell.manner.scripts
+    return [
+        (number, script[row])
+        for row in range(max(map(len, scripts)))
+        for number, script in enumerate(scripts)
+        if row < len(script)
+    ]
+
+
+def _sessions(played: Played, records: Records) -> Found:
+    """Each conversation is one session, of its turns, calls and tools."""
+    if any(not row["session_id"] for row in (*records.calls, *records.turns, *records.tools)):
+        where = [
+            f"{kind} {row['span_id']}"
+            for kind, rows in (
+                ("call", records.calls),
+                ("turn", records.turns),
+                ("tool", records.tools),
+            )
+            for row in rows
+            if not row["session_id"]
+        ]
+        yield "sessions", f"no session: {where}"
+    lines = _lines(played)
+    if _stand_alone(played):
+        return
+    if len(records.turns) != len(lines):
+        yield "sessions", f"{len({row['session_id'] for row in records.calls})} sessions"
+        return
+    stack = played.cell.stack
+    apart = not (stack.remembers or played.cell.manner.decorated)
+    wanted: dict[int, set[str]] = {}
+    for place, ((number, _), turn) in enumerate(zip(lines, records.turns, strict=True)):
+        wanted.setdefault(place if apart else number, set()).add(turn["session_id"])
+    if any(len(ids) != 1 for ids in wanted.values()):
+        yield "sessions", f"a conversation is in {sorted(map(len, wanted.values()))[-1]} sessions"
+    elif len({found for ids in wanted.values() for found in ids}) != len(wanted):
+        yield "sessions", f"{len(wanted)} conversations are in one session"
+    turn_of = {row["turn_id"]: row["session_id"] for row in records.turns}
+    for row in (*records.calls, *records.tools):
+        if row["turn_id"] in turn_of and turn_of[row["turn_id"]] != row["session_id"]:
+            yield "sessions", f"{row['span_id']} is not in its turn's session"
+
+
+def _counts(played: Played, records: Records) -> Found:
+    """What the turns count is what there is, and no call or tool is in none."""
+    turns = {row["turn_id"] for row in records.turns}
+    for kind, rows, column in (
+        ("calls", records.calls, "llm_call_count"),
+        ("tools", records.tools, "tool_call_count"),
+    ):
+        lost = [row["span_id"] for row in rows if row["turn_id"] not in turns]
+        if lost and kind == "calls":
+            yield "turns", f"{len(lost)} {kind} are in no turn of a user"
+        for turn in records.turns:
+            mine = sum(row["turn_id"] == turn["turn_id"] for row in rows)
+            if mine != turn[column]:
+                yield "counts", f"turn {turn['turn_id']} counts {turn[column]} {kind}, has {mine}"
+    asked = sum(request.input_tokens for request in played.stub.requests if request.told_usage)
+    told = sum(row["input_tokens"] or 0 for row in records.turns)
+    if asked != told and all(r.told_usage for r in played.stub.requests):
+        yield "sums", f"the turns have {told} input tokens, not {asked}"
+
+
+def _stops(played: Played, records: Records) -> Found:
+    """Why each turn ended."""
+    lines = _lines(played)
+    if len(records.turns) != len(lines):
+        return
+    for (_, text), row in zip(lines, records.turns, strict=True):
+        failed = text == ORDER and played.cell.tells_failures
+        wanted = "tool_failure" if failed else "completed"
+        if row["stop_reason"] != wanted:
+            yield "stop reasons", f"{text!r}: {row['stop_reason']}, not {wanted}"
+
+
+def _report(played: Played, records: Records) -> Found:
+    """What ``instrument()`` (and so ``doctor``) says that it records with, has recorded."""
+    seen = {row["scope_name"] for row in records.spans}
+    for one in played.report:
+        waits = "waits" in one["detail"]
+        if not one["enabled"] or waits or one["name"] in ("threads",) or one["by"] == "turnspan":
+            continue
+        words = one["by"].removeprefix("opentelemetry-instrumentation-").replace("-", "")
+        if not any(_plain(words) in _plain(s) or _plain(s) in _plain(words) for s in seen):
+            yield "doctor", f"says that {one['by']} records; scopes seen: {sorted(seen)}"
+
+
+def _plain(name: str) -> str:
+    for word in ("openinference", "instrumentation", "opentelemetry", ".", "-", "_"):
+        name = name.replace(word, "")
+    return name

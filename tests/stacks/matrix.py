@@ -1,0 +1,378 @@
+"""Which stacks are tried, with which instrumentations beside them, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from stacks.script import GOODBYE, HELLO, ORDER, WEATHER
+
+ALONE: Final = "alone"
+
+THREE: Final = [[WEATHER, ORDER, GOODBYE]]
+TWO: Final = [[HELLO, WEATHER, ORDER, GOODBYE], [HELLO, ORDER, WEATHER, GOODBYE]]
+"""Two users at a time, who begin with the same words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How a program is played."""
+
+    name: str
+    scripts: list[list[str]]
+    decorated: bool = False
+    stream: bool = False
+    web: bool = False
+    theirs: bool = False
+    """Whether only the other instrumentation records, and Turnspan but lands what it does."""
+
+
+ONCE: Final = Manner("plain", THREE)
+STREAMED: Final = Manner("streamed", THREE, stream=True)
+BOTH: Final = Manner("two at a time", TWO)
+WEB: Final = Manner("web server", TWO, web=True)
+DECORATED: Final = Manner("decorated", THREE, decorated=True)
+THEIRS: Final = Manner("theirs only", THREE, theirs=True)
+
+EVERY: Final = (ONCE, STREAMED, BOTH, WEB, DECORATED, THEIRS)
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """One framework or SDK, played by one program."""
+
+    name: str
+    venv: str
+    program: str
+    package: str
+    """The distribution whose version the table names."""
+    beside: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, dict[str, str]])
+    """Other instrumentations: their entry points, and the distribution of each."""
+    environment: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, dict[str, str]])
+    """What is set for them in the environment."""
+    streams: bool = True
+    remembers: bool = True
+    """Whether it resends or names what was said before; else each turn stands for itself."""
+    told: tuple[str, ...] | None = None
+    """With which of the others its records can tell that a tool failed (None: with any)."""
+    partial: tuple[str, ...] = ()
+    """Those of the others that do not record model calls."""
+    native: bool = True
+    """Whether its tools are asked for in the API's way; else their rows come from spans only."""
+    apart: bool = False
+    """Whether nothing but a span around them tells that its model calls belong together."""
+    here: bool = True
+    """Whether it runs in Python, beside Turnspan; else it sends its spans to it."""
+    executes: bool = True
+    """Whether anybody runs the tools that the model asks for."""
+
+
+OI: Final = "openinference-instrumentation-"
+OTEL: Final = "opentelemetry-instrumentation-"
+GENAI: Final = "opentelemetry-instrumentation-genai-"
+
+
+STACKS: Final = (
+    Stack(
+        "OpenAI chat",
+        "plain",
+        "openai_chat",
+        "openai",
+        {
+            "OpenInference": {"openai": OI + "openai"},
+            "OpenLLMetry": {"openai": OTEL + "openai"},
+            "OpenTelemetry": {"openai": GENAI + "openai"},
+        },
+    ),
+    Stack(
+        "OpenAI responses",
+        "plain",
+        "openai_responses",
+        "openai",
+        {
+            "OpenInference": {"openai": OI + "openai"},
+            "OpenLLMetry": {"openai": OTEL + "openai"},
+            "OpenTelemetry": {"openai": GENAI + "openai"},
+        },
+    ),
+    Stack(
+        "Anthropic",
+        "plain",
+        "anthropic_messages",
+        "anthropic",
+        {
+            "OpenInference": {"anthropic": OI + "anthropic"},
+            "OpenLLMetry": {"anthropic": OTEL + "anthropic"},
+            "OpenTelemetry": {"anthropic": GENAI + "anthropic"},
+        },
+    ),
+    Stack(
+        "OpenAI Agents",
+        "openai-agents",
+        "openai_agents",
+        "openai-agents",
+        {
+            "OpenInference": {"openai_agents": OI + "openai-agents"},
+            "OpenLLMetry": {"openai_agents": OTEL + "openai-agents"},
+            "OpenTelemetry": {"openai_agents": GENAI + "openai-agents"},
+            "OpenInference for both": {
+                "openai_agents": OI + "openai-agents",
+                "openai": OI + "openai",
+            },
+        },
+        told=("OpenInference", "OpenLLMetry", "OpenTelemetry", "OpenInference for both"),
+        partial=("OpenTelemetry",),
+    ),
+    Stack(
+        "pydantic-ai",
+        "pydantic-ai",
+        "pydantic_ai_desk",
+        "pydantic-ai-slim",
+        {"its own": {}, "OpenInference": {"pydantic_ai": OI + "pydantic-ai"}},
+    ),
+    Stack(
+        "LangGraph",
+        "langchain",
+        "langgraph_desk",
+        "langgraph",
+        {
+            "OpenInference": {"langchain": OI + "langchain"},
+            "OpenLLMetry": {"langchain": OTEL + "langchain"},
+            "OpenTelemetry": {"langchain": GENAI + "langchain"},
+            "LangSmith": {},
+        },
+        {
+            "LangSmith": {
+                "LANGSMITH_TRACING": "true",
+                "LANGSMITH_OTEL_ENABLED": "true",
+                "LANGSMITH_OTEL_ONLY": "true",
+            }
+        },
+        told=("OpenInference", "OpenLLMetry", "OpenTelemetry", "LangSmith"),
+    ),
+    Stack(
+        "LangChain",
+        "langchain",
+        "langchain_call",
+        "langchain",
+        {
+            "OpenInference": {"langchain": OI + "langchain"},
+            "OpenLLMetry": {"langchain": OTEL + "langchain"},
+            "OpenTelemetry": {"langchain": GENAI + "langchain"},
+        },
+        told=("OpenInference", "OpenLLMetry", "OpenTelemetry"),
+    ),
+    Stack(
+        "LiteLLM to OpenAI",
+        "litellm",
+        "litellm_desk",
+        "litellm",
+        {
+            "OpenInference": {"litellm": OI + "litellm"},
+            "OpenLLMetry": {"litellm": OTEL + "litellm"},
+            "its own": {},
+        },
+    ),
+    Stack(
+        "LiteLLM to Anthropic",
+        "litellm",
+        "litellm_anthropic",
+        "litellm",
+        {
+            "OpenInference": {"litellm": OI + "litellm"},
+            "OpenLLMetry": {"litellm": OTEL + "litellm"},
+            "its own": {},
+        },
+    ),
+    Stack(
+        "CrewAI",
+        "crewai",
+        "crewai_desk",
+        "crewai",
+        {
+            "OpenInference": {"crewai": OI + "crewai"},
+            "OpenInference for both": {"crewai": OI + "crewai", "openai": OI + "openai"},
+            "OpenLLMetry": {"crewai": OTEL + "crewai"},
+        },
+        remembers=False,
+        told=("OpenInference", "OpenInference for both"),
+        partial=("OpenInference",),
+    ),
+    Stack(
+        "Google GenAI",
+        "google-genai",
+        "google_genai_desk",
+        "google-genai",
+        {
+            "OpenInference": {"google_genai": OI + "google-genai"},
+        },
+    ),
+    Stack(
+        "Google GenAI 2",
+        "google-genai-2",
+        "google_genai_desk",
+        "google-genai",
+        {"OpenTelemetry": {"google-genai": OTEL + "google-genai"}},
+    ),
+    Stack(
+        "Google ADK",
+        "google-adk",
+        "google_adk_desk",
+        "google-adk",
+        {"OpenInference": {"google_adk": OI + "google-adk"}},
+    ),
+    Stack(
+        "Agno",
+        "agno",
+        "agno_desk",
+        "agno",
+        {
+            "OpenInference": {"agno": OI + "agno"},
+            "OpenLLMetry": {"agno": OTEL + "agno"},
+            "OpenTelemetry": {"agno": GENAI + "agno"},
+        },
+        told=("OpenInference", "OpenTelemetry"),
+    ),
+    Stack(
+        "LlamaIndex",
+        "llama-index",
+        "llama_index_desk",
+        "llama-index-core",
+        {
+            "OpenInference": {"llama_index": OI + "llama-index"},
+            "OpenLLMetry": {"llama_index": OTEL + "llamaindex"},
+            "OpenTelemetry": {"llama_index": GENAI + "llama-index"},
+        },
+        told=("OpenInference", "OpenLLMetry", "OpenTelemetry"),
+    ),
+    Stack(
+        "smolagents",
+        "smolagents",
+        "smolagents_desk",
+        "smolagents",
+        {
+            "OpenInference": {"smolagents": OI + "smolagents"},
+            "OpenTelemetry": {"smolagents": GENAI + "smolagents"},
+        },
+        told=("OpenInference", "OpenTelemetry"),
+    ),
+    Stack(
+        "Microsoft Agent Framework",
+        "agent-framework",
+        "agent_framework_desk",
+        "agent-framework-core",
+        {"its own": {}},
+    ),
+    Stack(
+        "Strands",
+        "strands",
+        "strands_desk",
+        "strands-agents",
+        streams=False,
+    ),
+    Stack(
+        "AutoGen",
+        "autogen",
+        "autogen_desk",
+        "autogen-agentchat",
+        {"OpenInference": {"autogen_agentchat": OI + "autogen-agentchat"}},
+    ),
+    Stack(
+        "DSPy",
+        "dspy",
+        "dspy_desk",
+        "dspy",
+        {
+            "OpenInference": {"dspy": OI + "dspy"},
+            "OpenTelemetry": {"dspy": GENAI + "dspy"},
+        },
+        streams=False,
+        remembers=False,
+        native=False,
+        apart=True,
+        told=("OpenTelemetry",),
+    ),
+    Stack(
+        "Instructor",
+        "instructor",
+        "instructor_desk",
+        "instructor",
+        {
+            "OpenInference": {"instructor": OI + "instructor"},
+            "OpenInference for both": {"instructor": OI + "instructor", "openai": OI + "openai"},
+        },
+        streams=False,
+        executes=False,
+    ),
+    Stack(
+        "OpenAI chat with MCP",
+        "plain",
+        "openai_mcp",
+        "mcp",
+        {
+            "OpenInference": {"mcp": OI + "mcp"},
+            "OpenLLMetry": {"mcp": OTEL + "mcp"},
+        },
+        streams=False,
+    ),
+    Stack("Vercel AI SDK", "node", "vercel/desk.mjs", "ai", here=False),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One run."""
+
+    stack: Stack
+    beside: str
+    manner: Manner
+
+    @property
+    def id(self) -> str:
+        """What ``-k`` chooses by."""
+        said = f"{self.stack.name}-{self.beside}-{self.manner.name}"
+        return said.lower().replace(" ", "-")
+
+    @property
+    def tells_failures(self) -> bool:
+        """Whether anything that is recorded says that the tool failed."""
+        told = self.stack.told
+        return told is None or self.beside in told or self.manner.decorated
+
+
+_CI: Final = {
+    "OpenAI chat": (BOTH, WEB, STREAMED),
+    "Anthropic": (ONCE, BOTH, THEIRS),
+    "OpenAI Agents": (ONCE, BOTH, THEIRS),
+    "pydantic-ai": (ONCE, BOTH, WEB),
+    "LangGraph": (ONCE, BOTH, DECORATED),
+    "LiteLLM to Anthropic": (ONCE, BOTH),
+    "Google GenAI": (ONCE, BOTH, THEIRS),
+}
+
+
+def in_ci(cell: Cell) -> bool:
+    """Whether it is one of those that fit beside everything else in CI."""
+    return cell.manner in _CI.get(cell.stack.name, ())
+
+
+def cells() -> Iterator[Cell]:
+    """All runs, by stack."""
+    for stack in STACKS:
+        for beside in (ALONE, *stack.beside):
+            for manner in EVERY:
+                cell = Cell(stack, beside, manner)
+                if _makes_sense(cell):
+                    yield cell
+
+
+def _makes_sense(cell: Cell) -> bool:
+    manner = cell.manner
+    if manner.stream and not cell.stack.streams:
+        return False
+    if not cell.stack.here and (manner.web or manner.decorated):
+        return False
+    if manner.theirs:
+        return cell.beside not in (ALONE, *cell.stack.partial)
+    return cell.beside == ALONE or not (manner.stream or manner.web)

@@ -1,0 +1,15 @@
+"""DSPy's ReAct, which asks for tools in plain text."""
+
+import dspy
+import tools
+
+
+def start(stream):
+    """Questions that know nothing of each other."""
+    dspy.configure(lm=dspy.LM("openai/gpt-4o", cache=False))
+    desk = dspy.ReAct("question -> answer", tools=[*tools.by_name().values()])
+
+    def say(text):
+        return desk(question=text).answer
+
+    return say
