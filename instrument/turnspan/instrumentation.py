@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _INSTRUMENTORS: Final = (
     ("openai", "turnspan.providers.openai", "OpenAIInstrumentor"),
     ("anthropic", "turnspan.providers.anthropic", "AnthropicInstrumentor"),
+    ("google_genai", "turnspan.providers.google_genai", "GoogleGenAIInstrumentor"),
     ("mcp", "turnspan.providers.mcp", "McpInstrumentor"),
     ("threads", "turnspan.patching.threads", "ThreadingInstrumentor"),
 )
@@ -81,11 +82,11 @@ def instrument(
 ) -> list[Instrumented]:
     """Record the calls of every GenAI library that is installed; says what it did.
 
-    Ours record the SDKs of OpenAI and Anthropic and the tools of MCP servers; every other library
-    is recorded by the installed OpenTelemetry instrumentation of it, one a library (official ones
-    first, then OpenInference, then OpenLLMetry). Work that a turn starts in a thread then belongs
-    to the turn as well (docs/context.md). What is instrumented already stays as it is. Never
-    raises.
+    Ours record the SDKs of OpenAI, Anthropic and Google, LiteLLM, and the tools of MCP servers;
+    every other library is recorded by the installed OpenTelemetry instrumentation of it, one a
+    library (official ones first, then OpenInference, then OpenLLMetry). Work that a turn starts in
+    a thread then belongs to the turn as well (docs/context.md). What is instrumented already stays
+    as it is. Never raises.
 
     Args:
         tracer_provider: where the spans go; unless given, the one given to ``configure``, or else

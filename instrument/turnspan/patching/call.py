@@ -58,6 +58,8 @@ class Call:
 
     attributes: Mapping[str, Any]
     """The span's attributes at its start."""
+    attempts = 0
+    """Requests sent for it, where the SDK's trying again is known by these."""
     chunks: array[float] | None = None
     """When each chunk after the first came, where anybody wants to know."""
     followed = False
