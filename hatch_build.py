@@ -64,6 +64,7 @@ COMPILED = (
     "turnspan/providers/anthropic_messages.py",
     "turnspan/providers/gemini_content.py",
     "turnspan/providers/gemini_embeddings.py",
+    "turnspan/providers/litellm_calls.py",
     "turnspan/providers/openai_chat.py",
     "turnspan/providers/openai_completions.py",
     "turnspan/providers/openai_embeddings.py",

@@ -24,6 +24,7 @@ _INSTRUMENTORS: Final = (
     ("openai", "turnspan.providers.openai", "OpenAIInstrumentor"),
     ("anthropic", "turnspan.providers.anthropic", "AnthropicInstrumentor"),
     ("google_genai", "turnspan.providers.google_genai", "GoogleGenAIInstrumentor"),
+    ("litellm", "turnspan.providers.litellm", "LiteLLMInstrumentor"),
     ("mcp", "turnspan.providers.mcp", "McpInstrumentor"),
     ("threads", "turnspan.patching.threads", "ThreadingInstrumentor"),
 )

@@ -62,6 +62,8 @@ class Call:
     """Requests sent for it, where the SDK's trying again is known by these."""
     chunks: array[float] | None = None
     """When each chunk after the first came, where anybody wants to know."""
+    gateway = False
+    """Whether other SDKs are what makes the call, maybe by an operation of another name."""
     followed = False
     """Whether a stream's or raw response's record ends it; collected with it in any order."""
     hide_usage = False
@@ -111,6 +113,13 @@ class Call:
     def under_way(self) -> bool:
         """Whether the SDK is at work on this call (a stream's reader is not)."""
         return self._inner is not None
+
+    def covers(self, operation: str) -> bool:
+        """Whether a call of this operation, made now, is part of this one."""
+        own = self.endpoint.operation
+        if not self.under_way or own == operation:
+            return self.under_way
+        return self.gateway and semconv.OP_EMBEDDINGS not in (own, operation)
 
     @property
     def listened_to(self) -> bool:
@@ -304,11 +313,7 @@ def begin(
         if outer.get(_SUPPRESSED) or outer.get(_SUPPRESSED_PLAIN):
             return None
         running = outer.get(ACTIVE_CALL)
-        if (
-            isinstance(running, Call)
-            and running.under_way
-            and running.endpoint.operation == endpoint.operation
-        ):
+        if isinstance(running, Call) and running.covers(endpoint.operation):
             return None  # a wrapper over this SDK records the same call already
         turn, session = outer.get(TURN_KEY), outer.get(SESSION_KEY)
     rounds = endpoint.operation not in semconv.OUTSIDE_ROUNDS
