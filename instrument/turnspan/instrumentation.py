@@ -196,6 +196,33 @@ def plan(disabled_entries: Iterable[str] = ()) -> list[Instrumented]:
     return found
 
 
+def is_ours(library: str) -> bool:
+    """Whether Turnspan itself can record a library."""
+    return any(name == library for name, _, _ in _INSTRUMENTORS)
+
+
+def is_on(library: str) -> bool:
+    """Whether Turnspan itself records a library now."""
+    for name, module, _ in _INSTRUMENTORS:
+        if name == library and module in sys.modules:  # else it is not instrumented
+            instrumentor = _instrumentor(name)
+            return instrumentor.is_instrumented_by_opentelemetry and not instrumentor.refusal
+    return False
+
+
+def is_installed(library: str) -> bool:
+    """Whether another package's instrumentation of a library is installed."""
+    return any(package.library == library for package in packages())
+
+
+def recorded_by_others(library: str) -> bool:
+    """Whether another package's instrumentation of a library is on."""
+    return any(
+        each.package.library == library and each.active and each.instrumentor is not None
+        for each in list(_enabled.values())
+    )
+
+
 def _unsupported(instrumentor: Instrumentor) -> str:
     from opentelemetry.instrumentation.dependencies import get_dependency_conflicts
 

@@ -191,6 +191,10 @@ def configure(
         if _recorder.leaving is None:
             _recorder.leaving = Leaving(_write_out)
         _recorder.leaving.watch()
+        with guard("unrecorded.start"):
+            from turnspan.unrecorded import watch
+
+            watch.start()
 
 
 def use_tracer_provider(provider: trace.TracerProvider | None) -> None:
@@ -386,6 +390,7 @@ def shutdown(timeout: float = 30.0) -> FlushResult:
         atexit.unregister(_at_exit)
         if _recorder.leaving is not None:
             _recorder.leaving.forget()
+        _say_what_was_unrecorded()
     return result
 
 
@@ -402,6 +407,16 @@ def _at_exit() -> None:
                 print(farewell, file=sys.stderr)
         except Exception as error:  # noqa: BLE001  the interpreter is leaving
             errors.record("exit", error)
+    _say_what_was_unrecorded()
+
+
+def _say_what_was_unrecorded() -> None:
+    module = sys.modules.get("turnspan.unrecorded")
+    if module is not None:
+        with guard("unrecorded.say"):
+            module.watch.stop()
+            module.watch.say()
+            module.watch.forget()
 
 
 def _write_out() -> None:

@@ -310,7 +310,7 @@ def begin(
     turn: Any = None
     session: Any = None
     if outer:
-        if outer.get(_SUPPRESSED) or outer.get(_SUPPRESSED_PLAIN):
+        if is_suppressed(outer):
             return None
         running = outer.get(ACTIVE_CALL)
         if isinstance(running, Call) and running.covers(endpoint.operation):
@@ -365,6 +365,11 @@ def _freeze_request(call: Call, body: Mapping[str, Any]) -> None:
         return
     if turn.first_request is None:
         turn.first_request = (call.endpoint.dialect, request)
+
+
+def is_suppressed(context: Context) -> bool:
+    """Whether somebody wants nothing recorded here."""
+    return bool(context.get(_SUPPRESSED) or context.get(_SUPPRESSED_PLAIN))
 
 
 def current_call() -> Call | None:

@@ -26,6 +26,7 @@ from turnspan.patching.stream import RECORD, StreamRecord
 from turnspan.providers.litellm_calls import PARAMETERS, body_of, endpoints
 from turnspan.providers.litellm_names import Served, served_by, where_of
 from turnspan.providers.openai import streams_usage
+from turnspan.unrecorded import INSIDE
 
 _FAILED: Final = guard("litellm.call_failed")
 _ASKED: Final = guard("litellm.stream_usage")
@@ -237,12 +238,16 @@ class LiteLLMSdk:
         record: StreamRecord | None = stream.__dict__.get(RECORD)
         if record is None:
             return wrapped(*args, **kwargs)
+        token = INSIDE.set(True) if record.accumulator.first is None else None
         try:
             chunk = wrapped(*args, **kwargs)
         except BaseException as error:
             with _FINISH:
                 _over(record, error, StopIteration)
             raise
+        finally:
+            if token is not None:
+                INSIDE.reset(token)
         with _FOLD:
             record.fold(chunk)
         return chunk
@@ -263,12 +268,16 @@ class LiteLLMSdk:
         args: _Arguments,
         kwargs: _Keywords,
     ) -> Any:
+        token = INSIDE.set(True) if record.accumulator.first is None else None
         try:
             chunk = await wrapped(*args, **kwargs)
         except BaseException as error:
             with _FINISH:
                 _over(record, error, StopAsyncIteration)
             raise
+        finally:
+            if token is not None:
+                INSIDE.reset(token)
         with _FOLD:
             record.fold(chunk)
         return chunk
