@@ -20,7 +20,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
 from opentelemetry import context as otel_context
@@ -118,8 +118,8 @@ class Watch:
 
     def wrap(self, owner: Any, name: str, look: _Look, *, after: bool = False) -> None:
         """Have ``look`` see the arguments of a class's own method, if it has one of this name."""
-        own: Mapping[str, Any] = {} if owner is None else vars(owner)
-        original = own.get(name)
+        own = cast("dict[str, Any]", {} if owner is None else vars(owner))
+        original: Any = own.get(name)
         if original is None or any(o is owner and n == name for o, n, _, _ in self._patched):
             return
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
@@ -98,7 +98,7 @@ def _tried(one: Instrumented, instrumentor: Any) -> Check:
 
 
 @contextlib.contextmanager
-def _quiet(name: str) -> Iterator[None]:
+def _quiet(name: str) -> Generator[None]:
     """While an SDK is imported that would fetch something from the network as it is."""
     variable = _FETCHES.get(name)
     if variable is None or variable in os.environ:

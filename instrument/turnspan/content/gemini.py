@@ -74,6 +74,10 @@ _SERVER: Final = {
     "executable_code": SERVER_TOOL_CALL,
     "codeExecutionResult": SERVER_TOOL_CALL_RESPONSE,
     "code_execution_result": SERVER_TOOL_CALL_RESPONSE,
+    "toolCall": SERVER_TOOL_CALL,
+    "tool_call": SERVER_TOOL_CALL,
+    "toolResponse": SERVER_TOOL_CALL_RESPONSE,
+    "tool_response": SERVER_TOOL_CALL_RESPONSE,
 }
 _NAMES: Final = {
     TOOL_CALL: {"id": "id", "name": "name", "args": "arguments"},
@@ -269,10 +273,12 @@ def _part(raw: Any) -> Part:
         if nested is not None:
             return _object(block, key, nested)
         kind = _SERVER.get(key)
-        if kind is not None and isinstance(block[key], dict):
+        within = as_dict(block[key]) if kind is not None else None
+        if kind is not None and within is not None:
             part: Part = {"type": kind, kind: block}
             if kind == SERVER_TOOL_CALL:
-                part["name"] = "code_execution"
+                named = within.get("toolType", within.get("tool_type"))
+                part["name"] = named if isinstance(named, str) else "code_execution"
             return part
     return generic_part(raw)
 

@@ -32,6 +32,27 @@ _Arguments = tuple[Any, ...]
 _Keywords = dict[str, Any]
 
 
+class Running:
+    """A function at work: its tool is current until it has returned or raised."""
+
+    __slots__ = ("_run", "_token")
+
+    def __init__(self, run: ToolRun) -> None:
+        self._run = run
+        inside = inside_tool(run.recording.tool, otel_context.get_current())
+        self._token = otel_context.attach(otel_context.set_value(RUN_KEY, run, inside))
+
+    def failed(self, error: BaseException) -> None:
+        """It raised; the SDK tells of that with an error of its own, raised in its place."""
+        recording.detach(self._token)
+        self._run.recording.failed(self._run.error or error.__context__ or error)
+
+    def done(self, result: Any) -> None:
+        """It returned."""
+        recording.detach(self._token)
+        self._run.recording.done(result)
+
+
 class AutomaticFunctions:
     """The wrappers around the SDK's own calls of functions."""
 
@@ -88,15 +109,19 @@ class AutomaticFunctions:
         self, wrapped: Callable[..., Any], _: Any, args: _Arguments, kwargs: _Keywords
     ) -> Any:
         """Around ``invoke_function_from_dict_args``."""
-        run, token = self._begun(args, kwargs)
+        run: Running | None = None
+        with _BEGIN:
+            run = self._begin(args, kwargs)
         if run is None:
             return wrapped(*args, **kwargs)
         try:
             result = wrapped(*args, **kwargs)
         except BaseException as error:
-            _failed(run, token, error)
+            with _END:
+                run.failed(error)
             raise
-        _done(run, token, result)
+        with _END:
+            run.done(result)
         return result
 
     def ainvoke(
@@ -108,29 +133,26 @@ class AutomaticFunctions:
     async def _ainvoke(
         self, wrapped: Callable[..., Any], args: _Arguments, kwargs: _Keywords
     ) -> Any:
-        run, token = self._begun(args, kwargs)
+        run: Running | None = None
+        with _BEGIN:
+            run = self._begin(args, kwargs)
         if run is None:
             return await wrapped(*args, **kwargs)
         try:
             result = await wrapped(*args, **kwargs)
         except BaseException as error:
-            _failed(run, token, error)
+            with _END:
+                run.failed(error)
             raise
-        _done(run, token, result)
+        with _END:
+            run.done(result)
         return result
 
-    def _begun(self, args: _Arguments, kwargs: _Keywords) -> tuple[ToolRun | None, object | None]:
-        with _BEGIN:
-            return self._begin(args, kwargs)
-        return None, None
-
-    def _begin(self, args: _Arguments, kwargs: _Keywords) -> tuple[ToolRun | None, object | None]:
-        if not self._sdk.enabled or not config.active().enabled:
-            return None, None
+    def _begin(self, args: _Arguments, kwargs: _Keywords) -> Running | None:
+        if not self._sdk.enabled or not config.active().enabled or active_turn() is None:
+            return None
         arguments = args[0] if args else kwargs["args"]
         function = args[1] if len(args) > 1 else kwargs["function_to_invoke"]
-        if active_turn() is None:
-            return None, None
         name = str(getattr(function, "__name__", "function"))
         call_id = _call_id(name)
         described = getattr(function, "__doc__", None)
@@ -142,9 +164,7 @@ class AutomaticFunctions:
             arguments=arguments,
             attributes={},
         )
-        run = ToolRun(begun, function)
-        inside = inside_tool(begun.tool, otel_context.get_current())
-        return run, otel_context.attach(otel_context.set_value(RUN_KEY, run, inside))
+        return Running(ToolRun(begun, function))
 
 
 def _asked_for(args: _Arguments, kwargs: _Keywords) -> object:
@@ -167,17 +187,3 @@ def _call_id(name: str) -> str:
             asked.remove(each)
             return str(each[1])
     return ""
-
-
-def _failed(run: ToolRun, token: object | None, error: BaseException) -> None:
-    """The function raised; the SDK's error says so of another one, which it replaces."""
-    with _END:
-        recording.detach(token)
-        raised = run.error or error.__context__ or error
-        run.recording.failed(raised)
-
-
-def _done(run: ToolRun, token: object | None, result: Any) -> None:
-    with _END:
-        recording.detach(token)
-        run.recording.done(result)

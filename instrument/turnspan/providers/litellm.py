@@ -58,12 +58,13 @@ _Keywords = dict[str, Any]
 class Retries:
     """What the Router tries again: an attempt that failed waits here for the next."""
 
-    __slots__ = ("call", "error", "served")
+    __slots__ = ("_token", "call", "error", "served")
 
     def __init__(self) -> None:
         self.call: Call | None = None
         self.served: Served | None = None
         self.error: BaseException | None = None
+        self._token = otel_context.attach(otel_context.set_value(_RETRIES, self))
 
     def again(self, served: Served) -> Call | None:
         """The call that failed, if the next attempt is the same one; any other ends here."""
@@ -82,6 +83,7 @@ class Retries:
 
     def end(self) -> None:
         """There will be no other attempt."""
+        recording.detach(self._token)
         call, self.call = self.call, None
         if call is not None:
             self._end(call)
@@ -120,7 +122,14 @@ class LiteLLMSdk:
             with _FAILED:
                 self._failed(begun, error)
             raise
-        self._answered(begun, result)
+        if begun.asked:  # LiteLLM has asked; to the caller it is as if nobody had
+            with _ASKED:
+                result.stream_options, result.send_stream_usage = None, False
+        try:
+            self._answered(begun, result)
+        except Exception as error:  # noqa: BLE001  ours, never the caller's
+            errors.record("litellm.call_answered", error)
+            _give_up(begun)
         return result
 
     def acall(
@@ -145,7 +154,14 @@ class LiteLLMSdk:
             with _FAILED:
                 self._failed(begun, error)
             raise
-        self._answered(begun, result)
+        if begun.asked:
+            with _ASKED:
+                result.stream_options, result.send_stream_usage = None, False
+        try:
+            self._answered(begun, result)
+        except Exception as error:  # noqa: BLE001  ours, never the caller's
+            errors.record("litellm.call_answered", error)
+            _give_up(begun)
         return result
 
     def _begin(self, entry: str, args: _Arguments, kwargs: _Keywords) -> Begun | None:
@@ -204,18 +220,6 @@ class LiteLLMSdk:
             call.fail(error)
 
     def _answered(self, begun: Begun, result: Any) -> None:
-        if begun.asked:  # LiteLLM has asked; to the caller it is as if nobody had
-            with _ASKED:
-                result.stream_options = None
-                result.send_stream_usage = False
-        try:
-            self._settle(begun, result)
-        except Exception as error:  # noqa: BLE001  ours, never the caller's
-            errors.record("litellm.call_answered", error)
-            with _FINISH:
-                begun.call.close(None)
-
-    def _settle(self, begun: Begun, result: Any) -> None:
         call = begun.call
         try:
             call.leave()
@@ -305,11 +309,15 @@ class LiteLLMSdk:
         self, wrapped: Callable[..., Any], router: Any, args: _Arguments, kwargs: _Keywords
     ) -> Any:
         """Around the Router's synchronous trying again, which older versions have."""
-        retries, token = _together()
+        retries: Retries | None = None
+        with _GROUP:
+            retries = Retries()
         try:
             return wrapped(*args, **kwargs)
         finally:
-            _apart(retries, token)
+            if retries is not None:
+                with _GROUP:
+                    retries.end()
 
     def aretries(
         self, wrapped: Callable[..., Any], router: Any, args: _Arguments, kwargs: _Keywords
@@ -320,11 +328,15 @@ class LiteLLMSdk:
     async def _aretries(
         self, wrapped: Callable[..., Any], args: _Arguments, kwargs: _Keywords
     ) -> Any:
-        retries, token = _together()
+        retries: Retries | None = None
+        with _GROUP:
+            retries = Retries()
         try:
             return await wrapped(*args, **kwargs)
         finally:
-            _apart(retries, token)
+            if retries is not None:
+                with _GROUP:
+                    retries.end()
 
 
 class Begun:
@@ -339,6 +351,12 @@ class Begun:
         """What LiteLLM's function is called with."""
         self.asked = False
         """Whether that asks for a stream's usage, and the caller did not."""
+
+
+def _give_up(begun: Begun) -> None:
+    """Following the result failed: the call ends here."""
+    with _FINISH:
+        begun.call.close(None)
 
 
 def _follow(call: Call, stream: Any) -> None:
@@ -364,20 +382,6 @@ def _say_where(call: Call, served: Served, hidden: Mapping[str, Any]) -> None:
             call.span.set_attribute(name, value)
     if hidden.get("cache_hit") is True:
         call.span.set_attribute(semconv.RESPONSE_CACHED, True)
-
-
-def _together() -> tuple[Retries | None, object | None]:
-    with _GROUP:
-        retries = Retries()
-        return retries, otel_context.attach(otel_context.set_value(_RETRIES, retries))
-    return None, None
-
-
-def _apart(retries: Retries | None, token: object | None) -> None:
-    with _GROUP:
-        recording.detach(token)
-        if retries is not None:
-            retries.end()
 
 
 class LiteLLMInstrumentor(SdkInstrumentor):
