@@ -20,6 +20,7 @@ from turnspan.forks import in_child
 from turnspan.guard import errors, guard
 from turnspan.leaving import PATIENCE, Leaving
 from turnspan.program import with_project, with_service
+from turnspan.unrecorded import watch
 
 if TYPE_CHECKING:
     from opentelemetry._logs import LoggerProvider
@@ -191,10 +192,7 @@ def configure(
         if _recorder.leaving is None:
             _recorder.leaving = Leaving(_write_out)
         _recorder.leaving.watch()
-        with guard("unrecorded.start"):
-            from turnspan.unrecorded import watch
-
-            watch.start()
+        watch.start()
 
 
 def use_tracer_provider(provider: trace.TracerProvider | None) -> None:
@@ -390,7 +388,7 @@ def shutdown(timeout: float = 30.0) -> FlushResult:
         atexit.unregister(_at_exit)
         if _recorder.leaving is not None:
             _recorder.leaving.forget()
-        _say_what_was_unrecorded()
+        watch.end()
     return result
 
 
@@ -407,16 +405,7 @@ def _at_exit() -> None:
                 print(farewell, file=sys.stderr)
         except Exception as error:  # noqa: BLE001  the interpreter is leaving
             errors.record("exit", error)
-    _say_what_was_unrecorded()
-
-
-def _say_what_was_unrecorded() -> None:
-    module = sys.modules.get("turnspan.unrecorded")
-    if module is not None:
-        with guard("unrecorded.say"):
-            module.watch.stop()
-            module.watch.say()
-            module.watch.forget()
+    watch.end()
 
 
 def _write_out() -> None:

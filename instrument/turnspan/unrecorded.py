@@ -20,7 +20,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from opentelemetry import context as otel_context
@@ -45,6 +45,7 @@ _SEEN: Final = guard("unrecorded.seen")
 _PATCH: Final = guard("unrecorded.patch")
 _MAX_KINDS: Final = 200
 _MODEL_SPANS: Final = frozenset({"LLM", "EMBEDDING", "RERANKER"})
+_BY_HAND: Final = "record it by hand with turnspan.inference(...)"
 PROCESS: Final = "process"
 
 
@@ -84,10 +85,13 @@ class Watch:
     # -- putting the wrappers on
 
     def start(self) -> None:
-        """Watch the clients that are imported, now and later. Imports none of them."""
-        if self.active or not config.active().watch_unrecorded:
-            return
-        self.active = True
+        """Watch the clients imported now and later. Imports none of them; never raises."""
+        if not self.active and config.active().watch_unrecorded:
+            self.active = True
+            with _PATCH:
+                self._start()
+
+    def _start(self) -> None:
         for module, patch in _PATCHES:
             if module in sys.modules:
                 self._patch(module, patch)
@@ -96,6 +100,13 @@ class Watch:
 
                 self._waiting.add(module)
                 wrapt.register_post_import_hook(self._imported(module, patch), module)
+
+    def end(self) -> None:
+        """Say what was seen, and begin anew with the next ``start``. Never raises."""
+        with _SEEN:
+            self.stop()
+            self.say()
+            self.forget()
 
     def stop(self) -> None:
         """Give the clients their functions back, except what somebody has wrapped since."""
@@ -118,7 +129,7 @@ class Watch:
 
     def wrap(self, owner: Any, name: str, look: _Look, *, after: bool = False) -> None:
         """Have ``look`` see the arguments of a class's own method, if it has one of this name."""
-        own = cast("dict[str, Any]", {} if owner is None else vars(owner))
+        own: Any = {} if owner is None else vars(owner)
         original: Any = own.get(name)
         if original is None or any(o is owner and n == name for o, n, _, _ in self._patched):
             return
@@ -248,14 +259,14 @@ def remedy(library: str, host: str) -> str:
             return "it may tell what it does over OTLP, to turnspan receive (docs/receive.md)"
     if instrumentation.is_ours(library):
         if instrumentation.is_on(library):
-            return "this API of it is not recorded; turnspan.inference(...) records it by hand"
+            return _BY_HAND
         return "call turnspan.instrument()"
     package = PACKAGES.get(library)
     if package is None:
-        return "turnspan.inference(...) records it by hand"
+        return _BY_HAND
     if instrumentation.is_installed(library):
-        return f"turnspan.instrument() records it with {package}"
-    return f"pip install {package}, which turnspan.instrument() then enables"
+        return f"call turnspan.instrument(), which records it with {package}"
+    return f"pip install {package} (turnspan.instrument() then enables it)"
 
 
 # -- the clients: each wrapper looks first, under a guard, and passes on exactly what it was given
@@ -271,7 +282,9 @@ def _httpx(watch: Watch, module: Any) -> None:
     watch.wrap(getattr(module, "AsyncClient", None), "send", look)
 
 
-def _http_client(watch: Watch, module: Any) -> None:
+def watch_http_client(watch: Watch, module: Any) -> None:
+    """Python's own client; others send through it."""
+
     def look(args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         method = args[1] if len(args) > 1 else kwargs["method"]
         if method == "POST":
@@ -306,7 +319,7 @@ def _subprocess(watch: Watch, module: Any) -> None:
 _PATCHES: Final[tuple[tuple[str, _Patch], ...]] = (
     ("httpx", _httpx),
     ("httpx2", _httpx),
-    ("http.client", _http_client),
+    ("http.client", watch_http_client),
     ("aiohttp", _aiohttp),
     ("subprocess", _subprocess),
 )

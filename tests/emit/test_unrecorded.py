@@ -9,7 +9,6 @@ import json
 import logging
 import subprocess
 import sys
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,19 +17,20 @@ import httpx2
 import openai
 import pytest
 from click.testing import CliRunner
-from google import genai
 from opentelemetry import context as otel_context
 from opentelemetry.sdk.trace import TracerProvider
 
 import turnspan
 from support.gemini_bodies import text
+from support.google_sdk import genai
 from support.model_replies import chat
 from support.model_server import ModelServer
 from turnspan import config, unrecorded
+from turnspan.guard import errors
 from turnspan.patching.models_on_the_wire import agent_program, asks_a_model, is_provider
 from turnspan.unrecorded import Unrecorded, Watch, watch
 from turnspan_clickhouse.unrecorded import KEPT_SECONDS, read_unrecorded, write_unrecorded
-from turnspan_console.cli import cli
+from turnspan_console.cli import turnspan as console
 
 HELLO: list[Any] = [{"role": "user", "content": "hi"}]
 
@@ -63,7 +63,8 @@ def ask(server: ModelServer, **more: Any) -> Any:
     """A call through OpenAI's SDK."""
     server.answer(chat())
     with openai.OpenAI(base_url=f"{server.url}/v1", api_key="k", max_retries=0) as client:
-        return client.chat.completions.create(model="m", messages=HELLO, **more)
+        create: Any = client.chat.completions.create
+        return create(model="m", messages=HELLO, **more)
 
 
 @pytest.mark.parametrize(
@@ -187,7 +188,7 @@ def test_plain_http_to_a_provider(watching: Watch) -> None:
     assert seen() == {("", "api.mistral.ai"): 1}
     (one,) = watching.seen()
     assert str(one) == "1 call to api.mistral.ai by plain HTTP may have gone unrecorded"
-    assert one.remedy == "turnspan.inference(...) records it by hand"
+    assert one.remedy == "record it by hand with turnspan.inference(...)"
 
 
 def test_through_a_tunnel(watching: Watch) -> None:
@@ -252,17 +253,22 @@ def test_agents_that_are_processes(watching: Watch, tmp_path: Path) -> None:
 
 def test_the_clients_get_their_functions_back() -> None:
     """Stopped, nothing of ours is left, and started twice nothing is wrapped twice."""
-    before = (httpx2.Client.send, http.client.HTTPConnection.putrequest, subprocess.Popen.__init__)
+
+    def functions() -> list[Any]:
+        owners: list[tuple[Any, str]] = [
+            (httpx2.Client, "send"),
+            (http.client.HTTPConnection, "putrequest"),
+            (subprocess.Popen, "__init__"),
+        ]
+        return [vars(owner)[name] for owner, name in owners]
+
+    before = functions()
     watch.start()
     watch.start()
-    during = (httpx2.Client.send, http.client.HTTPConnection.putrequest, subprocess.Popen.__init__)
+    during = functions()
     watch.stop()
 
-    assert before == (
-        httpx2.Client.send,
-        http.client.HTTPConnection.putrequest,
-        subprocess.Popen.__init__,
-    )
+    assert functions() == before
     for ours, theirs in zip(during, before, strict=True):
         assert ours is not theirs
         assert inspect.unwrap(ours) is theirs
@@ -285,7 +291,7 @@ def test_a_fault_of_ours_is_not_the_applications(
     send: Any = httpx2.Client.send
     with pytest.raises(TypeError):
         send(httpx2.Client())
-    assert turnspan.guard.errors.counts()
+    assert errors.counts()
 
 
 def test_it_can_be_switched_off() -> None:
@@ -328,7 +334,7 @@ def test_said_once_at_exit_and_by_the_doctor(tmp_path: Path) -> None:
     assert ran.stderr.count("unrecorded") == 1
     assert "1 call to api.groq.com by plain HTTP may have gone unrecorded" in ran.stderr
 
-    told = CliRunner().invoke(cli, ["doctor", "--format", "json", "--store", store])
+    told = CliRunner().invoke(console, ["--store", store, "doctor", "--format", "json"])
     (check,) = (c for c in json.loads(told.stdout) if c["name"] == "unrecorded calls")
     assert check["level"] == "warn"
     assert check["finding"].startswith("1 call to api.groq.com by plain HTTP may have gone")
@@ -355,4 +361,3 @@ def test_nothing_is_said_of_nothing(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, logger="turnspan"):
         watch.say()
     assert caplog.records == []
-    assert urllib.request.Request is not None

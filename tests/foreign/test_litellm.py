@@ -29,7 +29,7 @@ from turnspan import config
 from turnspan.content.ledger import InferenceContent, ledger
 from turnspan.guard import errors
 from turnspan.providers import litellm as provider
-from turnspan.providers import litellm_calls, litellm_names
+from turnspan.providers import litellm_calls, litellm_names, litellm_retries
 from turnspan.unrecorded import watch
 
 HELLO: list[Any] = [{"role": "user", "content": "hi"}]
@@ -436,9 +436,12 @@ def _seams() -> Iterator[tuple[str, Any, str]]:
     """Our functions on the way of a call, but the wrappers themselves."""
     for owner, names in (
         (provider.LiteLLMSdk, ("_begin", "_ask_for_usage", "_failed", "_answered")),
-        (provider.Retries, ("__init__", "again", "hold", "end", "_end")),
+        (litellm_retries.Retries, ("__init__", "again", "hold", "end", "_end")),
         (provider.Begun, ("__init__",)),
-        (provider, ("_follow", "_over", "_say_where", "body_of", "served_by", "begin")),
+        (
+            provider,
+            ("_follow", "_over", "_say_where", "body_of", "served_by", "begin", "current_retries"),
+        ),
         (litellm_names, ("_known", "where_of")),
         (litellm_calls, ("usage_in", "_written")),
         (litellm_calls.ChunkAccumulator, ("__init__", "fold", "response")),

@@ -15,13 +15,13 @@ from typing import Any
 import anthropic
 import openai
 import pytest
-from google import genai
-from google.genai import errors as google_errors
-from google.genai import types as google_types
 from opentelemetry.sdk.trace import Span, Tracer, TracerProvider
 
 import turnspan
 from support import gemini_bodies
+from support.google_sdk import errors as google_errors
+from support.google_sdk import genai
+from support.google_sdk import types as google_types
 from support.model_replies import chat, chat_stream, message, message_stream
 from support.model_server import ModelServer
 from support.sdks import BROKEN, chat_helper
@@ -264,7 +264,7 @@ def google(gpt: openai.OpenAI, server: ModelServer) -> Any:
     asked = [gemini_bodies.call("weather", {"city": city}) for city in ("Rome", "Oslo")]
     server.answer(gemini_bodies.content(*asked))
     server.answer(gemini_bodies.text("Sunny."))
-    reply = models.generate_content(model="m", contents="hi", config=tools)  # type: ignore[arg-type]
+    reply = models.generate_content(model="m", contents="hi", config=tools)
     history: Any = reply.automatic_function_calling_history
     result += [reply.text, [content.model_dump() for content in history]]
     server.stream(gemini_bodies.pieces("It ", "may."))

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from google import genai
-from google.genai import errors as google_errors
-from google.genai import types
 from opentelemetry.trace import SpanKind, StatusCode
 
 import turnspan
 from providers.conftest import Spans
 from support.gemini_bodies import USAGE, call, content, pieces, refusal, text
+from support.google_sdk import errors as google_errors
+from support.google_sdk import genai, types
 from support.model_server import ModelServer
 from turnspan.content.ledger import ToolContent, ledger
 
@@ -23,7 +21,7 @@ MODEL = "gemini-2.5-flash"
 
 
 @pytest.fixture
-def google(server: ModelServer) -> genai.Client:
+def google(server: ModelServer) -> Any:
     """The client of Google's own API."""
     return genai.Client(api_key="k", http_options=types.HttpOptions(base_url=server.url))
 
@@ -33,7 +31,7 @@ def made(spans: Spans) -> list[dict[str, Any]]:
     return [dict(s.attributes or {}) for s in spans.all() if s.name.startswith("generate_content")]
 
 
-def test_a_call_in_full(spans: Spans, server: ModelServer, google: genai.Client) -> None:
+def test_a_call_in_full(spans: Spans, server: ModelServer, google: Any) -> None:
     """Request, response, usage, server: by the conventions' names, content beside the span."""
     server.answer(text("Yes."))
 
@@ -91,9 +89,7 @@ def test_a_call_in_full(spans: Spans, server: ModelServer, google: genai.Client)
     assert kept.response == text("Yes.")
 
 
-def test_what_is_given_as_dictionaries(
-    spans: Spans, server: ModelServer, google: genai.Client
-) -> None:
+def test_what_is_given_as_dictionaries(spans: Spans, server: ModelServer, google: Any) -> None:
     """Contents and config may be plain; what counts is what goes on the wire."""
     server.answer(text("Yes."))
 
@@ -111,7 +107,7 @@ def test_what_is_given_as_dictionaries(
 
 
 def test_what_the_application_changes_later_is_not_in_the_record(
-    spans: Spans, server: ModelServer, google: genai.Client
+    spans: Spans, server: ModelServer, google: Any
 ) -> None:
     """The request is a copy."""
     server.answer(text("Yes."))
@@ -138,7 +134,7 @@ def test_finish_reasons(
     reasons: tuple[str, ...],
     spans: Spans,
     server: ModelServer,
-    google: genai.Client,
+    google: Any,
 ) -> None:
     """In the conventions' words; a blocked prompt, which has no candidate, is filtered."""
     server.answer(body)
@@ -149,7 +145,7 @@ def test_finish_reasons(
     assert attributes["gen_ai.response.finish_reasons"] == reasons
 
 
-def test_an_error_of_the_api(spans: Spans, server: ModelServer, google: genai.Client) -> None:
+def test_an_error_of_the_api(spans: Spans, server: ModelServer, google: Any) -> None:
     """The caller's error is the SDK's own; its status is the error's type."""
     server.answer(
         refusal(400, "INVALID_ARGUMENT", "bad key AIzaSyA-0123456789abcdefghijklmnopqrstu"), 400
@@ -182,7 +178,7 @@ def test_trying_again_is_one_call(spans: Spans, server: ModelServer) -> None:
 
 
 def test_asynchronous(
-    spans: Spans, server: ModelServer, google: genai.Client, loop: asyncio.AbstractEventLoop
+    spans: Spans, server: ModelServer, google: Any, loop: asyncio.AbstractEventLoop
 ) -> None:
     """Calls and streams of ``aio``; two at once do not mix."""
     server.answer(text("Yes."))
@@ -205,7 +201,7 @@ def test_asynchronous(
 class TestStreams:
     """One span each, however they end."""
 
-    def test_read_to_the_end(self, spans: Spans, server: ModelServer, google: genai.Client) -> None:
+    def test_read_to_the_end(self, spans: Spans, server: ModelServer, google: Any) -> None:
         """The chunks make up the answer that would have come unstreamed."""
         server.stream(
             [
@@ -237,14 +233,14 @@ class TestStreams:
         }
         assert response["usageMetadata"] == USAGE
 
-    def test_left(self, spans: Spans, server: ModelServer, google: genai.Client) -> None:
+    def test_left(self, spans: Spans, server: ModelServer, google: Any) -> None:
         """A stream that is dropped or closed is abandoned, with what had arrived."""
         for close in (True, False):
             server.stream(pieces("It ", "may", " be."))
-            stream: Iterator[Any] = google.models.generate_content_stream(model=MODEL, contents="a")
+            stream = google.models.generate_content_stream(model=MODEL, contents="a")
             next(stream)
             if close:
-                stream.close()  # type: ignore[attr-defined]
+                stream.close()
             del stream
             gc.collect()
 
@@ -256,14 +252,14 @@ class TestStreams:
             kept = spans.content(span).response["candidates"][0]["content"]
             assert kept["parts"] == [{"text": "It "}]
 
-    def test_never_begun(self, spans: Spans, server: ModelServer, google: genai.Client) -> None:
+    def test_never_begun(self, spans: Spans, server: ModelServer, google: Any) -> None:
         """Nothing was sent, so there is no call."""
         google.models.generate_content_stream(model=MODEL, contents="hi")
 
         assert spans.all() == []
         assert server.requests == []
 
-    def test_refused(self, spans: Spans, server: ModelServer, google: genai.Client) -> None:
+    def test_refused(self, spans: Spans, server: ModelServer, google: Any) -> None:
         """An error before the first chunk."""
         server.answer(refusal(429, "RESOURCE_EXHAUSTED"), 429)
 
@@ -274,7 +270,7 @@ class TestStreams:
         assert attributes["error.type"] == "RESOURCE_EXHAUSTED"
         assert attributes["turnspan.stream.outcome"] == "error"
 
-    def test_broken(self, spans: Spans, server: ModelServer, google: genai.Client) -> None:
+    def test_broken(self, spans: Spans, server: ModelServer, google: Any) -> None:
         """The connection breaks: the caller's error, and what had arrived."""
         server.stream(pieces("It ", "may", " be."), stop_after=2)
         stream = google.models.generate_content_stream(model=MODEL, contents="hi")
@@ -296,7 +292,7 @@ class TestStreams:
         self,
         spans: Spans,
         server: ModelServer,
-        google: genai.Client,
+        google: Any,
         loop: asyncio.AbstractEventLoop,
     ) -> None:
         """A task that is cancelled while it reads."""
@@ -351,9 +347,7 @@ class TestFunctions:
         server.answer(text("Sunny; lost."))
 
     @pytest.mark.parametrize("call_id", ["", "ids"])
-    def test_in_a_turn(
-        self, call_id: str, spans: Spans, server: ModelServer, google: genai.Client
-    ) -> None:
+    def test_in_a_turn(self, call_id: str, spans: Spans, server: ModelServer, google: Any) -> None:
         """Each request is a call, each function a tool, with the model's id where it has one."""
         self.asked(server, call_id)
 
@@ -385,7 +379,7 @@ class TestFunctions:
         self,
         spans: Spans,
         server: ModelServer,
-        google: genai.Client,
+        google: Any,
         loop: asyncio.AbstractEventLoop,
     ) -> None:
         """Functions of both kinds, run in the event loop or in a thread beside it."""
@@ -403,7 +397,7 @@ class TestFunctions:
         names = [s.name for s in spans.all() if s.name.startswith("execute_tool")]
         assert names == ["execute_tool weather", "execute_tool lookup"]
 
-    def test_outside_a_turn(self, spans: Spans, server: ModelServer, google: genai.Client) -> None:
+    def test_outside_a_turn(self, spans: Spans, server: ModelServer, google: Any) -> None:
         """They are read from the messages: there is no span to be told from them."""
         self.asked(server, "ids")
 
@@ -414,7 +408,7 @@ class TestFunctions:
         assert len(made(spans)) == len(spans.all()) == 2
 
 
-def test_a_chat(spans: Spans, server: ModelServer, google: genai.Client) -> None:
+def test_a_chat(spans: Spans, server: ModelServer, google: Any) -> None:
     """Each message sent is a call, the history with it."""
     server.answer(text("Hello."))
     server.stream(pieces("Good", "bye."))
@@ -442,7 +436,7 @@ def test_vertex(spans: Spans, server: ModelServer) -> None:
     assert attributes["gen_ai.request.model"] == MODEL
 
 
-def test_embeddings(spans: Spans, server: ModelServer, google: genai.Client) -> None:
+def test_embeddings(spans: Spans, server: ModelServer, google: Any) -> None:
     """What is embedded is kept, the vectors are not; counting tokens is no call."""
     server.answer({"embeddings": [{"values": [0.1]}, {"values": [0.2]}]})
     server.answer({"totalTokens": 3})
@@ -461,7 +455,7 @@ def test_embeddings(spans: Spans, server: ModelServer, google: genai.Client) -> 
     assert kept.response is None
 
 
-def test_off_again(server: ModelServer, google: genai.Client, spans: Spans) -> None:
+def test_off_again(server: ModelServer, google: Any, spans: Spans) -> None:
     """Uninstrumented, the SDK is its own again."""
     turnspan.uninstrument()
     server.answer(text("Yes."))

@@ -124,12 +124,8 @@ def unrecorded_check(spool: Path) -> Check:
         "unrecorded calls",
         WARN,
         f"{told} (the last {ago} ago)",
-        f"{_sentence('; '.join(remedies))} TURNSPAN_WATCH_UNRECORDED=false stops the counting.",
+        f"To record them: {'; '.join(remedies)}. TURNSPAN_WATCH_UNRECORDED=false stops this count.",
     )
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}." if text else ""
 
 
 def _other(one: Instrumented) -> Check:

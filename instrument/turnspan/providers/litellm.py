@@ -13,10 +13,9 @@ from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import Any, Final
 
-from opentelemetry import context as otel_context
 from opentelemetry.trace import Tracer
 
-from turnspan import config, recording, semconv
+from turnspan import config, semconv
 from turnspan.content.shapes import is_dict
 from turnspan.guard import errors, guard
 from turnspan.patching.call import ABANDONED, COMPLETE, Call, begin, current_call
@@ -25,6 +24,7 @@ from turnspan.patching.patches import Patches
 from turnspan.patching.stream import RECORD, StreamRecord
 from turnspan.providers.litellm_calls import PARAMETERS, body_of, endpoints
 from turnspan.providers.litellm_names import Served, served_by, where_of
+from turnspan.providers.litellm_retries import Retries, current_retries
 from turnspan.providers.openai import streams_usage
 from turnspan.unrecorded import INSIDE
 
@@ -35,7 +35,6 @@ _FOLD: Final = guard("litellm.fold")
 _FINISH: Final = guard("litellm.finish")
 _GROUP: Final = guard("litellm.retries")
 
-_RETRIES: Final = otel_context.create_key("turnspan-litellm-retries")
 _STREAMS: Final = (
     ("litellm.litellm_core_utils.streaming_handler", "CustomStreamWrapper"),
     ("litellm.utils", "CustomStreamWrapper"),
@@ -53,45 +52,6 @@ _USAGE: Final = {"include_usage": True}
 
 _Arguments = tuple[Any, ...]
 _Keywords = dict[str, Any]
-
-
-class Retries:
-    """What the Router tries again: an attempt that failed waits here for the next."""
-
-    __slots__ = ("_token", "call", "error", "served")
-
-    def __init__(self) -> None:
-        self.call: Call | None = None
-        self.served: Served | None = None
-        self.error: BaseException | None = None
-        self._token = otel_context.attach(otel_context.set_value(_RETRIES, self))
-
-    def again(self, served: Served) -> Call | None:
-        """The call that failed, if the next attempt is the same one; any other ends here."""
-        call, self.call = self.call, None
-        if call is not None and served == self.served:
-            self.error = None
-            call.tries += 1
-            return call
-        if call is not None:
-            self._end(call)
-        return None
-
-    def hold(self, call: Call, served: Served, error: BaseException) -> None:
-        """An attempt failed."""
-        self.call, self.served, self.error = call, served, error
-
-    def end(self) -> None:
-        """There will be no other attempt."""
-        recording.detach(self._token)
-        call, self.call = self.call, None
-        if call is not None:
-            self._end(call)
-
-    def _end(self, call: Call) -> None:
-        error, self.error = self.error, None
-        if error is not None:
-            call.fail(error)
 
 
 class LiteLLMSdk:
@@ -179,8 +139,8 @@ class LiteLLMSdk:
         endpoint = self._endpoints[entry]
         body = body_of(entry, args, kwargs)
         served = served_by(body.get("model"), kwargs)
-        retries = otel_context.get_value(_RETRIES)
-        call = retries.again(served) if isinstance(retries, Retries) else None
+        retries = current_retries()
+        call = None if retries is None else retries.again(served)
         stream = body.get("stream") is True
         if call is None:
             body["model"] = served.model
@@ -213,8 +173,8 @@ class LiteLLMSdk:
         call.leave()
         if begun.asked and "stream_options" in str(error):
             self._refusing.add(begun.served.where.get(semconv.SERVER_ADDRESS, ""))
-        retries = otel_context.get_value(_RETRIES)
-        if isinstance(retries, Retries) and isinstance(error, Exception):
+        retries = current_retries()
+        if retries is not None and isinstance(error, Exception):
             retries.hold(call, begun.served, error)
         else:
             call.fail(error)
