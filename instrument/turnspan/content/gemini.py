@@ -127,7 +127,7 @@ def split_request(request: dict[str, Any]) -> RequestParts:
         messages = parameters.pop("contents")
     if isinstance(parameters.get("systemInstruction"), dict):
         system = parameters.pop("systemInstruction")
-    if isinstance(parameters.get("tools"), list):
+    if isinstance(parameters.get("tools"), (list, dict)):
         tools = parameters.pop("tools")
     return RequestParts(system, messages, tools, parameters)
 
@@ -153,7 +153,8 @@ def system_parts(raw_system: Any, messages: list[Message]) -> list[Part]:
 def tool_definitions(raw_tools: Any) -> list[dict[str, Any]]:
     """GenAI tool definitions: every function declared, and the provider's own tools by name."""
     found: list[dict[str, Any]] = []
-    for raw in as_list(raw_tools) or []:
+    given = as_list(raw_tools)
+    for raw in ([raw_tools] if isinstance(raw_tools, dict) else []) if given is None else given:
         tool = as_dict(raw)
         if tool is None:
             found.append({"type": "unknown", "value": raw})
