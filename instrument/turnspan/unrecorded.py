@@ -20,7 +20,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
 from opentelemetry import context as otel_context
@@ -112,7 +112,7 @@ class Watch:
         """Give the clients their functions back, except what somebody has wrapped since."""
         self.active = False
         for owner, name, original, ours in reversed(self._patched):
-            if vars(owner).get(name) is ours:
+            if _own(owner).get(name) is ours:
                 setattr(owner, name, original)
         self._patched.clear()
 
@@ -129,8 +129,7 @@ class Watch:
 
     def wrap(self, owner: Any, name: str, look: _Look, *, after: bool = False) -> None:
         """Have ``look`` see the arguments of a class's own method, if it has one of this name."""
-        own: Any = {} if owner is None else vars(owner)
-        original: Any = own.get(name)
+        original: Any = None if owner is None else _own(owner).get(name)
         if original is None or any(o is owner and n == name for o, n, _, _ in self._patched):
             return
 
@@ -217,6 +216,11 @@ _Patch = Callable[[Watch, Any], None]
 
 watch = Watch()
 """The process's watch."""
+
+
+def _own(owner: Any) -> dict[str, Any]:
+    """What a class defines itself."""
+    return dict(cast("dict[str, Any]", vars(owner)))
 
 
 def _mark_coroutine(function: Any) -> None:

@@ -127,10 +127,10 @@ def check(exchange: Exchange, model: str, bodies: list[Any], spans: Spans) -> No
     (span,) = spans.all()
     context = span.context
     assert context is not None
-    content = ledger.take(context.trace_id, context.span_id)
-    assert isinstance(content, InferenceContent)
-    assert content.request == exchange.request, exchange.name
-    ledger.put(context.trace_id, context.span_id, content)
+    kept = ledger.take(context.trace_id, context.span_id)
+    assert isinstance(kept, InferenceContent)
+    assert kept.request == exchange.request, exchange.name
+    ledger.put(context.trace_id, context.span_id, kept)
     batch = Batch("test", 1)
     Normaliser(ledger, "test").span(span, batch)
     (row,) = batch.rows[LlmCall]
@@ -142,14 +142,14 @@ def check(exchange: Exchange, model: str, bodies: list[Any], spans: Spans) -> No
     usage: dict[str, Any] = {}
     for body in bodies:
         usage.update(body.get("usageMetadata") or {})
-    said = [
-        part
-        for body in bodies
-        for candidate in (body.get("candidates") or [])[:1]
-        for part in (candidate.get("content") or {}).get("parts") or []
-    ]
-    texts = [p["text"] for p in said if "text" in p and not p.get("thought")]
-    calls = [p["functionCall"] for p in said if "functionCall" in p]
+    said: list[Any] = []
+    for body in bodies:
+        candidates: list[Any] = body.get("candidates") or []
+        for candidate in candidates[:1]:
+            content: Any = candidate.get("content")
+            said += content.get("parts", []) if content else []
+    texts: list[str] = [p["text"] for p in said if "text" in p and not p.get("thought")]
+    calls: list[Any] = [p["functionCall"] for p in said if "functionCall" in p]
     assert row.response_text == "".join(texts), exchange.name
     assert [c["name"] for c in json.loads(row.tool_calls or "[]")] == [c["name"] for c in calls]
     assert [c["arguments"] for c in json.loads(row.tool_calls or "[]")] == [
@@ -185,7 +185,7 @@ def rebuilt(exchange: Exchange, row: LlmCall, batch: Batch) -> None:
     if sent.get("tools"):
         kept = bodies[row.tool_definitions]
         assert json.loads(kept.source or kept.body) == sent["tools"]
-    taken = {"contents", "tools"} | (
+    taken: set[str] = {"contents", "tools"} | (
         {"systemInstruction"} if sent.get("systemInstruction") else set()
     )
     parameters = {k: v for k, v in sent.items() if k not in taken}

@@ -153,8 +153,8 @@ def system_parts(raw_system: Any, messages: list[Message]) -> list[Part]:
 def tool_definitions(raw_tools: Any) -> list[dict[str, Any]]:
     """GenAI tool definitions: every function declared, and the provider's own tools by name."""
     found: list[dict[str, Any]] = []
-    given = as_list(raw_tools)
-    for raw in ([raw_tools] if isinstance(raw_tools, dict) else []) if given is None else given:
+    given: list[Any] = as_list(raw_tools) or ([raw_tools] if as_dict(raw_tools) else [])
+    for raw in given:
         tool = as_dict(raw)
         if tool is None:
             found.append({"type": "unknown", "value": raw})
