@@ -21,9 +21,10 @@ from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from turnspan import accounts, metrics
 from turnspan.accounts import Accounts, Untold
 from turnspan.content.ledger import Ledger, ledger
-from turnspan.guard import errors, logger
+from turnspan.guard import errors, guard, logger
 from turnspan.lifecycle import processor
 from turnspan.pace import gives_way
+from turnspan.unrecorded import watch
 from turnspan_clickhouse import dsn as dsns
 from turnspan_clickhouse.background import BackgroundShipper
 from turnspan_clickhouse.batch import Batch, Clock
@@ -38,6 +39,7 @@ from turnspan_clickhouse.records import RECORDS, Definition, Message, Record
 from turnspan_clickhouse.segments import host_and_pid
 from turnspan_clickhouse.spool import Spool, SpoolWriter
 from turnspan_clickhouse.totals import Account
+from turnspan_clickhouse.unrecorded import write_unrecorded
 from turnspan_clickhouse.unwritten import ROOM_BYTES, Block, Unwritten
 
 MAX_CONTENT = 2**20
@@ -82,6 +84,7 @@ class ClickHouseSpanExporter(SpanExporter):
         self._untold = Untold(self._gone)
         self._known, self._remaining = Accounts(), 0  # as last seen
         self._look_anew()
+        self._unrecorded = watch.total()
         self._shipper: BackgroundShipper | None = None
         self._ledger.attach()
         metrics.use_pricer(cost_of_call)
@@ -125,6 +128,7 @@ class ClickHouseSpanExporter(SpanExporter):
         if self._shipper is not None:
             fine = self._shipper.flush(timeout_millis / 1000) and fine
         self._writer.tell()
+        self._tell_unrecorded()
         return self._nothing_since(told) and fine
 
     def sync(self) -> bool:
@@ -146,6 +150,7 @@ class ClickHouseSpanExporter(SpanExporter):
         if self.dropped() or not landed:
             logger.warning("Turnspan has not landed everything: %s.", accounts.accounts())
         self._writer.close()
+        self._tell_unrecorded()
         self._ledger.detach()
 
     # -- accounts ------------------
@@ -200,8 +205,17 @@ class ClickHouseSpanExporter(SpanExporter):
             return Account(0, self.dropped())
         return Account(running.queued(), accounts.dropped())
 
+    def _tell_unrecorded(self) -> None:
+        """Write down what the process saw that nothing records, if that is more than before."""
+        calls = watch.total()
+        if calls > self._unrecorded:
+            self._unrecorded = calls
+            with guard("exporter.unrecorded"):
+                write_unrecorded(self._spool.folder, self._writer.token, watch.seen())
+
     def after_fork(self) -> None:
         """In a forked child: a writer of its own, nothing of the parent's."""
+        self._unrecorded = 0
         self._pid = os.getpid()
         self._lock = threading.Lock()
         self._closed = threading.Event()
@@ -318,5 +332,6 @@ class ClickHouseSpanExporter(SpanExporter):
                 self._write_announced()
                 self._ledger.sweep()
                 self._writer.tell()
+                self._tell_unrecorded()
             except Exception as error:  # noqa: BLE001  the thread must live on
                 errors.record("exporter.tick", error)

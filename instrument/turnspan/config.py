@@ -51,6 +51,8 @@ class Settings:
     """Consecutive tool rounds without visible text that count as ``silent_rounds``."""
     request_stream_usage: bool = True
     """Whether a streamed OpenAI call asks for its token usage when the caller did not."""
+    watch_unrecorded: bool = True
+    """Whether calls of models are counted that nothing records."""
     flush_interval: float = 0.5
     """Seconds between two writes of finished spans to the spool."""
     queue_size: int = 65_536
@@ -129,6 +131,7 @@ OPTIONS: Final[tuple[Option, ...]] = (
         _boolean,
         "ask OpenAI streams for token usage",
     ),
+    Option("watch_unrecorded", "TURNSPAN_WATCH_UNRECORDED", _boolean, "count unrecorded calls"),
     Option("flush_interval", "TURNSPAN_FLUSH_INTERVAL", _positive_float, "seconds between writes"),
     Option("queue_size", "TURNSPAN_QUEUE_SIZE", _positive_int, "finished spans kept in memory"),
     Option("batch_size", "TURNSPAN_BATCH_SIZE", _positive_int, "spans that trigger a write"),

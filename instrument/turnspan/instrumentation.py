@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _INSTRUMENTORS: Final = (
     ("openai", "turnspan.providers.openai", "OpenAIInstrumentor"),
     ("anthropic", "turnspan.providers.anthropic", "AnthropicInstrumentor"),
+    ("google_genai", "turnspan.providers.google_genai", "GoogleGenAIInstrumentor"),
+    ("litellm", "turnspan.providers.litellm", "LiteLLMInstrumentor"),
     ("mcp", "turnspan.providers.mcp", "McpInstrumentor"),
     ("threads", "turnspan.patching.threads", "ThreadingInstrumentor"),
 )
@@ -81,11 +83,11 @@ def instrument(
 ) -> list[Instrumented]:
     """Record the calls of every GenAI library that is installed; says what it did.
 
-    Ours record the SDKs of OpenAI and Anthropic and the tools of MCP servers; every other library
-    is recorded by the installed OpenTelemetry instrumentation of it, one a library (official ones
-    first, then OpenInference, then OpenLLMetry). Work that a turn starts in a thread then belongs
-    to the turn as well (docs/context.md). What is instrumented already stays as it is. Never
-    raises.
+    Ours record the SDKs of OpenAI, Anthropic and Google, LiteLLM, and the tools of MCP servers;
+    every other library is recorded by the installed OpenTelemetry instrumentation of it, one a
+    library (official ones first, then OpenInference, then OpenLLMetry). Work that a turn starts in
+    a thread then belongs to the turn as well (docs/context.md). What is instrumented already stays
+    as it is. Never raises.
 
     Args:
         tracer_provider: where the spans go; unless given, the one given to ``configure``, or else
@@ -192,6 +194,33 @@ def plan(disabled_entries: Iterable[str] = ()) -> list[Instrumented]:
             )
         )
     return found
+
+
+def is_ours(library: str) -> bool:
+    """Whether Turnspan itself can record a library."""
+    return any(name == library for name, _, _ in _INSTRUMENTORS)
+
+
+def is_on(library: str) -> bool:
+    """Whether Turnspan itself records a library now."""
+    for name, module, _ in _INSTRUMENTORS:
+        if name == library and module in sys.modules:  # else it is not instrumented
+            instrumentor = _instrumentor(name)
+            return instrumentor.is_instrumented_by_opentelemetry and not instrumentor.refusal
+    return False
+
+
+def is_installed(library: str) -> bool:
+    """Whether another package's instrumentation of a library is installed."""
+    return any(package.library == library for package in packages())
+
+
+def recorded_by_others(library: str) -> bool:
+    """Whether another package's instrumentation of a library is on."""
+    return any(
+        each.package.library == library and each.active and each.instrumentor is not None
+        for each in list(_enabled.values())
+    )
 
 
 def _unsupported(instrumentor: Instrumentor) -> str:

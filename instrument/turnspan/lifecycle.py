@@ -20,6 +20,7 @@ from turnspan.forks import in_child
 from turnspan.guard import errors, guard
 from turnspan.leaving import PATIENCE, Leaving
 from turnspan.program import with_project, with_service
+from turnspan.unrecorded import watch
 
 if TYPE_CHECKING:
     from opentelemetry._logs import LoggerProvider
@@ -191,6 +192,7 @@ def configure(
         if _recorder.leaving is None:
             _recorder.leaving = Leaving(_write_out)
         _recorder.leaving.watch()
+        watch.start()
 
 
 def use_tracer_provider(provider: trace.TracerProvider | None) -> None:
@@ -386,6 +388,7 @@ def shutdown(timeout: float = 30.0) -> FlushResult:
         atexit.unregister(_at_exit)
         if _recorder.leaving is not None:
             _recorder.leaving.forget()
+        watch.end()
     return result
 
 
@@ -402,6 +405,7 @@ def _at_exit() -> None:
                 print(farewell, file=sys.stderr)
         except Exception as error:  # noqa: BLE001  the interpreter is leaving
             errors.record("exit", error)
+    watch.end()
 
 
 def _write_out() -> None:

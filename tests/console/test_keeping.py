@@ -165,7 +165,7 @@ def test_the_doctor_finds_nothing_wrong_with_a_good_store(
     assert names <= set(found)
     assert "version" in found["schema"][1]
     assert "pure Python" in found["Turnspan"][1] or "compiled" in found["Turnspan"][1]
-    for sdk in ("openai SDK", "anthropic SDK", "mcp SDK"):
+    for sdk in ("openai SDK", "anthropic SDK", "google_genai SDK", "mcp SDK"):
         assert "recorded by Turnspan" in found[sdk][1]
 
 

@@ -417,7 +417,7 @@ ODD: list[Any] = [
 
 
 @pytest.mark.parametrize(
-    "dialect", ["openai.chat", "openai.responses", "anthropic.messages", "genai"]
+    "dialect", ["openai.chat", "openai.responses", "anthropic.messages", "gemini", "genai"]
 )
 @pytest.mark.parametrize("raw", ODD)
 def test_odd_inputs_land_and_raise_nothing(dialect: str, raw: Any) -> None:
@@ -440,11 +440,13 @@ ODD_CALLS: list[Any] = [
     ({"messages": {}, "tools": [None, 5, {"function": 5}]}, {"choices": [None, {}, 5]}),
     ({"messages": [], "tools": []}, {"output": 5, "content": 5, "messages": 5}),
     ({"messages": [5], "input": [5]}, {"choices": [{"message": None}], "content": None}),
+    ({"contents": [5], "systemInstruction": 5, "tools": [{"a": 1}, 5]}, {"candidates": [5, {}]}),
+    ({"contents": "text", "tools": 5}, {"candidates": [{"content": 5}], "promptFeedback": 5}),
 ]
 
 
 @pytest.mark.parametrize(
-    "dialect", ["openai.chat", "openai.responses", "anthropic.messages", "genai"]
+    "dialect", ["openai.chat", "openai.responses", "anthropic.messages", "gemini", "genai"]
 )
 @pytest.mark.parametrize(("request_body", "response"), ODD_CALLS)
 def test_odd_requests_and_responses_raise_nothing(

@@ -18,6 +18,10 @@ import pytest
 from opentelemetry.sdk.trace import Span, Tracer, TracerProvider
 
 import turnspan
+from support import gemini_bodies
+from support.google_sdk import errors as google_errors
+from support.google_sdk import genai
+from support.google_sdk import types as google_types
 from support.model_replies import chat, chat_stream, message, message_stream
 from support.model_server import ModelServer
 from support.sdks import BROKEN, chat_helper
@@ -26,7 +30,14 @@ from turnspan.content import ledger, shapes, snapshot
 from turnspan.guard import errors
 from turnspan.patching import call, endpoint, parameters, sdk, stream
 from turnspan.providers import anthropic as anthropic_provider
-from turnspan.providers import anthropic_messages, openai_chat
+from turnspan.providers import (
+    anthropic_messages,
+    gemini_content,
+    gemini_embeddings,
+    google_genai,
+    google_tools,
+    openai_chat,
+)
 from turnspan.providers import openai as openai_provider
 from turnspan.turn import Turn, Usage
 
@@ -44,6 +55,10 @@ _MODULES: tuple[ModuleType, ...] = (
     openai_chat,
     anthropic_provider,
     anthropic_messages,
+    google_genai,
+    google_tools,
+    gemini_content,
+    gemini_embeddings,
     snapshot,
     shapes,
     spans,
@@ -73,10 +88,17 @@ _OUTERMOST = {
         )
     ),
     "AnthropicSdk.own_span",
+    *(f"GoogleSdk.{name}" for name in ("streamed", "astreamed", "_astreamed", "sent")),
+    *(
+        f"AutomaticFunctions.{name}"
+        for name in ("answer", "aanswer", "_aanswer", "invoke", "ainvoke", "_ainvoke")
+    ),
+    "_from",
     "unsettled",
     # Runs when patching, not on the way of a call.
     "helper_close",
     "known_streams",
+    "AutomaticFunctions.patch",
 }
 
 
@@ -215,7 +237,78 @@ def claude(gpt: openai.OpenAI, server: ModelServer) -> Any:
     return one, two, str(caught.value)
 
 
-SCENES = (plain, failing, streamed, breaking, raw, asynchronous, claude)
+NO_TLS: Any = {
+    name: {"verify": False}
+    for name in ("client_args", "async_client_args")
+    if name in google_types.HttpOptions.model_fields  # not in older SDKs
+}
+"""Setting TLS up takes the most time."""
+
+
+def weather(city: str) -> str:
+    """What the weather is."""
+    if city == "Oslo":
+        raise KeyError(city)
+    return f"sunny in {city}"
+
+
+weather.__annotations__.update({"city": str, "return": str})  # older SDKs read no texts
+
+
+def google(gpt: openai.OpenAI, server: ModelServer) -> Any:
+    """An answer, a stream, functions that the SDK calls, an embedding and errors."""
+    options: Any = {"base_url": server.url, **NO_TLS}
+    client = genai.Client(api_key="k", http_options=options)
+    models, tools = client.models, {"tools": [weather]}
+    result: list[Any] = []
+    asked = [gemini_bodies.call("weather", {"city": city}) for city in ("Rome", "Oslo")]
+    server.answer(gemini_bodies.content(*asked))
+    server.answer(gemini_bodies.text("Sunny."))
+    reply = models.generate_content(model="m", contents="hi", config=tools)
+    history: Any = reply.automatic_function_calling_history
+    result += [reply.text, [content.model_dump() for content in history]]
+    server.stream(gemini_bodies.pieces("It ", "may."))
+    result += [c.text for c in models.generate_content_stream(model="m", contents="hi")]
+    server.stream(gemini_bodies.pieces("It ", "may."))
+    left = models.generate_content_stream(model="m", contents="hi")
+    result.append(next(left).text)
+    del left
+    server.answer({"embeddings": [{"values": [0.5]}]})
+    vectors = models.embed_content(model="text-embedding-004", contents="hi").embeddings
+    result.append([vector.values for vector in vectors or ()])
+    for streaming in (False, True):
+        server.answer(gemini_bodies.refusal(400, "INVALID_ARGUMENT"), 400)
+        with pytest.raises(google_errors.ClientError) as caught:
+            if streaming:
+                list(models.generate_content_stream(model="m", contents="hi"))
+            else:
+                models.generate_content(model="m", contents="hi")
+        result.append((caught.value.code, str(caught.value)))
+    return result
+
+
+def agoogle(gpt: openai.OpenAI, server: ModelServer) -> Any:
+    """The same asynchronously, with a function that is called in a thread."""
+    options: Any = {"base_url": server.url, **NO_TLS}
+
+    async def run() -> Any:
+        models = genai.Client(api_key="k", http_options=options).aio.models
+        server.answer(gemini_bodies.content(gemini_bodies.call("weather", {"city": "Rome"})))
+        server.answer(gemini_bodies.text("Sunny."))
+        config: Any = {"tools": [weather]}
+        reply = await models.generate_content(model="m", contents="hi", config=config)
+        server.stream(gemini_bodies.pieces("It ", "may."))
+        stream = await models.generate_content_stream(model="m", contents="hi")
+        texts = [chunk.text async for chunk in stream]
+        server.answer(gemini_bodies.refusal(400, "INVALID_ARGUMENT"), 400)
+        with pytest.raises(google_errors.ClientError) as caught:
+            await models.generate_content(model="m", contents="hi")
+        return reply.text, texts, str(caught.value)
+
+    return asyncio.run(run())
+
+
+SCENES = (plain, failing, streamed, breaking, raw, asynchronous, claude, google, agoogle)
 
 
 @pytest.fixture(scope="module")

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Generator, Iterator, Mapping
 from importlib import import_module, metadata
+from pathlib import Path
 from typing import Any
 
 from turnspan.instrumentation import Instrumented, plan
 from turnspan.patching.installed import DISABLED, GROUP, OURS, disabled, distribution_of
+from turnspan_clickhouse.unrecorded import read_unrecorded
 from turnspan_console.checks.check import FAIL, OK, WARN, Check
+from turnspan_console.values import seconds
 
 _AREA = "application"
 _THREADS = "threads"
+_SHOWN = 5
+_FETCHES = {"litellm": "LITELLM_LOCAL_MODEL_COST_MAP"}
+"""What keeps an SDK from fetching something while it is imported."""
 
 
 def instrumentation_checks(environ: Mapping[str, str] | None = None) -> Iterator[Check]:
@@ -63,7 +71,8 @@ def _tried(one: Instrumented, instrumentor: Any) -> Check:
     try:
         if ours:
             instrumentor.instrument()
-        import_module(one.name)
+        with _quiet(one.name):
+            import_module(instrumentor.package)
         refusal, missing = instrumentor.refusal, list(instrumentor.missing)
     finally:
         if ours:
@@ -86,6 +95,37 @@ def _tried(one: Instrumented, instrumentor: Any) -> Check:
             f"Install another version of {one.name}, and tell Turnspan's authors of this one.",
         )
     return Check(_AREA, name, OK, f"{one.version}, supported: recorded by Turnspan")
+
+
+@contextlib.contextmanager
+def _quiet(name: str) -> Generator[None]:
+    """While an SDK is imported that would fetch something from the network as it is."""
+    variable = _FETCHES.get(name)
+    if variable is None or variable in os.environ:
+        yield
+        return
+    os.environ[variable] = "True"
+    try:
+        yield
+    finally:
+        del os.environ[variable]
+
+
+def unrecorded_check(spool: Path) -> Check:
+    """What the processes of a spool saw in the last week that nothing recorded."""
+    found = read_unrecorded(spool)
+    if not found:
+        return Check(_AREA, "unrecorded calls", OK, "none were seen in the last week")
+    ago = seconds(max(0.0, time.time() - max(one.last for one in found)))
+    told = "; ".join(map(str, found[:_SHOWN]))
+    remedies = dict.fromkeys(one.remedy for one in found[:_SHOWN] if one.remedy)
+    return Check(
+        _AREA,
+        "unrecorded calls",
+        WARN,
+        f"{told} (the last {ago} ago)",
+        f"To record them: {'; '.join(remedies)}. TURNSPAN_WATCH_UNRECORDED=false stops this count.",
+    )
 
 
 def _other(one: Instrumented) -> Check:

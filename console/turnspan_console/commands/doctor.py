@@ -45,7 +45,7 @@ def _checks() -> Iterator[Check]:
     from turnspan_clickhouse.errors import StoreError
     from turnspan_console.checks.check import FAIL, Check, guarded
     from turnspan_console.checks.environment import environment_checks
-    from turnspan_console.checks.instrumentation import instrumentation_checks
+    from turnspan_console.checks.instrumentation import instrumentation_checks, unrecorded_check
     from turnspan_console.checks.spool import spool_checks
     from turnspan_console.checks.store import store_checks
 
@@ -56,5 +56,8 @@ def _checks() -> Iterator[Check]:
     else:
         yield from guarded("store", "checks", lambda: store_checks(dsn))
         yield from guarded("spool", "checks", lambda: spool_checks(dsn))
+        yield from guarded(
+            "application", "unrecorded calls", lambda: iter((unrecorded_check(dsn.spool),))
+        )
     yield from guarded("application", "instrumentation", instrumentation_checks)
     yield from guarded("application", "checks", environment_checks)

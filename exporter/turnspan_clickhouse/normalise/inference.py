@@ -11,6 +11,7 @@ from turnspan.content.convert import (
     describe_reply,
     first_choice,
     output_messages,
+    system_parts,
     tool_definitions,
 )
 from turnspan.content.lean import thawed
@@ -193,12 +194,11 @@ def _system_prompt(request: RequestParts, place: Place, when: int, lander: Lande
     if isinstance(raw, str):
         body = redactor.text(raw, "system")
     else:
-        request_of_it: dict[str, Any] = {"system": raw, "messages": []}
         if request.system_raw is None:
-            request_of_it = {"messages": raw}
+            system = convert(InferenceContent(place.dialect, {"messages": raw})).system
         else:
             source = dumps_text(redactor.value(raw, "system"))
-        system = convert(InferenceContent(place.dialect, request_of_it)).system
+            system = system_parts(place.dialect, raw, [])
         body = system_text(redactor.parts(system, "system"))
     digest = lander.definition(
         "system_prompt",

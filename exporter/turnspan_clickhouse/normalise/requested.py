@@ -35,9 +35,10 @@ _MAX_RESULTS = 64
 class Asked:
     """A tool call that a reply asked for."""
 
-    __slots__ = ("arguments", "name", "replied", "round")
+    __slots__ = ("arguments", "call_id", "name", "replied", "round")
 
-    def __init__(self, name: str, arguments: Any, number: int, replied: int) -> None:
+    def __init__(self, call_id: str, name: str, arguments: Any, number: int, replied: int) -> None:
+        self.call_id = call_id
         self.name = name
         self.arguments = arguments
         self.round = number
@@ -49,7 +50,7 @@ def asked_for(calls: list[dict[str, Any]], number: int, replied: int) -> dict[st
     """A reply's tool calls by call id (or name and place)."""
     return {
         str(c.get("id") or f"{c.get('name')}#{i}"): Asked(
-            str(c.get("name") or ""), c.get("arguments"), number, replied
+            str(c.get("id") or ""), str(c.get("name") or ""), c.get("arguments"), number, replied
         )
         for i, c in enumerate(calls)
     }
@@ -92,6 +93,12 @@ def again(row: LlmCall | ToolCall | TurnSummary, batch: Batch) -> None:
         batch.add(row)
 
 
+def _next_by_name(pending: dict[str, Asked], name: str) -> Asked | None:
+    """The first of this name that still waits; it does so no more."""
+    found = next((key for key, asked in pending.items() if asked.name == name), None)
+    return None if found is None else pending.pop(found)
+
+
 def results(dialect: str, messages: list[Any]) -> list[dict[str, Any]]:
     """The tool results at the end of a request: what came after the last reply."""
     found: list[dict[str, Any]] = []
@@ -119,12 +126,15 @@ class Execution:
     @classmethod
     def of(cls, part: dict[str, Any], pending: dict[str, Asked]) -> Execution | None:
         """The execution whose result this is; ``None`` for one that nobody waits for."""
-        call_id = str(part.get("id") or "")
+        call_id, name = str(part.get("id") or ""), part.get("name")
         asked = pending.pop(call_id, None)
-        if asked is None and not call_id and pending:
+        if asked is None and not call_id and isinstance(name, str) and name:
+            asked = _next_by_name(pending, name)
+        elif asked is None and not call_id and pending:
             asked = pending.pop(next(iter(pending)))
         if asked is None:
             return None
+        call_id = call_id or asked.call_id
         result = part.get("response")
         return cls(call_id, asked, result, tool_failed(result) or part.get("is_error") is True)
 

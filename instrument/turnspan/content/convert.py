@@ -13,6 +13,8 @@ from typing import Any, Final, cast
 
 from turnspan.content import (
     anthropic_messages,
+    gemini,
+    gemini_embeddings,
     genai,
     openai_chat,
     openai_completions,
@@ -95,6 +97,8 @@ _DIALECTS: Final[Mapping[str, Dialect]] = {
         openai_completions,
         openai_embeddings,
         anthropic_messages,
+        gemini,
+        gemini_embeddings,
         genai,
     )
 }

@@ -19,7 +19,7 @@ _DIGEST: Final = re.compile(r"sha256:([0-9a-f]{64});size=(\d+)\Z")
 _DATA_URL: Final = re.compile(r"data:([^;,]*)(?:;[^;,]*)*;base64,", re.IGNORECASE)
 _BASE64_KEYS: Final = frozenset({"file_data", "b64_json", "image_b64", "partial_image_b64"})
 _FILE_KEYS: Final = _BASE64_KEYS | {"data", "result"}
-_TYPE_KEYS: Final = ("media_type", "mime_type", "format")
+_TYPE_KEYS: Final = ("media_type", "mime_type", "mimeType", "format")
 _MODALITIES: Final = frozenset({"image", "audio", "video"})
 _MAX_DEPTH: Final = 80
 

@@ -376,5 +376,11 @@ def _opening(messages: list[Any]) -> Any:
 
 
 def _beginning(message: Any) -> Any:
-    content: Any = message.get("content") if is_dict(message) else None
+    content: Any = None
+    if is_dict(message):
+        content = message.get("content")
+        if content is None:  # Gemini's
+            parts = message.get("parts")
+            first = parts[0] if parts and is_list(parts) else None
+            content = first.get("text") if is_dict(first) else None
     return (len(content), content[:64]) if type(content) is str else None

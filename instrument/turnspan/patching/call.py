@@ -58,8 +58,12 @@ class Call:
 
     attributes: Mapping[str, Any]
     """The span's attributes at its start."""
+    attempts = 0
+    """Requests sent for it, where the SDK's trying again is known by these."""
     chunks: array[float] | None = None
     """When each chunk after the first came, where anybody wants to know."""
+    gateway = False
+    """Whether other SDKs are what makes the call, maybe by an operation of another name."""
     followed = False
     """Whether a stream's or raw response's record ends it; collected with it in any order."""
     hide_usage = False
@@ -109,6 +113,13 @@ class Call:
     def under_way(self) -> bool:
         """Whether the SDK is at work on this call (a stream's reader is not)."""
         return self._inner is not None
+
+    def covers(self, operation: str) -> bool:
+        """Whether a call of this operation, made now, is part of this one."""
+        own = self.endpoint.operation
+        if not self.under_way or own == operation:
+            return self.under_way
+        return self.gateway and semconv.OP_EMBEDDINGS not in (own, operation)
 
     @property
     def listened_to(self) -> bool:
@@ -299,14 +310,10 @@ def begin(
     turn: Any = None
     session: Any = None
     if outer:
-        if outer.get(_SUPPRESSED) or outer.get(_SUPPRESSED_PLAIN):
+        if is_suppressed(outer):
             return None
         running = outer.get(ACTIVE_CALL)
-        if (
-            isinstance(running, Call)
-            and running.under_way
-            and running.endpoint.operation == endpoint.operation
-        ):
+        if isinstance(running, Call) and running.covers(endpoint.operation):
             return None  # a wrapper over this SDK records the same call already
         turn, session = outer.get(TURN_KEY), outer.get(SESSION_KEY)
     rounds = endpoint.operation not in semconv.OUTSIDE_ROUNDS
@@ -358,6 +365,11 @@ def _freeze_request(call: Call, body: Mapping[str, Any]) -> None:
         return
     if turn.first_request is None:
         turn.first_request = (call.endpoint.dialect, request)
+
+
+def is_suppressed(context: Context) -> bool:
+    """Whether somebody wants nothing recorded here."""
+    return bool(context.get(_SUPPRESSED) or context.get(_SUPPRESSED_PLAIN))
 
 
 def current_call() -> Call | None:

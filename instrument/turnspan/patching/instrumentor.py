@@ -32,6 +32,9 @@ class SdkInstrumentor(BaseInstrumentor):  # type: ignore[misc]
     """An instrumentor that never imports its SDK: it waits until the application does."""
 
     package: str
+    """The module that the application imports."""
+    distribution: str = ""
+    """What the package is called where it is installed, if not by its module."""
     scope: str
 
     _sdk: Wrappers | None = None
@@ -115,6 +118,6 @@ class SdkInstrumentor(BaseInstrumentor):  # type: ignore[misc]
     def version(self) -> str:
         """The installed version of the SDK; empty where it is not installed."""
         try:
-            return metadata.version(self.package)
+            return metadata.version(self.distribution or self.package)
         except metadata.PackageNotFoundError:
             return ""

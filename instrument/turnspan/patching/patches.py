@@ -6,6 +6,7 @@ wrapt is imported only here, when something is instrumented: it costs tens of mi
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from inspect import signature
@@ -36,6 +37,24 @@ class Patches:
         parent, name, original = found
         wrapt.wrap_function_wrapper(parent, name, wrapper)
         self._applied.append((parent, name, original, _own(parent)[name]))
+        return True
+
+    def wrap_everywhere(self, module: str, name: str, wrapper: Wrapper) -> bool:
+        """Wrap a module's function also in the modules that have imported it by name so far."""
+        found = _find(module, name)
+        if not self.wrap(module, name, wrapper) or found is None:
+            return False
+        original = found[2]
+        ours = _own(found[0])[name]
+        for holder in list(sys.modules.values()):
+            try:  # not through the module, which may do its own importing when it is looked at
+                names: dict[str, Any] = object.__getattribute__(holder, "__dict__")
+                held = [key for key, value in list(names.items()) if value is original]
+            except (AttributeError, RuntimeError):  # no module; one that is being imported just now
+                continue
+            for key in held:
+                names[key] = ours
+                self._applied.append((holder, key, original, ours))
         return True
 
     def wrap_any(self, module: str, paths: Sequence[str], wrapper: Wrapper) -> bool:

@@ -1,0 +1,163 @@
+"""What a request to a model looks like from outside: hosts, paths, and the code that sends it.
+
+Tables only, and questions to them. Nothing here imports any of the packages named.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from types import FrameType
+from typing import Any, Final, cast
+
+_PATH: Final = re.compile(
+    r"(?:/(?:chat/completions|completions?|responses|messages|embed(?:dings?)?|chat|generate"
+    r"|rerank|predictions|invoke(?:-with-response-stream)?|converse(?:-stream)?)"
+    r"|:(?:generateContent|streamGenerateContent|embedContent|batchEmbedContents"
+    r"|predict|rawPredict|streamRawPredict))/?(?:\?|\Z)"
+)
+"""How the paths end that ask a model for something."""
+_NO_MODEL: Final = "/threads/"  # messages put there are kept, not answered
+
+_HOSTS: Final = frozenset(
+    {
+        *("api.openai.com", "models.inference.ai.azure.com", "models.github.ai"),
+        *("api.anthropic.com", "generativelanguage.googleapis.com", "aiplatform.googleapis.com"),
+        *("api.mistral.ai", "codestral.mistral.ai", "api.cohere.com", "api.cohere.ai"),
+        *("api.groq.com", "api.deepseek.com", "api.x.ai", "api.perplexity.ai", "openrouter.ai"),
+        *("api.together.xyz", "api.together.ai", "api.fireworks.ai", "api.cerebras.ai"),
+        *("api.replicate.com", "router.huggingface.co", "api-inference.huggingface.co"),
+        *("api.moonshot.ai", "api.moonshot.cn", "dashscope.aliyuncs.com"),
+        *("dashscope-intl.aliyuncs.com", "open.bigmodel.cn", "api.z.ai", "api.minimax.io"),
+        *("api.sambanova.ai", "integrate.api.nvidia.com", "api.ai21.com", "api.voyageai.com"),
+        *("api.writer.com", "api.deepinfra.com", "api.novita.ai", "ollama.com", "api.jina.ai"),
+    }
+)
+_SUFFIXES: Final = (
+    "-aiplatform.googleapis.com",
+    ".openai.azure.com",
+    ".cognitiveservices.azure.com",
+    ".services.ai.azure.com",
+    ".models.ai.azure.com",
+    ".ml.cloud.ibm.com",
+    ".api.openai.com",
+)
+_BEDROCK: Final = re.compile(r"bedrock-runtime[\w.-]*\.amazonaws\.com(?:\.cn)?\Z")
+
+SENDERS: Final = {
+    "ai21": "ai21",
+    "aleph_alpha_client": "alephalpha",
+    "anthropic": "anthropic",
+    "botocore": "bedrock",
+    "cerebras": "cerebras",
+    "cohere": "cohere",
+    "dashscope": "dashscope",
+    "fireworks": "fireworks",
+    "google.genai": "google_genai",
+    "google.generativeai": "google_generativeai",
+    "groq": "groq",
+    "huggingface_hub": "huggingface_hub",
+    "ibm_watsonx_ai": "watsonx",
+    "langchain_mistralai": "langchain",
+    "litellm": "litellm",
+    "mistralai": "mistralai",
+    "ollama": "ollama",
+    "openai": "openai",
+    "replicate": "replicate",
+    "together": "together",
+    "vertexai": "vertexai",
+    "voyageai": "voyageai",
+    "writerai": "writer",
+    "zhipuai": "zhipuai",
+}
+"""Modules that send requests to models: the library's name, as ``installed.LIBRARIES`` has it."""
+
+PACKAGES: Final = {
+    "alephalpha": "opentelemetry-instrumentation-alephalpha",
+    "bedrock": "openinference-instrumentation-bedrock",
+    "claude_agent_sdk": "openinference-instrumentation-claude-agent-sdk",
+    "cohere": "opentelemetry-instrumentation-cohere",
+    "google_generativeai": "opentelemetry-instrumentation-google-generativeai",
+    "groq": "openinference-instrumentation-groq",
+    "langchain": "openinference-instrumentation-langchain",
+    "mistralai": "openinference-instrumentation-mistralai",
+    "ollama": "opentelemetry-instrumentation-ollama",
+    "replicate": "opentelemetry-instrumentation-replicate",
+    "together": "opentelemetry-instrumentation-together",
+    "vertexai": "openinference-instrumentation-vertexai",
+    "voyageai": "opentelemetry-instrumentation-voyageai",
+    "watsonx": "opentelemetry-instrumentation-watsonx",
+    "writer": "opentelemetry-instrumentation-writer",
+}
+"""What records a library that Turnspan does not."""
+
+AGENTS: Final = {
+    "aider": "aider",
+    "claude": "claude",
+    "codex": "codex",
+    "copilot": "copilot",
+    "cursor-agent": "cursor-agent",
+    "gemini": "gemini",
+    "goose": "goose",
+    "opencode": "opencode",
+}
+"""Agents that run as processes of their own, by the names of their programs."""
+_SCRIPTS: Final = {"claude-code/cli.js": "claude", "claude_agent_sdk/_bundled": "claude"}
+_LOOKED_AT: Final = 3
+_MAX_FRAMES: Final = 60
+
+
+def asks_a_model(path: str) -> bool:
+    """Whether a request's path is of those that ask a model for something."""
+    return _PATH.search(path) is not None and _NO_MODEL not in path
+
+
+@lru_cache(maxsize=1_024)
+def is_provider(host: str) -> bool:
+    """Whether a host is a model provider's."""
+    host = host.lower().rstrip(".")
+    return host in _HOSTS or host.endswith(_SUFFIXES) or _BEDROCK.search(host) is not None
+
+
+def sender(frame: FrameType | None) -> str:
+    """The library whose code is nearest to the wire in this stack; empty where none is known."""
+    for _ in range(_MAX_FRAMES):
+        if frame is None:
+            break
+        found = _library(frame.f_globals.get("__name__"))
+        if found:
+            return found
+        frame = frame.f_back
+    return ""
+
+
+def _library(module: Any) -> str:
+    if not isinstance(module, str):
+        return ""
+    top, _, rest = module.partition(".")
+    if top == "google":
+        top = f"{top}.{rest.partition('.')[0]}"
+    return SENDERS.get(top, "")
+
+
+def agent_program(command: Any) -> str:
+    """The agent that a command line runs; empty for any other program."""
+    words: Sequence[Any] = ()
+    if isinstance(command, str):  # maybe a shell's command line
+        words = command.split()
+    elif isinstance(command, (list, tuple)):  # never an iterator, which could be read once only
+        words = cast("Sequence[Any]", command)
+    for word in words[:_LOOKED_AT]:
+        try:
+            path = os.fsdecode(word)
+        except TypeError:
+            return ""
+        name = re.split(r"[/\\]", path)[-1].lower().removesuffix(".exe").removesuffix(".cmd")
+        if name in AGENTS:
+            return AGENTS[name]
+        for part, agent in _SCRIPTS.items():
+            if part in path:
+                return agent
+    return ""

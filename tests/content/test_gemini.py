@@ -1,0 +1,219 @@
+"""The dialect of Gemini's API: nothing is lost, and what is said can be read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+import pytest
+
+from turnspan.content.convert import (
+    convert,
+    convert_message,
+    join_request,
+    output_messages,
+    split_request,
+    system_parts,
+    tool_definitions,
+)
+from turnspan.content.ledger import InferenceContent
+from turnspan.content.model import dumps
+from turnspan.content.rebuild import rebuild_record, seal_message
+from turnspan.content.reduce import reduce_bytes
+
+PNG = "iVBORw0KGgo="
+CALL: dict[str, Any] = {"functionCall": {"id": "c1", "args": {"city": "Rome"}, "name": "weather"}}
+RESULT: dict[str, Any] = {
+    "functionResponse": {"name": "weather", "response": {"result": "25"}, "id": "c1"}
+}
+
+PARTS: list[dict[str, Any]] = [
+    {"text": "hi"},
+    {"text": ""},
+    {"text": "hm", "thought": True},
+    {"thought": True, "text": "hm", "thoughtSignature": "a+/b"},
+    {"text": "said", "thoughtSignature": "ab"},
+    {"text": "seen", "thought": False},
+    CALL,
+    {"functionCall": {"name": "now", "args": {}}, "thoughtSignature": "ab"},
+    {"thoughtSignature": "ab", "functionCall": {"name": "now"}},
+    {"function_call": {"name": "now", "args": {"a": [1, {"b": None}]}}},
+    RESULT,
+    {"functionResponse": {"response": {"error": "no"}, "name": "now", "willContinue": True}},
+    {"inlineData": {"mimeType": "image/png", "data": PNG}},
+    {"inlineData": {"data": PNG, "mime_type": "image/png", "displayName": "x.png"}},
+    {"inline_data": {"data": PNG}},
+    {"fileData": {"file_uri": "gs://a/b.pdf", "mime_type": "application/pdf"}},
+    {"fileData": {"mimeType": "video/mp4", "fileUri": "https://a/b"}, "videoMetadata": {"fps": 1}},
+    {"executableCode": {"language": "PYTHON", "code": "1+1"}},
+    {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "2"}},
+    {"toolCall": {"toolType": "GOOGLE_SEARCH", "args": {}, "id": "s"}, "thoughtSignature": "a"},
+    # What nobody sends, and must come back all the same.
+    {"text": 5},
+    {"text": "a", "content": "b"},
+    {"functionCall": 5},
+    {"functionCall": {"name": "f", "arguments": 1, "args": 2}},
+    {"functionCall": {"name": "f"}, "name": "g"},
+    {"functionCall": {"name": "f"}, "inlineData": {"data": PNG}},
+    {"inlineData": {"data": 5}},
+    {"new": {"kind": 1}},
+    {},
+    {"a,b": 1, "text": "x"},
+    {"text": "x", "keys": "text"},
+]
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"parts": ..., "role": "user"},
+        {"role": "model", "parts": ...},
+        {"parts": ...},
+        {"role": "function", "parts": ...},
+        {"role": "assistant", "parts": ...},
+        {"parts": ..., "role": "user", "extra": [1]},
+    ],
+)
+def test_a_message_comes_back_byte_for_byte(part: Any, fields: dict[str, Any]) -> None:
+    """From its record, embedded files reduced to their hashes, in the order of its keys."""
+    raw = {
+        key: [part, {"text": "more"}] if value is ... else value for key, value in fields.items()
+    }
+
+    sealed = seal_message("gemini", raw)
+
+    rebuilt = rebuild_record("gemini", sealed.role, sealed.name, sealed.parts, sealed.source)
+    assert dumps(rebuilt) == dumps(reduce_bytes(raw))
+
+
+def test_few_messages_need_their_source() -> None:
+    """What the API and the SDK write is coded, not kept a second time."""
+    for part in PARTS[:20]:
+        for raw in ({"parts": [part], "role": "user"}, {"role": "model", "parts": [part]}):
+            assert seal_message("gemini", raw).source == "", part
+
+
+def test_parts_in_the_schema() -> None:
+    """Each kind of part is what the schema has for it; the model is the assistant."""
+    raw = {"role": "model", "parts": [PARTS[2], CALL, RESULT, PARTS[12], PARTS[15], PARTS[17]]}
+    message = convert_message("gemini", raw)
+
+    assert message["role"] == "assistant"
+    thought, call, result, image, file, code = message["parts"]
+    assert (thought["type"], thought["content"]) == ("reasoning", "hm")
+    assert (call["type"], call["id"], call["name"], call["arguments"]) == (
+        "tool_call",
+        "c1",
+        "weather",
+        {"city": "Rome"},
+    )
+    assert (result["type"], result["id"], result["response"]) == (
+        "tool_call_response",
+        "c1",
+        {"result": "25"},
+    )
+    assert (image["type"], image["modality"], image["size"]) == ("blob", "image", 8)
+    assert "content" not in image
+    assert (file["type"], file["uri"], file["modality"]) == ("uri", "gs://a/b.pdf", "document")
+    assert (code["type"], code["name"]) == ("server_tool_call", "code_execution")
+
+
+def test_a_reply_is_written_as_the_sdk_sends_it_back() -> None:
+    """So that it and the message in the next request are one record."""
+    said = {
+        "role": "model",
+        "parts": [
+            {"text": "Let me look.", "thoughtSignature": "a+/b=="},
+            {"functionCall": {"name": "weather", "args": {"city": "Rome"}, "id": "c1"}},
+        ],
+    }
+    resent = {
+        "parts": [{"text": "Let me look.", "thoughtSignature": "a-_b=="}, CALL],
+        "role": "model",
+    }
+
+    (message,), reasons = output_messages(
+        "gemini", {"candidates": [{"content": said, "finishReason": "STOP"}]}
+    )
+
+    assert orjson.dumps(message) == orjson.dumps(resent)
+    assert reasons == ["stop"]
+
+
+@pytest.mark.parametrize(
+    ("response", "reasons"),
+    [
+        ({"candidates": [{"finishReason": "SAFETY"}]}, ["content_filter"]),
+        ({"candidates": [{"finishReason": "RECITATION"}]}, ["content_filter"]),
+        ({"candidates": [{"finishReason": "MAX_TOKENS"}, {}]}, ["length"]),
+        (
+            {"candidates": [{"finishReason": "MALFORMED_FUNCTION_CALL"}]},
+            ["malformed_function_call"],
+        ),
+        ({"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}, ["content_filter"]),
+        ({}, []),
+    ],
+)
+def test_finish_reasons(response: Any, reasons: list[str]) -> None:
+    """In the conventions' words; a prompt that was blocked is filtered."""
+    assert output_messages("gemini", response) == ([], reasons)
+
+
+def test_a_request_in_full() -> None:
+    """System instruction, contents, tools and all else: each where it belongs, nothing lost."""
+    declared = {"name": "f", "description": "d", "parameters_json_schema": {"type": "object"}}
+    request: dict[str, Any] = {
+        "contents": [{"parts": [{"text": "hi"}], "role": "user"}],
+        "systemInstruction": {"parts": [{"text": "be good"}], "role": "user"},
+        "tools": [{"functionDeclarations": [declared]}, {"googleSearch": {}}],
+        "toolConfig": {"functionCallingConfig": {"mode": "ANY"}},
+        "generationConfig": {"temperature": 0.5},
+        "safetySettings": [],
+        "cachedContent": "cachedContents/1",
+    }
+
+    parts = split_request("gemini", request)
+
+    assert join_request("gemini", parts) == request
+    assert system_parts("gemini", parts.system_raw, []) == [{"type": "text", "content": "be good"}]
+    assert tool_definitions("gemini", parts.tools_raw) == [
+        {"type": "function", "name": "f", "description": "d", "parameters": {"type": "object"}},
+        {"type": "googleSearch"},
+    ]
+    assert parts.parameters.keys() == {
+        "toolConfig",
+        "generationConfig",
+        "safetySettings",
+        "cachedContent",
+    }
+    found = convert(
+        InferenceContent(
+            "gemini",
+            request,
+            {"candidates": [{"content": {"parts": [PARTS[2], {"text": "Yes."}, CALL]}}]},
+        )
+    )
+    assert (found.response_text, found.response_thoughts) == ("Yes.", "hm")
+    assert found.tool_calls == [{"id": "c1", "name": "weather", "arguments": {"city": "Rome"}}]
+
+
+@pytest.mark.parametrize(
+    "request_body",
+    [
+        {"requests": [{"content": {"parts": [{"text": "a"}]}, "model": "m"}] * 2},
+        {"instances": [{"content": "a", "task_type": "X"}, {"content": "b"}], "parameters": {}},
+        {"content": {"parts": [{"text": "a"}]}, "outputDimensionality": 3},
+        {"requests": []},
+        {"requests": [{"other": 1}]},
+        {},
+    ],
+)
+def test_requests_for_embeddings(request_body: dict[str, Any]) -> None:
+    """What is embedded are the messages; together with the rest they are the request."""
+    parts = split_request("gemini.embeddings", request_body)
+
+    assert join_request("gemini.embeddings", parts) == request_body
+    known = len(request_body.get("requests") or request_body.get("instances") or ())
+    if "content" in str(request_body):
+        assert len(parts.messages_raw) == max(known, 1)
