@@ -131,7 +131,7 @@ $(DEMO): pyproject.toml
 	@touch $@
 
 $(READY): $(DEMO)
-	@echo "Setting up $(VENV) for development, once (800 MB, a minute or two) ..."
+	@echo "Setting up $(VENV) for development, once (900 MB, a minute or two) ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 # Without its dependencies: a release pins its siblings exactly and is often behind them.
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \

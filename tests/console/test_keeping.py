@@ -127,7 +127,7 @@ def test_status_tells_the_spool_the_store_and_the_versions(invoke: Invoke, store
     assert told["store"]["tables"]["message"]["bytes"] > 0
     assert told["spool"]["segments"] == 3 and told["spool"]["writers_dead"] == 1
     assert told["spool"]["tables"]["llm_call"]["segments"] == 2
-    assert told["versions"]["chdb"] and told["versions"]["turnspan"]
+    assert told["versions"]["chdb-core"] and told["versions"]["turnspan"]
     assert store_dsn.password == "" or store_dsn.password not in shown.stdout
     text = invoke("--store", address(store_dsn), "status").stdout
     for words in ("llm_call", "3 segments wait", "Versions", "1 closed or dead"):

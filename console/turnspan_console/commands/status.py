@@ -113,7 +113,7 @@ def _versions() -> dict[str, str]:
         "opentelemetry-api",
         "opentelemetry-sdk",
         "clickhouse-connect",
-        "chdb",
+        "chdb-core",
         "openai",
         "anthropic",
     ):
