@@ -10,13 +10,12 @@ import gc
 import os
 import time
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from typing import Any
 
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # else it is fetched
 
-import litellm
 import pytest
-from litellm import completion as imported_before
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -31,6 +30,9 @@ from turnspan.guard import errors
 from turnspan.providers import litellm as provider
 from turnspan.providers import litellm_calls, litellm_names, litellm_retries
 from turnspan.unrecorded import watch
+
+litellm: Any = import_module("litellm")  # installed only where these tests run
+imported_before = litellm.completion
 
 HELLO: list[Any] = [{"role": "user", "content": "hi"}]
 
