@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import gc
-from enum import Enum
+from enum import Enum, IntEnum
 from typing import Any
 
 import pytest
 
 from turnspan.content.convert import convert_message
 from turnspan.content.lean import COMPILED, TextMessage, lean, thawed
-from turnspan.content.snapshot import FrozenHistory, size_of
+from turnspan.content.snapshot import FrozenHistory, freeze, size_of
 
 PLAIN: dict[str, Any] = {"role": "user", "content": "hello"}
 
@@ -93,3 +93,24 @@ def test_a_frozen_history_keeps_what_was_said() -> None:
     messages[0]["content"] = "changed"
     assert frozen[0] == PLAIN
     assert history.freeze(messages)[0] == messages[0]
+
+
+class Level(IntEnum):
+    """A number as others write it."""
+
+    HIGH = 3
+
+
+class Amount(float):
+    """A number of a library's own."""
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted"),
+    [(Role.USER, "user"), (Level.HIGH, 3), (Amount(2.5), 2.5), (True, True)],
+)
+def test_what_is_frozen_is_what_goes_on_the_wire(value: object, wanted: object) -> None:
+    """Of a member or a subclass the plain value, whose text is that of its JSON."""
+    found = freeze([{"role": value}])[0]["role"]
+    assert type(found) is type(wanted)
+    assert (found, str(found)) == (wanted, str(wanted))

@@ -57,7 +57,8 @@ class Stack:
     told: tuple[str, ...] | None = None
     """With which of the others its records can tell that a tool failed (None: with any)."""
     partial: tuple[str, ...] = ()
-    """Those of the others that do not record model calls."""
+    """Those of the others that do not record, without ours, what the turns are known by: the model
+    calls, or which call another one goes on with."""
     native: bool = True
     """Whether its tools are asked for in the API's way; else their rows come from spans only."""
     apart: bool = False
@@ -95,6 +96,7 @@ STACKS: Final = (
             "OpenLLMetry": {"openai": OTEL + "openai"},
             "OpenTelemetry": {"openai": GENAI + "openai"},
         },
+        partial=("OpenLLMetry", "OpenTelemetry"),
     ),
     Stack(
         "Anthropic",
@@ -244,7 +246,7 @@ STACKS: Final = (
             "OpenLLMetry": {"llama_index": OTEL + "llamaindex"},
             "OpenTelemetry": {"llama_index": GENAI + "llama-index"},
         },
-        told=("OpenInference", "OpenLLMetry", "OpenTelemetry"),
+        told=("OpenInference", "OpenTelemetry"),
     ),
     Stack(
         "smolagents",

@@ -110,6 +110,11 @@ model server on this machine, once with nothing but Turnspan and once with each 
 people put beside it, and compares the records with what the server was asked and said and what the
 tools did.
 
+Each cell is a run: *yes*, or what was wrong in it. *plain* is one user's three questions with no
+code but `configure()` and `instrument()`; *two at a time* are two users who begin with the same
+words; *web server* is the same through FastAPI and its own instrumentation; in *theirs only* the
+other package alone records, and Turnspan lands what it says. An empty cell is not played.
+
 {table}
 
 ## Versions

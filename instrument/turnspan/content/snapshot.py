@@ -121,8 +121,16 @@ def _wire_names(kind: Any) -> dict[str, str]:
 
 
 def _freeze_unusual(value: Any, depth: int) -> Any:
-    if isinstance(value, (str, bytes, bool, int, float)):
-        return value  # a subclass: enum members with str, numpy scalars that are floats, ...
+    # Of a subclass (enum members with str, numpy's floats) what it is on the wire: str() of a
+    # member may be its name, and whoever looks at a role compares it with "user".
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, float):
+        return float.__float__(value)
+    if isinstance(value, int):
+        return int.__int__(value)
+    if isinstance(value, bytes):
+        return bytes(value)
     if is_dict(value):
         return {key: freeze(item, depth) for key, item in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
