@@ -123,6 +123,6 @@ def _exception(error: Exception, redactor: Redactor) -> dict[str, str]:
         return {semconv.EXCEPTION_TYPE: name}
     return {
         semconv.EXCEPTION_TYPE: name,
-        semconv.EXCEPTION_MESSAGE: redactor.text(str(error), "error")[:_MESSAGE_LENGTH],
-        semconv.EXCEPTION_STACKTRACE: redactor.text(stack, "error")[-_STACK_LENGTH:],
+        semconv.EXCEPTION_MESSAGE: redactor.beginning(str(error), "error", _MESSAGE_LENGTH),
+        semconv.EXCEPTION_STACKTRACE: redactor.ending(stack, "error", _STACK_LENGTH),
     }

@@ -17,6 +17,7 @@ from turnspan.forks import in_child
 
 logger = logging.getLogger("turnspan")
 
+_MESSAGE_LENGTH = 8_000
 _MESSAGE = (
     "Turnspan failed in %s; your code is unaffected, this piece of telemetry is lost. "
     "Further failures there are only counted (`turnspan doctor`).\n%s"
@@ -85,7 +86,7 @@ def _told(place: str, error: BaseException) -> str:
     if not settings.capture_content:
         said = "(its message may quote content and is left out)"
     elif not place.startswith("redact"):
-        said = Redactor(settings).text(str(error), "log")
+        said = Redactor(settings).beginning(str(error), "log", _MESSAGE_LENGTH)
     return f"{frames}{type(error).__qualname__}: {said}"
 
 

@@ -252,7 +252,7 @@ def told(message: str) -> str:
         return ""
     from turnspan.content.redact import Redactor
 
-    return Redactor(settings).text(message, "error")[:MAX_DESCRIPTION]
+    return Redactor(settings).beginning(message, "error", MAX_DESCRIPTION)
 
 
 def frozen(value: Any) -> Any:

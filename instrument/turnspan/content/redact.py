@@ -16,18 +16,18 @@ import orjson
 from turnspan import config
 from turnspan.config import Settings
 from turnspan.content.blocks import WRITING, WRITTEN
+from turnspan.content.cutting import beginning, ending
 from turnspan.content.model import BLOB, TEXT, Message, Part, as_dict, as_list, dumps_text
-from turnspan.content.secrets import find_secrets, mask_secrets, names_secret
+from turnspan.content.names import may_hold_secret, names_secret, secret_under
+from turnspan.content.secrets import find_secrets, mask_secrets
 from turnspan.content.shapes import is_list, kind_of
 from turnspan.content.words import KEYS, WORDS
 from turnspan.guard import errors
 
 FAILED: Final = "[redaction failed]"
 """Stands where redaction raised."""
-
 DROPPED: Final = "[REDACTED]"
 """Stands where the application's hook returned ``None``."""
-
 _NAMED: Final = "[REDACTED:{}]"
 _MAX_DEPTH: Final = 100
 _MAX_KEYS: Final = 10_000
@@ -35,6 +35,14 @@ _MAX_KNOWN: Final = 20_000
 _MAX_KNOWN_LENGTH: Final = 256
 _MAX_LONG: Final = 2**20
 """Characters of the long texts that are remembered."""
+_KEYED: Final = ("attribute:", "resource:")
+_SCHEMA_TYPE: Final = frozenset({"type", "$ref", "anyOf", "oneOf", "allOf", "enum"})
+_SCHEMA: Final = _SCHEMA_TYPE | {
+    *("title", "description", "format", "pattern", "minLength", "maxLength", "minimum", "maximum"),
+    *("items", "properties", "required", "additionalProperties", "nullable", "deprecated"),
+    *("writeOnly", "readOnly", "minItems", "maxItems", "$defs", "definitions", "default"),
+}
+"""Keys of a JSON schema."""
 _SCALARS: Final = frozenset({int, float, bool, type(None)})
 
 
@@ -53,6 +61,7 @@ class Redactor:
         self._hook = settings.redact
         self._keys: dict[str, str] = {}
         self._plain_keys: set[str] = set()
+        self._hinting: set[str] = set()
         self._plain: set[str] = set()
         self._plain_long: dict[int, str] = {}
         """By identity: a reply is a message's part and a column of its call, a tool's result a
@@ -63,6 +72,8 @@ class Redactor:
 
     def text(self, text: str, where: str) -> str:
         """The text as it may be written."""
+        if self._masks and where.startswith(_KEYED):
+            text = self._under(where.partition(":")[2], text)
         if self._hook is None and len(text) <= _MAX_KNOWN_LENGTH and text in self._plain:
             return text
         try:
@@ -70,6 +81,14 @@ class Redactor:
         except Exception as error:  # noqa: BLE001  fail closed: the raw text must not pass
             errors.record(f"redact ({where.partition(':')[0]})", error)
             return FAILED
+
+    def beginning(self, text: str, where: str, limit: int) -> str:
+        """The first ``limit`` characters as they may be written, at a cost bounded by them."""
+        return self.text(beginning(text, limit), where)[:limit]
+
+    def ending(self, text: str, where: str, limit: int) -> str:
+        """The last ``limit`` characters as they may be written, at a cost bounded by them."""
+        return self.text(ending(text, limit), where)[-limit:]
 
     def key(self, key: str) -> str:
         """A dictionary's key or an attribute's name as it may be written; they are remembered."""
@@ -91,6 +110,8 @@ class Redactor:
         if not self.active:
             return value
         try:
+            if self._masks and where.startswith(_KEYED):
+                value = self._listed(where.partition(":")[2], value)
             if self._hook is None and self._is_plain(value, 0):
                 return value
             return self._value(value, where, 0)
@@ -204,7 +225,7 @@ class Redactor:
         if kind is dict:
             keys = self._plain_keys
             for key, item in value.items():
-                if key not in keys and not self._is_plain_key(key):
+                if key not in keys and not self._is_plain_key(key, item):
                     return False
                 if type(item) not in _SCALARS and not self._is_plain(item, depth + 1):
                     return False
@@ -222,7 +243,7 @@ class Redactor:
             known, keys = self._plain, self._plain_keys
             for part in parts:
                 for key, value in part.items():
-                    if key not in keys and not self._is_plain_key(key):
+                    if key not in keys and not self._is_plain_key(key, value):
                         return False
                     if type(value) is str and len(value) <= _MAX_KNOWN_LENGTH and value in known:
                         continue
@@ -232,13 +253,21 @@ class Redactor:
             return False
         return True
 
-    def _is_plain_key(self, key: Any) -> bool:
-        if type(key) is not str or names_secret(key) or mask_secrets(key) != key:
+    def _is_plain_key(self, key: Any, item: Any) -> bool:
+        """Whether nothing is masked in a key, nor in what it holds for being its."""
+        if type(key) is not str:
             return False
-        if len(self._plain_keys) >= _MAX_KEYS:
-            self._plain_keys.clear()
-        self._plain_keys.add(key)
-        return True
+        if key not in self._hinting:
+            if names_secret(key) or mask_secrets(key) != key:
+                return False
+            hinting = may_hold_secret(key)
+            known = self._hinting if hinting else self._plain_keys
+            if len(known) >= _MAX_KEYS:
+                known.clear()
+            known.add(key)
+            if not hinting:
+                return True
+        return type(item) is not str or not secret_under(key, item)
 
     # -- masks and hook ------------------
 
@@ -261,6 +290,20 @@ class Redactor:
             return self._list(list(cast("Iterable[Any]", value)), where, depth)
         return self.text(repr(value), where)  # as it would be written: nothing passes unseen
 
+    def _under(self, key: str, text: str) -> str:
+        """A text under a key that tells what it is."""
+        kind = names_secret(key) or secret_under(key, text)
+        return self._masked(kind, text) if kind and text else text
+
+    def _listed(self, key: str, value: Any) -> Any:
+        if is_list(value) and names_secret(key):
+            return [self._masked(names_secret(key), item) for item in value]
+        return value
+
+    def _masked(self, kind: str, item: Any) -> str:
+        masked = isinstance(item, str) and item.startswith("[REDACTED")
+        return str(item) if masked else _NAMED.format(kind)
+
     def _list(self, items: list[Any], where: str, depth: int) -> Any:
         if depth > _MAX_DEPTH:
             return FAILED
@@ -282,20 +325,33 @@ class Redactor:
         name: Any
         for key, item in items.items():
             named = names_secret(key) if self._masks and isinstance(key, str) else ""
-            if named and isinstance(item, str) and item:
-                kept = item if item.startswith("[REDACTED") else _NAMED.format(named)
+            if named and not _stays(items, key, item):
+                kept = self._masked(named, item)
             elif _is_media(items, key, item):
                 kept = item
             else:
+                if self._masks and not named and isinstance(key, str) and isinstance(item, str):
+                    item = self._under(key, item)
                 kept = self._value(item, where, depth + 1)
             name = key
             if named:
                 name = mask_secrets(key)
             elif isinstance(key, str):
                 name = self.key(key)
-            changed = changed or name != key or (kept is not item and kept != item)
+            changed = changed or name != key or (kept is not items[key] and kept != items[key])
             result[_free(name, result)] = kept
         return result if changed else items
+
+
+def _stays(items: dict[Any, Any], key: str, item: Any) -> bool:
+    """Whether there is nothing to hide under a key that names a secret: nothing or a truth value, a
+    tool's schema, a token of a reply with its probability."""
+    if item is None or isinstance(item, bool) or (not item and not isinstance(item, (int, float))):
+        return True
+    schema = as_dict(item)
+    if schema is not None and schema.keys() <= _SCHEMA and schema.keys() & _SCHEMA_TYPE:
+        return not schema.get("default")
+    return key == "token" and "logprob" in items
 
 
 def _free(name: Any, taken: dict[Any, Any]) -> Any:
@@ -333,11 +389,11 @@ def error_text(error: BaseException, limit: int, error_type: str = "") -> str:
     except Exception as failure:  # noqa: BLE001  an exception's own __str__ may raise
         errors.record("redact (error)", failure)
         return name
-    return Redactor(settings).text(text, "error")[:limit]
+    return Redactor(settings).beginning(text, "error", limit)
 
 
 def cut_text(text: str, where: str, limit: int) -> str:
     """At most ``limit`` characters; a longer text is redacted first, so no secret is cut in two."""
     if len(text) <= limit:
         return text
-    return Redactor(config.active()).text(text, where)[:limit]
+    return Redactor(config.active()).beginning(text, where, limit)

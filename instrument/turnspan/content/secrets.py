@@ -1,183 +1,40 @@
-"""Secrets of well-known shapes: the table of rules and a scan that ordinary text passes quickly.
+"""Secrets in a text, found by scans that ordinary text passes quickly and that are linear in any.
 
-Nearly every secret is a long run of letters, digits, ``_`` and ``-`` that begins in a known way
-(``sk-ant-``, ``ghp_``, ``AKIA``, ...). So the text is mapped once to runs and gaps, the long runs
-are found by a substring search, and only their beginnings are looked up; no rule's expression runs
-over ordinary text. The few shapes that are no runs (passwords in URLs and connection strings,
-private keys) are found by what must stand in them.
+Nearly every secret is a long run of letters, digits and ``_-+/=~.%``. So the text is mapped once
+to runs and gaps, the long runs are found by a substring search, and only they are searched for the
+fixed letters that secrets have (``sk-ant-``, ``ghp_``, ``AKIA``, ...), wherever these stand in a
+run, since a secret may be glued to anything. What has no shape is known by the name before it
+(``named.py``, ``vendors.py``), passwords in URLs and private keys by what must stand in them.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 
-from turnspan.pace import WINDOW, holds
+from turnspan.content.letters import has_rare_pair, reads_as_words
+from turnspan.content.named import named_secrets
+from turnspan.content.names import names_secret
+from turnspan.content.secret_rules import IN_ANY, IN_LOWER, PLAIN, RULES, SIGNED, SIGNS, Rule
+from turnspan.content.spans import PLACEHOLDER, Span
+from turnspan.content.vendors import vendor_secret
+from turnspan.pace import WINDOW, give_way, holds
+
+__all__ = ["RULES", "Span", "find_secrets", "mask_secrets", "names_secret"]
 
 _RUN: Final = 16
-"""Shorter runs are no secrets: no rule's secret has a shorter one at its beginning."""
+"""Shorter runs are no secrets without a name that says so."""
 
-_WORD: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
+_WORD: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+/=~.%"
 _TABLE: Final = bytes(97 if byte in _WORD else 32 for byte in range(256))
 _LONG: Final = b"a" * _RUN
-_HEAD: Final = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A kind of secret that begins with one of ``heads``.
-
-    ``pattern`` is matched where a long run begins; what group 1 (or everything) covers is masked.
-    """
-
-    name: str
-    heads: tuple[str, ...]
-    pattern: re.Pattern[str]
-
-
-def _rule(name: str, heads: str, pattern: str) -> Rule:
-    return Rule(name, tuple(heads.split()), re.compile(pattern))
-
-
-_DIGIT: Final = r"(?=[A-Za-z_-]*\d)"
-
-RULES: Final = (
-    _rule("anthropic_api_key", "sk-ant-", rf"sk-ant-{_DIGIT}[\w-]{{16,}}"),
-    _rule("openrouter_api_key", "sk-or-", r"sk-or-v1-[0-9a-f]{32,}"),
-    _rule(
-        "openai_api_key",
-        "sk-",
-        rf"sk-(?:(?:proj|svcacct|admin|None)-{_DIGIT}[\w-]{{20,}}|{_DIGIT}[A-Za-z0-9]{{20,}})",
-    ),
-    _rule("langfuse_secret_key", "sk-lf-", r"sk-lf-[0-9a-f]{8}-[0-9a-f-]{27}"),
-    _rule("aws_access_key_id", "AKIA ASIA ABIA ACCA", r"A[KSBC]I?[AC]A?[A-Z0-9]{16}(?![\w-])"),
-    _rule(
-        "aws_secret_access_key",
-        "aws_secret AWS_SECRET",
-        r"(?i:aws_secret_access_key|aws_secret_key)[\\\"']*\s*[:=]\s*[\\\"']*([\w/+=]{40})",
-    ),
-    _rule("github_token", "ghp_ gho_ ghu_ ghs_ ghr_", r"gh[pousr]_[A-Za-z0-9]{20,}"),
-    _rule("github_token", "github_pat_", r"github_pat_\w{22,}"),
-    _rule("gitlab_token", "glpat- gldt- glrt-", r"gl(?:pat|dt|rt)-[\w-]{20,}"),
-    _rule("google_api_key", "AIza", r"AIza[\w-]{35}"),
-    _rule("google_oauth_secret", "GOCSPX-", r"GOCSPX-[\w-]{24,}"),
-    _rule("slack_token", "xoxa- xoxb- xoxe- xoxo- xoxp- xoxr- xoxs-", r"xox[abeoprs]-[\w-]{10,}"),
-    _rule("slack_token", "xapp-", r"xapp-\d-[\w-]{10,}"),
-    _rule("stripe_key", "sk_live_ sk_test_ rk_live_ rk_test_", r"[sr]k_(?:live|test)_\w{10,}"),
-    _rule("stripe_key", "whsec_", r"whsec_[\w+/=]{20,}"),
-    _rule("jwt", "eyJ", r"eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}"),
-    _rule("huggingface_token", "hf_", r"hf_[A-Za-z0-9]{30,}"),
-    _rule("npm_token", "npm_", r"npm_[A-Za-z0-9]{36}"),
-    _rule("pypi_token", "pypi-", r"pypi-AgE[\w-]{50,}"),
-    _rule("digitalocean_token", "dop_v1_ doo_v1_ dor_v1_", r"do[opr]_v1_[0-9a-f]{64}"),
-    _rule("shopify_token", "shpat_ shpca_ shppa_ shpss_", r"shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}"),
-    _rule("groq_api_key", "gsk_", r"gsk_[A-Za-z0-9]{40,}"),
-    _rule("xai_api_key", "xai-", r"xai-[A-Za-z0-9]{60,}"),
-    _rule("perplexity_api_key", "pplx-", r"pplx-[A-Za-z0-9]{40,}"),
-    _rule("replicate_token", "r8_", r"r8_[A-Za-z0-9]{37}"),
-    _rule("langsmith_key", "lsv2_", r"lsv2_(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10}"),
-    _rule("tavily_api_key", "tvly-", rf"tvly-{_DIGIT}[\w-]{{20,}}"),
-    _rule("notion_token", "ntn_ secret_", r"(?:ntn_[A-Za-z0-9]{40,}|secret_[A-Za-z0-9]{43})"),
-    _rule("linear_api_key", "lin_api_", r"lin_api_[A-Za-z0-9]{40}"),
-    _rule("grafana_token", "glsa_ glc_", r"gl(?:sa|c)_[\w+/=]{32,}"),
-    _rule("databricks_token", "dapi", r"dapi[0-9a-f]{32}"),
-    _rule("atlassian_token", "ATATT3", r"ATATT3[\w=-]{40,}"),
-    _rule("mailgun_key", "key-", r"key-[0-9a-f]{32}(?![\w-])"),
-    _rule("twilio_key", "SK0 SK1 SK2 SK3 SK4 SK5 SK6 SK7 SK8 SK9", r"SK[0-9a-f]{32}(?![\w-])"),
-    _rule("twilio_key", "SKa SKb SKc SKd SKe SKf", r"SK[0-9a-f]{32}(?![\w-])"),
-    _rule(
-        "azure_account_key",
-        "DefaultEndpointsProtocol",
-        r"DefaultEndpointsProtocol=[^\s\"']{0,300}?AccountKey=([\w+/=]{40,})",
-    ),
-)
-"""Every rule, the more specific before the more general."""
-
-
-def _heads() -> dict[str, tuple[Rule, ...]]:
-    found: dict[str, list[Rule]] = {}
-    for rule in RULES:
-        for head in dict.fromkeys(head[:_HEAD] for head in rule.heads):
-            found.setdefault(head, []).append(rule)
-    return {head: tuple(rules) for head, rules in found.items()}
-
-
-_BY_HEAD: Final = _heads()
-
-Span = tuple[int, int, str]
-"""(start, end, name of the rule)"""
-
-
-# -- what stands before a run --------------------------------------------------------------------
-
-_BEFORE: Final = 28
-_BEARER: Final = re.compile(r"bearer(?:\s|%20|\+)+\Z", re.IGNORECASE)
-_BASIC: Final = re.compile(r"basic(?:\s|%20|\+)+\Z", re.IGNORECASE)
-_TOKEN: Final = re.compile(r"[\w.~+/=-]{16,}")
-_HAS_DIGIT: Final = re.compile(r"[\w.~+/=-]*\d")
-_CONTEXTS: Final = frozenset(a + b for a in "rRcC" for b in " +\t") | frozenset(
-    ("20", "9.", "G.", "s.", "b.", "r.")
-)
-"""The two characters before a run that make it worth a look at what else stands there."""
-_DOTTED: Final = (
-    ("google_oauth_token", re.compile(r"ya29\.\Z"), re.compile(r"[\w-]{20,}")),
-    ("sendgrid_key", re.compile(r"SG\.\Z"), re.compile(r"[\w-]{16,}\.[\w-]{16,}")),
-    ("vault_token", re.compile(r"hv[sbr]\.\Z"), re.compile(r"[\w-]{24,}")),
-)
-_SLACK_HOOK: Final = re.compile(r"hooks\.slack\.com/services/T\w+/B\w+/\Z")
-_SLACK_HOOK_KEY: Final = re.compile(r"\w{16,}")
-_TELEGRAM: Final = re.compile(r"(?<!\d)\d{8,10}:\Z")
-_TELEGRAM_KEY: Final = re.compile(r"AA[\w-]{30,}")
-_AWS_SECRET: Final = re.compile(r"(?<![\w/+=])[\w/+]{40}(?![\w/+=])")
-
-
-def _by_context(text: str, start: int) -> Span | None:
-    before = text[max(0, start - _BEFORE) : start]
-    if before[-1] == ".":
-        for name, head, pattern in _DOTTED:
-            begun = head.search(before)
-            if begun is not None:
-                found = _whole(name, pattern, text, start)
-                return found and (start - len(before) + begun.start(), found[1], name)
-        return None
-    if _BEARER.search(before) and _HAS_DIGIT.match(text, start):
-        return _whole("bearer_token", _TOKEN, text, start)
-    if _BASIC.search(before):
-        token = _TOKEN.match(text, start)
-        if token is not None and _is_credentials(token.group()):
-            return start, token.end(), "basic_auth"
-    return None
-
-
-def _by_path(text: str, start: int) -> Span | None:
-    if text[start - 1] == "/":
-        begin = max(0, start - 80)
-        near = text.rfind("hooks.slack.com", begin, start) >= 0
-        if near and _SLACK_HOOK.search(text[begin:start]):
-            return _whole("slack_webhook", _SLACK_HOOK_KEY, text, start)
-    elif text.startswith("AA", start) and _TELEGRAM.search(text[max(0, start - 12) : start]):
-        return _whole("telegram_token", _TELEGRAM_KEY, text, start)
-    return None
-
-
-def _whole(name: str, pattern: re.Pattern[str], text: str, start: int) -> Span | None:
-    found = pattern.match(text, start)
-    return None if found is None else (start, found.end(), name)
-
-
-def _is_credentials(encoded: str) -> bool:
-    try:
-        return b":" in base64.b64decode(encoded + "=" * (-len(encoded) % 4))
-    except (binascii.Error, ValueError):
-        return False
-
-
-# -- runs ------------------------------------------------------------------------------------------
+_EXTEND: Final = re.compile(r"[A-Za-z0-9]*")
+_MAX_KNOWN: Final = 16_384
+_MAX_KNOWN_LENGTH: Final = 64
+_known: Final[dict[str, bool]] = {}
+"""Runs without a secret of their own (identifiers and paths repeat), and whether they read as
+words, which no vendor's value does."""
+_DIGIT: Final = re.compile(r"[0-9=%]")
 
 
 def _runs(text: str, marked: bytes, spans: list[Span]) -> None:
@@ -189,138 +46,235 @@ def _runs(text: str, marked: bytes, spans: list[Span]) -> None:
         start = position
         stop = find(b" ", position)
         stop = end if stop < 0 else stop
-        if start:
-            before = text[start - 1]
-            found = None
-            if text[start - 2 : start] in _CONTEXTS:
-                found = _by_context(text, start)
-            elif before == "/" or before == ":":
-                found = _by_path(text, start)
-            elif before == "\\" and text[start] in "nrtbfu":
-                start += 5 if text[start] == "u" else 1  # the run begins after an escape
-            elif before == "%":
-                start += 2
-            if found is not None:
-                spans.append(found)
-        for rule in _BY_HEAD.get(text[start : start + _HEAD], ()):
-            matched = rule.pattern.match(text, start)
-            if matched is not None:
-                group = matched.re.groups
-                spans.append((matched.start(group), matched.end(group), rule.name))
-                if rule.name == "aws_access_key_id":
-                    spans += _aws_secret(text, matched.end())
-                break
+        run = text[start:stop]
+        words = _known.get(run)
+        if words is None:
+            words = _unknown(text, run, start, spans)
+        if words:
+            pass
+        elif (
+            "=" in run
+            or "%" in run
+            or (_is_joined(text, start) and _may_be_value(run, text[start - 1]))
+        ):
+            _after_names(text, start, stop, spans)
         position = find(_LONG, stop)
 
 
-def _aws_secret(text: str, position: int) -> Iterator[Span]:
+def _unknown(text: str, run: str, start: int, spans: list[Span]) -> bool:
+    """Whether a run that was not seen before is words; its secrets are added."""
+    words = reads_as_words(run)
+    if not words:
+        give_way()
+        if _shapes(text, run, start, start + len(run), spans):
+            return False
+        words = _DIGIT.search(run) is None and not has_rare_pair(run)
+    if len(run) <= _MAX_KNOWN_LENGTH:
+        if len(_known) >= _MAX_KNOWN:
+            _known.clear()
+        _known[run] = words
+    return words
+
+
+_JUNK: Final = frozenset(" \t\r\n\v\f'\"`(")
+_JOINS: Final = frozenset("\\=:>|,;[m")
+"""What joins a vendor's name to its value, or ends an escape that does."""
+
+
+def _is_joined(text: str, start: int) -> bool:
+    """Whether something that joins stands before, within a few quotes and spaces."""
+    position = start - 1
+    last = max(-1, start - 12)
+    while position > last:
+        before = text[position]
+        if before in _JOINS:
+            return True
+        if before not in _JUNK:
+            return False
+        position -= 1
+    return False
+
+
+def _may_be_value(run: str, before: str) -> bool:
+    """Whether a run is as vendors' values are: the short ones have no signs in them."""
+    size = len(run)
+    if before == "|":
+        return True
+    if ("_" in run and size < 32) or ("-" in run and size < 22):
+        return False
+    return "." not in run[:-1] or run.startswith(("sl.", "pk.", "t1.", "tfp_", "u00"))
+
+
+def _shapes(text: str, run: str, start: int, stop: int, spans: list[Span]) -> bool:
+    """Whether a run has secrets that are known wherever they stand; they are added."""
+    known = len(spans)
+    position = 0
+    for sign in SIGNS.finditer(run):
+        at = sign.start()
+        if at < position:
+            continue
+        for tail in (run[max(0, at - 2) : at + 1], run[max(0, at - 1) : at + 1]):
+            for head, back, rules in SIGNED.get(tail, ()):
+                if run.startswith(head, at - back):
+                    position = max(position, _ask(text, rules, start + at - back, spans) - start)
+    heads = IN_LOWER if run.islower() else IN_ANY
+    found = heads.search(run)
+    while found is not None:
+        stopped = _ask(text, PLAIN[found.group()], start + found.start(), spans) - start
+        found = heads.search(run, max(stopped, found.start() + 1))
+    jwt = text.find(".ey", start, stop)
+    if jwt >= 0:
+        _jwts(text, start, stop, jwt, spans)
+    return len(spans) > known
+
+
+def _ask(text: str, rules: tuple[Rule, ...], head: int, spans: list[Span]) -> int:
+    """Where the secret ends that begins with a head: named by the first rule, as long as the
+    longest. The beginning of the text where none does."""
+    start = end = 0
+    name = ""
+    for rule in rules:
+        matched = rule.match(text, head)
+        if matched is not None:
+            group = matched.lastindex or 0
+            if not name:
+                name, start = rule.name, matched.start(group)
+            more = _EXTEND.match(text, matched.end(group))
+            end = max(end, matched.end(group) if more is None else more.end())
+    if name:
+        spans.append((start, end, name, ""))
+        if name == "aws_access_key_id":
+            _aws_secret(text, end, spans)
+    return end
+
+
+_JWT_REST: Final = re.compile(
+    r"\.ey[\w-]{8,8000}\.[\w-]{8,}={0,2}"
+    r"|\.ey(?:[\w/\\-]|%2[fF]|%5[cC]){17,8000}\."
+    r"(?:(?:[\w/-]|%2[fF]|%5[cC]|\\(?![nrtbfu\"'`])){10,8000}={0,2})?",
+    re.ASCII,
+)
+_JWT_MORE: Final = re.compile(
+    r"(?:(?:/|%2[fF]|%5[cC])+[\w-]+|(?:(?<!\\)(?:\\\\)+|\\(?![nrtbfu\"'`\\/])"
+    r"|\\+(?=[\w/\\-]{0,40}\d)(?=[\w/\\-]{0,40}[A-Z]))[\w-]{4,})+={0,2}",
+    re.ASCII,
+)
+"""A signature with what only some writers put into one."""
+
+
+def _jwts(text: str, start: int, stop: int, dot: int, spans: list[Span]) -> None:
+    while dot >= 0:
+        reach = max(start, dot - 8_000)
+        rest = _JWT_REST.match(text, dot)
+        if rest is not None:
+            head = text[reach:dot]
+            cut = max(head.rfind(c) for c in ".+/=~%") + 1
+            begin = head.find("ey", cut)
+            if begin >= 0 and len(head) - begin >= 10:
+                more = _JWT_MORE.match(text, rest.end())
+                end = rest.end() if more is None else more.end()
+                spans.append((reach + begin, end, "jwt", ""))
+                dot = end - 1
+        dot = text.find(".ey", dot + 1, stop)
+
+
+_AWS_SECRET: Final = re.compile(r"(?<![\w/+=])[\w/+]{40}(?![\w/+=])")
+
+
+def _aws_secret(text: str, position: int, spans: list[Span]) -> None:
     """The secret half of a pair that stands near its id."""
     found = _AWS_SECRET.search(text, position, position + 200)
     if found is not None and any(c.isdigit() for c in found.group()):
-        yield found.start(), found.end(), "aws_secret_access_key"
+        spans.append((found.start(), found.end(), "aws_secret_access_key", ""))
+
+
+_TELEGRAM_KEY: Final = re.compile(r"AA[\w-]{30,}", re.ASCII)
+
+
+def _after_names(text: str, start: int, stop: int, spans: list[Span]) -> None:
+    """A run that is one by what stands before it."""
+    if text.startswith("AA", start) and text[start - 9 : start - 1].isdigit():
+        key = _TELEGRAM_KEY.match(text, start)
+        if key is not None and text[start - 1] == ":":
+            spans.append((start, key.end(), "telegram_token", ""))
+            return
+    found = vendor_secret(text, start, stop)
+    if found is not None:
+        spans.append((*found, ""))
 
 
 # -- what is no run --------------------------------------------------------------------------------
 
-_URL_PASSWORD: Final = re.compile(r"[A-Za-z][\w+.-]*://[^\s/@:\"'<>]*:([^\s/@\"'<>]+)\Z")
-_NO_USER: Final = " \n\t`\"'("
+_AUTHORITY: Final = re.compile(r"[^\s\"'<>`\\]{0,512}")
+_HOST: Final = re.compile(r"[\w.\-\[\]*]*(?::\d+|:\$?\{?\w+\}?)?(?:[/?#,;)&|\]}.]|\Z)")
+_PORT: Final = re.compile(r"\d{1,5}(?:[/?#]|\Z)")
+_ENCODED: Final = re.compile(
+    r"%3[aA]%2[fF]%2[fF](?:[^\s%]|%(?!40|2[fF])[0-9a-fA-F]{2}){0,128}?%3[aA]"
+    r"((?:[^\s%&]|%(?!40|2[fF])[0-9a-fA-F]{2}){1,128})%40"
+)
+
+
+def _url_passwords(text: str, spans: list[Span]) -> None:
+    for joint in ("://", ":\\/\\/"):
+        position = text.find(joint)
+        while position >= 0:
+            start = position + len(joint)
+            found = _AUTHORITY.match(text, start)
+            position = text.find(joint, start)
+            if found is None or not text[start - len(joint) - 1].isalnum():
+                continue
+            end = found.end() if position < 0 else min(found.end(), max(start, position - 8))
+            if text.find("@", start, end) >= 0:
+                _userinfo(text, start, end, spans)
+
+
+def _userinfo(text: str, start: int, end: int, spans: list[Span]) -> None:
+    """The password of ``user:password@host``: up to the last ``@`` that a host follows."""
+    colon = text.find(":", start, end)
+    at = text.rfind("@", start, end)
+    slash = text.find("/", start, end)
+    first = text.find("@", start, end)
+    if colon < 0 or colon > at or 0 <= slash < colon:
+        user = text[start:first]
+        if 0 < slash < first or len(user) < 20 or not any(c.isdigit() for c in user):
+            return
+        if user.isalnum():
+            spans.append((start, first, "url_password", ""))
+        return
+    if 0 <= slash < first and _PORT.match(text, colon + 1, end):
+        return
+    if slash >= 0 and first < slash:
+        at = text.rfind("@", start, slash)
+    while at > colon and _HOST.match(text, at + 1, end) is None:
+        at = text.rfind("@", start, at)
+    password = text[colon + 1 : at]
+    if password and password.lower() not in _NO_PASSWORDS and not PLACEHOLDER.match(password):
+        spans.append((colon + 1, at, "url_password", ""))
+
+
+_NO_PASSWORDS: Final = frozenset(("pass", "passwd", "password", "pwd"))
+
 _PRIVATE_KEY: Final = re.compile(
-    r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY-----.*?(?:-----END [A-Z0-9 ]*KEY-----|\Z)",
-    re.DOTALL,
+    r"-----BEGIN(?:[ A-Z0-9_+-]|%20){0,100}PRIVATE(?: |%20|\+)KEY", re.IGNORECASE
 )
-_PAIR_PASSWORD: Final = re.compile(r"\b(?i:password|pwd)=([^\s;,\"'&()<>\\]+)")
-_PAIR_OTHER: Final = re.compile(
-    r"\b(?i:server|host|hostaddr|data source|user|username|user id|uid|dbname|database|port)"
-    r"=[^\s;,()\"']+(?:;|\s|\Z)"
-)
-_QUOTED_VALUE: Final = re.compile(r"\\?\"\s*:\s*\\?\"((?:[^\"\\]|\\[^\"])+)\\?\"")
-_KEY_ENDINGS: Final = ("key", "Key", "ecret", "oken", "zation", "tring")
-
-_SENSITIVE: Final = (
-    "apikey",
-    "authorization",
-    "authtoken",
-    "accesstoken",
-    "clientsecret",
-    "connectionstring",
-    "passwd",
-    "password",
-    "privatekey",
-    "refreshtoken",
-    "secretaccesskey",
-    "secretkey",
-)
+_PUTTY: Final = re.compile(r"Private-Lines: \d+\s+((?:[A-Za-z0-9+/=]+\s+)+)")
 
 
-@lru_cache(maxsize=4096)
-def names_secret(key: str) -> str:
-    """The kind of secret that a key (``X-Api-Key``, ``db_password``, ...) names; empty for none."""
-    plain = key.lower().replace("_", "").replace("-", "")
-    return next((word for word in _SENSITIVE if plain.endswith(word)), "")
-
-
-def _url_passwords(text: str) -> Iterator[Span]:
-    position = text.find("@")
-    while position >= 0:
-        begin = max(0, position - 256)
-        if text[position - 1] not in _NO_USER and text.find("://", begin, position) >= 0:
-            found = _URL_PASSWORD.search(text, begin, position)
-            if found is not None:
-                yield found.start(1), position, "url_password"
-        position = text.find("@", position + 1)
-
-
-def _private_keys(text: str) -> Iterator[Span]:
-    for found in _PRIVATE_KEY.finditer(text):
-        yield found.start(), found.end(), "private_key"
-
-
-def _passwords(text: str, spans: list[Span]) -> None:
-    assigned, quoted = "=" in text, '"' in text
-    if assigned or quoted:
-        position = text.find("assword")
-        while position >= 0:
-            follows = text[position + 7 : position + 8]
-            if follows == "=":
-                spans += _pair_password(text, position - 1)
-            elif follows == '"' or follows == "\\":
-                _quoted(text, position + 7, spans)
-            position = text.find("assword", position + 7)
-    if assigned and ";" in text:
-        position = text.find("wd=")
-        while position >= 0:
-            spans += _pair_password(text, position - 1)
-            position = text.find("wd=", position + 3)
-
-
-def _named_values(text: str, spans: list[Span]) -> None:
-    """Values under a key that names a secret, in a text that is JSON."""
-    for ending in _KEY_ENDINGS:
-        position = text.find(ending)
-        while position >= 0:
-            after = position + len(ending)
-            follows = text[after : after + 1]
-            if follows == '"' or follows == "\\":
-                _quoted(text, after, spans)
-            position = text.find(ending, after)
-
-
-def _quoted(text: str, position: int, spans: list[Span]) -> None:
-    """The value of the quoted key that ends at a position, if the key names a secret."""
-    start = max(text.rfind('"', max(0, position - 64), position) + 1, position - 64, 0)
-    kind = names_secret(text[start:position])
-    found = _QUOTED_VALUE.match(text, position) if kind else None
-    if found is not None:
-        spans.append((found.start(1), found.end(1), kind))
-
-
-def _pair_password(text: str, position: int) -> Iterator[Span]:
-    """A password of a connection string: other pairs of it must stand around."""
-    found = _PAIR_PASSWORD.match(text, position) if position >= 0 else None
-    if found is not None:
-        around = max(0, found.start() - 200), min(len(text), found.end() + 200)
-        if _PAIR_OTHER.search(text, *around):
-            yield found.start(1), found.end(1), "connection_password"
+def _private_keys(text: str, spans: list[Span]) -> None:
+    position = 0
+    found = _PRIVATE_KEY.search(text)
+    while found is not None:
+        closing = text.find("-----END", found.end())
+        if closing < 0:
+            closing = text.find("-----end", found.end())
+        position = len(text)
+        if closing >= 0:
+            last = text.find("KEY", closing + 8, closing + 140)
+            last = last if last >= 0 else text.find("key", closing + 8, closing + 140)
+            dashes = text.find("-----", last, last + 24) if last >= 0 else -1
+            position = dashes + 5 if dashes >= 0 else min(len(text), closing + 8)
+        spans.append((found.start(), position, "private_key", ""))
+        found = _PRIVATE_KEY.search(text, position)
 
 
 def find_secrets(text: str) -> list[Span]:
@@ -334,30 +288,34 @@ def find_secrets(text: str) -> list[Span]:
     found: list[Span] = []
     marked = text.encode("latin-1", "replace").translate(_TABLE)
     if len(text) > WINDOW:
-        keys, runs = holds(text, "PRIVATE KEY-----"), holds(marked, _LONG)
-        urls, passwords = holds(text, "@") and holds(text, "://"), holds(text, "assword", "wd=")
+        dashes, runs = holds(text, "-----"), holds(marked, _LONG)
     else:
-        keys, runs = "PRIVATE KEY-----" in text, _LONG in marked
-        urls = "@" in text and "://" in text
-        passwords = "assword" in text or ("=" in text and "wd=" in text)
-    if keys:
-        found += _private_keys(text)
+        dashes, runs = "-----" in text, _LONG in marked
+    if dashes:
+        _private_keys(text, found)
     if runs:
         _runs(text, marked, found)
-    if urls:
-        found += _url_passwords(text)
-    if passwords:
-        _passwords(text, found)
-    if text[0] in "{[":
-        _named_values(text, found)
-    if len(found) < 2:
-        return found
-    found.sort(key=lambda span: (span[0], -span[1]))
+    if "@" in text:
+        _url_passwords(text, found)
+    if "%" in text and "%40" in text:
+        found += [(m.start(1), m.end(1), "url_password", "") for m in _ENCODED.finditer(text)]
+    named_secrets(text, found)
+    return found if len(found) < 2 else _kept(found)
+
+
+def _kept(found: list[Span]) -> list[Span]:
+    found.sort(key=_order)
     kept = found[:1]
     for span in found[1:]:
         if span[0] >= kept[-1][1]:
             kept.append(span)
+        elif span[1] > kept[-1][1]:  # one that begins in the other and ends behind it
+            kept.append((kept[-1][1], span[1], span[2], ""))
     return kept
+
+
+def _order(span: Span) -> tuple[int, int]:
+    return span[0], -span[1]
 
 
 def mask_secrets(text: str) -> str:
@@ -367,8 +325,8 @@ def mask_secrets(text: str) -> str:
         return text
     pieces: list[str] = []
     position = 0
-    for start, end, name in found:
-        pieces += text[position:start], f"[REDACTED:{name}]"
+    for start, end, name, quote in found:
+        pieces += text[position:start], f"{quote}[REDACTED:{name}]{quote}"
         position = end
     pieces.append(text[position:])
     return "".join(pieces)

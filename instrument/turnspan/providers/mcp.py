@@ -294,7 +294,7 @@ def failure_of(result: Any) -> str:
     for block in getattr(result, "content", None) or ():
         text = getattr(block, "text", None)
         if isinstance(text, str) and text:
-            return Redactor(config.active()).text(text, "error")[:_MAX_MESSAGE]
+            return Redactor(config.active()).beginning(text, "error", _MAX_MESSAGE)
     return "the tool failed"
 
 

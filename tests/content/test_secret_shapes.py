@@ -1,0 +1,134 @@
+"""Masks against secrets made from every rule, against ordinary text, and against hostile text."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from support.hostile import families
+from support.made_secrets import SURROUNDINGS, Secrets, is_left
+from turnspan.content.secrets import find_secrets, mask_secrets
+
+
+def leaks(seed: int, count: int) -> list[str]:
+    """The texts in which something of a secret is left, out of so many for each surrounding."""
+    found: list[str] = []
+    for name, around in SURROUNDINGS.items():
+        made = Secrets(seed)
+        for rule, text, secret in itertools.islice(made, count):
+            surrounded = around(text)
+            if is_left(secret, mask_secrets(surrounded)):
+                found.append(f"{rule} in {name}: {surrounded}")
+    return found
+
+
+def test_no_secret_of_any_rule_passes_in_any_surrounding() -> None:
+    """One of every rule in every surrounding."""
+    assert leaks(seed=1, count=Secrets(0).rules) == []
+
+
+@pytest.mark.slow
+def test_none_of_many_passes() -> None:
+    """The same with some fifty thousand; `benchmarks/leaks.py` makes a million."""
+    assert leaks(seed=2, count=2_000) == []
+
+
+def test_ordinary_text_has_hardly_a_false_hit() -> None:
+    """At most one in a million characters of the standard library's sources, tests left out."""
+    library = Path(json.__file__).parents[1]
+    texts = [path.read_text("utf-8", "replace") for path in sorted(library.glob("*.py"))]
+    for package in ("json", "email", "http", "asyncio", "xml", "urllib", "logging", "ctypes"):
+        texts += [
+            p.read_text("utf-8", "replace") for p in sorted((library / package).rglob("*.py"))
+        ]
+    hits = [text[max(0, s[0] - 40) : s[1]] for text in texts for s in find_secrets(text)]
+    assert len(hits) <= max(1, sum(map(len, texts)) / 1e6), hits
+
+
+ORDINARY = [
+    "id 550e8400-e29b-41d4-a716-446655440000 and 9fceb02d0ae598e95dc970b74767f19372d61af8",
+    '"integrity": "sha512-dnKZ0e9w7fm5n0Gm+1Y0s3wqvQzK7sT1pQ8y6c1JmQK3H0h9Vb0P3Xk0d2e5aJ=="',
+    "sha256:4b1d8f1a7e0c93bd0f2a7d0c1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d",
+    "data:image/png;base64," + "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk" * 4,
+    "def f(password: str, token: Token | None = None, key=lambda item: item.key) -> None:",
+    "self.password = password\nself._token = tokens[0]\nauth = HTTPBasicAuthHandler()",
+    "if token == 'word' and key == \"value_2\": api_version = '2024-02-15-preview'",
+    "tokenizer: cl100k_base, max_tokens: 1024, total_tokens=2048, author: Jane2 Doe3",
+    "password: must be at least eight characters; secret: see below; token: required",
+    "key: value\nprimary_key: user_id\ncache_key=user:42:profile\npublic_key: none",
+    "os.environ['API_KEY'], ${DB_PASSWORD}, <password>, {{ secret }}, $TOKEN, %(password)s",
+    "the task-550e8400e29b41d4a716446655440000 and monkey-0123456789abcdef0123456789abcdef",
+    "task-manager-of-the-very-long-name, https://example.com:8443/@user, git@github.com:a/b.git",
+    '{"type": "object", "properties": {"password": {"type": "string"}}, "required": ["password"]}',
+]
+
+
+@pytest.mark.parametrize("text", ORDINARY, ids=lambda text: text[:24])
+def test_what_looks_like_a_secret_and_is_none_stays(text: str) -> None:
+    """Ids, digests, images, code, placeholders, schemas and talk about secrets."""
+    assert mask_secrets(text) == text
+
+
+ASSIGNED = [
+    ("DB_PASSWORD=hunter2", "DB_PASSWORD=[REDACTED:password]"),
+    ("export API_KEY='abc'", "export API_KEY='[REDACTED:apikey]'"),
+    ("password: hunter2", "password: [REDACTED:password]"),
+    ("db:\n  passwd: swordfish\n", "db:\n  passwd: [REDACTED:passwd]\n"),
+    ("Config(api_key='abc', n=1)", "Config(api_key='[REDACTED:apikey]', n=1)"),
+    ('so: {"password": 12345, "b": 1}', 'so: {"password": "[REDACTED:password]", "b": 1}'),
+    ('{"secret": {"a": ["x", 2]}, "z": 1}', '{"secret": "[REDACTED:secret]", "z": 1}'),
+    ("Cookie: session=abc123def456; a=b", "Cookie: [REDACTED:cookie]"),
+    ("Authorization: Bearer ab+/.=12", "Authorization: Bearer [REDACTED:bearer_token]"),
+    ("authorization: Basic YTpi", "authorization: Basic [REDACTED:basic_auth]"),
+    ("x-api-key: abcd", "x-api-key: [REDACTED:apikey]"),
+    ("run --password hunter2 --x", "run --password [REDACTED:password] --x"),
+    ("postgres://u:p/a@s@h:5432/db", "postgres://u:[REDACTED:url_password]@h:5432/db"),
+    ("SharedAccessKey=abcDEF123+/=;", "SharedAccessKey=[REDACTED:sharedaccesskey];"),
+    ("<password>hunter2</password>", "<password>[REDACTED:password]</password>"),
+    ('<add key="Password" value="a$b" />', '<add key="Password" value="[REDACTED:password]" />'),
+    ("-----BEGIN PGP PRIVATE KEY BLOCK-----\nab\n-----END PGP PRIVATE KEY BLOCK-----.", None),
+    ("data:\n  pw: aGVsbG8gd29ybGQ=\nkind: Secret\n", None),
+]
+
+
+@pytest.mark.parametrize(("text", "masked"), ASSIGNED, ids=lambda text: str(text)[:24])
+def test_what_a_name_announces_is_masked(text: str, masked: str | None) -> None:
+    """Lines of .env and YAML, JSON, reprs, headers, commands, markup."""
+    assert mask_secrets(text) == masked if masked else "REDACTED" in mask_secrets(text)
+
+
+def test_hostile_text_costs_what_its_length_costs() -> None:
+    """No family of texts costs more than twenty microseconds a character, however long it is."""
+    slow: dict[str, float] = {}
+    for name, piece in families():
+        text = (piece * (6_000 // len(piece) + 1))[:6_000]
+        begun = time.thread_time()
+        find_secrets(text)
+        took = (time.thread_time() - begun) / len(text) * 1e6
+        if took > 20:
+            slow[name] = took
+    assert slow == {}
+
+
+@pytest.mark.slow
+def test_hostile_text_of_many_times_the_length_costs_as_many_times() -> None:
+    """What is quadratic costs a hundred times as much for ten times the text."""
+    grown: dict[str, float] = {}
+    for name, piece in families():
+        text = (piece * (30_000 // len(piece) + 1))[:30_000]
+        small = min(_seconds(text[:3_000]) for _ in range(3))
+        if small * 10 > 1e-3 and _seconds(text) > 40 * small:
+            large = min(_seconds(text) for _ in range(3))
+            if large > 40 * min(_seconds(text[:3_000]) for _ in range(5)):
+                grown[name] = large / small
+    assert grown == {}
+
+
+def _seconds(text: str) -> float:
+    begun = time.thread_time()
+    find_secrets(text)
+    return time.thread_time() - begun
