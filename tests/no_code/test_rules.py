@@ -426,3 +426,26 @@ def test_tools_that_are_told_by_text(stage: Stage) -> None:
     assert found == [(2, 2, "final"), (1, 0, "final")]
     assert stage.rows.turns[1].user_message == "And in Pisa?"
     assert [tool.result for tool in stage.rows.tools] == ["25 degrees", "Sunny"]
+
+
+def test_arguments_that_are_sent_again_as_text(stage: Stage) -> None:
+    """A structured answer: the application's history has its JSON, written another way."""
+    choice = {"type": "function", "function": {"name": "look"}}
+    call = call_of("t1", "look", at="Rome", days=2)
+    stage.model.chat([user("q0")], said(None, call), "r", tools=[TOOL], tool_choice=choice)
+    history = [user("q0"), said('{"days":2,"at":"Rome"}'), user("q1")]
+    stage.model.chat(history, said("ok"), "r")
+    assert len(set(sessions(stage.rows))) == 1
+    assert stage.rows.turns[0].response_text == '{"at":"Rome","days":2}'
+
+
+def test_a_final_answer_by_tool(stage: Stage) -> None:
+    """The turn is over with it, and it is the reply."""
+    call = call_of("t1", "final_answer", answer="It is sunny.")
+    stage.model.chat([user("q0")], said(None, call), "r", tools=[TOOL], tool_choice="required")
+    (turn,) = stage.rows.turns
+    assert (turn.status, turn.stop_reason, turn.response_text) == (
+        "final",
+        "completed",
+        "It is sunny.",
+    )

@@ -51,6 +51,8 @@ from turnspan_clickhouse.normalise.turns import DerivedTurn, Event
 from turnspan_clickhouse.normalise.written import write_content
 from turnspan_clickhouse.records import LlmCall, ToolCall, TurnSummary
 
+FINAL_ANSWER = "final_answer"
+"""The tool by which agents that must call one say their answer (smolagents)."""
 MAX_OPEN = 20_000
 """Turns and calls under way that are kept in mind."""
 
@@ -123,6 +125,7 @@ class DerivedTurns:
         if found is None:
             return
         node, forced = found
+        forced = forced or [str(c.get("name")) for c in reply.tool_calls] == [FINAL_ANSWER]
         turn = node.turn
         calls = reply.tool_calls
         requests = [(str(c.get("id") or ""), str(c.get("name")), c.get("arguments")) for c in calls]
@@ -133,6 +136,8 @@ class DerivedTurns:
         if not node.failed:
             one_choice = len(first_choice(dialect, reply.output)) == len(reply.output)
             answers = self._reader.answers(reply.output, one_choice) if reply.output else []
+            if forced and calls:
+                answers.append(self._reader.arguments(calls[0]))
             self._conversations.answered(node, answers, row.response_id)
         node.pending = asked_for(calls, row.round, facts.end_time)
         self._conversations.nodes.waits(node)

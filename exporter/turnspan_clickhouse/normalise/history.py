@@ -81,6 +81,8 @@ class Answer:
     __slots__ = ("call_ids", "keys", "text")
 
     def __init__(self, text: str, calls: list[Part], reader: HistoryReader) -> None:
+        if text[:1] in ("{", "["):
+            text = canonical(text)
         self.text = "".join(text.split())  # blocks are joined this way and that on their way back
         self.call_ids = sorted(str(call["id"]) for call in calls if call.get("id"))
         self.keys: list[int] = []
@@ -147,6 +149,10 @@ class HistoryReader:
         for each in said:
             calls += each.calls
         return Answer("".join([each.text for each in said]), calls, self)
+
+    def arguments(self, call: Part) -> Answer:
+        """A tool call as an application that takes its arguments for the answer sends it again."""
+        return Answer(_arguments(call), [], self)
 
     def system(self, dialect: str, request: RequestParts) -> int:
         """The key of the system prompt, field or leading messages, clocks and numbers masked."""

@@ -178,22 +178,28 @@ class NodeIndex:
 
     def waiting_for_tool(self, facts: SpanFacts, tool: ToolCall) -> Node | None:
         """The newest call that asked for a tool of this name, with these arguments, before it
-        began; those of its own trace before others."""
+        began; those of its own trace before others. In its own trace the name is enough: frameworks
+        write arguments in ways of their own."""
         found: Node | None = None
+        only_named: Node | None = None
         for call_id in reversed(self._waiting):
             for node in reversed(self._waiting[call_id]):
                 asked = node.pending.get(call_id)
                 if (
-                    asked is not None
-                    and asked.name == tool.name
-                    and asked.replied <= facts.start_time
-                    and node.conversation.project == facts.project
-                    and is_same_call(asked, tool)
+                    asked is None
+                    or asked.name != tool.name
+                    or asked.replied > facts.start_time
+                    or node.conversation.project != facts.project
                 ):
-                    if node.trace_id == facts.trace_id:
+                    continue
+                same_trace = node.trace_id == facts.trace_id
+                if is_same_call(asked, tool):
+                    if same_trace:
                         return node
                     found = found or node
-        return found
+                elif same_trace:
+                    only_named = only_named or node
+        return found or only_named
 
     def _drop(self, node: Node) -> None:
         for key in node.indexed:

@@ -10,6 +10,7 @@ from typing import Any, Final
 import orjson
 
 from turnspan.content.redact import Redactor
+from turnspan.content.shapes import is_dict
 from turnspan.turn import ToolRequest, Turn, Usage
 from turnspan_clickhouse.batch import Batch
 from turnspan_clickhouse.normalise.history import canonical
@@ -238,8 +239,16 @@ def _response_of(events: Sequence[Event]) -> str:
                 return row.response_text
             if event.forced and row.tool_calls:
                 asked: Any = orjson.loads(row.tool_calls)
-                return canonical(asked[0]["arguments"])
+                return _said_by(asked[0]["arguments"])
     return ""
+
+
+def _said_by(arguments: Any) -> str:
+    """What a tool call says that is an answer: its one text, else all of it."""
+    values: list[Any] = list(arguments.values()) if is_dict(arguments) else []
+    if len(values) == 1 and isinstance(values[0], str):
+        return values[0]
+    return canonical(arguments)
 
 
 def _cost_of(events: Sequence[Event]) -> Decimal | None:
