@@ -14,6 +14,7 @@ import click
 
 from turnspan_console.failures import UNAVAILABLE, USAGE, Failure
 from turnspan_console.options import chosen_dsn, store_option
+from turnspan_console.output import note
 
 if TYPE_CHECKING:
     from turnspan_clickhouse.dsn import Dsn
@@ -113,21 +114,19 @@ def _serve(receiver: Receiver, dsn: Dsn, host: str, port: int, tokens: list[str]
     except OSError as error:
         raise Failure(f"{host}:{port} cannot be listened on: {error}", UNAVAILABLE) from None
     receiver.address = "{}:{}".format(*listener.getsockname()[:2])
-    click.echo(f"turnspan: listening on http://{receiver.address}, landing in {dsn}", err=True)
+    note(f"listening on http://{receiver.address}, landing in {dsn}")
     if not tokens and not _is_loopback(host):
-        click.echo(
-            f"turnspan: anyone who reaches {receiver.address} can write records: "
-            f"set --token-file or {TOKEN_VARIABLE}",
-            err=True,
+        note(
+            f"anyone who reaches {receiver.address} can write records: "
+            f"set --token-file or {TOKEN_VARIABLE}"
         )
     # uvicorn raises the signal again when it has stopped: an orderly end is not a failure.
     signal.signal(signal.SIGTERM, _ended)
     uvicorn.Server(config).run(sockets=[listener])
     counts = receiver.counts
-    click.echo(
-        f"turnspan: stopped; {counts['spans']:,} spans taken, {counts['again']:,} sent again, "
-        f"{counts['refused']:,} refused, {counts['lost']:,} lost",
-        err=True,
+    note(
+        f"stopped; {counts['spans']:,} spans taken, {counts['again']:,} sent again, "
+        f"{counts['refused']:,} refused, {counts['lost']:,} lost"
     )
 
 
