@@ -40,7 +40,7 @@ def private_folder(folder: Path) -> Path:
         return folder
     if not stat.S_ISDIR(found.st_mode):
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))
-    loose = found.st_mode & (0o007 if found.st_mode & stat.S_ISGID else _OTHERS)
+    loose = _loose(found)
     ours = found.st_uid == os.geteuid() and not found.st_mode & stat.S_ISVTX
     if ours and all(_OURS.fullmatch(name) for name in os.listdir(folder)):
         folder.chmod(stat.S_IMODE(found.st_mode) & ~loose)
@@ -48,11 +48,15 @@ def private_folder(folder: Path) -> Path:
 
 
 def open_to_others(folder: Path) -> bool:
-    """Whether somebody else may look into a folder that is there."""
+    """Whether others than its owner, or the group it is shared with, may use a folder."""
     try:
-        return bool(folder.stat().st_mode & _OTHERS)
-    except OSError:
+        return bool(_loose(folder.stat()))
+    except OSError:  # it is not there
         return False
+
+
+def _loose(found: os.stat_result) -> int:
+    return found.st_mode & (0o007 if found.st_mode & stat.S_ISGID else _OTHERS)
 
 
 def close_to_others(folder: Path) -> None:

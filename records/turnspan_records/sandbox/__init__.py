@@ -18,7 +18,14 @@ from turnspan_clickhouse.errors import QueryError
 from turnspan_clickhouse.readers import ALLOWS_SETTINGS, Reader
 from turnspan_clickhouse.stores import Result, Store
 from turnspan_records.sandbox.grants import beyond_reading
-from turnspan_records.sandbox.guard import FILES, WRITE, RefusedError, check, check_statement
+from turnspan_records.sandbox.guard import (
+    FILES,
+    WRITE,
+    RefusedError,
+    check,
+    check_statement,
+    sets_final,
+)
 from turnspan_records.sandbox.tree import parse
 
 __all__ = ["FILES", "PAGE", "WRITE", "Limits", "RefusedError", "Sandbox"]
@@ -30,6 +37,7 @@ _OUR_SCOPE = re.compile(
 )
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _MANY = "Multi-statements"
+_WRITTEN = "SELECT formatQuerySingleLine({sql:String})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +75,10 @@ class Sandbox:
     read from the network, and change settings, but still not the store."""
 
     def __init__(self, store: Store, *, limits: Limits | None = None, files: bool = False) -> None:
-        self._database = store.database
+        self._store = store
         self._files = files
-        self._embedded = store.dsn.embedded
-        settings = (limits or Limits()).settings()
-        self._reader = Reader(store, settings, readonly=ALLOWS_SETTINGS if files else 1)
+        self._settings = (limits or Limits()).settings()
+        self._readers: dict[int, Reader] = {}
 
     def query(self, sql: str, parameters: Mapping[str, Any] | None = None) -> Result:
         """Run one statement that reads. Values for ``{name:Type}`` travel as parameters.
@@ -84,27 +91,32 @@ class Sandbox:
         statement = self._statement(sql)
         check_statement(statement)
         given = _bound(statement, parameters or {})
+        # readonly=1 refuses every setting: `final` costs the engine's half of what keeps table
+        # functions out, the guard's holds.
+        reader = self._reader(ALLOWS_SETTINGS if self._files or sets_final(statement) else 1)
         try:
-            tree = parse(self._reader.text(f"EXPLAIN AST {statement}", given))
+            tree = parse(reader.text(f"EXPLAIN AST {statement}", given))
         except QueryError as error:
             if error.code != _READONLY:
                 raise
             raise RefusedError("SETTINGS cannot be changed here", FILES) from None
         except ValueError as error:
             raise RefusedError(f"The statement cannot be looked into ({error})") from None
-        check(tree, statement, self._database, files=self._files)
+        check(tree, statement, self._store.database, files=self._files)
         if self._files and tree.kind == "SelectWithUnionQuery" and len(tree.children) > 1:
-            self._reader.text(statement, given)  # into a file, in a format of its own
+            reader.text(statement, given)  # into a file, in a format of its own
             return Result((), (), [])
-        return self._reader.query(statement, given)
+        return reader.query(statement, given)
 
     def warnings(self) -> list[str]:
         """What a user of a server may do beyond reading, in a sentence; empty for others."""
-        return [] if self._embedded else beyond_reading(self._reader)
+        return [] if self._store.dsn.embedded else beyond_reading(self._reader(1))
 
     def close(self) -> None:
         """Release what the sandbox opened; the store stays open."""
-        self._reader.close()
+        for reader in self._readers.values():
+            reader.close()
+        self._readers.clear()
 
     def __enter__(self) -> Sandbox:
         return self
@@ -112,10 +124,15 @@ class Sandbox:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _reader(self, readonly: int) -> Reader:
+        if readonly not in self._readers:
+            self._readers[readonly] = Reader(self._store, self._settings, readonly=readonly)
+        return self._readers[readonly]
+
     def _statement(self, sql: str) -> str:
         """The one statement in the text, as the engine writes it."""
         try:
-            found = self._reader.query("SELECT formatQuerySingleLine({sql:String})", {"sql": sql})
+            found = self._reader(1).query(_WRITTEN, {"sql": sql})
         except QueryError as error:
             if error.code == _SYNTAX_ERROR and _MANY in str(error):
                 raise RefusedError("Only one statement is run at a time", WRITE) from None

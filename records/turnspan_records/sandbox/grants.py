@@ -10,6 +10,7 @@ from turnspan_clickhouse.readers import Reader
 _GRANT = re.compile(r"GRANT (.+?)(?: ON .+?)? TO ", re.DOTALL)
 _COLUMNS = re.compile(r"\([^()]*\)")
 _READS = re.compile(r"SELECT|SHOW(?: [A-Z ]+)?|USAGE")
+_WORST = frozenset({"INSERT", "ALTER", "DROP", "CREATE", "ALL"})
 _TOLD = 4
 
 
@@ -30,7 +31,8 @@ def beyond_reading(reader: Reader) -> list[str]:
                 more[right.strip()] = None
     if not more:
         return []
-    told = ", ".join(list(more)[:_TOLD]) + (", ..." if len(more) > _TOLD else "")
+    worst = sorted(more, key=lambda right: right not in _WORST)
+    told = ", ".join(worst[:_TOLD]) + (", ..." if len(more) > _TOLD else "")
     return [
         f"The store's user may do more than read ({told}): queries are kept from it, and a user "
         "with nothing but SELECT (turnspan_reader in deploy/) would be kept from it by the server."

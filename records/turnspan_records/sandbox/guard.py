@@ -41,6 +41,8 @@ _NODES = frozenset(
         *("Collation", "DescribeQuery"),
     )
 )
+_QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`", re.DOTALL)
+_SETTINGS = re.compile(r"\bSETTINGS\b( final = [01](?![\w,.]))?")
 _SPECIAL = {
     "Set": ("SETTINGS cannot be changed here", FILES),
     "ColumnsApplyTransformer": ("APPLY is refused, whose function nobody sees: write it out", ""),
@@ -85,6 +87,13 @@ def check_statement(sql: str) -> None:
         )
 
 
+def sets_final(sql: str) -> bool:
+    """Whether the statement has SETTINGS, and all of them are ``final``: every version of a record,
+    or each record once. That is the reader's business; no limit hangs on it."""
+    found = _SETTINGS.findall(_QUOTED.sub("''", sql))
+    return bool(found) and all(found)
+
+
 def check(tree: Node, sql: str, database: str, *, files: bool = False) -> None:
     """Refuse what is more than reading the records of ``database``.
 
@@ -94,7 +103,7 @@ def check(tree: Node, sql: str, database: str, *, files: bool = False) -> None:
     Raises:
         RefusedError: it may not be run.
     """
-    if tree.kind.startswith(("Show", "Exists")):
+    if sql.startswith(("SHOW", "EXISTS")):
         _check_show(sql, database, files=files)
         return
     asked = _explained(tree, files=files)
@@ -103,9 +112,15 @@ def check(tree: Node, sql: str, database: str, *, files: bool = False) -> None:
     if files:
         return
     if asked.kind == "DescribeQuery" and len(asked.children) != 1:
-        raise RefusedError("FORMAT and SETTINGS are not for a query", FILES)
+        raise _output()
+    settings = 0
     for node, parent in asked.walk():
-        _check_node(node, parent, database)
+        if node.kind == "Set" and sets_final(sql):
+            settings += 1
+        else:
+            _check_node(node, parent, database)
+    if settings > len(_SETTINGS.findall(_QUOTED.sub("''", sql))):
+        raise RefusedError(*_SPECIAL["Set"])
 
 
 def _explained(tree: Node, *, files: bool) -> Node:
