@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import json
+import logging
 import os
 import sys
 import traceback
@@ -113,6 +114,18 @@ def tell(text: str, *, dim: bool = False) -> None:
 def progress(text: str) -> None:
     """Replace the line of standard error's terminal that the cursor is on."""
     click.echo(f"\r\033[2K{visible(text)}", nl=False, err=True)
+
+
+def log_to_people() -> None:
+    """Have the log written to standard error, with a time; a record may quote what came in."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(_Marked("%(asctime)s %(message)s"))
+    logging.basicConfig(handlers=[handler], level=logging.INFO)
+
+
+class _Marked(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return visible(super().format(record))
 
 
 def unexpected(

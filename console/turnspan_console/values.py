@@ -88,6 +88,13 @@ def short_ids(texts: Sequence[str]) -> list[str]:
     return list(texts)
 
 
+def without_credentials(url: str) -> str:
+    """An address without the user and the password that may stand in it, however written."""
+    before, at, place = url.rpartition("@")
+    scheme, separator, _ = before.partition("://")
+    return f"{scheme}{separator}{place}" if at and separator else place
+
+
 def human(value: Any, column: str) -> str:
     """A value of a column as a person reads it; the column's name says what it holds."""
     if value is None:

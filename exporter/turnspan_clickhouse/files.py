@@ -41,6 +41,8 @@ def private_folder(folder: Path) -> Path:
     if not stat.S_ISDIR(found.st_mode):
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))
     loose = _loose(found)
+    if not loose:
+        return folder
     ours = found.st_uid == os.geteuid() and not found.st_mode & stat.S_ISVTX
     if ours and all(_OURS.fullmatch(name) for name in os.listdir(folder)):
         folder.chmod(stat.S_IMODE(found.st_mode) & ~loose)
@@ -56,6 +58,8 @@ def open_to_others(folder: Path) -> bool:
 
 
 def _loose(found: os.stat_result) -> int:
+    if not _MODES:
+        return 0
     return found.st_mode & (0o007 if found.st_mode & stat.S_ISGID else _OTHERS)
 
 

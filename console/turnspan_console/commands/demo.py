@@ -14,6 +14,7 @@ import click
 from turnspan_console.failures import FINDING, USAGE, Failure
 from turnspan_console.options import chosen_dsn, store_option, store_text
 from turnspan_console.output import Output, note, progress
+from turnspan_console.values import without_credentials
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -239,7 +240,8 @@ class _Progress:
 
 def _otlp() -> str:
     names = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
-    return next((os.environ[name] for name in names if os.environ.get(name)), "")
+    named = next((os.environ[name] for name in names if os.environ.get(name)), "")
+    return without_credentials(named)
 
 
 def _print_counts(planned: list[Session], store: Store, output: Output) -> bool:
