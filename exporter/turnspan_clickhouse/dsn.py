@@ -104,7 +104,7 @@ def parse(text: str | None = None) -> Dsn:
             "characters of the password in percent (%5B for [)."
         ) from None
     if parts.scheme == "chdb":
-        if parts.netloc or not parts.path.startswith("/") or re.search(r":[^/]*@", parts.path):
+        if parts.netloc or not parts.path.startswith("/") or re.search(":.*@", parts.path):
             raise StoreError(
                 f"The store {_masked(text)!r} is not an absolute path: "
                 "write it as chdb:///absolute/path (three slashes)."
