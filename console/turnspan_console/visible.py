@@ -21,6 +21,8 @@ UNFIT = re.compile(
     r"|(?<=[\ufe00-\ufe0f])[\ufe00-\ufe0f]"
 )
 """Control characters, halves of pairs, what changes the direction of text, and what is not seen."""
+_SUSPECT = re.compile(rf"[{_STEERS}{_HIDES}\u200c\u200d\ufe00-\ufe0f]")
+_ASCII_CONTROL = bytes(code for code in (*range(0x20), 0x7F) if code not in b"\t\n")
 _CONTROL = re.compile(rf"[{_STEERS}]")
 _FORMULA = re.compile(r"[\s\ufffd]*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r]")
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d+)?(?:e[+-]?\d+)?|inf)", re.ASCII | re.IGNORECASE)
@@ -29,9 +31,7 @@ _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d+)?(?:e[+-]?\d+)?|inf)", re.ASCII | re.
 def visible(text: str) -> str:
     """The text with a mark for every character that is unfit: ``\N{REPLACEMENT CHARACTER}`` for
     control characters, ``<U+202E>`` for what is not seen. Line breaks and tabs stay."""
-    if text.isascii() and text.isprintable():
-        return text
-    return UNFIT.sub(mark, text.replace("\r\n", "\n"))
+    return text if _fit(text) else UNFIT.sub(mark, text.replace("\r\n", "\n"))
 
 
 def mark(found: re.Match[str]) -> str:
@@ -44,13 +44,21 @@ def mark(found: re.Match[str]) -> str:
 
 def json_text(text: str) -> str:
     """Dumped JSON with an escape for every unfit character, so that it reads back the same."""
-    return UNFIT.sub(_json_escape, text)
+    return text if _fit(text) else UNFIT.sub(_json_escape, text)
 
 
 def cell(text: str) -> str:
     """A text for a cell of csv that no spreadsheet takes for a formula, and that is visible."""
     text = visible(text)
     return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
+
+
+def _fit(text: str) -> bool:
+    """Whether nothing in it can be unfit: the quick way for almost every text."""
+    if text.isascii():
+        raw = text.encode()
+        return len(raw) == len(raw.translate(None, _ASCII_CONTROL))
+    return _SUSPECT.search(text) is None
 
 
 def _json_escape(found: re.Match[str]) -> str:

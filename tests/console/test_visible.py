@@ -22,9 +22,10 @@ from support.landing import insert
 from support.story import CALL, TOOL, TRACE, TURN, Invoke, story
 from support.terminal import on_terminal
 from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.migrate import migrate
+from turnspan_clickhouse.migrate import SCHEMA_VERSION, migrate
 from turnspan_clickhouse.receive.accounts import Account, write_account
 from turnspan_clickhouse.records import Annotation, Message, Record
+from turnspan_clickhouse.segments import new_name
 from turnspan_clickhouse.spool import Spool
 from turnspan_clickhouse.stores import open_store
 from turnspan_console.visible import cell, json_text, visible
@@ -107,7 +108,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> str:
         )
     spool = Spool(dsn.spool)
     spool.rejected_folder.mkdir(parents=True)
-    name = "00018c2e5d7a3f10-00000001-h.1.aaaaaaaa-turn_summary-v1.native"
+    name = new_name("host-1", SCHEMA_VERSION, "turn_summary")
     (spool.rejected_folder / name).write_bytes(b"x")
     (spool.rejected_folder / f"{name}.error").write_text(f"refused {POISON}")
     account = Account(

@@ -17,7 +17,8 @@ from turnspan_console.output import Output, note
 def command(dry_run: bool, all_: bool, jaeger: bool, jaeger_content: bool) -> None:
     """Create or update the tables and views of the store.
 
-    An embedded store is migrated whenever it is read; a server is if the user may create tables.
+    An embedded store that exists is migrated whenever it is read, a server only by this command or
+    when records wait for it.
     Every step may run twice: a migration that was stopped is mended by running it again. A table or
     view that was dropped is made again.
     """
