@@ -37,10 +37,10 @@ PARAMETERS = {
 }  # fmt: skip
 
 
-def timed(run: Callable[[], object]) -> float:
+def timed(run: Callable[..., object], *arguments: object) -> float:
     """Milliseconds of one run."""
     begun = time.perf_counter()
-    run()
+    run(*arguments)
     return (time.perf_counter() - begun) * 1e3
 
 
@@ -55,8 +55,8 @@ def measure(name: str, dsn: Dsn) -> None:
                 plain: list[float] = []
                 guarded: list[float] = []
                 for _ in range(ROUNDS):
-                    plain.append(timed(lambda sql=sql: store.query(sql, PARAMETERS)))
-                    guarded.append(timed(lambda sql=sql: sandbox.query(sql, PARAMETERS)))
+                    plain.append(timed(store.query, sql, PARAMETERS))
+                    guarded.append(timed(sandbox.query, sql, PARAMETERS))
                 one, two = statistics.median(plain), statistics.median(guarded)
                 print(f"{name:9} {what:16} {one:6.1f} ms plain {two:6.1f} ms in the sandbox")
         print(f"{name:9} {'the first query':16} {statistics.median(opening):6.1f} ms")
@@ -66,7 +66,7 @@ def marks() -> None:
     """Print how fast texts are looked through before they are printed."""
     for what, text in (("ASCII", "x = 1 " * 2**17), ("lines", "a line of text\n" * 2**16),
                        ("Greek", "\u03b1\u03b2\u03b3 " * 2**18)):  # fmt: skip
-        took = statistics.median(timed(lambda text=text: visible(text)) for _ in range(5))
+        took = statistics.median(timed(visible, text) for _ in range(5))
         print(f"marks     {what:16} {len(text) / took / 1e3:6.0f} million characters a second")
 
 

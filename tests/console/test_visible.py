@@ -108,7 +108,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> str:
         )
     spool = Spool(dsn.spool)
     spool.rejected_folder.mkdir(parents=True)
-    name = new_name("host-1", SCHEMA_VERSION, "turn_summary")
+    name = new_name("host-1", SCHEMA_VERSION, "turn_summary", b"x")
     (spool.rejected_folder / name).write_bytes(b"x")
     (spool.rejected_folder / f"{name}.error").write_text(f"refused {POISON}")
     account = Account(
