@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 
 __all__ = ["main"]
@@ -23,7 +24,10 @@ def main() -> int:
         )
         return 2
     from turnspan_console.cli import turnspan
+    from turnspan_console.output import unexpected
 
+    os.umask(0o077)  # what is made from here on, the engine's files above all, is its owner's alone
+    sys.excepthook = unexpected
     # What they log is told as a sentence of our own, or by the doctor.
     for name in ("clickhouse_connect", "turnspan"):
         logging.getLogger(name).addHandler(logging.NullHandler())

@@ -11,6 +11,8 @@ import click
 from turnspan_console import commands
 from turnspan_console.failures import explained
 from turnspan_console.options import store_option
+from turnspan_console.output import Output
+from turnspan_console.visible import visible
 
 SECTIONS: dict[str, tuple[str, ...]] = {
     "Read": ("diagnose", "sessions", "turns", "replay", "show", "sql"),
@@ -62,7 +64,10 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         with explained():
-            return super().invoke(ctx)
+            try:
+                return super().invoke(ctx)
+            except click.UsageError as error:  # it may quote what was given
+                raise click.UsageError(visible(error.format_message()), error.ctx) from None
 
 
 def _nearest(name: str, known: list[str]) -> str:
@@ -76,7 +81,7 @@ def _print_version(context: click.Context, _parameter: click.Parameter, wanted: 
     if wanted and not context.resilient_parsing:
         from turnspan import __version__
 
-        click.echo(f"turnspan {__version__}")
+        Output().line(f"turnspan {__version__}")
         context.exit()
 
 

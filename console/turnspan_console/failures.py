@@ -12,6 +12,7 @@ from typing import IO, Any
 import click
 
 from turnspan_clickhouse.errors import OTHER_COLUMNS, QueryError, StoreError
+from turnspan_console.output import note
 
 FINDING = 1
 USAGE = 2
@@ -35,7 +36,7 @@ class Failure(click.ClickException):
         return self._exit_code
 
     def show(self, file: IO[Any] | None = None) -> None:
-        click.echo(f"turnspan: {self.message}", err=True)
+        note(self.message)
 
 
 @contextlib.contextmanager

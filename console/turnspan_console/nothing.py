@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import click
+from turnspan_console.output import note
 
 if TYPE_CHECKING:
     from turnspan_clickhouse.stores import Store
@@ -24,4 +24,4 @@ def explain(
     from turnspan_records.absence import why_nothing
 
     reason = why_nothing(store, project=project, window=window, session=session, kind=kind)
-    click.echo(f"turnspan: {what} in {store.dsn}{reason and f': {reason}'}.", err=True)
+    note(f"{what} in {store.dsn}{reason and f': {reason}'}.")

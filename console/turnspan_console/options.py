@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from turnspan_console.failures import USAGE, Failure
+from turnspan_console.output import note
 
 if TYPE_CHECKING:
     from turnspan_clickhouse.dsn import Dsn
@@ -48,6 +49,16 @@ def format_option(*formats: str) -> Callable[[F], F]:
         show_default=True,
         help="How to print the answer.",
     )
+
+
+def raw_option(command: F) -> F:
+    """``--raw``, for commands that print csv."""
+    return click.option(
+        "--raw",
+        is_flag=True,
+        help="With --format csv: texts exactly as recorded, with the control characters and the "
+        "formulas (= + - @) that are made harmless otherwise.",
+    )(command)
 
 
 def window_options(command: F) -> F:
@@ -101,8 +112,11 @@ def chosen_dsn() -> Dsn:
         raise Failure(str(error), USAGE) from None
 
 
-def open_chosen() -> Store:
-    """The store, migrated and with what waited in its spool, as every reading command wants it."""
+def open_chosen(*, create: bool = False) -> Store:
+    """The store, up to date and with what waited in its spool, as every reading command wants it.
+
+    One that does not exist is a failure, or made where ``create`` says so.
+    """
     from turnspan_records.access import open_dsn
 
-    return open_dsn(chosen_dsn(), note=lambda text: click.echo(f"turnspan: {text}", err=True))
+    return open_dsn(chosen_dsn(), note=note, create=create)

@@ -1,18 +1,28 @@
-"""Where a command writes: a terminal gets colour and its width, a pipe gets plain full text."""
+"""Where a command writes: a terminal gets colour and its width, a pipe gets plain full text.
+
+Nothing else in the command writes: what is unfit to be seen (``visible``) is marked here, whoever
+forgot it, in all that is not our own colour.
+"""
 
 from __future__ import annotations
 
+import csv
 import json
+import logging
 import os
 import sys
+import traceback
+from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import click
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from turnspan_console.visible import UNFIT, cell, json_text, mark, visible
 
-    from rich.console import Console, RenderableType
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rich.console import Console
     from rich.text import Text
 
 PIPE_WIDTH = 100
@@ -57,10 +67,10 @@ class Output:
     def line(self, text: Text | str = "") -> None:
         """One line, never wrapped, cut or padded."""
         if isinstance(text, str):
-            click.echo(text, color=True)
+            click.echo(visible(text), color=True)
             return
         with self.console.capture() as capture:
-            self.console.print(text, soft_wrap=True, end="")
+            self.console.print(_marked(text), soft_wrap=True, end="")
         click.echo(capture.get(), color=True)
 
     def lines(self, texts: Iterable[Text | str]) -> None:
@@ -68,16 +78,75 @@ class Output:
         for text in texts:
             self.line(text)
 
-    def prose(self, renderable: RenderableType) -> None:
+    def prose(self, text: Text) -> None:
         """Text wrapped to the width, lines without trailing blanks."""
         with self.console.capture() as capture:
-            self.console.print(renderable)
+            self.console.print(_marked(text))
         for line in capture.get().splitlines():
             click.echo(line.rstrip(), color=True)
 
     def json(self, value: Any) -> None:
         """A value as JSON: indented for a terminal and for people alike."""
-        click.echo(json.dumps(value, ensure_ascii=False, indent=2, default=str))
+        click.echo(json_text(json.dumps(value, ensure_ascii=False, indent=2, default=str)))
+
+    def json_line(self, value: Any) -> None:
+        """A value as JSON on one line."""
+        click.echo(json_text(json.dumps(value, ensure_ascii=False)))
+
+    def csv(self, rows: Iterable[Sequence[str]], *, raw: bool = False) -> None:
+        """Rows of texts as csv: visible, and none of them a formula for a spreadsheet, unless
+        ``raw`` is wanted."""
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        for row in rows:
+            writer.writerow(row if raw else [cell(one) for one in row])
+
+
+def note(text: str) -> None:
+    """A sentence to people on standard error."""
+    tell(f"turnspan: {text}")
+
+
+def tell(text: str, *, dim: bool = False) -> None:
+    """A line on standard error."""
+    click.secho(visible(text), err=True, dim=dim)
+
+
+def progress(text: str) -> None:
+    """Replace the line of standard error's terminal that the cursor is on."""
+    click.echo(f"\r\033[2K{visible(text)}", nl=False, err=True)
+
+
+def log_to_people() -> None:
+    """Have the log written to standard error, with a time; a record may quote what came in."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(_Marked("%(asctime)s %(message)s"))
+    logging.basicConfig(handlers=[handler], level=logging.INFO)
+
+
+class _Marked(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return visible(super().format(record))
+
+
+def unexpected(
+    kind: type[BaseException], error: BaseException, trace: TracebackType | None
+) -> None:
+    """``sys.excepthook``: a traceback may quote what was recorded."""
+    for text in traceback.format_exception(kind, error, trace):
+        sys.stderr.write(visible(text))
+
+
+def _marked(text: Text) -> Text:
+    if not UNFIT.search(text.plain):
+        return text
+    found = list(UNFIT.finditer(text.plain))
+    pieces = text.divide([at for one in found for at in one.span()])
+    for one, piece in zip(found, pieces[1::2], strict=True):
+        piece.plain = mark(one)
+    joined = text.blank_copy()
+    for piece in pieces:
+        joined.append_text(piece)
+    return joined
 
 
 _COLORS: dict[bool, Any] = {True: "standard", False: None}

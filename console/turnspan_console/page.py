@@ -5,8 +5,9 @@ from __future__ import annotations
 from rich.cells import cell_len, chop_cells
 from rich.text import Text
 
-from turnspan_console import styles, values
+from turnspan_console import styles
 from turnspan_console.output import Output
+from turnspan_console.visible import visible
 
 
 class Page:
@@ -44,14 +45,14 @@ class Page:
         text = Text()
         for piece in pieces:
             words, style = (piece, "") if isinstance(piece, str) else piece
-            text.append(values.printable(words), style=style or None)
+            text.append(visible(words), style=style or None)
         if self.output.terminal and cell_len(text.plain) > self.width:
             text.truncate(self.width, overflow="ellipsis")
         self.output.line(self._gutter.copy().append_text(text))
 
     def text(self, words: str, *, mark: str = "", style: str = "", limit: int = 12) -> None:
         """A block of text behind a mark, of at most ``limit`` lines unless the page is full."""
-        lines = self._wrapped(values.printable(words.strip("\n").rstrip()), len(mark)) or [""]
+        lines = self._wrapped(visible(words.strip("\n").rstrip()), len(mark)) or [""]
         left = 0 if self.full or len(lines) <= limit + 1 else len(lines) - limit
         for at, line in enumerate(lines[: len(lines) - left]):
             text = self._gutter.copy().append(mark if at == 0 else " " * len(mark), style or None)

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import csv
-import json
-import sys
-
 from turnspan_clickhouse.stores import Result
 from turnspan_console import values
 from turnspan_console.output import Output
 
 
 def print_result(
-    result: Result, format_: str, output: Output, *, exact: bool = False, indent: int = 0
+    result: Result,
+    format_: str,
+    output: Output,
+    *,
+    exact: bool = False,
+    raw: bool = False,
+    indent: int = 0,
 ) -> None:
     """Write a result as ``table``, ``json`` (an array), ``jsonl`` or ``csv``.
 
-    ``exact`` keeps a table's values as the store has them, which is what ``turnspan sql`` wants.
+    ``exact`` keeps a table's values as the store has them, which is what ``turnspan sql`` wants,
+    ``raw`` the texts of csv, whatever a terminal or a spreadsheet makes of them.
     """
     if format_ == "table":
         from turnspan_console import tables
@@ -30,12 +33,10 @@ def print_result(
         output.json([_plain(result, row) for row in result.rows])
     elif format_ == "jsonl":
         for row in result.rows:
-            output.line(json.dumps(_plain(result, row), ensure_ascii=False))
+            output.json_line(_plain(result, row))
     else:
-        writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerow(result.names)
-        for row in result.rows:
-            writer.writerow([values.raw(cell) for cell in row])
+        output.csv([result.names], raw=raw)
+        output.csv(([values.raw(cell) for cell in row] for row in result.rows), raw=raw)
 
 
 def _plain(result: Result, row: object) -> dict[str, object]:

@@ -11,22 +11,18 @@ from datetime import date, datetime, timezone
 from decimal import Decimal
 from typing import Any, cast
 
+from turnspan_console.visible import visible
+
 _HEX_ID = re.compile(r"[0-9a-f]{16}|[0-9a-f]{32}")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 UNKNOWN = "-"
 """What stands for a value that is not known."""
 
 
-def printable(text: str) -> str:
-    """The text without control characters: recorded text never steers the terminal."""
-    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
-
-
 def one_line(text: str) -> str:
     """The text on one line, runs of white space as one blank."""
-    return printable(" ".join(text.split()))
+    return visible(" ".join(text.split()))
 
 
 def seconds(value: float) -> str:
@@ -90,6 +86,13 @@ def short_ids(texts: Sequence[str]) -> list[str]:
         if len({text[:length] for text in ids}) == len(ids):
             return [text[:length] if text in ids else text for text in texts]
     return list(texts)
+
+
+def without_credentials(url: str) -> str:
+    """An address without the user and the password that may stand in it, however written."""
+    before, at, place = url.rpartition("@")
+    scheme, separator, _ = before.partition("://")
+    return f"{scheme}{separator}{place}" if at and separator else place
 
 
 def human(value: Any, column: str) -> str:

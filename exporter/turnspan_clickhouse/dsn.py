@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from dataclasses import dataclass, field
+import re
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
@@ -23,8 +24,11 @@ from turnspan_clickhouse.errors import StoreError
 
 DEFAULT_DATABASE = "turnspan"
 
+_USER = re.compile(r"[\w.@+-]+")
+_HOST = re.compile(r"[A-Za-z0-9._-]+|[0-9A-Fa-f:.]+(?:%[\w.-]+)?")
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Dsn:
     """Where records live. ``str()`` is a DSN again, without the password."""
 
@@ -33,7 +37,7 @@ class Dsn:
     host: str = ""
     port: int = 0
     user: str = "default"
-    password: str = field(default="", repr=False)
+    password: str = ""
     database: str = DEFAULT_DATABASE
     cluster: str = ""
     replicated: bool = True
@@ -61,13 +65,18 @@ class Dsn:
         digest = hashlib.sha256(key.encode()).hexdigest()[:12]
         return data_folder() / "spool" / f"{self.host}-{digest}"
 
+    def __repr__(self) -> str:
+        return f"Dsn({str(self)!r})"
+
     def __str__(self) -> str:
         if self.path is not None:
             return f"chdb://{_slashes(self.path)}"
         cluster = f"?cluster={_quoted(self.cluster)}" if self.cluster else ""
         cluster += "" if self.replicated else "&replicated=no"
         host = f"[{self.host}]" if ":" in self.host else self.host
-        user, database = _quoted(self.user), _quoted(self.database)
+        # Without a password the user may be one that is written in its place.
+        known = self.password or _USER.fullmatch(self.user)
+        user, database = _quoted(self.user) if known else "***", _quoted(self.database)
         return f"{self.scheme}://{user}@{host}:{self.port}/{database}{cluster}"
 
 
@@ -95,7 +104,7 @@ def parse(text: str | None = None) -> Dsn:
             "characters of the password in percent (%5B for [)."
         ) from None
     if parts.scheme == "chdb":
-        if parts.netloc or not parts.path.startswith("/"):
+        if parts.netloc or not parts.path.startswith("/") or re.search(":.*@", parts.path):
             raise StoreError(
                 f"The store {_masked(text)!r} is not an absolute path: "
                 "write it as chdb:///absolute/path (three slashes)."
@@ -111,6 +120,12 @@ def parse(text: str | None = None) -> Dsn:
 
 def _server(text: str, scheme: str) -> Dsn:
     parts = urlsplit(text.strip())
+    if "@" in parts.path + parts.query or parts.fragment or ":" in unquote(parts.username or ""):
+        raise StoreError(
+            f"The store {_masked(text)!r} has a special character where none belongs: write those "
+            "of the user and the password in percent, %2F for /, %23 for #, %3F for ?, %40 for @, "
+            "and a plain : between the two."
+        )
     try:
         port = parts.port or (8443 if scheme == "https" else 8123)
     except ValueError:
@@ -118,7 +133,7 @@ def _server(text: str, scheme: str) -> Dsn:
             f"The port in the store {_masked(text)!r} is not a number. (If that is part of the "
             "password: write its special characters in percent, %2F for /, %23 for #, %3F for ?.)"
         ) from None
-    if not parts.hostname:
+    if not parts.hostname or not _HOST.fullmatch(parts.hostname):
         raise StoreError(
             f"The store {_masked(text)!r} names no host: "
             "write http(s)://user:password@host:port/database."
@@ -126,9 +141,7 @@ def _server(text: str, scheme: str) -> Dsn:
     options = parse_qs(parts.query)
     unknown = sorted(set(options) - {"cluster", "replicated"})
     if unknown:
-        raise StoreError(
-            f"The store has an unknown option {unknown[0]!r}; known are: cluster, replicated."
-        )
+        raise StoreError("The store has an unknown option; known are: cluster, replicated.")
     replicated = options.get("replicated", ["yes"])[0]
     if replicated not in ("yes", "no") or ("replicated" in options and "cluster" not in options):
         raise StoreError(
@@ -157,8 +170,9 @@ def _password_elsewhere() -> str:
     try:
         return Path(file).read_text(encoding="utf-8").rstrip("\r\n")
     except OSError as error:
+        named = repr(file) if Path(file).is_absolute() else "a file"  # not the password itself
         raise StoreError(
-            f"TURNSPAN_STORE_PASSWORD_FILE names {file!r}, which cannot be read: {error.strerror}."
+            f"TURNSPAN_STORE_PASSWORD_FILE names {named}, which cannot be read: {error.strerror}."
         ) from None
 
 
@@ -180,8 +194,10 @@ def _quoted(text: str) -> str:
 
 
 def _masked(text: str) -> str:
-    """A DSN for people: nothing of what stands where a password may, however it is misspelt."""
-    scheme, slashes, rest = text.partition("://")
-    name, at, place = rest.rpartition("@")
-    user, colon, _ = name.partition(":")
-    return f"{scheme}{slashes}{user}{colon and ':***'}{at}{place}"
+    """A misspelt DSN for people: of one that may hold a password nothing but the scheme, since the
+    password may stand anywhere in it."""
+    scheme, slashes, rest = text.strip().partition("://")
+    if scheme == "chdb" and not re.search("[@:]", rest):
+        return text.strip()
+    known = slashes and scheme in ("chdb", "http", "https")
+    return f"{scheme}{slashes}***" if known else "***"

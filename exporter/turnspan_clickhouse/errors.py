@@ -14,6 +14,10 @@ class StoreBusyError(StoreError):
     """Another process holds the embedded store."""
 
 
+class NoStoreError(StoreError):
+    """There is no store where one was to be read: nobody has recorded or migrated there."""
+
+
 class StoreUnavailableError(StoreError):
     """The server does not answer now; trying again later is right. ``late``: it was reached, and
     the answer did not come in time, as where there is too much to do at once."""

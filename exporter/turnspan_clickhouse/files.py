@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import re
+import stat
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -11,14 +14,96 @@ from pathlib import Path
 from turnspan_clickhouse.held import BINARY
 
 _TO_SYNC = os.O_RDWR if sys.platform == "win32" else os.O_RDONLY
+_MODES = sys.platform != "win32"
+"""Whether folders and files have an owner's, a group's and others' rights."""
+_OTHERS = 0o077
+_OURS = re.compile(
+    r"engine|spool|store|demo.*|lock.*|ship\.lock|writers|groups|rejected|receivers"
+    r"|totals\.json.*|.*\.native(\.tmp|\.error)?"
+)
+"""What stands in the folders that we make: one that holds anything else is somebody's."""
 
 
 def private_folder(folder: Path) -> Path:
-    """The folder, made with its parents if need be, 0700."""
-    if not folder.is_dir():
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        folder.chmod(0o700)
+    """The folder, for its owner alone: made 0700, as are the parents that are missing.
+
+    One that is there and open to others is closed to them, if it is this user's and holds nothing
+    but ours. With the set-group-id bit, by which a folder is shared on purpose, its group stays;
+    one with the sticky bit (``/tmp``) is left as it is.
+    """
+    try:
+        found = folder.stat()
+    except FileNotFoundError:
+        if folder.parent != folder:
+            _make_private(folder.parent)
+        _make_private(folder)
+        return folder
+    if not stat.S_ISDIR(found.st_mode):
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))
+    loose = _loose(found)
+    if not loose:
+        return folder
+    ours = found.st_uid == os.geteuid() and not found.st_mode & stat.S_ISVTX
+    if ours and all(_OURS.fullmatch(name) for name in os.listdir(folder)):
+        folder.chmod(stat.S_IMODE(found.st_mode) & ~loose)
     return folder
+
+
+def open_to_others(folder: Path) -> bool:
+    """Whether others than its owner, or the group it is shared with, may use a folder."""
+    try:
+        return bool(_loose(folder.stat()))
+    except OSError:  # it is not there
+        return False
+
+
+def _loose(found: os.stat_result) -> int:
+    if not _MODES:
+        return 0
+    return found.st_mode & (0o007 if found.st_mode & stat.S_ISGID else _OTHERS)
+
+
+def close_to_others(folder: Path) -> None:
+    """Take from group and others what they may do with a folder of ours and all in it.
+
+    What belongs to another user stays as it is, and links are not followed.
+    """
+    if not _MODES:
+        return
+    for path, _, names in os.walk(folder, topdown=True):
+        for one in (path, *(os.path.join(path, name) for name in names)):
+            with contextlib.suppress(FileNotFoundError):  # merged away in between
+                found = os.lstat(one)
+                mode = stat.S_IMODE(found.st_mode)
+                if (
+                    mode & _OTHERS
+                    and found.st_uid == os.geteuid()
+                    and not stat.S_ISLNK(found.st_mode)
+                ):
+                    os.chmod(one, mode & ~_OTHERS)
+
+
+def makes_loose_files() -> bool:
+    """Whether what this process makes may be open to others: its umask says so, or is not told."""
+    if not _MODES:
+        return False
+    try:
+        with open("/proc/self/status", encoding="ascii", errors="replace") as status:
+            for line in status:
+                if line.startswith("Umask:"):
+                    return int(line.split()[1], 8) & _OTHERS != _OTHERS
+    except OSError:
+        pass
+    return True
+
+
+def _make_private(folder: Path) -> None:
+    if folder.is_dir():
+        return
+    _make_private(folder.parent)
+    with contextlib.suppress(FileExistsError):  # made by another process in between
+        folder.mkdir(mode=0o700)
+        folder.chmod(0o700)  # whatever the umask takes from its owner
 
 
 def write_whole(path: Path, content: bytes, *, sync: bool = False) -> None:

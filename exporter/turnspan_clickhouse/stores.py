@@ -6,17 +6,13 @@ writes spool segments): chDB allows one process per folder and hangs after a for
 
 from __future__ import annotations
 
-import contextlib
 import logging
-import os
 import re
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from turnspan.forks import Gate
-from turnspan_clickhouse import held
 from turnspan_clickhouse.answers import (
     checked,
     require_inserted,
@@ -26,8 +22,6 @@ from turnspan_clickhouse.answers import (
 )
 from turnspan_clickhouse.compress import compressed
 from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.errors import StoreBusyError, StoreError
-from turnspan_clickhouse.holders import Holder, holder, signed
 
 READ_SETTINGS: Mapping[str, Any] = {
     # Every record once, in its newest state, before any merge: nobody has to write FINAL.
@@ -89,6 +83,16 @@ class Store:
         return self.dsn.database
 
     @property
+    def client(self) -> Any:
+        """clickhouse-connect's own client, for what this interface has not."""
+        return self._client
+
+    @property
+    def read_settings(self) -> Mapping[str, Any]:
+        """What every reading statement is given: see READ_SETTINGS."""
+        return {**READ_SETTINGS, **self._optional, **self._of_cluster}
+
+    @property
     def _of_cluster(self) -> Mapping[str, Any]:
         return CLUSTER_SETTINGS if self.dsn.cluster else {}
 
@@ -104,8 +108,7 @@ class Store:
             QueryError: the engine refused it.
             StoreUnavailableError: the server did not answer.
         """
-        always = {**READ_SETTINGS, **self._optional, **self._of_cluster}
-        merged = {**always, **(settings or {})}
+        merged = {**self.read_settings, **(settings or {})}
         with translated_errors(self.dsn):
             result = self._client.query(sql, parameters=dict(parameters or {}), settings=merged)
         types = tuple(t.name for t in result.column_types)
@@ -187,21 +190,6 @@ class Store:
         self.close()
 
 
-class EmbeddedStore(Store):
-    """The in-process engine, guarded by a lock file: one process at a time."""
-
-    def __init__(self, dsn: Dsn, client: Any, lock: int) -> None:
-        super().__init__(dsn, client)
-        self._lock = lock
-
-    def close(self) -> None:
-        """Release the folder; closing twice is fine."""
-        if self._lock >= 0:
-            super().close()
-            os.close(self._lock)
-            self._lock = -1
-
-
 def quoted(identifier: str) -> str:
     """An identifier as SQL: bare where it is a plain word, else in backticks."""
     if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", identifier):
@@ -210,7 +198,7 @@ def quoted(identifier: str) -> str:
 
 
 def open_store(dsn: Dsn, *, wait: float = 10.0) -> Store:
-    """Open the store a DSN names; creates the embedded folder and the database when missing.
+    """Open the store a DSN names; creates an embedded store that is not there.
 
     ``wait`` is how many seconds to wait for another process to release the embedded store.
 
@@ -219,50 +207,14 @@ def open_store(dsn: Dsn, *, wait: float = 10.0) -> Store:
         StoreUnavailableError: the server does not answer.
         StoreError: chdb is not installed, or the server refused the user.
     """
-    return _open_embedded(dsn, wait) if dsn.embedded else _open_server(dsn)
+    if not dsn.embedded:
+        return _open_server(dsn)
+    from turnspan_clickhouse.embedded import open_embedded
+
+    return open_embedded(dsn, wait)
 
 
-def _open_embedded(dsn: Dsn, wait: float) -> Store:
-    import importlib.util
-
-    if importlib.util.find_spec("chdb") is None:
-        raise StoreError(
-            "The embedded store needs ClickHouse's engine: pip install 'turnspan[embedded]', "
-            "or name a server in TURNSPAN_STORE."
-        )
-    assert dsn.path is not None
-    engine = dsn.path / "engine"
-    try:
-        engine.mkdir(parents=True, exist_ok=True)
-        lock = _take_lock(dsn, wait)
-    except OSError as error:
-        raise StoreError(f"The store's folder {dsn.path} cannot be used: {error}.") from None
-    try:
-        with translated_errors(dsn):
-            client = _embedded_client(dsn, str(engine))
-            client.command(f"CREATE DATABASE IF NOT EXISTS {quoted(dsn.database)}")
-            client.database = dsn.database
-    except BaseException:
-        os.close(lock)
-        raise
-    return EmbeddedStore(dsn, client, lock)
-
-
-def _embedded_client(dsn: Dsn, engine: str) -> Any:
-    from clickhouse_connect.driver.exceptions import ProgrammingError
-
-    try:
-        return _client(interface="chdb", path=engine)
-    except ProgrammingError as error:
-        if "different path" not in str(error):
-            raise
-        raise StoreBusyError(
-            f"The store {dsn} cannot be opened while this process has another embedded store "
-            "open: close that one first."
-        ) from None
-
-
-def _client(**options: Any) -> Any:
+def make_client(**options: Any) -> Any:
     """clickhouse-connect's client, whose own types are partly unknown."""
     with _importing:
         import clickhouse_connect
@@ -280,34 +232,6 @@ def _not_ours(_record: logging.LogRecord) -> bool:
     return not getattr(thread, "calling", False)
 
 
-def _take_lock(dsn: Dsn, wait: float) -> int:
-    assert dsn.path is not None
-    path = dsn.path / "lock"
-    lock = os.open(path, os.O_RDWR | os.O_CREAT | held.BINARY, 0o600)
-    deadline = time.monotonic() + wait
-    while True:
-        if not held.lock(lock):
-            if time.monotonic() < deadline:
-                time.sleep(0.05)
-                continue
-            os.close(lock)
-            raise _busy(dsn, holder(path))
-        with contextlib.suppress(OSError):  # a full disk: nobody learns our name
-            held.write_from_start(lock, signed())
-        return lock
-
-
-def _busy(dsn: Dsn, found: Holder | None) -> StoreBusyError:
-    named = "another process" if found is None else str(found)
-    remedy = (
-        found.remedy
-        if found is not None and found.stuck
-        else "Wait for it to finish, or use a ClickHouse server (TURNSPAN_STORE=http://...) for "
-        "several readers at once."
-    )
-    return StoreBusyError(f"The store {dsn} is in use by {named}: {remedy[0].lower()}{remedy[1:]}")
-
-
 def _open_server(dsn: Dsn) -> Store:
     pool = _pool(dsn)
     try:
@@ -321,7 +245,7 @@ def _open_server(dsn: Dsn) -> Store:
 
 def _server_client(dsn: Dsn, pool: Any) -> Any:
     with translated_errors(dsn):
-        return _client(
+        return make_client(
             pool_mgr=pool,
             host=dsn.host,
             port=dsn.port,

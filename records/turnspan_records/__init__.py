@@ -21,6 +21,7 @@ from turnspan_records.diagnostics import Diagnostic, diagnostics
 from turnspan_records.lookup import Found, find
 from turnspan_records.messages import exact_messages
 from turnspan_records.replay import replay
+from turnspan_records.sandbox import Limits, RefusedError, Sandbox
 from turnspan_records.sessions import sessions, turns
 from turnspan_records.window import Window, window
 
@@ -28,8 +29,11 @@ __all__ = [
     "Detail",
     "Diagnostic",
     "Found",
+    "Limits",
     "Note",
+    "RefusedError",
     "Result",
+    "Sandbox",
     "Store",
     "Window",
     "detail",
@@ -46,11 +50,18 @@ __all__ = [
 
 
 def query(
-    sql: str, parameters: Mapping[str, Any] | None = None, *, store: str | None = None
+    sql: str,
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    store: str | None = None,
+    limits: Limits | None = None,
+    files: bool = False,
 ) -> Result:
     """Open a store, ask it one question and close it again; every record is there once.
 
-    ``store`` is a DSN (else TURNSPAN_STORE, else the default). Raises ``StoreError``.
+    The question may read the records and nothing else, whoever wrote it (``Sandbox``); with
+    ``files`` also files of this user and addresses. ``store`` is a DSN (else TURNSPAN_STORE, else
+    the default). Raises ``StoreError``; ``RefusedError`` where it would do more.
     """
-    with open(store) as opened:
-        return opened.query(sql, parameters)
+    with open(store) as opened, Sandbox(opened, limits=limits, files=files) as sandbox:
+        return sandbox.query(sql, parameters)

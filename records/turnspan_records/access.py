@@ -1,4 +1,8 @@
-"""How every reader opens a store: migrated, with what waited in the spool, ready to be asked."""
+"""How every reader opens a store: up to date, with what waited in the spool, ready to be asked.
+
+To read makes no store: one comes into being when records wait for it in the spool, with ``create``
+and by ``turnspan migrate``. An embedded store that is older than this code is migrated.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import time
 from collections.abc import Callable
 
 from turnspan_clickhouse.dsn import Dsn, parse
-from turnspan_clickhouse.errors import QueryError, StoreError
+from turnspan_clickhouse.errors import NoStoreError, QueryError, StoreError
 from turnspan_clickhouse.migrate import SCHEMA_VERSION, current_version, migrate, pending
 from turnspan_clickhouse.ship import ship
 from turnspan_clickhouse.spool import Spool
@@ -22,24 +26,37 @@ _MAY_NOT = frozenset({164, 291, 497})
 Note = Callable[[str], None]
 
 
-def open_records(text: str | None = None, *, wait: float = 10.0, note: Note | None = None) -> Store:
+def open_records(
+    text: str | None = None,
+    *,
+    wait: float = 10.0,
+    note: Note | None = None,
+    create: bool = False,
+) -> Store:
     """Open the store a DSN names (``None``: TURNSPAN_STORE, else the default) for reading.
 
     ``wait`` is how many seconds to wait for another process that holds an embedded store; ``note``
-    is told what went wrong without keeping the records from being read.
+    is told what went wrong without keeping the records from being read; ``create`` makes a store
+    that is not there, and the tables that a server lacks.
 
     Raises:
+        NoStoreError: it is not there, and nothing waits for it.
         StoreError: the DSN is not understood, or the store cannot be used; the message says what
             to do about it.
     """
-    return open_dsn(parse(text), wait=wait, note=note)
+    return open_dsn(parse(text), wait=wait, note=note, create=create)
 
 
-def open_dsn(dsn: Dsn, *, wait: float = 10.0, note: Note | None = None) -> Store:
+def open_dsn(
+    dsn: Dsn, *, wait: float = 10.0, note: Note | None = None, create: bool = False
+) -> Store:
     """As ``open_records``, for a parsed DSN."""
+    create = create or bool(Spool(dsn.spool).names())
+    if not create and not may_exist(dsn):
+        raise _missing(dsn)
     store = open_store(dsn, wait=wait)
     try:
-        bring_up_to_date(store)
+        bring_up_to_date(store, create=create)
         _land_what_waits(store, note or _ignore)
     except BaseException:
         store.close()
@@ -47,15 +64,30 @@ def open_dsn(dsn: Dsn, *, wait: float = 10.0, note: Note | None = None) -> Store
     return store
 
 
-def bring_up_to_date(store: Store) -> None:
-    """Migrate a store that is empty or older than this code, if the user may.
+def may_exist(dsn: Dsn) -> bool:
+    """Whether a store may be there: of a server only the server knows."""
+    return dsn.path is None or (dsn.path / "engine").exists()
+
+
+def bring_up_to_date(store: Store, *, create: bool) -> None:
+    """Migrate an embedded store that is older than this code; with ``create`` also a server, and
+    one that is empty.
 
     Raises:
+        NoStoreError: it is empty, and shall not be created.
         StoreError: the store is newer, or needs a migration that the user may not run.
     """
     try:
         if not pending(store):
             return
+        version = current_version(store)
+        if not create and not version:
+            raise _missing(store.dsn)
+        if not create and not store.dsn.embedded:
+            raise StoreError(
+                f"The store {store.dsn} has schema version {version} with other views or fewer "
+                f"tables than this Turnspan ({SCHEMA_VERSION}) reads: run `turnspan migrate`."
+            )
         migrate(store)
     except QueryError as error:
         if "Setting final is readonly" in str(error):  # the driver's own words, without a code
@@ -70,6 +102,18 @@ def bring_up_to_date(store: Store) -> None:
             f"needs {SCHEMA_VERSION}, but user {store.dsn.user!r} may not change it: run "
             "`turnspan migrate` as a user who may create tables."
         ) from None
+
+
+def _missing(dsn: Dsn) -> NoStoreError:
+    if dsn.embedded:
+        return NoStoreError(
+            f"There is no store {dsn}: nothing was recorded there yet, or TURNSPAN_STORE or "
+            "--store names another folder than the application's."
+        )
+    return NoStoreError(
+        f"There is no store {dsn} (the database has no tables of Turnspan): check TURNSPAN_STORE, "
+        "or run `turnspan migrate` as a user who may create tables."
+    )
 
 
 def _land_what_waits(store: Store, note: Note) -> None:

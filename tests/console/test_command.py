@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -10,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from support.clickhouse_server import ClickHouseServer
 from support.story import ENTRY, Invoke, Spawn
+from turnspan_clickhouse.dsn import Dsn
+from turnspan_clickhouse.stores import open_store
 
 READERS = (
     ("diagnose",),
@@ -18,6 +20,11 @@ READERS = (
     ("sessions",),
     ("turns",),
     ("sql", "SELECT count() FROM llm_call"),
+    ("sql", "--local-files", "SELECT 1"),
+    ("replay",),
+    ("replay", "thread-7"),
+    ("show", "a1a1a1a1"),
+    ("annotate", "a1a1a1a1", "--score", "3"),
 )
 
 
@@ -96,10 +103,31 @@ def test_a_store_in_use_is_exit_code_3_and_names_the_process(
 
 
 @pytest.mark.parametrize("arguments", READERS)
-def test_an_empty_store_is_made_and_has_nothing(invoke: Invoke, arguments: tuple[str, ...]) -> None:
-    shown = invoke(*arguments)
-    assert shown.exit_code == 0, shown.output
-    assert Path(os.environ["XDG_DATA_HOME"], "turnspan", "store", "engine").is_dir()
+def test_a_store_that_is_not_there_is_said_and_not_made(
+    invoke: Invoke,
+    store_dsn: Dsn,
+    clickhouse_server: ClickHouseServer,
+    arguments: tuple[str, ...],
+) -> None:
+    """One sentence and exit code 3; neither a folder nor a database comes into being."""
+    shown = invoke("--store", str(store_dsn), *arguments)
+    assert shown.exit_code == 3 and shown.stdout == ""
+    assert re.fullmatch(r"turnspan: There is no store .*\n", shown.stderr), shown.stderr
+    if store_dsn.path is not None:
+        assert not store_dsn.path.exists()
+    else:
+        assert clickhouse_server.run(f"EXISTS DATABASE {store_dsn.database}") == "0\n"
+
+
+@pytest.mark.parametrize("arguments", READERS)
+def test_a_database_without_our_tables_gets_none(
+    invoke: Invoke, server_dsn: Dsn, arguments: tuple[str, ...]
+) -> None:
+    with open_store(server_dsn) as store:
+        store.create_database()
+        shown = invoke("--store", str(server_dsn), *arguments)
+        assert shown.exit_code == 3 and "`turnspan migrate`" in shown.stderr
+        assert store.query("SHOW TABLES").rows == []
 
 
 def test_the_store_may_be_named_before_or_after_the_subcommand_and_the_nearer_wins(

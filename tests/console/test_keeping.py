@@ -137,7 +137,8 @@ def test_status_tells_the_spool_the_store_and_the_versions(invoke: Invoke, store
 
 def test_status_of_a_store_that_does_not_exist_makes_none(invoke: Invoke) -> None:
     shown = invoke("status")
-    assert shown.exit_code == 0 and "does not exist yet" in shown.stdout
+    assert shown.exit_code == 3 and "does not exist" in shown.stdout
+    assert shown.stderr.startswith("turnspan: There is no store ")
     assert not Path(os.environ["XDG_DATA_HOME"]).exists()
 
 

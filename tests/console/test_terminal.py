@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
-import pty
 import re
-import struct
 import subprocess
 import sys
-import termios
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,37 +15,12 @@ from rich.cells import cell_len
 from support.landing import insert
 from support.rows import turn
 from support.story import ENTRY, Invoke
+from support.terminal import on_terminal
 from turnspan_clickhouse.dsn import Dsn
 from turnspan_clickhouse.migrate import migrate
 from turnspan_clickhouse.stores import open_store
 
 _ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
-
-
-def on_terminal(*arguments: str, width: int = 80, **environ: str) -> str:
-    """What the command writes to a terminal of a width, escape codes included."""
-    parent, child = pty.openpty()
-    fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
-    process = subprocess.Popen(
-        [sys.executable, "-c", ENTRY, *arguments],
-        stdin=child,
-        stdout=child,
-        stderr=child,
-        env={**os.environ, "TERM": "xterm-256color", **environ},
-    )
-    os.close(child)
-    shown = b""
-    while True:
-        try:
-            piece = os.read(parent, 65_536)
-        except OSError:  # the last writer has closed the terminal
-            break
-        if not piece:
-            break
-        shown += piece
-    os.close(parent)
-    assert process.wait(60) == 0, shown
-    return shown.decode().replace("\r\n", "\n")
 
 
 @pytest.mark.parametrize("width", [60, 80, 120, 200])

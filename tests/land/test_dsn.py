@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import random
+import re
+import traceback
+from pathlib import Path
+
 import pytest
+from click.testing import CliRunner
 
 from turnspan_clickhouse.dsn import parse
 from turnspan_clickhouse.errors import StoreError
+from turnspan_clickhouse.stores import open_store
+from turnspan_console.cli import turnspan
 
 ADDRESSES = [
     "http://default@h:8123/turnspan",
@@ -33,6 +41,26 @@ def test_a_password_is_as_it_was_before_it_was_quoted() -> None:
 
 
 MISSPELT = [
+    "http:u:hunter2@host/db",
+    "http:/u:hunter2@host/db",
+    "http//u:hunter2@host/db",
+    "u:hunter2@host:8123/db",
+    "u:hunter2",
+    "http://u:hunter2",
+    "http://host:8123@u:hunter2/db",
+    "http://u%3Ahunter2@host/db",
+    "http://u:1/hunter2@host/db",
+    "http://u:1#hunter2@host/db",
+    "http://u:1?hunter2@host/db",
+    "http://u:1?hunter2=3@host/db",
+    "http://u/hunter2@host/db",
+    "http://u:hunter2@ho st/db",
+    "http://u:hunter2@host^name/db",
+    "clickhouse://u:hunter2@host/db",
+    "hunter2://u@host/db",
+    "chdb:///u:hunter2@host/db",
+    "chdb:u:hunter2@host",
+    "http://u@host/db?hunter2=1",
     "http://u:hunter#2@host/db",
     "http://u:hunter/2@host/db",
     "http://u:hunter?2@host:1/db",
@@ -51,3 +79,71 @@ def test_a_misspelt_address_is_a_sentence_without_the_password(text: str) -> Non
         parse(text)
     assert "hunter" not in str(failure.value)
     assert "\n" not in str(failure.value)
+
+
+GOOD = "http://user:PASSWORD@127.0.0.1:9/db"
+SECRETS = ("Xq7vKp2m", "Xq7/vKp2m", "Xq7#vKp2m", "Xq7?vKp2m", "Xq7@vKp2m", "Xq7:vKp2m", "Xq7 vKp2m",
+           "Xq7[vKp2m", "Xq7%vKp2m", "Xq7&vKp2m=1", "Xq7;vKp2m", "Xq7\\vKp2m", "8123/vKp2m",
+           "8123?vKp2m", "8123#vKp2m")  # fmt: skip
+"""Of each no part of four letters may be told."""
+
+
+def misspelt(rng: random.Random) -> tuple[str, str]:
+    """An address with a password in it and up to three slips of the finger, and that password."""
+    secret = rng.choice(SECRETS)
+    text = GOOD.replace("http", rng.choice(["http", "https", "chdb", "htp", "clickhouse"]), 1)
+    before, after = text.split("PASSWORD")
+    for _ in range(rng.randrange(4)):
+        part = rng.choice((before, after))
+        at = rng.randrange(len(part))
+        slip = rng.choice(["", part[at] * 2, rng.choice(":/@?#[] .%&"), part[at].upper()])
+        changed = part[:at] + slip + part[at + 1 :]
+        before, after = (changed, after) if part is before else (before, changed)
+    return before + secret + after, secret
+
+
+def test_however_an_address_is_misspelt_its_password_is_not_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Neither where it is read, nor by what then cannot be reached, nor by the commands."""
+    monkeypatch.setenv("TURNSPAN_SPOOL", str(tmp_path / "spool"))
+    rng = random.Random(7)
+    reached = 0
+    for round_ in range(4_000):
+        text, secret = misspelt(rng)
+        told: list[str] = []
+        try:
+            dsn = parse(text)
+        except StoreError as error:
+            told += traceback.format_exception_only(error)
+        else:
+            if re.fullmatch(r"[\w.@+-]+", dsn.user) and "vKp2m" in dsn.user:
+                continue  # without the colon nothing tells it from the name of a user
+            if secret not in text.rpartition("@")[0]:
+                continue  # without the last @ nothing tells what is behind its own from a host
+            told += [repr(dsn), str(dsn)]
+            if dsn.scheme != "chdb" and dsn.host == "127.0.0.1" and reached < 40:
+                reached += 1
+                try:
+                    open_store(dsn).close()
+                except StoreError as error:
+                    told += [str(error)]
+        if round_ % 100 == 0:
+            for command in (("turns",), ("status",), ("sql", "SELECT 1"), ("migrate", "--dry-run")):
+                done = CliRunner().invoke(turnspan, ["--store", text, *command])
+                told += [done.stdout, done.stderr]
+        for said in told:
+            assert not _holds(said, secret), (text, said)
+    assert reached == 40
+
+
+def _holds(said: str, secret: str) -> bool:
+    parts = [part for part in ("vKp2m", "Xq7v") if part in secret]
+    return any(part.lower() in said.lower() for part in parts)
+
+
+def test_a_password_in_place_of_its_files_name_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TURNSPAN_STORE_PASSWORD_FILE", "hunter2")
+    with pytest.raises(StoreError, match="cannot be read") as failure:
+        parse("http://u@host/db")
+    assert "hunter" not in str(failure.value)

@@ -15,6 +15,7 @@ import uvicorn
 
 from turnspan_clickhouse.dsn import Dsn
 from turnspan_clickhouse.receive import ReceiveApp, Receiver, ReceiveSettings
+from turnspan_clickhouse.receive.connections import server_config
 
 PROTOBUF = {"content-type": "application/x-protobuf"}
 JSON = {"content-type": "application/json"}
@@ -62,12 +63,17 @@ class Served:
 
 
 @contextmanager
-def serving(dsn: Dsn, *, tokens: Sequence[str] = (), **limits: Any) -> Generator[Served]:
+def serving(
+    dsn: Dsn,
+    *,
+    tokens: Sequence[str] = (),
+    hosts: Sequence[str] | None = None,
+    **limits: Any,
+) -> Generator[Served]:
     """A receiver that listens on a free port, and has stopped in order when the block ends."""
     receiver = Receiver(dsn, settings=ReceiveSettings(**limits))
-    app = ReceiveApp(receiver, tokens=tokens)
-    config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="on")
-    server = uvicorn.Server(config)
+    app = ReceiveApp(receiver, tokens=tokens, hosts=hosts)
+    server = uvicorn.Server(server_config(app))
     listener = socket.create_server(("127.0.0.1", 0))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()

@@ -18,7 +18,7 @@ from support.landing import insert
 from support.rows import call, turn
 from turnspan_clickhouse.dsn import Dsn
 from turnspan_clickhouse.encode import encode_block
-from turnspan_clickhouse.errors import StoreError, StoreUnavailableError
+from turnspan_clickhouse.errors import NoStoreError, StoreError, StoreUnavailableError
 from turnspan_clickhouse.migrate import SCHEMA_VERSION, current_version, migrate
 from turnspan_clickhouse.records import LlmCall, Record
 from turnspan_clickhouse.spool import Spool, SpoolWriter
@@ -141,7 +141,9 @@ def test_a_store_is_opened_by_its_address_from_python(
     store_dsn: Dsn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = str(store_dsn).replace("default@", "default:@")
-    with turnspan_records.open(text) as store:
+    with pytest.raises(NoStoreError, match="There is no store"):
+        turnspan_records.open(text)
+    with turnspan_records.open(text, create=True) as store:
         insert(store, turn("t1"), turn("t2", 1, stop_reason="error"))
         assert current_version(store) == SCHEMA_VERSION
     rows = turnspan_records.query(

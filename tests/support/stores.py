@@ -16,8 +16,9 @@ import pytest
 
 from support.clickhouse_server import ClickHouseServer, start_server
 from turnspan_clickhouse.dsn import Dsn
+from turnspan_clickhouse.embedded import EmbeddedStore
 from turnspan_clickhouse.migrate import migrate
-from turnspan_clickhouse.stores import EmbeddedStore, Store, open_store
+from turnspan_clickhouse.stores import Store, open_store
 
 
 @pytest.fixture(scope="session")

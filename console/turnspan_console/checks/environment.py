@@ -9,6 +9,7 @@ from pathlib import Path
 
 from turnspan.content import snapshot
 from turnspan_console.checks.check import FAIL, OK, WARN, Check
+from turnspan_console.values import without_credentials
 
 _AREA = "application"
 
@@ -81,7 +82,7 @@ def _exporters(environ: Mapping[str, str]) -> Iterator[Check]:
         "OTEL_EXPORTER_OTLP_ENDPOINT"
     )
     if endpoint:
-        yield Check(_AREA, "OTLP", OK, f"spans also go to {_without_credentials(endpoint)}")
+        yield Check(_AREA, "OTLP", OK, f"spans also go to {without_credentials(endpoint)}")
     named = environ.get("OTEL_SERVICE_NAME") or "service.name=" in environ.get(
         "OTEL_RESOURCE_ATTRIBUTES", ""
     )
@@ -138,9 +139,3 @@ def _content(environ: Mapping[str, str]) -> Check:
 
 def _list(text: str) -> set[str]:
     return {one.strip() for one in text.split(",") if one.strip()}
-
-
-def _without_credentials(url: str) -> str:
-    scheme, separator, rest = url.partition("://")
-    host = rest.partition("/")[0]
-    return url if "@" not in host else f"{scheme}{separator}{rest.partition('@')[2]}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timezone
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from turnspan_clickhouse.contents import Usage
 from turnspan_clickhouse.dsn import Dsn
+from turnspan_clickhouse.files import open_to_others
 from turnspan_clickhouse.holders import ALIVE, ELSEWHERE
 from turnspan_clickhouse.spool import Spool
 from turnspan_console.checks.check import FAIL, OK, WARN, Check
@@ -25,6 +27,7 @@ def spool_checks(dsn: Dsn) -> Iterator[Check]:
     """Every check of this machine's spool of a store. Nothing is written."""
     spool = Spool(dsn.spool)
     yield _writable(spool.folder)
+    yield _private([dsn.spool, *([dsn.path] if dsn.path is not None else [])])
     usage = spool.usage()
     yield _waiting(usage, spool, embedded=dsn.embedded)
     yield _refused(spool)
@@ -61,6 +64,19 @@ def _remedy(dropped: Mapping[str, int]) -> str:
     if "spool_failed" in reasons:
         return "The spool could not be written: free its disk, or set TURNSPAN_SPOOL to another."
     return "The application's log says what happened; raise TURNSPAN_QUEUE_SIZE for queue_full."
+
+
+def _private(folders: list[Path]) -> Check:
+    loose = [str(folder) for folder in folders if open_to_others(folder)]
+    if not loose:
+        return Check(_AREA, "private", OK, "nobody else may read what is here")
+    return Check(
+        _AREA,
+        "private",
+        WARN,
+        f"other users of this machine may look into {' and '.join(loose)}",
+        f"Run `chmod go= {' '.join(map(shlex.quote, loose))}`.",
+    )
 
 
 def _writable(folder: Path) -> Check:

@@ -29,7 +29,7 @@ _MAY_NOT = frozenset({164, 497})
 def store_checks(dsn: Dsn) -> Iterator[Check]:
     """Every check of a store, as far as it can be reached. Nothing is created or changed."""
     if dsn.path is not None and not (dsn.path / "engine").exists():
-        yield Check(_AREA, "reachable", OK, f"{dsn} does not exist yet: the first reader makes it")
+        yield Check(_AREA, "reachable", OK, f"{dsn} does not exist yet: nothing was recorded in it")
         return
     try:
         store = open_store(dsn, wait=2.0)

@@ -48,6 +48,7 @@ def command(
     from turnspan_clickhouse.ship import ship
     from turnspan_clickhouse.spool import Spool
     from turnspan_console.ids import one
+    from turnspan_console.output import Output
     from turnspan_records.annotating import annotate
 
     spool = Spool(chosen_dsn().spool)
@@ -71,4 +72,5 @@ def command(
         if not count:
             raise Failure("Say what you think of it: --outcome, --flag, --score, ...", USAGE)
         ship(store, spool=spool)
-    click.echo(f"{subject.kind} {subject.id}: {count} {'judgment' if count == 1 else 'judgments'}")
+    judgments = "judgment" if count == 1 else "judgments"
+    Output().line(f"{subject.kind} {subject.id}: {count} {judgments}")

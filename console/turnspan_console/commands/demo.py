@@ -13,13 +13,14 @@ import click
 
 from turnspan_console.failures import FINDING, USAGE, Failure
 from turnspan_console.options import chosen_dsn, store_option, store_text
+from turnspan_console.output import Output, note, progress
+from turnspan_console.values import without_credentials
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from turnspan_clickhouse.dsn import Dsn
     from turnspan_clickhouse.stores import Store
-    from turnspan_console.output import Output
     from turnspan_demo.model import Expected, Run
     from turnspan_demo.runner import Session
 
@@ -88,8 +89,6 @@ def command(
     """
     from datetime import datetime, timezone
 
-    from turnspan_console.output import Output
-
     _need_sdks()
     output = Output()
     dsn, text = _store()
@@ -146,13 +145,13 @@ def _set_aside_if_outdated(dsn: Dsn) -> None:
     except SchemaChangedError:
         aside = dsn.path.with_name(f"demo-{time.strftime('%Y%m%dT%H%M%S')}")
         dsn.path.rename(aside)
-        click.echo(f"turnspan: the last demo's store is of another version: now {aside}", err=True)
+        note(f"the last demo's store is of another version: now {aside}")
 
 
 def _open(dsn: Dsn) -> Store:
     from turnspan_records.access import open_dsn
 
-    return open_dsn(dsn, note=lambda text: click.echo(f"turnspan: {text}", err=True))
+    return open_dsn(dsn, note=note, create=True)
 
 
 def _ship(dsn: Dsn) -> None:
@@ -161,7 +160,7 @@ def _ship(dsn: Dsn) -> None:
 
     if not dsn.embedded:
         for error in ship(dsn).errors:
-            click.echo(f"turnspan: {error}", err=True)
+            note(error)
 
 
 def _runs(files: tuple[Path, ...], limit: int | None) -> list[Run]:
@@ -214,11 +213,7 @@ def _record(planned: list[Session], store: str, stream: bool | None) -> bool:
         landed = turnspan.shutdown()
     if landed.remaining or landed.dropped:
         dropped = ", ".join(f"{reason} {n}" for reason, n in landed.dropped.items()) or "none"
-        click.echo(
-            f"turnspan: not everything landed at once: {landed.remaining} waiting, "
-            f"dropped: {dropped}",
-            err=True,
-        )
+        note(f"not everything landed at once: {landed.remaining} waiting, dropped: {dropped}")
     return landed.ok
 
 
@@ -235,17 +230,18 @@ class _Progress:
         del session
         self._done += 1
         if self._visible:
-            click.echo(f"\rplayed {self._done} of {self._total} sessions", nl=False, err=True)
+            progress(f"played {self._done} of {self._total} sessions")
 
     def over(self) -> None:
         """Take the line away."""
         if self._visible:
-            click.echo("\r\033[2K", nl=False, err=True)
+            progress("")
 
 
 def _otlp() -> str:
     names = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
-    return next((os.environ[name] for name in names if os.environ.get(name)), "")
+    named = next((os.environ[name] for name in names if os.environ.get(name)), "")
+    return without_credentials(named)
 
 
 def _print_counts(planned: list[Session], store: Store, output: Output) -> bool:

@@ -11,6 +11,7 @@ from turnspan_console.options import (
     FORMATS,
     format_option,
     open_chosen,
+    raw_option,
     read_window,
     store_option,
     window_options,
@@ -33,6 +34,7 @@ _ALL_ROWS = frozenset({"how_turns_end"})
 @click.option("--sql", "show_sql", is_flag=True, help="Print the diagnostic's SQL and stop.")
 @window_options
 @format_option(*FORMATS)
+@raw_option
 @store_option
 @click.pass_context
 def command(
@@ -45,6 +47,7 @@ def command(
     project: str,
     limit: int,
     format_: str,
+    raw: bool,
 ) -> None:
     """Answer the diagnostic NAME, or all of them in brief.
 
@@ -88,16 +91,17 @@ def command(
             made = list(answers)
             if not any(result.rows for _, result in made):
                 _nothing(store, project, window)
-            _print_data(made, format_, output, single=bool(name))
+            _print_data(made, format_, output, single=bool(name), raw=raw)
 
 
 def _nothing(store: Store, project: str, window: Window) -> bool:
     """Say so where there is nothing that any diagnostic could be about."""
+    from turnspan_console.output import note
     from turnspan_records.absence import why_nothing
 
     reason = why_nothing(store, project=project, window=window)
     if reason:
-        click.echo(f"turnspan: nothing to diagnose in {store.dsn}: {reason}.", err=True)
+        note(f"nothing to diagnose in {store.dsn}: {reason}.")
     return bool(reason)
 
 
@@ -159,14 +163,19 @@ def print_answer(
 
 
 def _print_data(
-    answers: list[tuple[Diagnostic, Result]], format_: str, output: Output, *, single: bool
+    answers: list[tuple[Diagnostic, Result]],
+    format_: str,
+    output: Output,
+    *,
+    single: bool,
+    raw: bool,
 ) -> None:
     from turnspan_console.results import print_result
 
     if format_ == "json":
         output.json(_as_json(answers, single))
     else:
-        print_result(answers[0][1], format_, output)
+        print_result(answers[0][1], format_, output, raw=raw)
 
 
 def _as_json(answers: list[tuple[Diagnostic, Result]], single: bool) -> Any:

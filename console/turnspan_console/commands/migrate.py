@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from turnspan_console.options import chosen_dsn, store_option
+from turnspan_console.output import Output, note
 
 
 @click.command("migrate", short_help="Create or update the store's tables and views.")
@@ -16,7 +17,8 @@ from turnspan_console.options import chosen_dsn, store_option
 def command(dry_run: bool, all_: bool, jaeger: bool, jaeger_content: bool) -> None:
     """Create or update the tables and views of the store.
 
-    An embedded store is migrated whenever it is read; a server is if the user may create tables.
+    An embedded store that exists is migrated whenever it is read, a server only by this command or
+    when records wait for it.
     Every step may run twice: a migration that was stopped is mended by running it again. A table or
     view that was dropped is made again.
     """
@@ -37,16 +39,18 @@ def command(dry_run: bool, all_: bool, jaeger: bool, jaeger_content: bool) -> No
             return
         applied = migrate(store, restore=True)
         made = views.create(store, content=jaeger_content) if for_jaeger else []
+    output = Output()
     for one in applied:
-        click.echo(f"{one.version:04d}_{one.name}")
+        output.line(f"{one.version:04d}_{one.name}")
     if made:
-        click.echo(f"{len(made)} views for Jaeger in the database {views.database(dsn)}")
+        output.line(f"{len(made)} views for Jaeger in the database {views.database(dsn)}")
     what = f"{len(applied)} applied" if applied else "nothing to do"
-    click.echo(f"turnspan: {what}, {dsn} is at schema version {SCHEMA_VERSION}", err=True)
+    note(f"{what}, {dsn} is at schema version {SCHEMA_VERSION}")
 
 
 def _print_sql(steps: list[tuple[str, str]]) -> None:
+    output = Output()
     for name, sql in steps:
-        click.echo(f"-- {name}\n{sql};\n")
+        output.line(f"-- {name}\n{sql};\n")
     if not steps:
-        click.echo("turnspan: nothing to do", err=True)
+        note("nothing to do")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-import logging
 import os
 import signal
 import socket
@@ -14,10 +13,11 @@ import click
 
 from turnspan_console.failures import UNAVAILABLE, USAGE, Failure
 from turnspan_console.options import chosen_dsn, store_option
+from turnspan_console.output import log_to_people, note
 
 if TYPE_CHECKING:
     from turnspan_clickhouse.dsn import Dsn
-    from turnspan_clickhouse.receive import Receiver
+    from turnspan_clickhouse.receive import ReceiveApp
 
 TOKEN_VARIABLE = "TURNSPAN_RECEIVE_TOKEN"
 _MEBI = 2**20
@@ -46,6 +46,37 @@ _MEBI = 2**20
     help="The largest request, as sent and decompressed.",
 )
 @click.option(
+    "--allow-host",
+    "hosts",
+    multiple=True,
+    metavar="NAME",
+    help="Take requests for this host name too; on a loopback address only those for localhost are "
+    "taken else. May be given several times.",
+)
+@click.option(
+    "--max-connections",
+    type=click.IntRange(min=1),
+    default=512,
+    show_default=True,
+    help="Connections at once; of more each is answered 503.",
+)
+@click.option(
+    "--head-timeout",
+    type=click.FloatRange(min=0.1),
+    default=10.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long the head of a request may take.",
+)
+@click.option(
+    "--body-timeout",
+    type=click.FloatRange(min=0.1),
+    default=30.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long the body of a request may take.",
+)
+@click.option(
     "--hold",
     type=click.FloatRange(min=1),
     default=600.0,
@@ -61,6 +92,10 @@ def command(
     project: str,
     token_file: Path | None,
     max_request_bytes: int,
+    hosts: tuple[str, ...],
+    max_connections: int,
+    head_timeout: float,
+    body_timeout: float,
     hold: float,
     fsync: bool,
 ) -> None:
@@ -69,18 +104,25 @@ def command(
     A request is acknowledged when its records are in the spool. SIGTERM ends in order: requests
     under way are answered, and what is spooled is shipped for some seconds.
     """
-    from turnspan_clickhouse.receive import Receiver, ReceiveSettings
+    from turnspan_clickhouse.receive import ReceiveApp, Receiver, ReceiveSettings
 
     dsn = chosen_dsn()
     tokens = _tokens(token_file)
     settings = ReceiveSettings(
         max_request_bytes=max_request_bytes,
         max_waiting_bytes=4 * max_request_bytes,
+        max_connections=max_connections,
+        head_timeout=head_timeout,
+        read_timeout=body_timeout,
         give_up_after=hold,
         fsync=fsync,
     )
-    logging.basicConfig(format="%(asctime)s %(message)s", level=logging.INFO)
-    _serve(Receiver(dsn, project=project, settings=settings), dsn, host, port, tokens)
+    log_to_people()
+    checked = [*hosts] if hosts or _is_loopback(host) else None
+    app = ReceiveApp(
+        Receiver(dsn, project=project, settings=settings), tokens=tokens, hosts=checked
+    )
+    _serve(app, dsn, host, port, open_to_all=not tokens)
 
 
 def _tokens(file: Path | None) -> list[str]:
@@ -93,41 +135,32 @@ def _tokens(file: Path | None) -> list[str]:
     return [token] if token else []
 
 
-def _serve(receiver: Receiver, dsn: Dsn, host: str, port: int, tokens: list[str]) -> None:
+def _serve(app: ReceiveApp, dsn: Dsn, host: str, port: int, *, open_to_all: bool) -> None:
     import uvicorn
 
-    from turnspan_clickhouse.receive import ReceiveApp
+    from turnspan_clickhouse.receive.connections import server_config
 
-    config = uvicorn.Config(
-        ReceiveApp(receiver, tokens=tokens),
-        log_config=None,
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        lifespan="on",
-        timeout_graceful_shutdown=20,
-    )
+    receiver = app.receiver
+    config = server_config(app, log_level="warning", timeout_graceful_shutdown=20)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listener = socket.create_server((host, port), family=family)
     except OSError as error:
         raise Failure(f"{host}:{port} cannot be listened on: {error}", UNAVAILABLE) from None
     receiver.address = "{}:{}".format(*listener.getsockname()[:2])
-    click.echo(f"turnspan: listening on http://{receiver.address}, landing in {dsn}", err=True)
-    if not tokens and not _is_loopback(host):
-        click.echo(
-            f"turnspan: anyone who reaches {receiver.address} can write records: "
-            f"set --token-file or {TOKEN_VARIABLE}",
-            err=True,
+    note(f"listening on http://{receiver.address}, landing in {dsn}")
+    if open_to_all and not _is_loopback(host):
+        note(
+            f"anyone who reaches {receiver.address} can write records: "
+            f"set --token-file or {TOKEN_VARIABLE}"
         )
     # uvicorn raises the signal again when it has stopped: an orderly end is not a failure.
     signal.signal(signal.SIGTERM, _ended)
     uvicorn.Server(config).run(sockets=[listener])
     counts = receiver.counts
-    click.echo(
-        f"turnspan: stopped; {counts['spans']:,} spans taken, {counts['again']:,} sent again, "
-        f"{counts['refused']:,} refused, {counts['lost']:,} lost",
-        err=True,
+    note(
+        f"stopped; {counts['spans']:,} spans taken, {counts['again']:,} sent again, "
+        f"{counts['refused']:,} refused, {counts['lost']:,} lost"
     )
 
 

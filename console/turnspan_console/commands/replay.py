@@ -77,6 +77,7 @@ def _session_of_trace(store: Store, project: str, trace_id: str) -> str:
 
 def _only_session(store: Store, output: Output) -> str:
     """The id of the only session there is; of several, the newest are listed."""
+    from turnspan_console.output import tell
     from turnspan_console.results import print_result
     from turnspan_records.sessions import sessions
 
@@ -88,5 +89,5 @@ def _only_session(store: Store, output: Output) -> str:
     if len(newest.rows) == 1:
         return id_
     print_result(newest, "table", output)
-    click.echo(f"\nturnspan replay {shlex.quote(id_)}", err=True)
+    tell(f"\nturnspan replay {shlex.quote(id_)}")
     return ""

@@ -9,6 +9,7 @@ from turnspan_console.options import (
     FORMATS,
     format_option,
     open_chosen,
+    raw_option,
     read_window,
     store_option,
     window_options,
@@ -18,8 +19,11 @@ from turnspan_console.options import (
 @click.command("sessions", short_help="List the sessions, newest first.")
 @window_options
 @format_option(*FORMATS)
+@raw_option
 @store_option
-def command(since: str | None, until: str | None, project: str, limit: int, format_: str) -> None:
+def command(
+    since: str | None, until: str | None, project: str, limit: int, format_: str, raw: bool
+) -> None:
     """List the sessions that had a turn, newest first."""
     from turnspan_console.output import Output
     from turnspan_console.results import print_result
@@ -32,4 +36,4 @@ def command(since: str | None, until: str | None, project: str, limit: int, form
             explain(store, "no sessions", project=project, window=window, kind="session")
     if not result.rows and format_ == "table":
         return
-    print_result(result, format_, Output())
+    print_result(result, format_, Output(), raw=raw)

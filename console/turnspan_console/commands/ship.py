@@ -9,6 +9,7 @@ import click
 
 from turnspan_console.failures import FINDING, UNAVAILABLE, Failure
 from turnspan_console.options import chosen_dsn, store_option
+from turnspan_console.output import Output, tell
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,7 +58,7 @@ def _ship(dsn: Dsn, spool: Spool, timeout: float | None) -> ShipResult:
         return ShipResult()
     # The store before the spool, as every reader does it: two of them never wait for each other.
     with open_store(dsn, wait=timeout or 10.0) as store:
-        bring_up_to_date(store)
+        bring_up_to_date(store, create=True)
         return ship(store, deadline=deadline, spool=spool, waiting=_waiting())
 
 
@@ -65,12 +66,12 @@ def _waiting() -> Callable[[Holder], None]:
     """Says once who else ships, after a while of waiting for it."""
     told: set[int] = set()
 
-    def tell(found: Holder) -> None:
+    def tell_once(found: Holder) -> None:
         if found.pid not in told:
             told.add(found.pid)
-            click.echo(f"waiting for {found}, to ship", err=True)
+            tell(f"waiting for {found}, to ship")
 
-    return tell
+    return tell_once
 
 
 def _report(result: ShipResult) -> None:
@@ -80,7 +81,7 @@ def _report(result: ShipResult) -> None:
         told.append(f"{result.interrupted:,} turns marked interrupted")
     if result.remaining:
         told.append(f"{result.remaining:,} segments still wait")
-    click.echo(", ".join(told))
+    Output().line(", ".join(told))
     if result.errors:
         raise Failure(result.errors[0], UNAVAILABLE)
     if result.holder is not None:

@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from turnspan_console.failures import USAGE, Failure
-from turnspan_console.options import FORMATS, format_option, open_chosen, store_option
+from turnspan_console.options import FORMATS, format_option, open_chosen, raw_option, store_option
+from turnspan_console.output import Output, note, tell
+
+if TYPE_CHECKING:
+    from turnspan_clickhouse.stores import Result, Store
 
 _READS = frozenset({"select", "with", "show", "describe", "desc", "explain", "exists"})
 _COMMENTS = re.compile(r"\A(?:\s+|--[^\n]*(?:\n|\Z)|#![^\n]*(?:\n|\Z)|/\*.*?\*/)+", re.DOTALL)
 _OWN_FORMAT = re.compile(r"\bFORMAT\s+(\w+)\s*;?\s*\Z", re.IGNORECASE)
-_READONLY = 164
-_BATCHED = 2
-"""``readonly`` that still allows a query its own settings."""
+_REMEDIES = {"files": "--local-files", "write": "--write"}
+_OPENED = {
+    "write": "--write runs the statement with all rights of the store's user: it may change or "
+    "delete records, read and write files and ask any address.",
+    "files": "--local-files lets the query read and write files and ask any address; the records "
+    "are not changed.",
+}
 
 
 @click.command("sql", short_help="Run SQL on the records.")
@@ -27,60 +37,91 @@ _BATCHED = 2
     metavar="NAME=VALUE",
     help="A value for {NAME:Type} in the SQL; may be given several times.",
 )
-@click.option("--write", is_flag=True, help="Allow statements that change the store.")
+@click.option(
+    "--local-files",
+    "files",
+    is_flag=True,
+    help="Let the query read and write files (INTO OUTFILE, file()), read from any address (url()) "
+    "and other databases, and set its SETTINGS. The records stay as they are.",
+)
+@click.option(
+    "--write",
+    is_flag=True,
+    help="Run any statement with all rights of the store's user: it may change or delete records, "
+    "and read and write files and addresses as with --local-files.",
+)
 @format_option(*FORMATS)
+@raw_option
 @store_option
-def command(query: str, params: tuple[str, ...], write: bool, format_: str) -> None:
+def command(
+    query: str, params: tuple[str, ...], files: bool, write: bool, format_: str, raw: bool
+) -> None:
     """Run SQL on the records; `-` reads it from standard input.
 
     Every record is seen once and in its newest state: FINAL is not needed. The tables are llm_call,
-    turn_summary, tool_call, message, definition, span and annotation. Nothing is changed unless
-    --write is given.
+    turn_summary, tool_call, message, definition, span and annotation. One statement that reads them
+    is run: without --write and --local-files no record, no file and no other address is touched.
 
     \b
       turnspan sql "SELECT stop_reason, count() FROM turn_summary GROUP BY 1"
       turnspan sql --param s=thread-7 "SELECT * FROM llm_call WHERE session_id = {s:String}"
       turnspan sql - --format csv < report.sql
+      turnspan sql --local-files "SELECT * FROM tool_call INTO OUTFILE 'tools.parquet'"
     """
-    from turnspan_clickhouse.errors import QueryError
-    from turnspan_console.output import Output
+    sql = _statement(sys.stdin.read() if query == "-" else query, own_format=files or write)
+    parameters = dict(_parameter(text) for text in params)
+    with open_chosen(create=write) as store:
+        if write:
+            note(_OPENED["write"])
+            result = _changed(store, sql, parameters)
+        else:
+            result = _read(store, sql, parameters, files=files)
+        if result is None or not result.names:
+            note("done")
+            return
+        _print(result, format_, raw=raw)
+
+
+def _changed(store: Store, sql: str, parameters: Mapping[str, Any]) -> Result | None:
+    if _first_word(sql) in _READS:
+        return store.query(sql, parameters)
+    store.command(sql, parameters)
+    return None
+
+
+def _read(store: Store, sql: str, parameters: Mapping[str, Any], *, files: bool) -> Result:
+    from turnspan_records.sandbox import RefusedError, Sandbox
+
+    with Sandbox(store, files=files) as sandbox:
+        if files:
+            note(_OPENED["files"])
+        if sys.stderr.isatty():
+            for warning in sandbox.warnings():
+                note(warning)
+        try:
+            return sandbox.query(sql, parameters)
+        except RefusedError as error:
+            remedy = _REMEDIES.get(error.needs)
+            told = f"{error}; {remedy} would allow it." if remedy else f"{error}."
+            raise Failure(told, USAGE) from None
+
+
+def _print(result: Result, format_: str, *, raw: bool) -> None:
     from turnspan_console.results import print_result
 
-    sql = _statement(sys.stdin.read() if query == "-" else query)
-    parameters = dict(_parameter(text) for text in params)
-    reads = _first_word(sql) in _READS
-    if not reads and not write:
-        raise Failure(
-            f"{_first_word(sql).upper() or 'This'} is not a reading statement: "
-            "add --write if the store is to be changed.",
-            USAGE,
-        )
-    with open_chosen() as store:
-        if not reads:
-            store.command(sql, parameters)
-            click.echo("turnspan: done", err=True)
-            return
-        try:
-            result = store.query(sql, parameters, None if write else {"readonly": _BATCHED})
-        except QueryError as error:
-            if error.code == _READONLY and not write:
-                raise Failure(
-                    f"The statement changes the store: add --write ({error}).", USAGE
-                ) from None
-            raise
-        output = Output()
-        print_result(result, format_, output, exact=True)
-        if format_ == "table" and output.terminal:
-            rows = len(result.rows)
-            click.secho(f"{rows:,} row{'' if rows == 1 else 's'}", err=True, dim=True)
+    output = Output()
+    print_result(result, format_, output, exact=True, raw=raw)
+    if format_ == "table" and output.terminal:
+        rows = len(result.rows)
+        tell(f"{rows:,} row{'' if rows == 1 else 's'}", dim=True)
 
 
-def _statement(text: str) -> str:
+def _statement(text: str, *, own_format: bool) -> str:
     sql = text.strip().rstrip(";").rstrip()
     if not sql:
         raise Failure("There is no SQL to run: give it as an argument, or - to read it.", USAGE)
     own = _OWN_FORMAT.search(sql)
-    if own:
+    if own and not (own_format and re.search(r"\bOUTFILE\b", sql, re.IGNORECASE)):
         raise Failure(
             f"Leave FORMAT {own[1]} out and say --format {'|'.join(FORMATS)} instead.", USAGE
         )

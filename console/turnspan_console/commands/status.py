@@ -37,6 +37,8 @@ def command(format_: str) -> None:
         _print(output, spool, receivers, store, versions)
     if store.get("error"):
         raise Failure(str(store["error"]), UNAVAILABLE)
+    if not store["exists"] and not spool["segments"]:
+        raise Failure(f"There is no store {store['store']} yet.", UNAVAILABLE)
 
 
 def _spool(dsn: Dsn) -> dict[str, Any]:
@@ -97,6 +99,7 @@ def _store(dsn: Dsn) -> dict[str, Any]:
             told["reachable"] = True
             told["engine_version"] = store.server_version()
             told["schema_version"] = current_version(store)
+            told["exists"] = bool(told["schema_version"])
             told["tables"] = {
                 one.table: {"rows": one.rows, "bytes": one.bytes, "parts": one.parts}
                 for one in table_sizes(store)
@@ -156,7 +159,7 @@ def _print_store(page: Any, output: Output, store: dict[str, Any]) -> None:
     from turnspan_console import styles
 
     if not store["exists"]:
-        page.line(("  does not exist yet: the first command that reads makes it", styles.FAINT))
+        page.line(("  does not exist: nothing was recorded in it yet", styles.FAINT))
         return
     if "engine_version" not in store:
         page.line(("  cannot be used", styles.BAD))

@@ -9,6 +9,7 @@ from turnspan_console.options import (
     FORMATS,
     format_option,
     open_chosen,
+    raw_option,
     read_window,
     store_option,
     window_options,
@@ -19,9 +20,16 @@ from turnspan_console.options import (
 @click.option("--session", default="", metavar="ID", help="Only this session's.")
 @window_options
 @format_option(*FORMATS)
+@raw_option
 @store_option
 def command(
-    session: str, since: str | None, until: str | None, project: str, limit: int, format_: str
+    session: str,
+    since: str | None,
+    until: str | None,
+    project: str,
+    limit: int,
+    format_: str,
+    raw: bool,
 ) -> None:
     """List the turns (one user input each), newest first; nested agents' turns are left out."""
     from turnspan_console.output import Output
@@ -35,4 +43,4 @@ def command(
             explain(store, "no turns", project=project, window=window, session=session, kind="turn")
     if not result.rows and format_ == "table":
         return
-    print_result(result, format_, Output())
+    print_result(result, format_, Output(), raw=raw)

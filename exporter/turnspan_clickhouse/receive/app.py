@@ -26,6 +26,7 @@ from turnspan_clickhouse.receive.bodies import (
     bearer_token,
     decompressed,
     failure,
+    host_name,
     media_type,
     success,
 )
@@ -47,6 +48,7 @@ _DECODERS = {
     (LOGS, JSON): decode_logs_json,
 }
 _OTHER_SIGNALS = frozenset({"/v1/metrics", "/v1/profiles", "/v1development/profiles"})
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _POLL_SECONDS = 0.05
 _RETRY_SECONDS = 5
 
@@ -79,12 +81,16 @@ class _Answer:
 
 
 class ReceiveApp:
-    """OTLP over HTTP into a receiver; with ``tokens``, only for who shows one of them."""
+    """OTLP over HTTP into a receiver; with ``tokens``, only for who shows one of them, with
+    ``hosts`` only for who asked for one of those names, or for this machine by address."""
 
-    def __init__(self, receiver: Receiver, *, tokens: Sequence[str] = ()) -> None:
-        self._receiver = receiver
+    def __init__(
+        self, receiver: Receiver, *, tokens: Sequence[str] = (), hosts: Sequence[str] | None = None
+    ) -> None:
+        self.receiver = receiver
         self.settings = receiver.settings
         self._tokens = [token.encode() for token in tokens]
+        self._hosts = None if hosts is None else {*LOOPBACK, *(name.lower() for name in hosts)}
         self._shared = {PROTOBUF: Shared(), JSON: Shared()}
         self.waiting = 0
         """Bytes of the requests under way, as sent and decompressed."""
@@ -99,17 +105,17 @@ class ReceiveApp:
         elif scope["type"] == "http":
             answer = await self._answer(scope, receive)
             if answer is not None:
-                self._receiver.answers[str(answer.status)] += 1
+                self.receiver.answers[str(answer.status)] += 1
                 await _send(answer, send)
 
     async def _live(self, receive: Receive, send: Send) -> None:
         while True:
             message = await receive()
             if message["type"] == "lifespan.startup":
-                self._receiver.start()
+                self.receiver.start()
                 await send({"type": "lifespan.startup.complete"})
             elif message["type"] == "lifespan.shutdown":
-                await asyncio.to_thread(self._receiver.stop)
+                await asyncio.to_thread(self.receiver.stop)
                 self._decoder.shutdown()
                 await send({"type": "lifespan.shutdown.complete"})
                 return
@@ -134,6 +140,7 @@ class ReceiveApp:
         self, scope: Scope, headers: dict[str, str], kind: str, said: str, receive: Receive
     ) -> _Answer:
         path, method = scope["path"], scope["method"]
+        self._check_host(scope)
         if path in ("/health", "/healthz"):
             if method not in ("GET", "HEAD"):
                 raise _Refusal(405, "use GET", allow="GET")
@@ -154,6 +161,19 @@ class ReceiveApp:
         if said not in (PROTOBUF, JSON):
             raise _Refusal(415, f"the content type is {said!r}: use {PROTOBUF} or {JSON}")
         return await self._take(path, headers, kind, receive)
+
+    def closed(self, answer: str, why: str) -> None:
+        """Count a connection that was closed before it had a request."""
+        self.receiver.answers[answer] += 1
+        self._notices.tell(answer, f"{why}: closed with {answer}")
+
+    def _check_host(self, scope: Scope) -> None:
+        """Refuse a browser whose page's own name was made to lead here (DNS rebinding)."""
+        if self._hosts is None:
+            return
+        for key, value in scope["headers"]:
+            if key == b"host" and host_name(value.decode("latin-1")) not in self._hosts:
+                raise _Refusal(421, "the request is for another host: --allow-host names more")
 
     def _check_token(self, headers: dict[str, str]) -> None:
         if not self._tokens:
@@ -181,9 +201,9 @@ class ReceiveApp:
             del body
             held.add(decoded.size)
             patience = loop.time() + self.settings.event_patience
-            while loop.time() < patience and self._receiver.waits_for_events(decoded):
+            while loop.time() < patience and self.receiver.waits_for_events(decoded):
                 await asyncio.sleep(_POLL_SECONDS)
-            taken = await asyncio.wrap_future(self._receiver.submit(decoded))
+            taken = await asyncio.wrap_future(self.receiver.submit(decoded))
         except MalformedError as error:
             raise _Refusal(400, str(error)) from error
         except TooLargeError:
@@ -237,11 +257,11 @@ class ReceiveApp:
         return b"".join(chunks)
 
     def _health(self) -> _Answer:
-        failed = self._receiver.failure
+        failed = self.receiver.failure
         told: dict[str, Any] = {
             "status": "failing" if failed else "ok",
-            "spans": self._receiver.counts["spans"],
-            "traces_under_way": len(self._receiver.book),
+            "spans": self.receiver.counts["spans"],
+            "traces_under_way": len(self.receiver.book),
         }
         if failed:
             told["failure"] = failed

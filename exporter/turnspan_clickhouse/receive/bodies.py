@@ -106,3 +106,10 @@ def bearer_token(authorization: str) -> str:
     """The token of an ``Authorization`` header; empty where it holds none."""
     scheme, _, token = authorization.partition(" ")
     return token.strip() if scheme.lower() == "bearer" else ""
+
+
+def host_name(header: str) -> str:
+    """The name in a ``Host`` header, in lower case, without port, brackets and a last dot."""
+    name = header.strip().lower()
+    name = name[1:].partition("]")[0] if name.startswith("[") else name.partition(":")[0]
+    return name.removesuffix(".")

@@ -21,8 +21,12 @@ class ReceiveSettings:
     """Events kept whose spans have not come, in memory; of more the oldest are given up."""
     event_patience: float = 2.0
     """How long root calls of a service that tells their content in events wait for those."""
+    head_timeout: float = 10.0
+    """How long a client may take to send a request's head, from when it connected or began it."""
     read_timeout: float = 30.0
-    """How long a client may take to send a request."""
+    """How long a client may take to send a request's body."""
+    max_connections: int = 512
+    """Connections at once; of more each is told to come back."""
     settle_after: float = 5.0
     """How long a whole trace must be quiet before a turn that no agent's span is about lands."""
     give_up_after: float = 600.0

@@ -1,0 +1,110 @@
+"""The receiver's connections: so many at once, and none that keeps its place without a request.
+
+The server's own protocol (h11, or httptools where that is installed) has a deadline for neither the
+first head nor a next one that has begun, and holds as many connections as the process has files.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import uvicorn
+
+    from turnspan_clickhouse.receive.app import ReceiveApp
+
+MAX_HEAD_BYTES = 64 * 2**10
+_CLOSED = "connection: close\r\ncontent-length: 0\r\n\r\n"
+_TIMEOUT = f"HTTP/1.1 408 Request Timeout\r\n{_CLOSED}".encode()
+_TOO_LARGE = f"HTTP/1.1 431 Request Header Fields Too Large\r\n{_CLOSED}".encode()
+_FULL = f"HTTP/1.1 503 Service Unavailable\r\nretry-after: 5\r\n{_CLOSED}".encode()
+
+
+def server_config(app: ReceiveApp, **options: Any) -> uvicorn.Config:
+    """How uvicorn serves the application, within the limits of its settings."""
+    import uvicorn
+
+    return uvicorn.Config(
+        app,
+        http=_protocol(app),
+        ws="none",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        lifespan="on",
+        **options,
+    )
+
+
+def _protocol(app: ReceiveApp) -> type[asyncio.Protocol]:
+    from uvicorn.protocols.http import auto
+
+    own: type[asyncio.Protocol] = auto.AutoHTTPProtocol
+    settings = app.settings
+
+    class Bounded(own):  # type: ignore[misc, valid-type]
+        """uvicorn's protocol with a deadline and a size for heads."""
+
+        connections: set[Any]
+        cycle: Any
+        transport: asyncio.Transport
+        _deadline: asyncio.TimerHandle | None = None
+        _head_bytes = 0
+        _refused = False
+
+        def connection_made(self, transport: asyncio.BaseTransport) -> None:
+            assert isinstance(transport, asyncio.Transport)
+            if len(self.connections) >= settings.max_connections:
+                self._refused = True
+                app.closed("503", "a connection was refused: as many as may be are open")
+                transport.write(_FULL)
+                transport.close()
+                return
+            super().connection_made(transport)
+            self._expect()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._met()
+            if not self._refused:
+                super().connection_lost(exc)
+
+        def data_received(self, data: bytes) -> None:
+            if self._refused:
+                return
+            before = self.cycle
+            if self._deadline is None and (before is None or before.response_complete):
+                self._expect()  # the next head of a connection that is kept
+            super().data_received(data)
+            if self.cycle is not before:
+                self._met()
+            elif self._deadline is not None:
+                self._head_bytes += len(data)
+                if self._head_bytes > MAX_HEAD_BYTES:
+                    self._give_up("431", "a head was too large", _TOO_LARGE)
+
+        def eof_received(self) -> None:
+            if not self._refused:
+                super().eof_received()
+
+        def _expect(self) -> None:
+            self._head_bytes = 0
+            self._deadline = asyncio.get_running_loop().call_later(
+                settings.head_timeout, self._give_up, "408", "a head took too long", _TIMEOUT
+            )
+
+        def _met(self) -> None:
+            if self._deadline is not None:
+                self._deadline.cancel()
+                self._deadline = None
+
+        def _give_up(self, kind: str, why: str, answer: bytes) -> None:
+            self._met()
+            if self.transport.is_closing():
+                return
+            if self._head_bytes:  # else it was only kept open: nothing to tell
+                app.closed(kind, why)
+                self.transport.write(answer)
+            self.transport.close()
+
+    return Bounded

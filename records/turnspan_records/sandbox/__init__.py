@@ -1,0 +1,153 @@
+"""Queries that people write, which may read the records and nothing else, whoever asks.
+
+Two layers. The engine runs them read-only and within limits that they cannot lift
+(``turnspan_clickhouse.readers``); before that a guard reads the engine's own syntax tree of the
+statement (``guard``), since ``readonly`` does not keep a query from reading and writing files. What
+runs is not the text that was given but the one statement that the engine read in it, written by the
+engine: a comment, a quote or a second statement cannot make the two differ.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from turnspan_clickhouse.errors import QueryError
+from turnspan_clickhouse.readers import ALLOWS_SETTINGS, Reader
+from turnspan_clickhouse.stores import Result, Store
+from turnspan_records.sandbox.grants import beyond_reading
+from turnspan_records.sandbox.guard import (
+    FILES,
+    WRITE,
+    RefusedError,
+    check,
+    check_statement,
+    sets_final,
+)
+from turnspan_records.sandbox.tree import parse
+
+__all__ = ["FILES", "PAGE", "WRITE", "Limits", "RefusedError", "Sandbox"]
+
+_SYNTAX_ERROR, _READONLY = 62, 164
+_OUR_SCOPE = re.compile(
+    r"[:\s]*(?:In scope|while executing) (?:SELECT|function) ?'?formatQuerySingleLine.*\Z",
+    re.DOTALL,
+)
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_MANY = "Multi-statements"
+_WRITTEN = "SELECT formatQuerySingleLine({sql:String})"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one query may take; ``None`` is no limit but the engine's."""
+
+    seconds: float | None = 300
+    memory: int | None = None
+    rows: int | None = None
+    """Rows of an answer; it ends there, a little later where the engine works in blocks."""
+    bytes: int | None = None
+    threads: int | None = None
+
+    def settings(self) -> dict[str, Any]:
+        """The same as settings of ClickHouse."""
+        limits = {
+            "max_execution_time": self.seconds,
+            "max_memory_usage": self.memory,
+            "max_result_rows": self.rows,
+            "max_result_bytes": self.bytes,
+            "max_threads": self.threads,
+        }
+        given: dict[str, Any] = {name: value for name, value in limits.items() if value is not None}
+        if self.rows is not None or self.bytes is not None:
+            given["result_overflow_mode"] = "break"
+        return {**given, "http_max_tries": 1}
+
+
+PAGE = Limits(seconds=10, memory=10**9, rows=10_001, bytes=20 * 10**6, threads=2)
+"""For a page that many look at; the row beyond 10,000 tells that there are more."""
+
+
+class Sandbox:
+    """Runs queries on an open store. With ``files`` they may also read and write local files and
+    read from the network, and change settings, but still not the store."""
+
+    def __init__(self, store: Store, *, limits: Limits | None = None, files: bool = False) -> None:
+        self._store = store
+        self._files = files
+        self._settings = (limits or Limits()).settings()
+        self._readers: dict[int, Reader] = {}
+
+    def query(self, sql: str, parameters: Mapping[str, Any] | None = None) -> Result:
+        """Run one statement that reads. Values for ``{name:Type}`` travel as parameters.
+
+        Raises:
+            RefusedError: it would do more than read the records; it was not run.
+            QueryError: the engine refused it.
+            StoreError: as ``Store.query``.
+        """
+        statement = self._statement(sql)
+        check_statement(statement)
+        given = _bound(statement, parameters or {})
+        # readonly=1 refuses every setting: `final` costs the engine's half of what keeps table
+        # functions out, the guard's holds.
+        reader = self._reader(ALLOWS_SETTINGS if self._files or sets_final(statement) else 1)
+        try:
+            tree = parse(reader.text(f"EXPLAIN AST {statement}", given))
+        except QueryError as error:
+            if error.code != _READONLY:
+                raise
+            raise RefusedError("SETTINGS cannot be changed here", FILES) from None
+        except ValueError as error:
+            raise RefusedError(f"The statement cannot be looked into ({error})") from None
+        check(tree, statement, self._store.database, files=self._files)
+        if self._files and tree.kind == "SelectWithUnionQuery" and len(tree.children) > 1:
+            reader.text(statement, given)  # into a file, in a format of its own
+            return Result((), (), [])
+        return reader.query(statement, given)
+
+    def warnings(self) -> list[str]:
+        """What a user of a server may do beyond reading, in a sentence; empty for others."""
+        return [] if self._store.dsn.embedded else beyond_reading(self._reader(1))
+
+    def close(self) -> None:
+        """Release what the sandbox opened; the store stays open."""
+        for reader in self._readers.values():
+            reader.close()
+        self._readers.clear()
+
+    def __enter__(self) -> Sandbox:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _reader(self, readonly: int) -> Reader:
+        if readonly not in self._readers:
+            self._readers[readonly] = Reader(self._store, self._settings, readonly=readonly)
+        return self._readers[readonly]
+
+    def _statement(self, sql: str) -> str:
+        """The one statement in the text, as the engine writes it."""
+        try:
+            found = self._reader(1).query(_WRITTEN, {"sql": sql})
+        except QueryError as error:
+            if error.code == _SYNTAX_ERROR and _MANY in str(error):
+                raise RefusedError("Only one statement is run at a time", WRITE) from None
+            raise QueryError(_OUR_SCOPE.sub("", str(error)), error.code) from None
+        return str(found.rows[0][0])
+
+
+def _bound(statement: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters that the statement names: without a ``{name:Type}`` in it the driver would
+    write their values into its text."""
+    for name in parameters:
+        if not _NAME.fullmatch(name):
+            raise RefusedError(f"{name!r} is no name of a parameter")
+    return {
+        name: value
+        for name, value in parameters.items()
+        if re.search(rf"\{{{name}:[^}}]+\}}", statement)
+    }

@@ -1,0 +1,98 @@
+"""The reviewed functions of ``functions.txt``: a name that is not in it is refused."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+_HEAD = re.compile(r"\[(allowed|refused)( aggregate| table)?(?:: (.+))?\]")
+
+COMBINATORS = (
+    *("SimpleState", "OrDefault", "Distinct", "Resample", "ForEach", "ArgMax", "ArgMin", "OrNull"),
+    *("Tuple", "Merge", "State", "Array", "Null", "Map", "If"),
+)
+"""What an aggregate function's name may end with, by ``system.aggregate_function_combinators``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Functions:
+    """Names in lower case, as the engine takes most of them in any; of the refused ones why."""
+
+    scalars: frozenset[str]
+    aggregates: frozenset[str]
+    tables: frozenset[str]
+    refused: dict[str, str]
+    refused_tables: dict[str, str]
+
+    def allows(self, name: str) -> bool:
+        """Whether a query may call this function (not: read from it as from a table)."""
+        name = name.lower()
+        if name in self.refused:
+            return False
+        return name in self.scalars or self._aggregates(name)
+
+    def allows_table(self, name: str) -> bool:
+        """Whether a query may read from this table function."""
+        return name.lower() in self.tables
+
+    def is_table(self, name: str) -> bool:
+        """Whether this is known as a table function."""
+        return name.lower() in self.tables or name.lower() in self.refused_tables
+
+    def reviewed(self, name: str) -> bool:
+        """Whether somebody has looked at what this function does."""
+        name = name.lower()
+        return name in self.refused or name in self.scalars or name in self.aggregates
+
+    def reason(self, name: str, *, table: bool) -> str:
+        """Why it is refused."""
+        why = (self.refused_tables if table else self.refused).get(name.lower())
+        return why or "is none that is known to do nothing but compute"
+
+    def _aggregates(self, name: str) -> bool:
+        if name in self.aggregates:
+            return True
+        return any(
+            name.endswith(ending) and self._aggregates(name.removesuffix(ending))
+            for ending in _ENDINGS
+        )
+
+
+_ENDINGS = tuple(ending.lower() for ending in COMBINATORS)
+
+
+@cache
+def functions() -> Functions:
+    """What ``functions.txt`` says."""
+    text = (
+        resources.files("turnspan_records.sandbox")
+        .joinpath("functions.txt")
+        .read_text(encoding="utf-8")
+    )
+    allowed: dict[str, set[str]] = {"": set(), " aggregate": set(), " table": set()}
+    refused: dict[str, dict[str, str]] = {"": {}, " table": {}}
+    names: set[str] = set()
+    reasons: dict[str, str] | None = None
+    why = ""
+    for line in text.splitlines():
+        head = _HEAD.fullmatch(line)
+        if head:
+            kind, why = head[2] or "", head[3] or ""
+            names, reasons = (
+                (allowed[kind], None) if head[1] == "allowed" else (set[str](), refused[kind])
+            )
+        elif line and not line.startswith("#"):
+            found = [name.lower() for name in line.split()]
+            if reasons is None:
+                names.update(found)
+            else:
+                reasons.update(dict.fromkeys(found, why))
+    return Functions(
+        scalars=frozenset(allowed[""]),
+        aggregates=frozenset(allowed[" aggregate"]),
+        tables=frozenset(allowed[" table"]),
+        refused=refused[""],
+        refused_tables=refused[" table"],
+    )

@@ -1,0 +1,57 @@
+"""A store of each kind for queries that people write, and what they must not reach."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from support.clickhouse_server import ClickHouseServer
+from support.landing import insert
+from support.story import story
+from turnspan_clickhouse.dsn import Dsn
+from turnspan_clickhouse.migrate import migrate
+from turnspan_clickhouse.stores import Store, open_store
+from turnspan_records.sandbox import Sandbox
+
+SECRET = "canary-of-the-sandbox"
+
+
+@pytest.fixture(scope="module", params=["embedded", "server"])
+def opened(
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    clickhouse_server: ClickHouseServer,
+) -> Iterator[Store]:
+    """A store of each kind with a turn in it, and beside it a database that is not ours."""
+    if request.param == "embedded":
+        dsn = Dsn(scheme="chdb", path=tmp_path_factory.mktemp("sandbox") / "store")
+    else:
+        dsn = clickhouse_server.dsn("sandboxed")
+    with open_store(dsn) as store:
+        migrate(store)
+        insert(store, *story())
+        for statement in (
+            "CREATE DATABASE IF NOT EXISTS elsewhere",
+            "CREATE TABLE IF NOT EXISTS elsewhere.secrets (s String) ENGINE = Memory",
+            f"INSERT INTO elsewhere.secrets VALUES ('{SECRET}')",
+            "CREATE FUNCTION IF NOT EXISTS peep AS (x) -> file(x)",
+        ):
+            store.command(statement)
+        yield store
+        for gone in ("DATABASE elsewhere", "FUNCTION peep"):
+            store.command(f"DROP {gone}")
+
+
+@pytest.fixture(scope="module")
+def sandbox(opened: Store) -> Iterator[Sandbox]:
+    with Sandbox(opened) as made:
+        yield made
+
+
+@pytest.fixture
+def outside(tmp_path: Path) -> Path:
+    """A folder with a secret, in which nothing may appear."""
+    (tmp_path / "secret.txt").write_text(f"{SECRET}\n")
+    return tmp_path
