@@ -79,6 +79,7 @@ COMPILED = (
     "turnspan_clickhouse/normalise/requested.py",
     "turnspan_clickhouse/normalise/seen.py",
     "turnspan_clickhouse/normalise/source.py",
+    "turnspan_clickhouse/normalise/told.py",
     "turnspan_clickhouse/normalise/values.py",
     "turnspan_clickhouse/normalise/written.py",
 )

@@ -46,9 +46,8 @@ class TurnRecording(SpanRecording):
 
     def _record(self, result: Any, error: BaseException | None, attributes: dict[str, Any]) -> None:
         turn = self.turn
-        response = frozen(result)
-        if turn.response_text is None and isinstance(response, str):
-            turn.response_text = response
+        if turn.response_text is None:  # else the application has said what it answers
+            turn.response_text = self._frozen(result)
         ending = turn.finish(error)
         span = self._span
         if not span.is_recording():
@@ -58,10 +57,20 @@ class TurnRecording(SpanRecording):
             _classify(turn)
         describe_turn(turn, ending, attributes)
         if settings.capture_content:
-            content = TurnContent(turn, user_message=turn.user_message, response=response)
+            content = TurnContent(turn, user_message=turn.user_message)
         else:
             content = TurnContent(turn, captured=False)
         self._keep(content)
+
+    def _frozen(self, result: Any) -> Any:
+        if result is None or type(result) is str:
+            return result
+        from turnspan.content.answer import freeze_answer
+
+        try:
+            return freeze_answer(result)
+        except Exception:  # noqa: BLE001  an object's own; what else fails is counted there
+            return frozen(result)
 
     def _measure(self, error_type: str) -> None:
         turn = self.turn

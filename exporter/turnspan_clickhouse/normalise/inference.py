@@ -22,6 +22,7 @@ from turnspan.turn import Usage
 from turnspan_clickhouse.batch import Batch
 from turnspan_clickhouse.normalise.landing import Lander, Place, system_text
 from turnspan_clickhouse.normalise.source import SpanFacts, locate
+from turnspan_clickhouse.normalise.told import note
 from turnspan_clickhouse.normalise.values import agent_version, integer, text
 from turnspan_clickhouse.normalise.written import write_content
 from turnspan_clickhouse.pricing import price_of_counts
@@ -247,6 +248,10 @@ def add_reply(
         as_is = as_is and same
         row.output_messages.append(digest)
     describe_reply(reply, first_choice(content.dialect, reply.output))
+    if reply.refused:
+        note(row, semconv.RESPONSE_REFUSED)
+    if not replies and content.response is not None and not row.error_type:
+        note(row, semconv.RESPONSE_BLANK)  # it is known that the model said nothing
     redactor = place.redactor
     if reply.response_text:
         write_content(row, "response_text", reply.response_text, "output", redactor)

@@ -30,7 +30,13 @@ from turnspan.content.shapes import kind_of
 from turnspan.content.snapshot import freeze
 from turnspan.context import SESSION_KEY, TURN_KEY, inside_span, scope_attributes
 from turnspan.guard import errors, guard
-from turnspan.patching.endpoint import UNFINISHED, Endpoint, Reply, refusal_of
+from turnspan.patching.endpoint import (
+    UNFINISHED,
+    Endpoint,
+    Reply,
+    describe_reply,
+    refusal_of,
+)
 from turnspan.turn import Turn
 
 ACTIVE_CALL = otel_context.create_key("turnspan-call")
@@ -207,13 +213,16 @@ class Call:
             if outcome:
                 attributes[semconv.STREAM_OUTCOME] = outcome
             reply: Reply | None = None
-            if response is not None and (measured or self.turn is not None):
+            alone = self.recording and (self.request is None or not ledger.active)
+            if response is not None and (measured or alone or self.turn is not None):
                 reply = self.endpoint.reply(response)
+            if alone and reply is not None:  # its content will not be there to tell
+                describe_reply(reply, attributes)
             if measured:
                 usage = None if reply is None else reply.usage
                 metrics.call_ended(self, attributes, usage, first_chunk)
             if self.turn is not None:
-                self._tell(self.turn, reply, error)
+                self._tell(self.turn, reply, error, attributes)
             if config.active().emit_events:
                 self.ended_with = attributes
         finally:
@@ -234,7 +243,13 @@ class Call:
         attributes.setdefault(semconv.RESPONSE_FINISH_REASONS, (UNFINISHED,))
         return CANCELLED
 
-    def _tell(self, turn: Turn, reply: Reply | None, error: BaseException | None) -> None:
+    def _tell(
+        self,
+        turn: Turn,
+        reply: Reply | None,
+        error: BaseException | None,
+        attributes: Mapping[str, Any],
+    ) -> None:
         if reply is not None:
             turn.end_call(
                 model=reply.model or self.model,
@@ -242,9 +257,12 @@ class Call:
                 text=reply.text,
                 tool_requests=reply.tool_requests,
                 usage=reply.usage,
+                refused=reply.refused,
             )
-        if error is not None and self.endpoint.operation not in semconv.OUTSIDE_ROUNDS:
-            turn.fail_call()
+        if self.endpoint.operation in semconv.OUTSIDE_ROUNDS:
+            return
+        if error is not None or semconv.ERROR_TYPE in attributes:
+            turn.fail_call(str(attributes.get(semconv.ERROR_TYPE, "")))
 
     def _emit(self, content: Any, error: BaseException | None) -> None:
         from turnspan import events

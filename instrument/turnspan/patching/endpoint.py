@@ -20,11 +20,13 @@ class Reply:
 
     model: str = ""
     finish_reasons: Sequence[str] = ()
-    text: str = ""
-    """What the model wrote for the user to read."""
+    text: str | None = ""
+    """What the model wrote for the user to read; ``None``: that is not known."""
     tool_requests: Sequence[ToolRequest] = ()
     """The tool calls that the model asked the application for."""
     usage: Usage | None = None
+    refused: bool = False
+    """Whether it carries a refusal, whatever its finish reason says."""
 
 
 class Accumulator(Protocol):
@@ -100,6 +102,15 @@ def refusal_of(response: Any) -> dict[str, Any]:
         extra: Any = getattr(response, "__pydantic_extra__", None) or {}
         error = extra.get("error")
     return fields_of(error)
+
+
+def describe_reply(reply: Reply, attributes: dict[str, Any]) -> None:
+    """Write what a stop reason depends on, for whoever does not get the reply itself."""
+    if reply.refused:
+        attributes[semconv.RESPONSE_REFUSED] = True
+    text = reply.text
+    if text is not None and not text.strip():
+        attributes[semconv.RESPONSE_BLANK] = True
 
 
 def write_usage(usage: Usage, attributes: dict[str, Any]) -> None:

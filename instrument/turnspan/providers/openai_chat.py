@@ -94,6 +94,10 @@ class Chat:
         for choice in fields.get("choices") or ():
             message = fields_of(fields_of(choice).get("message") or _NOTHING)
             reply.text = reply.text or block_text(message.get("content"))
+            refusal = message.get("refusal")
+            if refusal:
+                reply.refused = True
+                reply.text = reply.text or str(refusal)
             requests.extend(_requested(fields_of(t)) for t in message.get("tool_calls") or ())
             legacy = message.get("function_call")
             if legacy:

@@ -162,12 +162,17 @@ def read_reply(fields: Mapping[str, Any]) -> Reply:
     usage = fields.get("usage")
     texts: list[str] = []
     requests: list[ToolRequest] = []
+    refused = False
     for raw in fields.get("output") or ():
         item = fields_of(raw)
         kind = item.get("type") or ""
         if kind == "message":
-            blocks = [fields_of(block) for block in item.get("content") or ()]
-            texts += [block["text"] for block in blocks if type(block.get("text")) is str]
+            for each in item.get("content") or ():
+                block = fields_of(each)
+                said = block.get("text", block.get("refusal"))
+                refused = refused or block.get("type") == "refusal"
+                if type(said) is str:
+                    texts.append(said)
         elif kind in _ASKED:
             name = item.get("name") or kind.removesuffix("_call")
             asked = item.get(_ASKED[kind])
@@ -178,6 +183,7 @@ def read_reply(fields: Mapping[str, Any]) -> Reply:
         "".join(texts),
         requests,
         None if usage is None else read_usage(usage),
+        refused,
     )
 
 

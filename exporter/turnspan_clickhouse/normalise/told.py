@@ -1,0 +1,54 @@
+"""What a model call's row means for a turn that was not told of it when it happened."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from turnspan import semconv
+from turnspan.turn import ToolRequest, Turn, Usage
+from turnspan_clickhouse.records import LlmCall
+from turnspan_clickhouse.wire import NO_PAIRS, Pairs, written
+
+_REFUSED: Final = written(semconv.RESPONSE_REFUSED)
+_BLANK: Final = written(semconv.RESPONSE_BLANK)
+_LEFT: Final = frozenset({"cancelled", "abandoned"})
+"""Outcomes of a call whose caller did not wait for its end."""
+
+
+def tell_call(
+    turn: Turn, row: LlmCall, requests: Sequence[ToolRequest], usage: Usage | None
+) -> None:
+    """Tell a turn how a call that it has begun ended, as the row has it."""
+    turn.end_call(
+        model=row.response_model or row.request_model,
+        finish_reasons=row.finish_reasons,
+        text=text_of(row),
+        tool_requests=requests,
+        usage=usage,
+        refused=_notes(row, _REFUSED),
+    )
+    left = row.stream_outcome in _LEFT
+    if row.error_type or (left and not requests):
+        turn.fail_call(row.error_message or row.error_type, aborted=left)
+
+
+def text_of(row: LlmCall) -> str | None:
+    """What the model wrote for the user to read; ``None`` where nothing tells it."""
+    if row.response_text or row.output_messages or _notes(row, _BLANK):
+        return row.response_text
+    return None
+
+
+def note(row: LlmCall, name: str) -> None:
+    """Note on a row what has no column."""
+    known = row.attributes
+    pairs = known if isinstance(known, Pairs) else Pairs.of(known)
+    row.attributes = pairs.plus(name, "true")
+
+
+def _notes(row: LlmCall, name: bytes) -> bool:
+    pairs = row.attributes
+    if pairs is NO_PAIRS:
+        return False
+    return name in (pairs.keys if isinstance(pairs, Pairs) else Pairs.of(pairs).keys)
