@@ -15,6 +15,7 @@ from turnspan.pace import give_way
 from turnspan.turn import ToolRequest, Turn
 from turnspan_clickhouse.normalise.requested import Asked, usage_of_row
 from turnspan_clickhouse.normalise.source import SpanFacts
+from turnspan_clickhouse.normalise.told import tell_call
 from turnspan_clickhouse.records import LlmCall, ToolCall, TurnSummary
 
 SESSION_PREFIX = "auto-"
@@ -41,13 +42,7 @@ class Event:
         row.turn_id = turn.id
         if isinstance(row, LlmCall):
             row.round = turn.begin_call()
-            turn.end_call(
-                model=row.response_model or row.request_model,
-                finish_reasons=row.finish_reasons,
-                text=row.response_text,
-                tool_requests=self.requests,
-                usage=usage_of_row(row),
-            )
+            tell_call(turn, row, self.requests, usage_of_row(row))
         else:
             fact = turn.begin_tool(row.name, row.arguments)
             row.round = fact.round
