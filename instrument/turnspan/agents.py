@@ -18,7 +18,7 @@ from turnspan.context import (
     inside_span,
     scope_attributes,
 )
-from turnspan.guard import guard
+from turnspan.guard import errors, guard
 from turnspan.measurements import AgentEnded
 from turnspan.recording import INTERNAL, SpanRecording, current, frozen, tracer
 from turnspan.stops import Ending
@@ -69,8 +69,9 @@ class TurnRecording(SpanRecording):
 
         try:
             return freeze_answer(result)
-        except Exception:  # noqa: BLE001  an object's own; what else fails is counted there
-            return frozen(result)
+        except Exception as error:  # noqa: BLE001  an object's own methods may raise
+            errors.record("recording.freeze", error)
+            return f"<unreadable {type(result).__name__}>"
 
     def _measure(self, error_type: str) -> None:
         turn = self.turn

@@ -15,7 +15,7 @@ from turnspan.pace import give_way
 from turnspan.turn import ToolRequest, Turn
 from turnspan_clickhouse.normalise.requested import Asked, usage_of_row
 from turnspan_clickhouse.normalise.source import SpanFacts
-from turnspan_clickhouse.normalise.told import tell_call
+from turnspan_clickhouse.normalise.told import tell_call, tell_tool
 from turnspan_clickhouse.records import LlmCall, ToolCall, TurnSummary
 
 SESSION_PREFIX = "auto-"
@@ -44,9 +44,7 @@ class Event:
             row.round = turn.begin_call()
             tell_call(turn, row, self.requests, usage_of_row(row))
         else:
-            fact = turn.begin_tool(row.name, row.arguments)
-            row.round = fact.round
-            turn.end_tool(fact, row.result, row.failed)
+            tell_tool(turn, row)
 
 
 def replayed(turn_id: str, agent_name: str, events: Sequence[Event]) -> Turn:

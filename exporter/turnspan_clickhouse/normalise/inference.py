@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from turnspan import semconv
+from turnspan.content import openai_responses
 from turnspan.content.convert import (
     convert,
     describe_reply,
@@ -250,8 +251,8 @@ def add_reply(
     describe_reply(reply, first_choice(content.dialect, reply.output))
     if reply.refused:
         note(row, semconv.RESPONSE_REFUSED)
-    if not replies and content.response is not None and not row.error_type:
-        note(row, semconv.RESPONSE_BLANK)  # it is known that the model said nothing
+    if not replies and row.finish_reasons and content.dialect == openai_responses.NAME:
+        note(row, semconv.RESPONSE_BLANK)  # it ended, and has no item
     redactor = place.redactor
     if reply.response_text:
         write_content(row, "response_text", reply.response_text, "output", redactor)

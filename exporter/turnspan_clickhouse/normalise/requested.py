@@ -20,7 +20,7 @@ from turnspan.stops import Ending
 from turnspan.turn import ToolRequest, Turn, Usage
 from turnspan_clickhouse.batch import Batch
 from turnspan_clickhouse.normalise.source import SpanFacts
-from turnspan_clickhouse.normalise.told import tell_call
+from turnspan_clickhouse.normalise.told import arguments_of, tell_call
 from turnspan_clickhouse.normalise.written import write_content
 from turnspan_clickhouse.records import LlmCall, ToolCall, TurnSummary
 
@@ -218,7 +218,8 @@ class DecoratedTurns:
         if facts.foreign:
             unseen = self._of(row.turn_id)
             row.round = row.round or unseen.calls
-            fact = ToolFact(row.name, row.arguments, row.round, row.result, row.failed, True)
+            given = arguments_of(row)
+            fact = ToolFact(row.name, given, row.round, row.result, row.failed, True)
             unseen.tools.append(fact)
 
     def finish(self, row: TurnSummary, turn: Turn | None) -> None:

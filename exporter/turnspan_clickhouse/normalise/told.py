@@ -1,4 +1,4 @@
-"""What a model call's row means for a turn that was not told of it when it happened."""
+"""What a call's row means for a turn that was not told of it when it happened."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 from turnspan import semconv
 from turnspan.turn import ToolRequest, Turn, Usage
-from turnspan_clickhouse.records import LlmCall
+from turnspan_clickhouse.records import LlmCall, ToolCall
 from turnspan_clickhouse.wire import NO_PAIRS, Pairs, written
 
 _REFUSED: Final = written(semconv.RESPONSE_REFUSED)
@@ -31,6 +31,19 @@ def tell_call(
     left = row.stream_outcome in _LEFT
     if row.error_type or (left and not requests):
         turn.fail_call(row.error_message or row.error_type, aborted=left)
+
+
+def tell_tool(turn: Turn, row: ToolCall) -> None:
+    """Tell a turn of a tool that was executed in it; the row gets its round."""
+    fact = turn.begin_tool(row.name, arguments_of(row), row.call_id)
+    row.round = fact.round
+    turn.end_tool(fact, row.result, row.failed)
+
+
+def arguments_of(row: ToolCall) -> str:
+    """A tool's arguments for the loop detector: those that are not known repeat no others."""
+    own = row.span_id  # in two: whole, it is noise to the detector
+    return row.arguments or row.result or f"<unknown {own[:8]} {own[8:]}>"
 
 
 def text_of(row: LlmCall) -> str | None:

@@ -36,7 +36,8 @@ def freeze_answer(value: Any, depth: int = 0) -> Any:
     if is_list(value) or kind is tuple:
         return [freeze_answer(item, depth) for item in value]
     if hasattr(kind, "__pydantic_fields_set__"):
-        fields = {**value.__dict__, **(getattr(value, "__pydantic_extra__", None) or {})}
+        extra: dict[str, Any] = getattr(value, "__pydantic_extra__", None) or {}
+        fields: dict[str, Any] = {**value.__dict__, **extra}
         return {name: freeze_answer(item, depth) for name, item in fields.items()}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {
