@@ -7,10 +7,11 @@ from typing import Any, cast
 from turnspan import semconv
 from turnspan.content import openai_responses
 from turnspan.content.convert import (
-    convert,
+    convert_message,
     describe_reply,
     first_choice,
     output_messages,
+    system_parts,
     tool_definitions,
 )
 from turnspan.content.lean import thawed
@@ -166,25 +167,23 @@ def add_content(
 
 
 def _system_prompt(request: RequestParts, place: Place, when: int, lander: Lander) -> bytes:
-    raw: Any = request.system_raw
-    if raw is None:
-        raw = _leading_system(request.messages_raw)
+    given, leading = request.system_raw, _leading_system(request.messages_raw)
+    raw: Any = leading if given is None else given
     if raw is None:
         return NO_HASH
-    known = lander.remembered(raw)
+    both = given is not None and bool(leading) and place.dialect == openai_responses.NAME
+    known = None if both else lander.remembered(raw)
     if known is not None:
         return known
     source, redactor = "", place.redactor
-    if isinstance(raw, str):
+    if isinstance(raw, str) and not both:
         body = redactor.text(raw, "system")
     else:
-        request_of_it: dict[str, Any] = {"system": raw, "messages": []}
-        if request.system_raw is None:
-            request_of_it = {"messages": raw}
-        else:
-            source = dumps_text(redactor.value(raw, "system"))
-        system = convert(InferenceContent(place.dialect, request_of_it)).system
-        body = system_text(redactor.parts(system, "system"))
+        if given is not None:
+            source = dumps_text(redactor.value(given, "system"))
+        before = leading if given is None or both else ()
+        messages = [convert_message(place.dialect, message) for message in _messages(before)]
+        body = system_text(redactor.parts(system_parts(place.dialect, given, messages), "system"))
     digest = lander.definition(
         "system_prompt",
         body,
@@ -193,8 +192,13 @@ def _system_prompt(request: RequestParts, place: Place, when: int, lander: Lande
         when=when,
         batch=place.batch,
     )
-    lander.remember(raw, digest)
+    if not both:
+        lander.remember(raw, digest)
     return digest
+
+
+def _messages(leading: Any) -> list[Any]:
+    return [{"role": "system", "content": leading}] if isinstance(leading, str) else list(leading)
 
 
 def _leading_system(messages: list[Any]) -> Any:

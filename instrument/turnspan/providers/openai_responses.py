@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from turnspan import semconv
+from turnspan.content.response_items import asked_key, tool_name
 from turnspan.content.shapes import is_dict
-from turnspan.content.snapshot import FrozenHistory, FrozenOnce, freeze_fields
+from turnspan.content.snapshot import FrozenHistory, FrozenOnce, freeze, freeze_fields
 from turnspan.patching.endpoint import UNFINISHED, Reply, fields_of, write_counts
 from turnspan.patching.parameters import describe
 from turnspan.providers.openai_events import ResponsesAccumulator
@@ -33,15 +34,6 @@ _INPUT_COUNTS: Final = (
     ("cache_write_tokens", semconv.USAGE_CACHE_WRITE_INPUT_TOKENS),
 )
 _OUTPUT_COUNTS: Final = (("reasoning_tokens", semconv.USAGE_REASONING_OUTPUT_TOKENS),)
-_ASKED: Final = {
-    "function_call": "arguments",
-    "custom_tool_call": "input",
-    "computer_call": "action",
-    "local_shell_call": "action",
-    "apply_patch_call": "operation",
-}
-"""Items by which the model asks the application to do something, and where they say what."""
-
 _FREEZERS: Final = {"input": FrozenHistory().freeze, "tools": FrozenOnce().freeze}
 _MAX_PENDING: Final = 10_000
 
@@ -173,10 +165,11 @@ def read_reply(fields: Mapping[str, Any]) -> Reply:
                 refused = refused or block.get("type") == "refusal"
                 if type(said) is str:
                     texts.append(said)
-        elif kind in _ASKED:
-            name = item.get("name") or kind.removesuffix("_call")
-            asked = item.get(_ASKED[kind])
-            requests.append((item.get("call_id") or "", name, asked))
+        else:
+            key = asked_key(item)
+            if key:
+                asked = freeze(item[key])
+                requests.append((str(item["call_id"] or ""), tool_name(item), asked))
     return Reply(
         fields.get("model") or "",
         [reason] if reason else [],
