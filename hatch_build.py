@@ -44,6 +44,7 @@ COMPILED = (
     "turnspan/providers/openai_events.py",
     "turnspan/providers/openai_pieces.py",
     "turnspan/providers/openai_responses.py",
+    "turnspan/providers/openai_usage.py",
     "turnspan/content/lean.py",
     "turnspan/content/shapes.py",
     "turnspan/content/snapshot.py",

@@ -167,6 +167,7 @@ TRIES: Final = "turnspan.request.tries"
 STREAM_OUTCOME: Final = "turnspan.stream.outcome"
 TOKENS_ESTIMATED: Final = "turnspan.usage.estimated"
 USAGE_CACHE_WRITE_1H_INPUT_TOKENS: Final = "turnspan.usage.cache_write_1h.input_tokens"
+USAGE_COST: Final = "turnspan.usage.cost"  # in US dollars, as the provider told it
 USAGE_WEB_SEARCHES: Final = "turnspan.usage.web_searches"
 RESPONSE_SERVICE_TIER: Final = "turnspan.response.service_tier"  # where it is not OpenAI's
 RESPONSE_SPEED: Final = "turnspan.response.speed"
