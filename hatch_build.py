@@ -36,6 +36,7 @@ COMPILED = (
     "turnspan/content/ledger.py",
     "turnspan/patching/call.py",
     "turnspan/patching/endpoint.py",
+    "turnspan/patching/failures.py",
     "turnspan/patching/parameters.py",
     "turnspan/providers/anthropic_messages.py",
     "turnspan/providers/openai_chat.py",

@@ -42,6 +42,7 @@ _FINISH: Final[Mapping[str, str]] = {
     "model_armor": CONTENT_FILTER,
     "refusal": REFUSAL,
     "cancelled": USER_ABORTED,
+    "error": ERROR,
 }
 """Providers' finish reasons that say more than that the model was done, in lower case."""
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-import httpx2
 import pytest
 from opentelemetry.trace import NoOpTracer
 
+from support.sdks import HTTP
 from turnspan.providers.anthropic import AnthropicSdk
 from turnspan.providers.hosts import PROVIDERS, provider_of
 from turnspan.providers.openai import OpenAISdk
@@ -78,7 +78,7 @@ OWN = ["localhost", "127.0.0.1", "::1", "10.1.2.3", "litellm", "192.168.0.4"]
 def target(sdk: Any, kind: str, url: str) -> dict[str, Any]:
     """Where a client of this class calls."""
     made = type(kind, (SimpleNamespace,), {})()
-    return dict(sdk(NoOpTracer()).target_of(made, httpx2.URL(url)))
+    return dict(sdk(NoOpTracer()).target_of(made, HTTP.URL(url)))
 
 
 @pytest.mark.parametrize(

@@ -118,7 +118,7 @@ FILTERED: dict[str, Any] = {
     "incomplete_details": {"reason": "content_filter"},
 }
 
-CASES: list[tuple[str, str, Told]] = [
+_CASES: list[tuple[str, str, Told]] = [
     ("chat", "completed", chat_told()),
     ("chat", "max_tokens", chat_told("Hi", "length")),
     ("chat", "content_filter", chat_told("", "content_filter")),
@@ -145,6 +145,14 @@ CASES: list[tuple[str, str, Told]] = [
         "error",
         Told({"type": "error", "error": {"type": "api_error", "message": "x"}}, status=500),
     ),
+]
+
+
+NEEDS = {"responses": [pytest.mark.needs("openai.resources.responses")]}
+"""What the oldest SDKs lack."""
+CASES = [
+    pytest.param(*case, marks=NEEDS.get(case[0], []), id=f"{number}-{case[0]}-{case[1]}")
+    for number, case in enumerate(_CASES)
 ]
 
 
@@ -233,9 +241,7 @@ def serve(server: ModelServer, told: Told, way: str) -> None:
 
 @pytest.mark.parametrize("way", ["sync", "stream", "async", "async stream"])
 @pytest.mark.parametrize("decorated", [False, True], ids=["plain", "decorated"])
-@pytest.mark.parametrize(
-    ("api", "reason", "told"), CASES, ids=[f"{i}-{c[0]}-{c[1]}" for i, c in enumerate(CASES)]
-)
+@pytest.mark.parametrize(("api", "reason", "told"), CASES)
 def test_how_the_last_reply_ended(
     server: ModelServer, rows: Rows, api: str, reason: str, told: Told, decorated: bool, way: str
 ) -> None:
@@ -254,9 +260,7 @@ def test_how_the_last_reply_ended(
 
 @pytest.mark.parametrize("way", ["sync", "async stream"])
 @pytest.mark.parametrize("decorated", [False, True], ids=["plain", "decorated"])
-@pytest.mark.parametrize(
-    ("api", "reason", "told"), CASES, ids=[f"{i}-{c[0]}-{c[1]}" for i, c in enumerate(CASES)]
-)
+@pytest.mark.parametrize(("api", "reason", "told"), CASES)
 def test_they_are_the_same_without_content(
     server: ModelServer,
     settings: None,
@@ -304,6 +308,7 @@ def test_a_failure_that_the_application_answers_for(
     }
 
 
+@pytest.mark.needs("openai.resources.responses")
 def test_a_failure_that_came_as_a_success(server: ModelServer, rows: Rows) -> None:
     """A response whose status is failed is no answer."""
     problem = {"code": "server_error", "message": "try later"}

@@ -35,8 +35,8 @@ from turnspan.patching.endpoint import (
     Endpoint,
     Reply,
     describe_reply,
-    refusal_of,
 )
+from turnspan.patching.failures import code_of, problem_of, with_body
 from turnspan.turn import Turn
 
 ACTIVE_CALL = otel_context.create_key("turnspan-call")
@@ -229,7 +229,7 @@ class Call:
             if self.recording:
                 spans.set_attributes(self.span, attributes)
                 if error is not None and isinstance(error, Exception):
-                    failed = error_message(error)
+                    failed = provider_message(error)
                 if failed:
                     self.span.set_status(Status(StatusCode.ERROR, failed))
 
@@ -368,8 +368,20 @@ def error_message(error: BaseException, name: str = "") -> str:
     return name or type(error).__qualname__
 
 
+def provider_message(error: Exception) -> str:
+    """An SDK's exception as ``error_message`` has it, with what the provider said."""
+    with _MESSAGE:
+        text = with_body(error)
+        return error_message(error if text == str(error) else _Said(text), type(error).__qualname__)
+    return type(error).__qualname__
+
+
+class _Said(Exception):
+    """An exception's text and more."""
+
+
 def failure_message(response: Any) -> str:
     """What a response that came as a success says failed, redacted."""
-    problem = refusal_of(response)
-    code, text = problem.get("code"), problem.get("message")
-    return error_message(RuntimeError(text or code or "failed"), str(code or "failed"))
+    problem = problem_of(response)
+    code = code_of(problem)
+    return error_message(RuntimeError(problem.get("message") or code), code)

@@ -95,15 +95,6 @@ def fields_of(value: Any) -> dict[str, Any]:
     return {**fields, **extra} if extra else fields
 
 
-def refusal_of(response: Any) -> dict[str, Any]:
-    """The ``error`` in a response that came as a success; empty where there is none."""
-    error = fields_of(response).get("error")
-    if error is None:  # a field that the SDK's model does not know
-        extra: Any = getattr(response, "__pydantic_extra__", None) or {}
-        error = extra.get("error")
-    return fields_of(error)
-
-
 def describe_reply(reply: Reply, attributes: dict[str, Any]) -> None:
     """Write what a stop reason depends on, for whoever does not get the reply itself."""
     if reply.refused:

@@ -9,7 +9,8 @@ from typing import Any, Final
 from turnspan import semconv
 from turnspan.content.shapes import is_dict
 from turnspan.content.snapshot import FrozenHistory, FrozenOnce, freeze, freeze_fields
-from turnspan.patching.endpoint import UNFINISHED, Reply, fields_of, refusal_of
+from turnspan.patching.endpoint import UNFINISHED, Reply, fields_of
+from turnspan.patching.failures import code_of, problem_of
 from turnspan.patching.parameters import describe
 from turnspan.providers.openai_pieces import block_text, joined_content, joined_text, merged
 from turnspan.providers.openai_usage import describe_usage, read_usage, usage_of
@@ -75,10 +76,10 @@ class Chat:
             reasons = finish_reasons(choices)
             if reasons:
                 attributes[semconv.RESPONSE_FINISH_REASONS] = reasons
-        if not choices:
-            problem = refusal_of(response)
+        if not choices or fields_of(choices[0]).get("error"):
+            problem = problem_of(response)
             if problem:
-                attributes[semconv.ERROR_TYPE] = str(problem.get("code") or "failed")
+                attributes[semconv.ERROR_TYPE] = code_of(problem)
         usage = usage_of(fields)
         if usage is not None:
             describe_usage(usage, attributes)

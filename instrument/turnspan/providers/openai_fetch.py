@@ -48,7 +48,7 @@ class FetchResponse:
     ) -> None:
         """Write the attributes of a response, without its tokens: they are its creation's."""
         fields = fields_of(response)
-        describe_identity(fields, attributes, cut=cut)
+        describe_identity(response, attributes, cut=cut)
         status = fields.get("status")
         if type(status) is str:
             attributes[semconv.RESPONSE_STATUS] = status

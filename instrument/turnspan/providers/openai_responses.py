@@ -10,6 +10,7 @@ from turnspan.content.response_items import asked_key, tool_name
 from turnspan.content.shapes import is_dict
 from turnspan.content.snapshot import FrozenHistory, FrozenOnce, freeze, freeze_fields
 from turnspan.patching.endpoint import UNFINISHED, Reply, fields_of, write_counts
+from turnspan.patching.failures import code_of, problem_of
 from turnspan.patching.parameters import describe
 from turnspan.providers.openai_events import ResponsesAccumulator
 from turnspan.turn import ToolRequest, Usage
@@ -76,7 +77,7 @@ class Responses:
     ) -> None:
         """Write the attributes of a response."""
         fields = fields_of(response)
-        describe_identity(fields, attributes, cut=cut)
+        describe_identity(response, attributes, cut=cut)
         status = fields.get("status")
         if status in PENDING:
             attributes[semconv.RESPONSE_STATUS] = status
@@ -123,10 +124,9 @@ def _describe_options(body: Mapping[str, Any], attributes: dict[str, Any]) -> No
         attributes[semconv.CONVERSATION_ID] = conversation
 
 
-def describe_identity(
-    fields: Mapping[str, Any], attributes: dict[str, Any], *, cut: bool = False
-) -> None:
+def describe_identity(response: Any, attributes: dict[str, Any], *, cut: bool = False) -> None:
     """Write which response it is and how it ended."""
+    fields = fields_of(response)
     for key, name in _ABOUT_RESPONSE:
         value = fields.get(key)
         if value:
@@ -134,9 +134,10 @@ def describe_identity(
     reason = finish_reason(fields) or (UNFINISHED if cut else "")
     if reason:
         attributes[semconv.RESPONSE_FINISH_REASONS] = (reason,)
-    if fields.get("status") == "failed":
-        problem = fields_of(fields.get("error"))
-        attributes[semconv.ERROR_TYPE] = problem.get("code") or "failed"
+    if fields.get("status") == "failed" or not (fields.get("status") or fields.get("output")):
+        problem = problem_of(response)
+        if problem or fields.get("status"):
+            attributes[semconv.ERROR_TYPE] = code_of(problem)
 
 
 def finish_reason(fields: Mapping[str, Any]) -> str:
