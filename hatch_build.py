@@ -74,6 +74,7 @@ COMPILED = (
     "turnspan_clickhouse/wire.py",
     "turnspan_clickhouse/normalise/__init__.py",
     "turnspan_clickhouse/normalise/attributes.py",
+    "turnspan_clickhouse/normalise/background.py",
     "turnspan_clickhouse/normalise/conversations.py",
     "turnspan_clickhouse/normalise/derived.py",
     "turnspan_clickhouse/normalise/inference.py",

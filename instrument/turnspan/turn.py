@@ -285,6 +285,12 @@ class Turn:
             self._finish_reason = ""
             self._failed = Ending(USER_ABORTED if aborted else ERROR, cut(detail, DETAIL_LENGTH))
 
+    def add_usage(self, usage: Usage | None) -> None:
+        """A call of this turn, made in the background, has come to its end elsewhere."""
+        if usage is not None and not self.ended:
+            with self._lock:
+                self.usage.add(usage)
+
     def requested_call_id(self, name: str, arguments: Any) -> str:
         """The model's id of the call it asked for by this name (and arguments); used up once."""
         with self._lock:

@@ -26,6 +26,7 @@ from turnspan.pace import give_way
 from turnspan_clickhouse.batch import Batch
 from turnspan_clickhouse.normalise import inference, others
 from turnspan_clickhouse.normalise.attributes import Cleaner
+from turnspan_clickhouse.normalise.background import BackgroundCalls
 from turnspan_clickhouse.normalise.derived import DerivedTurns, again
 from turnspan_clickhouse.normalise.foreign import adopt
 from turnspan_clickhouse.normalise.landing import Lander
@@ -54,6 +55,7 @@ class Normaliser:
         self._costs: OrderedDict[str, Decimal] = OrderedDict()
         self._derived = DerivedTurns(own_ids=received)
         self._decorated = DecoratedTurns()
+        self._background = BackgroundCalls()
         self._nesting = Nesting()
         self._settings: config.Settings = config.active()
         self._use(self._settings)
@@ -143,8 +145,9 @@ class Normaliser:
         if operation in semconv.INFERENCE_OPERATIONS:
             said = content if isinstance(content, InferenceContent) else None
             self._inference(facts, said, held, redactor, batch)
-        elif operation == semconv.OP_FETCH_RESPONSE and isinstance(content, InferenceContent):
-            self._fetched(facts, content, redactor, batch)
+        elif operation in semconv.COMPLETING_OPERATIONS:
+            said = content if isinstance(content, InferenceContent) else None
+            self._fetched(facts, said, redactor, batch)
         elif operation == semconv.OP_EXECUTE_TOOL:
             tool = content if isinstance(content, ToolContent) else None
             self._tool(facts, tool, held, redactor, batch)
@@ -188,6 +191,7 @@ class Normaliser:
         self._lander.forget()
         self._derived.forget()
         self._decorated.forget()
+        self._background.clear()
         self._nesting.forget()
         self._costs.clear()
 
@@ -220,6 +224,7 @@ class Normaliser:
             self._decorated.call(facts, row, dialect, messages, redactor, batch)
         reply = self._land(facts, row, content, request, redactor, batch)
         batch.add(row)
+        self._background.made(facts, row)
         held.calls.append(row)
         if facts.parent_span_id:
             self._nesting.counted(facts.span_id)
@@ -234,14 +239,22 @@ class Normaliser:
             self._add_cost(row.turn_id, row.cost_usd)
 
     def _fetched(
-        self, facts: SpanFacts, content: InferenceContent, redactor: Redactor, batch: Batch
+        self, facts: SpanFacts, content: InferenceContent | None, redactor: Redactor, batch: Batch
     ) -> None:
         """What a model said in the background: no call of its own, so nothing counts it."""
         row = inference.llm_call(facts, redactor, batch)
         reply = self._land(facts, row, content, RequestParts(), redactor, batch)
-        batch.add(row)
+        if content is not None:
+            batch.add(row)
+        made = self._background.completed(facts, row, batch)
         if row.turn_id and not facts.foreign:
             self._decorated.reply(facts, row, reply.tool_calls)
+        if made is None:
+            return
+        if self._derived.completed(made, reply.tool_calls, facts.end_time):
+            return
+        if not self._background.complete_turn(made, batch) and made.cost_usd is not None:
+            self._add_cost(made.turn_id, made.cost_usd)
 
     def _land(
         self,
@@ -298,6 +311,7 @@ class Normaliser:
         row.stop_reason = redactor.text(row.stop_reason, "error")
         row.stop_detail = redactor.text(row.stop_detail, "error")
         batch.add(row)
+        self._background.turn_ended(row)
         if cost is not None and row.parent_turn_id:
             self._add_cost(row.parent_turn_id, cost)
         around = Held()

@@ -36,11 +36,13 @@ from turnspan_clickhouse.normalise.requested import (
     Execution,
     asked_for,
     forget_executed,
+    requests_of,
     results,
     set_usage,
     usage_of_row,
 )
 from turnspan_clickhouse.normalise.source import SpanFacts
+from turnspan_clickhouse.normalise.told import tell_call
 from turnspan_clickhouse.normalise.written import write_content
 from turnspan_clickhouse.records import LlmCall, ToolCall, TurnSummary
 
@@ -114,6 +116,24 @@ class DerivedTurns:
         summary.duration = max(summary.duration, (facts.end_time - summary.start_time) / 1e9)
         summary.error_type, summary.error_message = row.error_type, row.error_message
         self._changed[turn.id] = (turn, summary)
+
+    def completed(self, row: LlmCall, calls: list[dict[str, Any]], when: int) -> bool:
+        """A call made in the background has ended: its turn is told, if it is one of these."""
+        found = self._conversations.by_turn(row.turn_id)
+        if found is None or found.turn is None or found.row is None:
+            return False
+        turn, summary, requests = found.turn, found.row, requests_of(calls)
+        for event in found.events:
+            if event.row is row:
+                event.requests = requests
+        tell_call(turn, row, requests, usage_of_row(row))
+        found.pending.update(asked_for(calls, row.round, when))
+        if row.cost_usd is not None:
+            summary.cost_usd = (summary.cost_usd or Decimal(0)) + row.cost_usd
+        summary.duration = max(summary.duration, (when - summary.start_time) / 1e9)
+        summary.error_type, summary.error_message = row.error_type, row.error_message
+        self._changed[turn.id] = (turn, summary)
+        return True
 
     def tool(self, facts: SpanFacts, row: ToolCall) -> None:
         """A span of an executed tool that is in no decorated turn: give it its turn, if known."""

@@ -53,11 +53,21 @@ def text_of(row: LlmCall) -> str | None:
     return None
 
 
-def note(row: LlmCall, name: str) -> None:
+def note(row: LlmCall, name: str, value: str = "true") -> None:
     """Note on a row what has no column."""
     known = row.attributes
     pairs = known if isinstance(known, Pairs) else Pairs.of(known)
-    row.attributes = pairs.plus(name, "true")
+    row.attributes = pairs.plus(name, value)
+
+
+def copy_notes(source: LlmCall, row: LlmCall) -> None:
+    """Note on a row what is noted of its reply on another."""
+    for name, written_name in (
+        (semconv.RESPONSE_REFUSED, _REFUSED),
+        (semconv.RESPONSE_BLANK, _BLANK),
+    ):
+        if _notes(source, written_name):
+            note(row, name)
 
 
 def _notes(row: LlmCall, name: bytes) -> bool:

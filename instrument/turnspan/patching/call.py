@@ -214,8 +214,11 @@ class Call:
                 attributes[semconv.STREAM_OUTCOME] = outcome
             reply: Reply | None = None
             alone = self.recording and (self.request is None or not ledger.active)
-            if response is not None and (measured or alone or self.turn is not None):
+            completing = self.endpoint.operation in semconv.COMPLETING_OPERATIONS
+            if response is not None and (measured or alone or completing or self.turn is not None):
                 reply = self.endpoint.reply(response)
+            if reply is not None and completing and reply.made_by is not None:
+                reply.made_by.add_usage(reply.usage)
             if alone and reply is not None:  # its content will not be there to tell
                 describe_reply(reply, attributes)
             if measured:
@@ -250,17 +253,21 @@ class Call:
         error: BaseException | None,
         attributes: Mapping[str, Any],
     ) -> None:
+        rounds = self.endpoint.operation not in semconv.OUTSIDE_ROUNDS
         if reply is not None:
             turn.end_call(
                 model=reply.model or self.model,
                 finish_reasons=reply.finish_reasons,
                 text=reply.text,
                 tool_requests=reply.tool_requests,
-                usage=reply.usage,
+                usage=reply.usage if rounds else None,
                 refused=reply.refused,
             )
-        if self.endpoint.operation in semconv.OUTSIDE_ROUNDS:
-            return
+        if not rounds and reply is None:
+            return  # it failed to fetch what goes on all the same
+        pending: Any = getattr(self.endpoint, "pending", None)
+        if pending is not None and semconv.RESPONSE_STATUS in attributes:
+            pending[attributes.get(semconv.RESPONSE_ID)] = turn
         if error is not None or semconv.ERROR_TYPE in attributes:
             turn.fail_call(str(attributes.get(semconv.ERROR_TYPE, "")))
 
@@ -319,7 +326,8 @@ def begin(
             return None  # a wrapper over this SDK records the same call already
         turn, session = outer.get(TURN_KEY), outer.get(SESSION_KEY)
     rounds = endpoint.operation not in semconv.OUTSIDE_ROUNDS
-    concerned = turn if rounds or endpoint.operation == semconv.OP_FETCH_RESPONSE else None
+    completing = endpoint.operation in semconv.COMPLETING_OPERATIONS
+    concerned = turn if rounds or completing else None
     call = Call(endpoint, outer, concerned, stream)
     attributes = dict(target)
     endpoint.describe(body, attributes)

@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 
 from turnspan import semconv
 from turnspan.content.shapes import kind_of
-from turnspan.turn import ToolRequest, Usage
+from turnspan.turn import ToolRequest, Turn, Usage
 
 UNFINISHED: Final = "error"
 """The finish reason of a choice that never finished (conventions, ``finish_reasons``)."""
@@ -27,6 +27,9 @@ class Reply:
     usage: Usage | None = None
     refused: bool = False
     """Whether it carries a refusal, whatever its finish reason says."""
+    made_by: Turn | None = None
+    """The turn whose call this completes, where it is the end of one made in the background: the
+    tokens are that turn's."""
 
 
 class Accumulator(Protocol):

@@ -24,7 +24,7 @@ from turnspan.providers.hosts import is_own, provider_of
 from turnspan.providers.openai_chat import Chat
 from turnspan.providers.openai_completions import Completions
 from turnspan.providers.openai_embeddings import Embeddings
-from turnspan.providers.openai_fetch import FetchResponse, fetched
+from turnspan.providers.openai_fetch import FetchResponse, asked_of
 from turnspan.providers.openai_responses import Responses
 
 _PLATFORMS: Final = (("azure", "azure.ai.openai"), ("bedrock", "aws.bedrock"))
@@ -69,7 +69,10 @@ class OpenAISdk(Sdk):
                 "/completions": Completions(),
             },
         )
-        self._fetch = FetchResponse(responses)
+        self._of_response = {
+            operation: FetchResponse(responses, operation)
+            for operation in semconv.COMPLETING_OPERATIONS
+        }
         self.known_streams: set[Any] = set()
         """The SDK's stream classes, as far as they are what we know."""
         self._refusing: set[str] = set()
@@ -90,9 +93,9 @@ class OpenAISdk(Sdk):
         return target
 
     def other_endpoint(self, options: Mapping[str, Any]) -> tuple[Endpoint, dict[str, Any]] | None:
-        """A response that is fetched."""
-        asked = fetched(options)
-        return None if asked is None else (self._fetch, asked)
+        """A response that is fetched or cancelled."""
+        asked = asked_of(options)
+        return None if asked is None else (self._of_response[asked[0]], asked[1])
 
     def adjust(
         self, call: Call, client: Any, options: Any, body: Mapping[str, Any], kind: Any

@@ -13,7 +13,7 @@ from turnspan.patching.endpoint import UNFINISHED, Reply, fields_of, write_count
 from turnspan.patching.failures import code_of, problem_of
 from turnspan.patching.parameters import describe
 from turnspan.providers.openai_events import ResponsesAccumulator
-from turnspan.turn import ToolRequest, Usage
+from turnspan.turn import ToolRequest, Turn, Usage
 
 DIALECT: Final = "openai.responses"
 
@@ -46,8 +46,8 @@ class Responses:
     dialect: str = DIALECT
 
     def __init__(self) -> None:
-        self.pending: dict[str, None] = {}
-        """Responses made in the background whose end no turn has been told of."""
+        self.pending: dict[str, Turn | None] = {}
+        """Responses made in the background whose end has not been seen, and who made them."""
 
     def describe(self, body: Mapping[str, Any], attributes: dict[str, Any]) -> None:
         """Write the request's attributes."""
@@ -78,9 +78,11 @@ class Responses:
         """Write the attributes of a response."""
         fields = fields_of(response)
         describe_identity(response, attributes, cut=cut)
-        status = fields.get("status")
+        status, identity = fields.get("status"), fields.get("id")
         if status in PENDING:
             attributes[semconv.RESPONSE_STATUS] = status
+            if isinstance(identity, str):
+                self._await_end(identity)
         usage = fields.get("usage")
         if usage is not None:
             counts = fields_of(usage)
@@ -90,12 +92,12 @@ class Responses:
 
     def reply(self, response: Any) -> Reply | None:
         """What a response means for the turn."""
-        fields = fields_of(response)
-        if fields.get("status") in PENDING and type(fields.get("id")) is str:
-            self.pending[fields["id"]] = None
-            while len(self.pending) > _MAX_PENDING:
-                self.pending.pop(next(iter(self.pending)), None)
-        return read_reply(fields)
+        return read_reply(fields_of(response))
+
+    def _await_end(self, identity: str) -> None:
+        self.pending[identity] = None
+        while len(self.pending) > _MAX_PENDING:
+            self.pending.pop(next(iter(self.pending)), None)
 
     def accumulator(self) -> ResponsesAccumulator:
         """A fresh accumulator."""
@@ -174,7 +176,7 @@ def read_reply(fields: Mapping[str, Any]) -> Reply:
     return Reply(
         fields.get("model") or "",
         [reason] if reason else [],
-        "".join(texts),
+        None if not texts and fields.get("status") in PENDING else "".join(texts),
         requests,
         None if usage is None else read_usage(usage),
         refused,
