@@ -33,37 +33,10 @@ from turnspan.stops import (
     meaning_of,
     same_arguments,
 )
+from turnspan.usage import Usage as Usage
 
 ToolRequest = tuple[str, str, Any]
 """A tool call the model asked for: (call id, tool name, arguments as JSON text or a mapping)."""
-
-
-@dataclass(slots=True)
-class Usage:
-    """Token counts; ``None`` is unknown. Cache and reasoning counts are subsets, never added."""
-
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    cache_read_tokens: int | None = None
-    cache_write_tokens: int | None = None
-    reasoning_tokens: int | None = None
-
-    def add(self, other: Usage) -> None:
-        """Add another call's counts; unknown plus known is known."""
-        self.input_tokens = _sum(self.input_tokens, other.input_tokens)
-        self.output_tokens = _sum(self.output_tokens, other.output_tokens)
-        self.cache_read_tokens = _sum(self.cache_read_tokens, other.cache_read_tokens)
-        self.cache_write_tokens = _sum(self.cache_write_tokens, other.cache_write_tokens)
-        self.reasoning_tokens = _sum(self.reasoning_tokens, other.reasoning_tokens)
-
-
-def _places(requests: Sequence[ToolRequest]) -> dict[str, int]:
-    """The places of a reply's tool calls by their ids."""
-    return {request[0]: place for place, request in enumerate(requests)}
-
-
-def _sum(known: int | None, more: int | None) -> int | None:
-    return known if more is None else (known or 0) + more
 
 
 @dataclass(slots=True)
@@ -266,7 +239,7 @@ class Turn:
                 self.silent_rounds += 1
             self._asked_for_tools = bool(tool_requests)
             self._requests = list(tool_requests)
-            self._emitted = _places(tool_requests) if len(tool_requests) > 1 else {}
+            self._emitted = {request[0]: place for place, request in enumerate(tool_requests)}
             self._finish_reason = finish_reasons[0] if finish_reasons else ""
             self._refused = refused
             self._failed = None

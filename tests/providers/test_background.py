@@ -70,7 +70,7 @@ def body(status: str, *output: dict[str, Any], id: str = "resp_1", **more: Any) 
 
 def spoken(text: str) -> dict[str, Any]:
     """A message of a response."""
-    block = {"type": "output_text", "text": text, "annotations": []}
+    block: dict[str, Any] = {"type": "output_text", "text": text, "annotations": []}
     return {
         "type": "message",
         "id": "msg_1",
@@ -96,7 +96,8 @@ def tokens(row: Any) -> tuple[Any, ...]:
 
 def create(gpt: openai.OpenAI, **more: Any) -> Any:
     """Make one in the background."""
-    return gpt.responses.create(model="gpt-5", input="work", background=True, **more)
+    responses: Any = gpt.responses
+    return responses.create(model="gpt-5", input="work", background=True, **more)
 
 
 @pytest.mark.parametrize("captured", [True, False], ids=["with content", "without"])
@@ -237,10 +238,11 @@ def test_tools_that_it_asks_for_are_the_turns(
     result = {"type": "function_call_output", "call_id": "c1", "output": "sunny"}
     asked = {"role": "user", "content": "work"}
     with turnspan.session("s"):
-        history: Any = [asked]
+        history: list[Any] = [asked]
         gpt.responses.create(model="gpt-5", input=history, background=True)
         gpt.responses.retrieve("resp_1")
-        gpt.responses.create(model="gpt-5", input=[asked, CALL, result])
+        history += [CALL, result]
+        gpt.responses.create(model="gpt-5", input=history)
 
     assert [(tool.name, tool.call_id, tool.result) for tool in rows.tools] == [
         ("look", "c1", "sunny")

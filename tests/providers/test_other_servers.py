@@ -15,7 +15,10 @@ import turnspan
 from support.model_replies import chat, chunk
 from support.normalised import Rows, provider
 from support.sdks import HTTP
+from turnspan.content.convert import RequestParts, join_request
 from turnspan.content.ledger import ledger
+from turnspan.content.rebuild import rebuild_record
+from turnspan_clickhouse.records import Message
 
 HELLO: list[Any] = [{"role": "user", "content": "hello"}]
 LONG = "x" * 100_000
@@ -454,3 +457,38 @@ def test_a_custom_tools_call_is_one(rows: Rows, order: tuple[str, ...]) -> None:
 
     (row,) = rows.calls
     assert json.loads(row.tool_calls) == [{"id": "k1", "name": "math", "arguments": "4 + 4"}]
+
+
+# -- embeddings ------------------
+
+INPUTS: list[tuple[Any, list[Any]]] = [
+    ("text", ["text"]),
+    (["a", "b"], ["a", "b"]),
+    ([1, 2, 3], [[1, 2, 3]]),
+    ([[1, 2], [3]], [[1, 2], [3]]),
+    (["one"], ["one"]),
+    ([[1, 2]], [[1, 2]]),
+    ([], []),
+]
+
+
+@pytest.mark.parametrize(("given", "messages"), INPUTS)
+def test_every_text_to_embed_is_a_message(rows: Rows, given: Any, messages: list[Any]) -> None:
+    """A text, token numbers, or a list of either; the request can be put together from the row."""
+    item = {"object": "embedding", "index": 0, "embedding": [0.5, 0.5]}
+    usage = {"prompt_tokens": 5, "total_tokens": 5}
+    body = {"id": "embd-1", "object": "list", "model": "e", "data": [item], "usage": usage}
+    gpt(HTTP.Response(200, json=body)).embeddings.create(model="e", input=given)
+
+    (call,) = rows.calls
+    assert (call.response_id, call.input_tokens) == ("embd-1", 5)
+    known = {message.hash: message for message in rows.of(Message)}
+    found = [known[digest] for digest in call.input_messages]
+    dialect = "openai.embeddings"
+    raw = [rebuild_record(dialect, m.role, m.name, m.parts, m.source) for m in found]
+    assert raw == messages
+    parameters = json.loads(call.request_parameters)
+    if isinstance(given, str) or len(given) > 1:
+        assert parameters.keys() == {"model", "encoding_format"}
+    parts = RequestParts(None, raw, None, parameters)
+    assert join_request(dialect, parts)["input"] == given
