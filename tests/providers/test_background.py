@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from typing import Any
 
 import openai
@@ -11,9 +10,8 @@ import pytest
 
 import turnspan
 from support.model_server import ModelServer
-from support.normalised import Rows, provider
-from turnspan import config, recording
-from turnspan.content.ledger import ledger
+from support.normalised import Rows
+from turnspan import config
 from turnspan_clickhouse.records import LlmCall
 
 pytestmark = pytest.mark.needs("openai.resources.responses")
@@ -26,21 +24,6 @@ CALL: dict[str, Any] = {
     "arguments": "{}",
     "status": "completed",
 }
-
-
-@pytest.fixture
-def rows() -> Iterator[Rows]:
-    """Where everything lands that is recorded."""
-    rows = Rows()
-    made = provider(rows)
-    recording.use_tracer_provider(made)
-    ledger.attach()
-    turnspan.instrument(tracer_provider=made)
-    yield rows
-    turnspan.uninstrument()
-    ledger.detach()
-    recording.use_tracer_provider(None)
-    made.shutdown()
 
 
 def body(status: str, *output: dict[str, Any], id: str = "resp_1", **more: Any) -> dict[str, Any]:

@@ -20,6 +20,8 @@ import turnspan
 from providers.conftest import Spans
 from support.model_replies import WEATHER_CALL, chat
 from support.model_server import ModelServer
+from support.normalised import Rows
+from support.told_replies import response_told
 from turnspan import config
 from turnspan.content.lean import thawed
 from turnspan.context import SESSION_KEY
@@ -442,3 +444,22 @@ def test_a_wrapper_that_records_the_call_itself(
 def test_who_is_asked_for_usage(host: str, asked: bool) -> None:
     """Known servers and one's own; never a server that might refuse the whole request for it."""
     assert streams_usage(host) is asked
+
+
+@pytest.mark.needs("openai.resources.responses")
+def test_a_response_is_told_twice_how_to_behave(
+    server: ModelServer, gpt: openai.OpenAI, rows: Rows
+) -> None:
+    """The row's system prompt is all of it: the instructions, and the input's first messages."""
+    block: Any = {"type": "input_text", "text": "Be terse."}
+    asked: Any = {"role": "user", "content": "hi"}
+    told: list[Any] = [{"role": "developer", "content": [block]}, asked]
+    both: list[dict[str, Any]] = [{}, {"instructions": "You are a cook."}]
+    for more in both:
+        server.answer(response_told().body)
+        gpt.responses.create(model="gpt-5", input=told, **more)
+
+    assert [rows.defined(call.system_prompt) for call in rows.calls] == [
+        "Be terse.",
+        "You are a cook.\n\nBe terse.",
+    ]

@@ -3,104 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from typing import Any
 
 import anthropic
 import openai
 import pytest
-from opentelemetry.sdk.trace import TracerProvider
 
 import turnspan
-from support.model_replies import chat, chunk, message
 from support.model_server import ModelServer
-from support.normalised import Rows, provider
+from support.normalised import Rows
+from support.told_replies import Told, chat_told, message_told, response_told
 from turnspan import config, recording
-from turnspan.content.ledger import ledger
-from turnspan.inference import use_tracer_provider
 
 HELLO: list[Any] = [{"role": "user", "content": "hello"}]
 CALL = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
-
-
-@dataclass
-class Told:
-    """What the provider says: whole, or as a stream's events."""
-
-    body: dict[str, Any]
-    events: list[Any] = field(default_factory=list[Any])
-    status: int = 200
-
-
-def chat_told(text: str | None = "Hi", reason: str = "stop", **message: Any) -> Told:
-    """A chat completion."""
-    deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
-    deltas += [{"content": piece} for piece in text or ""]
-    deltas += [{"refusal": piece} for piece in message.get("refusal") or ""]
-    deltas += [{"tool_calls": [{"index": 0, **call}]} for call in message.get("tool_calls") or ()]
-    events = [*map(chunk, deltas), chunk({}, reason), "[DONE]"]
-    return Told(chat(text, reason, **message), events)
-
-
-def response_told(*blocks: dict[str, Any], status: str = "completed", **more: Any) -> Told:
-    """A response of one message of these blocks; streamed, its last event never comes."""
-    spoken = {
-        "type": "message",
-        "id": "msg_1",
-        "status": "completed",
-        "role": "assistant",
-        "content": list(blocks),
-    }
-    body = {
-        "id": "resp_1",
-        "object": "response",
-        "created_at": 1,
-        "status": status,
-        "model": "gpt-5",
-        "output": [spoken],
-        "parallel_tool_calls": True,
-        "tool_choice": "auto",
-        "tools": [],
-        **more,
-    }
-    events: list[tuple[str, dict[str, Any]]] = []
-
-    def event(kind: str, **fields: Any) -> None:
-        events.append((kind, {"type": kind, "sequence_number": len(events), **fields}))
-
-    event("response.created", response={**body, "status": "in_progress", "output": []})
-    event("response.output_item.added", output_index=0, item={**spoken, "content": []})
-    at = {"item_id": "msg_1", "output_index": 0}
-    for index, block in enumerate(blocks):
-        kind = "refusal" if block["type"] == "refusal" else "output_text"
-        for piece in block.get("refusal") or block["text"]:
-            event(f"response.{kind}.delta", content_index=index, delta=piece, logprobs=[], **at)
-    final = {"completed": "completed", "incomplete": "incomplete"}[status]
-    event(f"response.{final}", response={**body, "output": []})  # some leave it out
-    return Told(body, events)
-
-
-def message_told(text: str = "Hi", reason: str = "end_turn") -> Told:
-    """An Anthropic message."""
-    blocks = [{"type": "text", "text": text}] if text else []
-    body = {**message(*blocks, reason=reason), "content": blocks}
-    events: list[tuple[str, dict[str, Any]]] = []
-
-    def event(kind: str, **fields: Any) -> None:
-        events.append((kind, {"type": kind, **fields}))
-
-    event("message_start", message={**body, "content": [], "stop_reason": None})
-    if text:
-        event("content_block_start", index=0, content_block={"type": "text", "text": ""})
-        for piece in text:
-            delta = {"type": "text_delta", "text": piece}
-            event("content_block_delta", index=0, delta=delta)
-        event("content_block_stop", index=0)
-    ending = {"stop_reason": reason, "stop_sequence": None}
-    event("message_delta", delta=ending, usage={"output_tokens": 3})
-    event("message_stop")
-    return Told(body, events)
 
 
 def said(text: str) -> dict[str, Any]:
@@ -202,26 +119,6 @@ class Asker:
         else:
             self.ask()
             self.client.close()
-
-
-@pytest.fixture
-def rows() -> Iterator[Rows]:
-    """Where everything lands that is recorded."""
-    rows = Rows()
-    made = provider(rows)
-    _use(made)
-    ledger.attach()
-    turnspan.instrument(tracer_provider=made)
-    yield rows
-    turnspan.uninstrument()
-    ledger.detach()
-    _use(None)
-    made.shutdown()
-
-
-def _use(made: TracerProvider | None) -> None:
-    recording.use_tracer_provider(made)
-    use_tracer_provider(made)
 
 
 def reason_of(rows: Rows) -> str:
