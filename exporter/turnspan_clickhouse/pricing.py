@@ -6,7 +6,7 @@ kept as rates per token, so that a call costs a few multiplications; the results
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from decimal import Decimal
@@ -16,6 +16,7 @@ from turnspan import semconv
 from turnspan.forks import Gate
 from turnspan.guard import errors
 from turnspan.turn import Usage
+from turnspan_clickhouse.price_sources import TOLD, lookups, told_cost
 
 if TYPE_CHECKING:
     from genai_prices.data_snapshot import DataSnapshot
@@ -23,19 +24,6 @@ if TYPE_CHECKING:
 
 UNKNOWN: Final[tuple[Decimal | None, str]] = (None, "")
 """The price is not known: never 0."""
-
-_PROVIDERS: Final[Mapping[str, str]] = {
-    "azure.ai.inference": "azure",
-    "azure.ai.openai": "azure",
-    "gcp.gen_ai": "google",
-    "gcp.gemini": "google",
-    "gcp.vertex_ai": "google",
-    "x_ai": "x-ai",
-    "mistral_ai": "mistral",
-    "moonshot_ai": "moonshotai",
-    "aws.bedrock": "aws",
-}
-"""OpenTelemetry's provider names where genai-prices has others."""
 
 _REPORTED: Final = (
     "input_tokens",
@@ -251,12 +239,13 @@ def _version(snapshot: DataSnapshot) -> str:
 def _look_up(snapshot: DataSnapshot, provider: str, model: str) -> _Known | None:
     if not model:
         return None
-    provider_id = _PROVIDERS.get(provider, provider) or None
-    try:
-        found, info = snapshot.find_provider_model(model, None, provider_id, None)
-    except LookupError:
-        return None
-    return _Known(found, info, isinstance(info.prices, list))
+    for provider_id, address in lookups(provider):
+        try:
+            found, info = snapshot.find_provider_model(model, None, provider_id, address)
+        except LookupError:
+            continue
+        return _Known(found, info, isinstance(info.prices, list))
+    return None
 
 
 def _compile(prices: ModelPrice) -> _Rates:
@@ -335,6 +324,9 @@ def price_of_counts(
     """As ``price_of_call``."""
     if attributes.get(semconv.RESPONSE_CACHED) is True:
         return _pricer.nothing()
+    told = told_cost(attributes)
+    if told is not None:
+        return told, TOLD
     if input_tokens is None and output_tokens is None:
         return UNKNOWN
     tier = attributes.get(semconv.OPENAI_RESPONSE_SERVICE_TIER)

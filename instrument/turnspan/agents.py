@@ -18,7 +18,7 @@ from turnspan.context import (
     inside_span,
     scope_attributes,
 )
-from turnspan.guard import guard
+from turnspan.guard import errors, guard
 from turnspan.measurements import AgentEnded
 from turnspan.recording import INTERNAL, SpanRecording, current, frozen, tracer
 from turnspan.stops import Ending
@@ -46,9 +46,8 @@ class TurnRecording(SpanRecording):
 
     def _record(self, result: Any, error: BaseException | None, attributes: dict[str, Any]) -> None:
         turn = self.turn
-        response = frozen(result)
-        if turn.response_text is None and isinstance(response, str):
-            turn.response_text = response
+        if turn.response_text is None:  # else the application has said what it answers
+            turn.response_text = self._frozen(result)
         ending = turn.finish(error)
         span = self._span
         if not span.is_recording():
@@ -58,10 +57,21 @@ class TurnRecording(SpanRecording):
             _classify(turn)
         describe_turn(turn, ending, attributes)
         if settings.capture_content:
-            content = TurnContent(turn, user_message=turn.user_message, response=response)
+            content = TurnContent(turn, user_message=turn.user_message)
         else:
             content = TurnContent(turn, captured=False)
         self._keep(content)
+
+    def _frozen(self, result: Any) -> Any:
+        if result is None or type(result) is str:
+            return result
+        from turnspan.content.answer import freeze_answer
+
+        try:
+            return freeze_answer(result)
+        except Exception as error:  # noqa: BLE001  an object's own methods may raise
+            errors.record("recording.freeze", error)
+            return f"<unreadable {type(result).__name__}>"
 
     def _measure(self, error_type: str) -> None:
         turn = self.turn

@@ -14,17 +14,23 @@ _KEPT = 64
 """The newest tools, whose arguments and results are kept."""
 
 
+def _place(fact: ToolFact) -> tuple[int, int]:
+    """Where a tool stands in the order of emission."""
+    return fact.round, fact.place
+
+
 class ExecutedTools:
     """A turn's tools in the order of emission, folded into the loop detector as they end.
 
     Whoever calls ``fold`` holds the turn's lock; ``begin`` needs none.
     """
 
-    __slots__ = ("_detector", "_facts", "_folded", "errors")
+    __slots__ = ("_detector", "_facts", "_folded", "_mixed", "errors")
 
     def __init__(self, facts: list[ToolFact] | None = None) -> None:
         self._facts: list[ToolFact] = [] if facts is None else facts
         self._folded = 0
+        self._mixed = False  # whether some began in another order than the model asked for
         self._detector: LoopDetector | None = None  # of those folded so far; many turns have none
         self.errors = 0
         """Tools that failed, among those folded so far."""
@@ -34,11 +40,13 @@ class ExecutedTools:
 
     def with_others(self, tools: Sequence[ToolFact]) -> ExecutedTools:
         """These and others, each in its round, none folded yet."""
-        return ExecutedTools(sorted([*self._facts, *tools], key=lambda fact: fact.round))
+        return ExecutedTools(sorted([*self._facts, *tools], key=_place))
 
-    def begin(self, name: str, arguments: Any, number: int) -> ToolFact:
-        """A tool begins in the round of this number."""
-        fact = ToolFact(name, arguments, number)
+    def begin(self, name: str, arguments: Any, number: int, place: int = 0) -> ToolFact:
+        """A tool begins in the round of this number, asked for at this place of the reply."""
+        fact = ToolFact(name, arguments, number, place=place)
+        if place and self._facts:
+            self._mixed = True
         self._facts.append(fact)
         return fact
 
@@ -50,6 +58,12 @@ class ExecutedTools:
     def fold(self, *, keep: int = 0, finished_only: bool = False) -> None:
         """Fold those before the newest ``keep``, or until the first that has not ended."""
         until = len(self._facts) - keep
+        if self._mixed:
+            # Of this length whatever begins meanwhile: nothing that is appended may be lost.
+            self._facts[self._folded : until] = sorted(
+                self._facts[self._folded : until], key=_place
+            )
+            self._mixed = False
         while self._folded < until:
             fact = self._facts[self._folded]
             if finished_only and not fact.done:

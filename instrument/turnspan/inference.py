@@ -217,6 +217,11 @@ class _Told:
         """Whether anything was told."""
         return bool(self.text or self.thoughts or self.tool_calls or self.finish_reason)
 
+    @property
+    def said(self) -> bool:
+        """Whether it was told what the model said, were it nothing."""
+        return self.text is not None or bool(self.thoughts or self.tool_calls)
+
     def plain(self, dialect: str) -> dict[str, Any]:
         """The response in the dialect of the request."""
         return self._genai() if dialect == _GENAI else self._openai()
@@ -231,7 +236,8 @@ class _Told:
                 for i, n, a in self.tool_calls
             ]
         choice = {"index": 0, "message": message, "finish_reason": self.finish_reason or None}
-        return {"id": self.id, "model": self.model, "choices": [choice]}
+        choices = [choice] if self.said else []
+        return {"id": self.id, "model": self.model, "choices": choices}
 
     def _genai(self) -> dict[str, Any]:
         parts: list[dict[str, Any]] = []
@@ -244,7 +250,8 @@ class _Told:
         message: dict[str, Any] = {"role": "assistant", "parts": parts}
         if self.finish_reason:
             message["finish_reason"] = self.finish_reason
-        return {"id": self.id, "model": self.model, "messages": [message]}
+        messages = [message] if self.said else []
+        return {"id": self.id, "model": self.model, "messages": messages}
 
 
 class _Manual:
@@ -299,7 +306,8 @@ class _Manual:
         """What was told, for the turn."""
         told = self.told
         reasons = [told.finish_reason] if told.finish_reason else []
-        return Reply(told.model, reasons, told.text or "", told.tool_calls, told.usage)
+        text = told.text or "" if told.said else None
+        return Reply(told.model, reasons, text, told.tool_calls, told.usage)
 
     def accumulator(self) -> Accumulator:
         """Chunks are given to ``Inference.chunk`` instead."""

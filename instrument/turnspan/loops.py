@@ -47,6 +47,8 @@ class ToolFact:
     result: Any = None
     error: bool = False
     done: bool = False
+    place: int = 0
+    """Among the calls that the reply asked for, where more than one are."""
 
 
 class LoopDetector:
@@ -92,15 +94,17 @@ class LoopDetector:
         calls = list(self._window)
         if not calls:
             return ""
-        times = calls.count(calls[-1])
-        if times >= REPEATS:
-            why = f"{self._names[-1]} called {times} times in the last {len(calls)} calls"
-            return why[:_WHY_LENGTH]
+        names = list(self._names)
+        for index in range(len(calls) - 1, -1, -1):
+            times = calls.count(calls[index])
+            if times >= REPEATS:
+                why = f"{names[index]} called {times} times in the last {len(calls)} calls"
+                return why[:_WHY_LENGTH]
         for period in (2, 3):
             tail = calls[-2 * period :]
             if len(tail) == 2 * period and tail[:period] == tail[period:]:
-                names = ", ".join(list(self._names)[-period:])
-                return f"cycle of {period}: {names}"[:_WHY_LENGTH]
+                cycle = ", ".join(names[-period:])
+                return f"cycle of {period}: {cycle}"[:_WHY_LENGTH]
         return ""
 
 

@@ -138,7 +138,7 @@ class SpanRecording:
         try:
             items = self._items
             if items is not None and len(items) < _MAX_ITEMS:
-                items.append(item if type(item) is str else frozen(item))
+                items.append(item if type(item) is str else self._frozen(item))
             if token is not None:
                 given: Any = token
                 self._context = current()
@@ -172,6 +172,9 @@ class SpanRecording:
         """The consumer left a generator before its end."""
         with guard("recording.end"):
             self._end(None, None, "abandoned")
+
+    def _frozen(self, result: Any) -> Any:
+        return frozen(result)
 
     def _output(self, result: Any) -> Any:
         items = self._items

@@ -26,6 +26,7 @@ OP_TEXT_COMPLETION: Final = "text_completion"
 OP_GENERATE_CONTENT: Final = "generate_content"
 OP_EMBEDDINGS: Final = "embeddings"
 OP_FETCH_RESPONSE: Final = "fetch_response"
+OP_CANCEL_RESPONSE: Final = "cancel_response"  # of ours: the conventions have none
 OP_INVOKE_AGENT: Final = "invoke_agent"
 OP_EXECUTE_TOOL: Final = "execute_tool"
 OP_INVOKE_WORKFLOW: Final = "invoke_workflow"
@@ -33,7 +34,10 @@ INFERENCE_OPERATIONS: Final = frozenset(
     {OP_CHAT, OP_TEXT_COMPLETION, OP_GENERATE_CONTENT, OP_EMBEDDINGS}
 )
 
-OUTSIDE_ROUNDS: Final = frozenset({OP_EMBEDDINGS, OP_FETCH_RESPONSE})
+COMPLETING_OPERATIONS: Final = frozenset({OP_FETCH_RESPONSE, OP_CANCEL_RESPONSE})
+"""Operations that may bring the end of a response that was made in the background."""
+
+OUTSIDE_ROUNDS: Final = frozenset({OP_EMBEDDINGS, *COMPLETING_OPERATIONS})
 """Operations that are no round of a turn: the model decides nothing in them."""
 
 # -- request
@@ -167,10 +171,22 @@ TRIES: Final = "turnspan.request.tries"
 STREAM_OUTCOME: Final = "turnspan.stream.outcome"
 TOKENS_ESTIMATED: Final = "turnspan.usage.estimated"
 USAGE_CACHE_WRITE_1H_INPUT_TOKENS: Final = "turnspan.usage.cache_write_1h.input_tokens"
+COMPLETED_USAGE: Final = {
+    USAGE_INPUT_TOKENS: "turnspan.completed.input_tokens",
+    USAGE_OUTPUT_TOKENS: "turnspan.completed.output_tokens",
+    USAGE_CACHE_READ_INPUT_TOKENS: "turnspan.completed.cache_read.input_tokens",
+    USAGE_CACHE_WRITE_INPUT_TOKENS: "turnspan.completed.cache_write.input_tokens",
+    USAGE_REASONING_OUTPUT_TOKENS: "turnspan.completed.reasoning.output_tokens",
+}
+"""What a response cost that was made in the background, on the span that brought its end: they are
+the tokens of the call that made it."""
+USAGE_COST: Final = "turnspan.usage.cost"  # in US dollars, as the provider told it
 USAGE_WEB_SEARCHES: Final = "turnspan.usage.web_searches"
 RESPONSE_SERVICE_TIER: Final = "turnspan.response.service_tier"  # where it is not OpenAI's
 RESPONSE_SPEED: Final = "turnspan.response.speed"
 RESPONSE_CACHED: Final = "turnspan.response.cached"
+RESPONSE_REFUSED: Final = "turnspan.response.refused"
+RESPONSE_BLANK: Final = "turnspan.response.blank"  # no visible text, where no content tells it
 TRUNCATED_PREFIX: Final = "turnspan.truncated."  # and a column's name: its bytes before the cut
 STEP_NAME: Final = "turnspan.step.name"
 TOOL_FAILED: Final = "turnspan.tool.failed"

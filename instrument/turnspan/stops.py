@@ -21,14 +21,42 @@ COMPLETED: Final = "completed"
 SILENT_ROUNDS_LIMIT = 30
 DETAIL_LENGTH = 2_000
 
-FINISH: Final[Mapping[str, str]] = {
+_FINISH: Final[Mapping[str, str]] = {
     "length": MAX_TOKENS,
     "max_tokens": MAX_TOKENS,
     "max_output_tokens": MAX_TOKENS,
+    "model_length": MAX_TOKENS,
     "model_context_window_exceeded": MAX_TOKENS,
     "content_filter": CONTENT_FILTER,
+    "content_filtered": CONTENT_FILTER,
+    "guardrail_intervened": CONTENT_FILTER,
+    "error_toxic": CONTENT_FILTER,
+    "safety": CONTENT_FILTER,
+    "image_safety": CONTENT_FILTER,
+    "prohibited_content": CONTENT_FILTER,
+    "image_prohibited_content": CONTENT_FILTER,
+    "blocklist": CONTENT_FILTER,
+    "recitation": CONTENT_FILTER,
+    "image_recitation": CONTENT_FILTER,
+    "spii": CONTENT_FILTER,
+    "model_armor": CONTENT_FILTER,
     "refusal": REFUSAL,
+    "cancelled": USER_ABORTED,
+    "error": ERROR,
 }
+"""Providers' finish reasons that say more than that the model was done, in lower case."""
+
+_USUAL: Final = frozenset({"", "stop", "tool_calls", "end_turn", "tool_use", "completed"})
+
+
+def meaning_of(finish_reason: str) -> str:
+    """The stop reason of a turn whose last reply finished so; empty for one that was done.
+
+    Some write them in capitals or as an enumeration's member (``FinishReason.SAFETY``).
+    """
+    if finish_reason in _USUAL:
+        return ""
+    return _FINISH.get(finish_reason.lower().rpartition(".")[2].replace("-", "_"), "")
 
 
 @dataclass(slots=True)

@@ -34,7 +34,15 @@ class OpenTool:
 
     __slots__ = ("arguments", "fact", "failure", "kind", "name", "span", "turn")
 
-    def __init__(self, span: Span, turn: Turn | None, name: str, kind: str, arguments: Any) -> None:
+    def __init__(
+        self,
+        span: Span,
+        turn: Turn | None,
+        name: str,
+        kind: str,
+        arguments: Any,
+        call_id: str = "",
+    ) -> None:
         self.kind = kind
         self.span = span
         self.turn = turn
@@ -44,7 +52,7 @@ class OpenTool:
         """How it failed, where it did not raise."""
         self.fact: ToolFact | None = None
         if turn is not None:
-            self.fact = turn.begin_tool(name, arguments)
+            self.fact = turn.begin_tool(name, arguments, call_id)
 
     def is_called(self, name: str, arguments: Any) -> None:
         """What it executes has another name (it is a dispatcher of tools), or these arguments."""
@@ -169,7 +177,7 @@ def open_tool(
         given[semconv.ROUND] = turn.rounds
     given.update(attributes)
     span = spans.start(using, span_name, context, kind, given)
-    return OpenTool(span, turn, name, tool_type, arguments)
+    return OpenTool(span, turn, name, tool_type, arguments, call_id)
 
 
 def inside_tool(tool: OpenTool, context: Context) -> Context:

@@ -21,8 +21,8 @@ from turnspan.stops import (
     DETAIL_LENGTH,
     EMPTY_NO_TOOLS,
     ERROR,
-    FINISH,
     LOOP_DETECTED,
+    REFUSAL,
     ROUND_CAP,
     SILENT_ROUNDS,
     SILENT_ROUNDS_LIMIT,
@@ -30,34 +30,13 @@ from turnspan.stops import (
     USER_ABORTED,
     Ending,
     cut,
+    meaning_of,
     same_arguments,
 )
+from turnspan.usage import Usage as Usage
 
 ToolRequest = tuple[str, str, Any]
 """A tool call the model asked for: (call id, tool name, arguments as JSON text or a mapping)."""
-
-
-@dataclass(slots=True)
-class Usage:
-    """Token counts; ``None`` is unknown. Cache and reasoning counts are subsets, never added."""
-
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    cache_read_tokens: int | None = None
-    cache_write_tokens: int | None = None
-    reasoning_tokens: int | None = None
-
-    def add(self, other: Usage) -> None:
-        """Add another call's counts; unknown plus known is known."""
-        self.input_tokens = _sum(self.input_tokens, other.input_tokens)
-        self.output_tokens = _sum(self.output_tokens, other.output_tokens)
-        self.cache_read_tokens = _sum(self.cache_read_tokens, other.cache_read_tokens)
-        self.cache_write_tokens = _sum(self.cache_write_tokens, other.cache_write_tokens)
-        self.reasoning_tokens = _sum(self.reasoning_tokens, other.reasoning_tokens)
-
-
-def _sum(known: int | None, more: int | None) -> int | None:
-    return known if more is None else (known or 0) + more
 
 
 @dataclass(slots=True)
@@ -81,12 +60,16 @@ class Turn:
         "__weakref__",
         "_aborted",
         "_asked_for_tools",
+        "_emitted",
         "_executed",
         "_explicit",
+        "_failed",
         "_finish_reason",
         "_lock",
+        "_refused",
         "_requests",
         "_silent_limit",
+        "_unread",
         "agent_name",
         "agent_version",
         "attributes",
@@ -139,6 +122,7 @@ class Turn:
         self.models: list[str] = []
         self.user_message: Any = None
         self.response_text: Any = None
+        """What the application gave as the turn's answer, frozen; ``None``: nothing."""
         self.last_text: str = ""
         """The last visible text the model wrote in this turn."""
         self.first_request: Any = None
@@ -150,8 +134,12 @@ class Turn:
         self.ended = False
         self._executed = ExecutedTools()
         self._finish_reason = ""
+        self._refused = False
+        self._failed: Ending | None = None
+        self._unread = False
         self._asked_for_tools = False
         self._requests: list[ToolRequest] = []
+        self._emitted: dict[str, int] = {}
         self._explicit: Ending | None = None
         self._aborted: Ending | None = None
         self._silent_limit = silent_rounds_limit
@@ -231,34 +219,50 @@ class Turn:
         *,
         model: str,
         finish_reasons: Sequence[str],
-        text: str,
+        text: str | None,
         tool_requests: Sequence[ToolRequest],
         usage: Usage | None,
+        refused: bool = False,
     ) -> None:
         """A model call ended with this reply.
 
-        ``text`` is what it wrote for the user to read, ``tool_requests`` the tool calls it asked
-        for, in the order of emission.
+        ``text`` is what it wrote for the user to read (``None``: that is not known),
+        ``tool_requests`` the tool calls it asked for, in the order of emission; ``refused``:
+        whether it says itself that it is a refusal.
         """
-        visible = bool(text) and not text.isspace()
         with self._lock:
-            if visible:
+            self._unread = text is None
+            if text and not text.isspace():
                 self.last_text = text
                 self.silent_rounds = 0
-            elif tool_requests:
+            elif tool_requests and text is not None:
                 self.silent_rounds += 1
             self._asked_for_tools = bool(tool_requests)
             self._requests = list(tool_requests)
-            self._finish_reason = finish_reasons[-1] if finish_reasons else ""
+            self._emitted = {request[0]: place for place, request in enumerate(tool_requests)}
+            self._finish_reason = finish_reasons[0] if finish_reasons else ""
+            self._refused = refused
+            self._failed = None
             if usage is not None:
                 self.usage.add(usage)
             if model and model not in self.models:
                 self.models.append(model)
 
-    def fail_call(self) -> None:
-        """A model call raised: there is no last reply to judge by."""
-        self._asked_for_tools = False
-        self._finish_reason = ""
+    def fail_call(self, detail: str = "", *, aborted: bool = False) -> None:
+        """A model call failed, or was aborted: there is no last reply to judge by.
+
+        What the turn ended with, unless another call or the application answers after all.
+        """
+        with self._lock:
+            self._asked_for_tools = self._refused = False
+            self._finish_reason = ""
+            self._failed = Ending(USER_ABORTED if aborted else ERROR, cut(detail, DETAIL_LENGTH))
+
+    def add_usage(self, usage: Usage | None) -> None:
+        """A call of this turn, made in the background, has come to its end elsewhere."""
+        if usage is not None and not self.ended:
+            with self._lock:
+                self.usage.add(usage)
 
     def requested_call_id(self, name: str, arguments: Any) -> str:
         """The model's id of the call it asked for by this name (and arguments); used up once."""
@@ -272,9 +276,10 @@ class Turn:
             self._requests.remove(chosen)
             return chosen[0]
 
-    def begin_tool(self, name: str, arguments: Any) -> ToolFact:
+    def begin_tool(self, name: str, arguments: Any, call_id: str = "") -> ToolFact:
         """A tool begins; the fact keeps its place in the order of emission."""
-        return self._executed.begin(name, arguments, self.rounds)
+        place = self._emitted.get(call_id, 0) if call_id else 0
+        return self._executed.begin(name, arguments, self.rounds, place)
 
     def end_tool(self, fact: ToolFact, result: Any, raised: bool) -> None:
         """A tool ended with this (frozen) result."""
@@ -345,6 +350,9 @@ class Turn:
             return Ending(USER_ABORTED, type(error).__name__)
         if self._aborted is not None:
             return self._aborted
+        unanswered = self._failed if self.response_text is None else None
+        if unanswered is not None and unanswered.reason == USER_ABORTED and error is None:
+            return unanswered
         if self._explicit is not None:
             return self._explicit
         executed = self._executed
@@ -361,18 +369,29 @@ class Turn:
             from turnspan.content.redact import error_text
 
             return Ending(ERROR, error_text(error, DETAIL_LENGTH))
-        finish = FINISH.get(self._finish_reason)
-        if finish is not None:
+        if unanswered is not None:
+            return unanswered
+        finish = REFUSAL if self._refused else meaning_of(self._finish_reason)
+        if finish:
             return Ending(finish)
         if self.silent_rounds >= self._silent_limit:
             return Ending(SILENT_ROUNDS, f"{self.silent_rounds} rounds without visible text")
-        if not executed and not self._asked_for_tools and not self._reply().strip():
+        if not executed and not self._asked_for_tools and self._is_blank():
             return Ending(EMPTY_NO_TOOLS)
         return Ending(COMPLETED)
 
-    def _reply(self) -> str:
-        text = self.response_text
-        return text if isinstance(text, str) else self.last_text
+    @property
+    def reply(self) -> Any:
+        """What the turn answered, frozen: what the application returned, else the last visible
+        text of the model. The one place that decides it."""
+        return self.last_text if self.response_text is None else self.response_text
+
+    def _is_blank(self) -> bool:
+        """Whether the answer is known and blank; a value that is no text is an answer."""
+        reply = self.reply
+        if reply is self.last_text and self._unread:
+            return False
+        return isinstance(reply, str) and not reply.strip()
 
 
 NO_TURN: Final = Turn(recording=False)

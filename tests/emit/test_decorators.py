@@ -44,7 +44,7 @@ def test_agent_names_its_span_and_keeps_what_was_said(spans: Spans) -> None:
     content = spans.content(span)
     assert isinstance(content, TurnContent)
     assert content.user_message == "hello"
-    assert content.response == "answer to hello in 3"
+    assert content.turn.reply == "answer to hello in 3"
 
 
 def test_tool_freezes_arguments_before_it_runs(spans: Spans) -> None:
@@ -179,7 +179,7 @@ def test_generator_span_lasts_until_the_last_item(spans: Spans) -> None:
     assert attribute(span, semconv.STREAM_OUTCOME) == "complete"
     content = spans.content(span)
     assert isinstance(content, TurnContent)
-    assert content.response == "ab!"
+    assert content.turn.reply == "ab!"
 
 
 def test_abandoned_generator_is_exported_and_not_an_error(spans: Spans) -> None:
@@ -200,7 +200,7 @@ def test_abandoned_generator_is_exported_and_not_an_error(spans: Spans) -> None:
     assert attribute(span, semconv.TURN_STOP_REASON) == "user_aborted"
     content = spans.content(span)
     assert isinstance(content, TurnContent)
-    assert content.response == "partial"
+    assert content.turn.reply == "partial"
 
 
 def test_abandoned_async_generator_leaves_the_context_alone(

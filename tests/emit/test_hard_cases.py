@@ -167,7 +167,7 @@ def test_generators_of_every_origin(spans: Spans, function: Callable[[int], Any]
     assert attribute(span, semconv.STREAM_OUTCOME) == "complete"
     content = spans.content(span)
     assert isinstance(content, TurnContent)
-    assert content.response == [0, 1]
+    assert content.turn.reply == [0, 1]
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_async_generators_of_every_origin(spans: Spans, function: Callable[[int]
     assert all(nested_in(s, span) for s in spans.all() if s.name == "inner")
     content = spans.content(span)
     assert isinstance(content, TurnContent)
-    assert content.response == [0, 1]
+    assert content.turn.reply == [0, 1]
 
 
 def test_returned_generator_that_is_never_started(spans: Spans) -> None:

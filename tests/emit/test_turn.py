@@ -88,6 +88,47 @@ def polling(turn: Turn) -> None:
     say(turn, "finished")
 
 
+def a_loop_and_then_something_else(turn: Turn) -> None:
+    for query in ("A", "A", "A", "A", "B", "C"):
+        say(turn, "", "sql")
+        run(turn, "sql", {"q": query}, "no rows")
+
+
+def a_loop_long_ago(turn: Turn) -> None:
+    for query in ("A", "A", "A", *"BCDEFGH"):
+        say(turn, "", "sql")
+        run(turn, "sql", {"q": query}, f"rows of {query}")
+
+
+def a_loop_among_others(turn: Turn) -> None:
+    for query in ("A", "B", "C", "A", "D", "E", "A", "F"):
+        say(turn, "", "sql")
+        run(turn, "sql", {"q": query}, "no rows")
+
+
+def a_poll_among_others(turn: Turn) -> None:
+    for number, query in enumerate(("A", "B", "A", "C", "A", "D", "A")):
+        say(turn, "", "sql")
+        run(turn, "sql", {"q": query}, {"done": number})
+
+
+def a_cycle_of_parallel_calls(turn: Turn) -> None:
+    """Two tools a round, which the pool starts in another order each time."""
+    for number in range(2):
+        ids = [f"{number}-a", f"{number}-b", f"{number}-c"]
+        turn.begin_call()
+        turn.end_call(
+            model="m",
+            finish_reasons=["tool_calls"],
+            text="",
+            tool_requests=[(call_id, call_id[-1], "{}") for call_id in ids],
+            usage=None,
+        )
+        order = ids if number else ids[::-1]
+        for fact in [turn.begin_tool(call_id[-1], {}, call_id) for call_id in order]:
+            turn.end_tool(fact, "same", False)
+
+
 def explicit(turn: Turn) -> None:
     tool_failure(turn)
     turn.stop("budget", detail="spent")
@@ -110,6 +151,11 @@ def aborted(turn: Turn) -> None:
         (empty, "empty_no_tools"),
         (looping, "loop_detected:poll called 3 times in the last 3 calls"),
         (polling, "completed"),
+        (a_loop_and_then_something_else, "loop_detected:sql called 4 times in the last 6 calls"),
+        (a_loop_among_others, "loop_detected:sql called 3 times in the last 8 calls"),
+        (a_loop_long_ago, "completed"),
+        (a_poll_among_others, "completed"),
+        (a_cycle_of_parallel_calls, "loop_detected:cycle of 3: a, b, c"),
         (explicit, "budget"),
         (aborted, "user_aborted"),
     ],

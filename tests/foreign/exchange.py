@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from foreign.stub import ANSWER
-from support.collected import Rows, provider
+from support.normalised import Rows, provider
 from turnspan.content.ledger import ledger
 
 __all__ = ["PARAMETERS", "QUESTION", "Rows", "ask_anthropic", "ask_openai", "provider", "run"]

@@ -163,8 +163,8 @@ def test_a_long_text_is_searched_in_windows(monkeypatch: pytest.MonkeyPatch) -> 
     secret = "sk-ant-api03-" + "a1B2" * 23 + "AA"
     padding = "some words " * (pace.WINDOW // 8)
     for said in (secret, "postgres://u:hunter22@h/d"):
-        (start, end, name), *more = find_secrets(f"{padding}{said} {padding}")
-        ((first, last, expected),) = find_secrets(said)
+        (start, end, name, *_), *more = find_secrets(f"{padding}{said} {padding}")
+        ((first, last, expected, *_),) = find_secrets(said)
         assert (start - len(padding), end - len(padding), name) == (first, last, expected)
         assert more == []
 

@@ -9,7 +9,7 @@ import pytest
 from opentelemetry.sdk.trace import TracerProvider
 
 from no_code.talks import Model
-from support.collected import Rows, provider
+from support.normalised import Rows, provider
 from turnspan.content.ledger import ledger
 from turnspan.providers.anthropic import AnthropicInstrumentor
 from turnspan.providers.openai import OpenAIInstrumentor

@@ -14,7 +14,7 @@ from typing import Any
 import anthropic
 import openai
 
-from support.collected import Rows
+from support.normalised import Rows
 from turnspan.outcomes import tool_failed
 from turnspan_clickhouse.records import LlmCall
 

@@ -9,7 +9,7 @@ import pytest
 
 from no_code.conftest import Stage
 from no_code.talks import Message, call_of
-from support.collected import Rows, provider
+from support.normalised import Rows, provider
 from turnspan import config
 from turnspan.content.ledger import ledger
 from turnspan.pipeline import RecordProcessor

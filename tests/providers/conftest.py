@@ -15,6 +15,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 import turnspan
 from support.model_server import ModelServer
+from support.normalised import Rows, provider
 from turnspan import config, recording
 from turnspan.content.ledger import InferenceContent, ledger
 from turnspan.ids import SecureIdGenerator
@@ -78,6 +79,23 @@ def spans() -> Iterator[Spans]:
     recording.use_tracer_provider(None)
     use_tracer_provider(None)
     spans.provider.shutdown()
+
+
+@pytest.fixture
+def rows() -> Iterator[Rows]:
+    """Both SDKs and the decorators, recording into these rows."""
+    rows = Rows()
+    made = provider(rows)
+    recording.use_tracer_provider(made)
+    use_tracer_provider(made)
+    ledger.attach()
+    turnspan.instrument(tracer_provider=made)
+    yield rows
+    turnspan.uninstrument()
+    ledger.detach()
+    recording.use_tracer_provider(None)
+    use_tracer_provider(None)
+    made.shutdown()
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from types import SimpleNamespace
 from typing import Any
 
 import openai
@@ -21,11 +20,13 @@ import turnspan
 from providers.conftest import Spans
 from support.model_replies import WEATHER_CALL, chat
 from support.model_server import ModelServer
+from support.normalised import Rows
+from support.told_replies import response_told
 from turnspan import config
 from turnspan.content.lean import thawed
 from turnspan.context import SESSION_KEY
 from turnspan.ids import SecureIdGenerator
-from turnspan.providers.openai import OpenAISdk, streams_usage
+from turnspan.providers.openai import streams_usage
 from turnspan.turn import Session
 
 HELLO: list[Any] = [{"role": "user", "content": "hi"}]
@@ -426,35 +427,6 @@ def test_a_wrapper_that_records_the_call_itself(
 
 
 @pytest.mark.parametrize(
-    ("client", "address", "provider"),
-    [
-        ("OpenAI", "https://api.openai.com/v1/", "openai"),
-        ("OpenAI", "https://eu.api.openai.com/v1/", "openai"),
-        ("AzureOpenAI", "https://mine.openai.azure.com/openai/", "azure.ai.openai"),
-        ("AzureOpenAI", "https://gateway.example/openai/", "azure.ai.openai"),
-        ("OpenAI", "https://mine.openai.azure.com/openai/v1/", "azure.ai.openai"),
-        ("OpenAI", "https://api.deepseek.com", "deepseek"),
-        ("OpenAI", "https://api.groq.com/openai/v1", "groq"),
-        ("OpenAI", "https://api.x.ai/v1", "x_ai"),
-        ("OpenAI", "https://api.mistral.ai/v1", "mistral_ai"),
-        ("OpenAI", "https://openrouter.ai/api/v1", "openai"),
-        ("OpenAI", "https://api.openai.com.evil.example/v1", "openai"),
-        ("OpenAI", "https://notapi.x.ai.example", "openai"),
-    ],
-)
-def test_the_provider_is_told_by_client_and_host(client: str, address: str, provider: str) -> None:
-    """provider.name has the conventions' values; an unknown compatible server is openai."""
-    import httpx2
-    from opentelemetry.trace import NoOpTracer
-
-    made = type(client, (SimpleNamespace,), {})()
-    target = OpenAISdk(NoOpTracer()).target_of(made, httpx2.URL(address))
-
-    assert target["gen_ai.provider.name"] == provider
-    assert target["server.port"] == 443
-
-
-@pytest.mark.parametrize(
     ("host", "asked"),
     [
         ("api.openai.com", True),
@@ -472,3 +444,22 @@ def test_the_provider_is_told_by_client_and_host(client: str, address: str, prov
 def test_who_is_asked_for_usage(host: str, asked: bool) -> None:
     """Known servers and one's own; never a server that might refuse the whole request for it."""
     assert streams_usage(host) is asked
+
+
+@pytest.mark.needs("openai.resources.responses")
+def test_a_response_is_told_twice_how_to_behave(
+    server: ModelServer, gpt: openai.OpenAI, rows: Rows
+) -> None:
+    """The row's system prompt is all of it: the instructions, and the input's first messages."""
+    block: Any = {"type": "input_text", "text": "Be terse."}
+    asked: Any = {"role": "user", "content": "hi"}
+    told: list[Any] = [{"role": "developer", "content": [block]}, asked]
+    both: list[dict[str, Any]] = [{}, {"instructions": "You are a cook."}]
+    for more in both:
+        server.answer(response_told().body)
+        gpt.responses.create(model="gpt-5", input=told, **more)
+
+    assert [rows.defined(call.system_prompt) for call in rows.calls] == [
+        "Be terse.",
+        "You are a cook.\n\nBe terse.",
+    ]

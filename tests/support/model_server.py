@@ -131,6 +131,9 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self._send_events(answer, answer.events)
 
+    def do_GET(self) -> None:
+        self.do_POST()
+
     def _send(self, answer: Answer) -> None:
         self.send_response(answer.status)
         self.send_header("content-type", "application/json")

@@ -128,8 +128,10 @@ def _add_usage(facts: Facts, usage: Any) -> None:
     facts.output_tokens = usage.get("completion_tokens", usage.get("output_tokens"))
     given = usage.get("prompt_tokens_details") or _dict(usage.get("input_tokens_details"))
     made = usage.get("completion_tokens_details") or _dict(usage.get("output_tokens_details"))
-    facts.cache_read_tokens = given.get("cached_tokens")
-    facts.reasoning_tokens = made.get("reasoning_tokens")
+    places = ("prompt_cache_hit_tokens", "cached_tokens", "num_cached_tokens")
+    counts = [given.get("cached_tokens"), *(usage.get(place) for place in places)]
+    facts.cache_read_tokens = next((count for count in counts if count is not None), None)
+    facts.reasoning_tokens = made.get("reasoning_tokens", usage.get("reasoning_tokens"))
 
 
 def _of_completion(body: Any) -> Facts:
@@ -164,7 +166,7 @@ def _text_of(blocks: list[Any]) -> str:
 def _add_chunk(facts: Facts, chunk: Any) -> None:
     facts.model = facts.model or chunk.get("model") or ""
     facts.id = facts.id or chunk.get("id") or ""
-    _add_usage(facts, chunk.get("usage"))
+    _add_usage(facts, chunk.get("usage") or _dict(chunk.get("x_groq")).get("usage"))
     for choice in _list(chunk.get("choices")):
         index = choice.get("index", 0)
         facts.finish_reasons += [""] * (index + 1 - len(facts.finish_reasons))
@@ -217,7 +219,7 @@ def _of_response(body: Any, fetched: bool) -> Facts:
 
 
 def _of_embeddings(body: Any) -> Facts:
-    facts = Facts(model=body.get("model") or "")
+    facts = Facts(model=body.get("model") or "", id=body.get("id") or "")
     facts.input_tokens = _dict(body.get("usage")).get("prompt_tokens")
     first = body["data"][0]["embedding"]
     if isinstance(first, str):

@@ -8,12 +8,12 @@ from typing import Any, Final
 
 import openai
 
-_HTTP: Final[Any] = import_module(openai.DefaultHttpxClient.__mro__[1].__module__.partition(".")[0])
+HTTP: Final[Any] = import_module(openai.DefaultHttpxClient.__mro__[1].__module__.partition(".")[0])
 """The HTTP library of the installed SDK: httpx2 since 3.0, httpx before."""
 
 BROKEN: Final[tuple[type[Exception], ...]] = (
     openai.APIConnectionError,
-    _HTTP.RemoteProtocolError,
+    HTTP.RemoteProtocolError,
 )
 """What a stream of the OpenAI SDK raises when the connection breaks: older ones let httpx's by."""
 

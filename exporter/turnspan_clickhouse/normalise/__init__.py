@@ -27,6 +27,7 @@ from turnspan_clickhouse.batch import Batch
 from turnspan_clickhouse.normalise import inference, others
 from turnspan_clickhouse.normalise.answers import SharedAnswers
 from turnspan_clickhouse.normalise.attributes import Cleaner
+from turnspan_clickhouse.normalise.background import BackgroundCalls
 from turnspan_clickhouse.normalise.derived import DerivedTurns
 from turnspan_clickhouse.normalise.foreign import adopt
 from turnspan_clickhouse.normalise.landing import Lander
@@ -72,6 +73,7 @@ class Normaliser:
         self._sightings = Sightings()
         self._derived = DerivedTurns(self._sightings, own_ids=received, shared=shared)
         self._decorated = DecoratedTurns()
+        self._background = BackgroundCalls()
         self._nesting = Nesting()
         self._settings: config.Settings = config.active()
         self._use(self._settings)
@@ -161,8 +163,9 @@ class Normaliser:
         if operation in semconv.INFERENCE_OPERATIONS:
             said = content if isinstance(content, InferenceContent) else None
             self._inference(facts, said, held, redactor, batch)
-        elif operation == semconv.OP_FETCH_RESPONSE and isinstance(content, InferenceContent):
-            self._fetched(facts, content, redactor, batch)
+        elif operation in semconv.COMPLETING_OPERATIONS:
+            said = content if isinstance(content, InferenceContent) else None
+            self._fetched(facts, said, redactor, batch)
         elif operation == semconv.OP_EXECUTE_TOOL:
             tool = content if isinstance(content, ToolContent) else None
             self._tool(facts, tool, held, redactor, batch)
@@ -222,6 +225,7 @@ class Normaliser:
         self._lander.forget()
         self._derived.forget()
         self._decorated.forget()
+        self._background.clear()
         self._nesting.forget()
         self._sightings.forget()
         self._costs.clear()
@@ -275,6 +279,7 @@ class Normaliser:
             self._decorated.call(facts, row, dialect, request.messages_raw, redactor, batch)
         reply = self._land(facts, row, content, request, redactor, batch)
         batch.add(row)
+        self._background.made(facts, row)
         held.calls.append(row)
         self._sightings.landed(row, reply.output)
         if facts.parent_span_id:
@@ -290,14 +295,22 @@ class Normaliser:
             self._add_cost(row.turn_id, row.cost_usd)
 
     def _fetched(
-        self, facts: SpanFacts, content: InferenceContent, redactor: Redactor, batch: Batch
+        self, facts: SpanFacts, content: InferenceContent | None, redactor: Redactor, batch: Batch
     ) -> None:
         """What a model said in the background: no call of its own, so nothing counts it."""
         row = inference.llm_call(facts, redactor, batch)
         reply = self._land(facts, row, content, RequestParts(), redactor, batch)
-        batch.add(row)
+        if content is not None:
+            batch.add(row)
+        made = self._background.completed(facts, row, batch)
         if row.turn_id and not facts.foreign:
             self._decorated.reply(facts, row, reply.tool_calls)
+        if made is None:
+            return
+        if self._derived.completed(made, reply, facts.end_time):
+            return
+        if not self._background.complete_turn(made, batch) and made.cost_usd is not None:
+            self._add_cost(made.turn_id, made.cost_usd)
 
     def _land(
         self,
@@ -365,6 +378,7 @@ class Normaliser:
         row.stop_reason = redactor.text(row.stop_reason, "error")
         row.stop_detail = redactor.text(row.stop_detail, "error")
         batch.add(row)
+        self._background.turn_ended(row)
         if cost is not None and row.parent_turn_id:
             self._add_cost(row.parent_turn_id, cost)
         around = Held()

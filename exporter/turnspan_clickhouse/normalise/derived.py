@@ -44,6 +44,7 @@ from turnspan_clickhouse.normalise.requested import (
     asked_for,
     claimed,
     complete,
+    requests_of,
 )
 from turnspan_clickhouse.normalise.sightings import Sightings
 from turnspan_clickhouse.normalise.source import SpanFacts
@@ -128,9 +129,14 @@ class DerivedTurns:
         forced = forced or [str(c.get("name")) for c in reply.tool_calls] == [FINAL_ANSWER]
         turn = node.turn
         calls = reply.tool_calls
-        requests = [(str(c.get("id") or ""), str(c.get("name")), c.get("arguments")) for c in calls]
-        known = bool(reply.output or row.response_text or row.error_type)
-        event = Event(row, facts.span_id, requests, reply.response_text, known=known, forced=forced)
+        event = Event(
+            row,
+            facts.span_id,
+            requests_of(calls),
+            reply.response_text,
+            known=bool(reply.output),
+            forced=forced,
+        )
         turn.add(event, facts.end_time)
         node.failed = bool(row.error_type)
         if not node.failed:
@@ -142,6 +148,25 @@ class DerivedTurns:
         node.pending = asked_for(calls, row.round, facts.end_time)
         self._conversations.nodes.waits(node)
         self.turns.change(turn)
+
+    def completed(self, row: LlmCall, reply: Reply, when: int) -> bool:
+        """A call made in the background has ended: its turn is told, if it is one of these."""
+        turn = self.turns.get(row.turn_id)
+        event = turn.event_of(row) if turn is not None else None
+        if turn is None or event is None:
+            return False
+        event.requests = requests_of(reply.tool_calls)
+        event.text, event.known = reply.response_text, bool(reply.output)
+        turn.retell(turn.events)
+        turn.row.duration = max(turn.row.duration, (when - turn.row.start_time) / 1e9)
+        node = self._conversations.nodes.by_span(row.span_id)
+        if node is not None:
+            answers = self._reader.answers(reply.output, one_choice=True) if reply.output else []
+            self._conversations.answered(node, answers, row.response_id)
+            node.pending = asked_for(reply.tool_calls, row.round, when)
+            self._conversations.nodes.waits(node)
+        self.turns.change(turn)
+        return True
 
     def _goes_on(
         self, facts: SpanFacts, asking: Asking, link: Link | None, news: Sequence[Said]
@@ -320,7 +345,7 @@ class DerivedTurns:
     def changed(self, row: ToolCall) -> None:
         """More is known of a tool than when its turn was told of it."""
         turn = self.turns.get(row.turn_id)
-        if turn is not None and any(event.row is row for event in turn.events):
+        if turn is not None and turn.event_of(row) is not None:
             turn.retell(turn.events)
             self.turns.change(turn)
 

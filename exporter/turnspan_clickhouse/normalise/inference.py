@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, cast
 
 from turnspan import semconv
+from turnspan.content import openai_responses
 from turnspan.content.convert import (
-    convert,
     convert_message,
     describe_reply,
     first_choice,
@@ -24,6 +24,7 @@ from turnspan.turn import Usage
 from turnspan_clickhouse.batch import Batch
 from turnspan_clickhouse.normalise.landing import Lander, Place, system_text
 from turnspan_clickhouse.normalise.source import SpanFacts, locate
+from turnspan_clickhouse.normalise.told import note
 from turnspan_clickhouse.normalise.values import agent_version, integer, text
 from turnspan_clickhouse.normalise.written import write_content
 from turnspan_clickhouse.pricing import price_of_counts
@@ -182,24 +183,23 @@ def reply_of(content: InferenceContent) -> Conversation:
 
 
 def _system_prompt(request: RequestParts, place: Place, when: int, lander: Lander) -> bytes:
-    raw: Any = request.system_raw
-    if raw is None:
-        raw = _leading_system(request.messages_raw)
+    given, leading = request.system_raw, _leading_system(request.messages_raw)
+    raw: Any = leading if given is None else given
     if raw is None:
         return NO_HASH
-    known = lander.remembered(raw)
+    both = given is not None and bool(leading) and place.dialect == openai_responses.NAME
+    known = None if both else lander.remembered(raw)
     if known is not None:
         return known
     source, redactor = "", place.redactor
-    if isinstance(raw, str):
+    if isinstance(raw, str) and not both:
         body = redactor.text(raw, "system")
     else:
-        if request.system_raw is None:
-            system = convert(InferenceContent(place.dialect, {"messages": raw})).system
-        else:
-            source = dumps_text(redactor.value(raw, "system"))
-            system = system_parts(place.dialect, raw, [])
-        body = system_text(redactor.parts(system, "system"))
+        if given is not None:
+            source = dumps_text(redactor.value(given, "system"))
+        before = leading if given is None or both else ()
+        messages = [convert_message(place.dialect, message) for message in _messages(before)]
+        body = system_text(redactor.parts(system_parts(place.dialect, given, messages), "system"))
     digest = lander.definition(
         "system_prompt",
         body,
@@ -208,8 +208,13 @@ def _system_prompt(request: RequestParts, place: Place, when: int, lander: Lande
         when=when,
         batch=place.batch,
     )
-    lander.remember(raw, digest)
+    if not both:
+        lander.remember(raw, digest)
     return digest
+
+
+def _messages(leading: Any) -> list[Any]:
+    return [{"role": "system", "content": leading}] if isinstance(leading, str) else list(leading)
 
 
 def _leading_system(messages: list[Any]) -> Any:
@@ -264,6 +269,10 @@ def add_reply(
         as_is = as_is and same
         row.output_messages.append(digest)
     describe_reply(reply, first_choice(content.dialect, reply.output))
+    if reply.refused:
+        note(row, semconv.RESPONSE_REFUSED)
+    if not replies and row.finish_reasons and content.dialect == openai_responses.NAME:
+        note(row, semconv.RESPONSE_BLANK)  # it ended, and has no item
     redactor = place.redactor
     if reply.response_text:
         write_content(row, "response_text", reply.response_text, "output", redactor)

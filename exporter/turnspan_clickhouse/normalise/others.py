@@ -10,6 +10,7 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.trace import SpanKind, StatusCode
 
 from turnspan import semconv
+from turnspan.content.answer import canonical
 from turnspan.content.convert import convert_message, split_request
 from turnspan.content.keys import event_without_content, without_content
 from turnspan.content.ledger import Judgment, StartedTurn, ToolContent, TurnContent
@@ -166,7 +167,8 @@ def turn_summary(
     row.response_text = ""
     if content is not None and content.captured:
         write_content(row, "user_message", _user_message(content), "user_message", redactor)
-        write_content(row, "response_text", _response(content), "response_text", redactor)
+        answer = canonical(content.turn.reply)
+        write_content(row, "response_text", answer, "response_text", redactor)
     return row
 
 
@@ -338,10 +340,3 @@ def _user_message(content: TurnContent) -> Any:
         raw = split_request(dialect, dict(request)).messages_raw
         return last_user_text([convert_message(dialect, m) for m in raw[-8:]])
     return message
-
-
-def _response(content: TurnContent) -> Any:
-    turn = content.turn
-    if isinstance(turn.response_text, str):
-        return turn.response_text
-    return turn.last_text or content.response

@@ -17,10 +17,11 @@ from turnspan.content.redact import Redactor
 from turnspan.loops import ToolFact
 from turnspan.outcomes import tool_failed
 from turnspan.stops import Ending
-from turnspan.turn import Turn, Usage
+from turnspan.turn import ToolRequest, Turn, Usage
 from turnspan_clickhouse.batch import Batch
 from turnspan_clickhouse.normalise.history import canonical
 from turnspan_clickhouse.normalise.source import SpanFacts
+from turnspan_clickhouse.normalise.told import arguments_of, tell_call, text_of
 from turnspan_clickhouse.normalise.written import write_content
 from turnspan_clickhouse.records import LlmCall, ToolCall, TurnSummary
 
@@ -48,12 +49,18 @@ class Asked:
 
 def asked_for(calls: list[dict[str, Any]], number: int, replied: int) -> dict[str, Asked]:
     """A reply's tool calls by call id (or name and place)."""
-    return {
-        str(c.get("id") or f"{c.get('name')}#{i}"): Asked(
-            str(c.get("id") or ""), str(c.get("name") or ""), c.get("arguments"), number, replied
-        )
-        for i, c in enumerate(calls)
-    }
+    found: dict[str, Asked] = {}
+    for place, call in enumerate(calls):
+        call_id, name = str(call.get("id") or ""), str(call.get("name") or "")
+        # A nanosecond apart, so that they stand in the order of emission.
+        asked = Asked(call_id, name, call.get("arguments"), number, replied + place)
+        found[call_id or f"{name}#{place}"] = asked
+    return found
+
+
+def requests_of(calls: list[dict[str, Any]]) -> list[ToolRequest]:
+    """A reply's tool calls as a turn is told of them."""
+    return [(str(c.get("id") or ""), str(c.get("name")), c.get("arguments")) for c in calls]
 
 
 def claimed(pending: dict[str, Asked], tool: ToolCall) -> tuple[str, Asked | None]:
@@ -179,7 +186,7 @@ class Execution:
 class Unseen:
     """What a decorated turn did that it was not told of itself."""
 
-    __slots__ = ("calls", "executed", "models", "pending", "tools", "usage")
+    __slots__ = ("calls", "executed", "last", "models", "pending", "tools", "usage")
 
     def __init__(self) -> None:
         self.executed: dict[str, ToolCall] = {}
@@ -187,6 +194,8 @@ class Unseen:
         self.pending: dict[str, Asked] = {}
         self.tools: list[ToolFact] = []
         self.calls = 0
+        self.last: tuple[LlmCall, list[ToolRequest]] | None = None
+        """The newest call of another package's, and what it asked for."""
         self.usage = Usage()
         self.models: list[str] = []
 
@@ -230,6 +239,7 @@ class DecoratedTurns:
             unseen.calls += 1
             row.round = row.round or unseen.calls
             unseen.usage.add(usage_of_row(row))
+            unseen.last = row, requests_of(calls)
             model = row.response_model or row.request_model
             if model and model not in unseen.models:
                 unseen.models.append(model)
@@ -256,7 +266,8 @@ class DecoratedTurns:
         if facts.foreign:
             unseen = self._of(row.turn_id)
             row.round = row.round or unseen.calls
-            fact = ToolFact(row.name, row.arguments, row.round, row.result, row.failed, True)
+            given = arguments_of(row)
+            fact = ToolFact(row.name, given, row.round, row.result, row.failed, True)
             unseen.tools.append(fact)
 
     def finish(self, row: TurnSummary, turn: Turn | None) -> None:
@@ -270,16 +281,22 @@ class DecoratedTurns:
         usage.add(unseen.usage)
         set_usage(row, usage)
         row.models = [*row.models, *(m for m in unseen.models if m not in row.models)]
-        if not unseen.tools:
-            return
         row.tool_call_count += len(unseen.tools)
         row.tool_error_count += sum(fact.error for fact in unseen.tools)
-        if turn is not None:
-            told, ending = turn.judged_with(unseen.tools)
-            row.tool_error_count = told.tool_errors
-            row.max_identical_tool_streak = told.max_identical_tool_streak
-            row.no_progress_rounds = told.no_progress_rounds
-            _judge(row, ending)
+        last = unseen.last
+        if last is not None and not row.response_text:
+            row.response_text = last[0].response_text
+        if turn is None or not (unseen.tools or last):
+            return
+        told, ending = turn.judged_with(unseen.tools)
+        if last is not None and not turn.llm_calls:  # else nobody knows which was the last
+            told.rounds += unseen.calls
+            tell_call(told, *last, None, text_of(last[0]))
+            ending = told.judge()
+        row.tool_error_count = told.tool_errors
+        row.max_identical_tool_streak = told.max_identical_tool_streak
+        row.no_progress_rounds = told.no_progress_rounds
+        _judge(row, ending)
 
     def forget_turn(self, turn_id: str) -> None:
         """Its spans come again, or no more."""
@@ -304,8 +321,8 @@ def _judge(row: TurnSummary, ending: Ending) -> None:
     beats = found.startswith("loop_detected:") or (
         found == "tool_failure" and row.stop_reason != "round_cap"
     )
-    was_wrong = row.stop_reason in ("empty_no_tools", "tool_failure") and not row.error_type
-    if row.stop_reason != "user_aborted" and (beats or was_wrong):
+    # The ending knows everything but the exception that the turn ended with.
+    if row.stop_reason != "user_aborted" and (beats or not row.error_type):
         row.stop_reason, row.stop_detail = found, ending.detail
 
 

@@ -15,6 +15,7 @@ from turnspan.turn import ToolRequest, Turn, Usage
 from turnspan_clickhouse.batch import Batch
 from turnspan_clickhouse.normalise.history import canonical
 from turnspan_clickhouse.normalise.requested import set_usage, usage_of_row
+from turnspan_clickhouse.normalise.told import tell_call, tell_tool, text_of
 from turnspan_clickhouse.records import LlmCall, ToolCall, TurnSummary
 
 MAX_EVENTS: Final = 2_000
@@ -60,19 +61,10 @@ class Event:
         row.turn_id = turn.id
         if isinstance(row, LlmCall):
             row.round = turn.begin_call()
-            turn.end_call(
-                model=row.response_model or row.request_model,
-                finish_reasons=row.finish_reasons,
-                text=self.text,
-                tool_requests=self.requests,
-                usage=usage_of_row(row),
-            )
-            if row.error_type:
-                turn.fail_call()
+            text = self.text if self.known else text_of(row)
+            tell_call(turn, row, self.requests, usage_of_row(row), text)
         else:
-            fact = turn.begin_tool(row.name, row.arguments)
-            row.round = fact.round
-            turn.end_tool(fact, row.result, row.failed)
+            tell_tool(turn, row)
 
 
 def replayed(turn_id: str, agent_name: str, events: Sequence[Event]) -> Turn:
@@ -136,6 +128,10 @@ class DerivedTurn:
                 self._cost = (self._cost or Decimal(0)) + event.row.cost_usd
             row = self.row
             row.duration = max(row.duration, (now - row.start_time) / 1e9)
+
+    def event_of(self, row: LlmCall | ToolCall) -> Event | None:
+        """What happened in it that this row tells."""
+        return next((event for event in self.events if event.row is row), None)
 
     def insert(self, tools: Sequence[Event]) -> None:
         """Put tools in that ran inside a call that is known: after it."""

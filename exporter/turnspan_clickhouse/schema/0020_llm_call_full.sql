@@ -26,7 +26,7 @@ WITH
         arrayConcat(
             arrayWithConstant(length(stored_hashes), toUInt32(0)), arrayEnumerate(wanted)),
         arrayConcat(stored_messages, arrayWithConstant(length(wanted), '')))) AS merged,
-    arrayPushFront(arrayPopBack(merged.1), toFixedString('', 16)) AS hashes_before,
+    arrayPopBack(arrayPushFront(merged.1, toFixedString('', 16))) AS hashes_before,
     arrayFill(
         (message, hash, before, position) -> position = 0 OR hash != before,
         merged.3, merged.1, hashes_before, merged.2) AS filled,

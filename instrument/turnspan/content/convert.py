@@ -26,6 +26,7 @@ from turnspan.content.lean import thawed
 from turnspan.content.ledger import InferenceContent
 from turnspan.content.model import (
     REASONING,
+    REFUSAL,
     TEXT,
     TOOL_CALL,
     Conversation,
@@ -202,6 +203,11 @@ def describe_reply(found: Conversation, messages: list[Message]) -> None:
             kind = part.get("type")
             if kind == TEXT:
                 texts.append(str(part.get("content", "")))
+                if part.get("refusal"):
+                    found.refused = True
+            elif kind == REFUSAL:
+                texts.append(str(part.get("content") or part.get("refusal") or ""))
+                found.refused = True
             elif kind == REASONING:
                 thoughts.append(str(part.get("content", "")))
             elif kind == TOOL_CALL:

@@ -78,12 +78,11 @@ class ToolContent:
 
 @dataclass(slots=True)
 class TurnContent:
-    """A turn's facts, and where content is captured what the user said and what came back."""
+    """A turn's facts, its reply among them, and where content is captured what the user said."""
 
     turn: Turn
     captured: bool = True
     user_message: Any = None
-    response: Any = None
 
 
 Content = InferenceContent | ToolContent | TurnContent

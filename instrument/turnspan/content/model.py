@@ -31,6 +31,8 @@ BLOB: Final = "blob"
 FILE: Final = "file"
 URI: Final = "uri"
 COMPACTION: Final = "compaction"
+REFUSAL: Final = "refusal"
+"""Not of the schema: a provider's or another package's own."""
 UNKNOWN: Final = "unknown"
 """A generic part: ``{"type": "unknown", "value": <the provider's value>}``."""
 
@@ -99,6 +101,7 @@ class Conversation:
         "raw_output",
         "raw_system",
         "raw_tools",
+        "refused",
         "response_text",
         "response_thoughts",
         "system",
@@ -124,6 +127,8 @@ class Conversation:
         self.finish_reasons: list[str] = [] if finish_reasons is None else finish_reasons
         self.response_text = ""
         self.response_thoughts = ""
+        self.refused = False
+        """Whether the reply says itself that it is a refusal."""
         self.tool_calls: list[dict[str, Any]] = []
 
     def last_user_text(self) -> str:

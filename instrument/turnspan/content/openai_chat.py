@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any, Final
 
 from turnspan.content.blocks import (
     EXTRA,
-    KEYS,
     LAYOUT,
-    STYLE,
-    WRITTEN,
     Spec,
     arguments_part,
     arguments_text,
@@ -40,15 +36,13 @@ from turnspan.content.model import (
     text_part,
     unknown_part,
 )
+from turnspan.content.openai_tool_calls import call_part, raw_call
 from turnspan.content.reduce import blob_part, blob_text, part_url, url_part
 from turnspan.content.shapes import is_dict, is_list
 
 NAME: Final = "openai.chat"
 
 _TEXT = Spec("text", TEXT, (("text", "content"),))
-_CALL_ORDER: Final = "id,type,function:name:arguments"
-_CALL_FIELDS: Final = frozenset({"id", "type", "function", "custom", "name", "arguments"})
-_CALL_TAKEN: Final = frozenset({KEYS, LAYOUT, EXTRA, STYLE, WRITTEN, "call_type", "legacy"})
 _CALL: Final = frozenset({"id", "type", "function"})
 _FUNCTION: Final = frozenset({"name", "arguments"})
 _REPLY: Final = frozenset(
@@ -187,7 +181,7 @@ def _convert_field(
     if key == "content":
         return _convert_content(value, body, role, parts, extra)
     if key == "tool_calls" and value and isinstance(value, list):
-        parts.extend(_tool_call(call) for call in as_list(value) or [])
+        parts.extend(call_part(call) for call in as_list(value) or [])
         return key
     if key == "function_call" and tuple(as_dict(value) or ()) == ("name", "arguments"):
         parts.append(arguments_part(value["name"], value["arguments"]) | {"legacy": True})
@@ -252,52 +246,6 @@ def _beside(inner: dict[str, Any], key: str) -> dict[str, Any]:
     return {k: v for k, v in inner.items() if k in ("detail", "filename") and k != key}
 
 
-def _tool_call(raw: Any) -> Part:
-    call = as_dict(raw)
-    if call is None or call.keys() & _CALL_TAKEN:
-        return unknown_part(raw)
-    function = as_dict(call.get("function"))
-    if function is None and "function" not in call:
-        return _other_call(call)
-    if function is None or function.keys() != _FUNCTION or call.keys() & _FUNCTION:
-        return unknown_part(raw)
-    order = _order(tuple(call), tuple(function))
-    return _called(call, function["name"], function["arguments"], order)
-
-
-@lru_cache(maxsize=4096)
-def _order(call: tuple[Any, ...], function: tuple[Any, ...]) -> str:
-    """The order of a call's keys and of its function's, as one text."""
-    inner = "function:" + ":".join(function)
-    return ",".join([inner if key == "function" else str(key) for key in call])
-
-
-def _other_call(call: dict[str, Any]) -> Part:
-    """A custom tool's call, or one written flat, as some libraries keep them."""
-    custom = as_dict(call.get("custom"))
-    if custom is not None and tuple(custom) == ("name", "input"):
-        if not isinstance(custom["input"], str) or call.keys() & _FUNCTION:
-            return unknown_part(call)
-        return _called(call, custom["name"], custom["input"], joined(tuple(call)))
-    if "name" in call and "arguments" in call and "custom" not in call:
-        return _called(call, call["name"], call["arguments"], joined(tuple(call)))
-    return unknown_part(call)
-
-
-def _called(call: dict[str, Any], name: Any, arguments: Any, order: str) -> Part:
-    part = arguments_part(name, arguments)
-    if "id" in call:
-        part = {"type": TOOL_CALL, "id": call["id"], **part}
-    for key, value in call.items():
-        if key not in _CALL_FIELDS:
-            part[key] = value
-    if order != _CALL_ORDER:
-        part[KEYS] = order
-    if call.get("type", "function") != "function":
-        part["call_type"] = call["type"]
-    return part
-
-
 # -- and back --------------------------------------------------------------------------------------
 
 
@@ -357,7 +305,7 @@ def _field(key: str, role: str, name: str, parts: list[Part]) -> Any:
     if key == "tool_call_id":
         return parts[0]["id"]
     if key == "tool_calls":
-        return [_raw_call(p) for p in parts if p["type"] == TOOL_CALL]
+        return [raw_call(p) for p in parts if p["type"] == TOOL_CALL]
     if key == "function_call":
         part = first(p for p in parts if p.get("legacy"))
         return {"name": part["name"], "arguments": arguments_text(part)}
@@ -373,22 +321,6 @@ def _field(key: str, role: str, name: str, parts: list[Part]) -> Any:
     if parts[0]["type"] == TOOL_CALL_RESPONSE:
         return parts[0]["response"]
     return first(p for p in parts if p["type"] == TEXT and "refusal" not in p)["content"]
-
-
-def _raw_call(part: Part) -> Any:
-    name, arguments = part["name"], arguments_text(part)
-    raw: dict[str, Any] = {}
-    for key in split(part.get(KEYS, _CALL_ORDER)):
-        if key.startswith("function:"):
-            inner = {"name": name, "arguments": arguments}
-            raw["function"] = {k: inner[k] for k in key.split(":")[1:]}
-        elif key == "custom":
-            raw[key] = {"name": name, "input": arguments}
-        elif key == "type":
-            raw[key] = part.get("call_type", "function")
-        else:
-            raw[key] = arguments if key == "arguments" else part[key]
-    return raw
 
 
 def _raw_block(part: Part) -> Any:

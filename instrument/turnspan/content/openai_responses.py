@@ -40,14 +40,14 @@ from turnspan.content.model import (
 )
 from turnspan.content.openai_chat import tool_definitions as chat_tool_definitions
 from turnspan.content.reduce import part_url, url_part
+from turnspan.content.response_items import ANSWERED, ASKED, asked_key, has_failed, tool_name
 
 NAME: Final = "openai.responses"
 
 _INPUT_TEXT = Spec("input_text", TEXT, (("text", "content"),))
 _OUTPUT_TEXT = Spec("output_text", TEXT, (("text", "content"),))
 _TEXTS: Final = {spec.raw_type: spec for spec in (_INPUT_TEXT, _OUTPUT_TEXT)}
-_CALLS: Final = {"function_call": "arguments", "custom_tool_call": "input"}
-_OUTPUTS: Final = ("function_call_output", "custom_tool_call_output")
+_NAMED: Final = ("function_call", "custom_tool_call")
 _KIND: Final = "kind"
 _ITEM: Final = "item"
 
@@ -88,10 +88,9 @@ def join_request(parts: RequestParts) -> dict[str, Any]:
 
 
 def system_parts(raw_system: Any, messages: list[Message]) -> list[Part]:
-    """The parts of the instructions; without any, those of the leading system messages."""
-    if isinstance(raw_system, str):
-        return [text_part(raw_system)]
-    return leading_system(messages)
+    """The parts of the instructions, and those of the leading system messages."""
+    given = [text_part(raw_system)] if isinstance(raw_system, str) else []
+    return given + leading_system(messages)
 
 
 def tool_definitions(raw_tools: Any) -> list[dict[str, Any]]:
@@ -123,17 +122,30 @@ def to_message(raw: Any, default_role: str) -> Message:
     kind = as_text(item.get("type")) or "message"
     if kind == "message" and "role" in item:
         return _from_spoken(item, default_role)
-    if kind in _CALLS and "name" in item and "call_id" in item and _CALLS[kind] in item:
-        part = arguments_part(item["name"], item[_CALLS[kind]])
+    key = asked_key(item) if "type" in item else ""
+    if key:
+        part = arguments_part(tool_name(item), item[key])
         part = {"type": TOOL_CALL, "id": item["call_id"], **part}
-        return _lone("assistant", part, item, ("type", "call_id", "name", _CALLS[kind]))
-    if kind in _OUTPUTS and "call_id" in item and "output" in item:
-        part = {"type": TOOL_CALL_RESPONSE, "id": item["call_id"], "response": item["output"]}
-        return _lone("tool", part, item, ("type", "call_id", "output"))
+        return _lone("assistant", part, item, _layout_of(kind, key))
+    answered = ANSWERED.get(kind)
+    if answered is not None and answered[0] in item:
+        part = {
+            "type": TOOL_CALL_RESPONSE,
+            "id": item[answered[0]],
+            "response": item.get(answered[1]),
+        }
+        if has_failed(item):
+            part["is_error"] = True
+        return _lone("tool", part, item, ("type", *answered))
     if kind == "reasoning":
         return {"role": "assistant", "parts": [{"type": REASONING, "content": _thoughts(item)}]}
     role = "tool" if kind.endswith("_output") else "assistant"
     return {"role": role, "parts": [generic_part(item)]}
+
+
+def _layout_of(kind: str, key: str) -> tuple[str, ...]:
+    """The fields of a call of the usual order, which need not be noted."""
+    return ("type", "call_id", "name", key) if kind in _NAMED else ("type", "call_id", key)
 
 
 def _lone(role: str, part: Part, item: dict[str, Any], known: tuple[str, ...]) -> Message:
@@ -210,10 +222,10 @@ def from_message(role: str, name: str, parts: list[Part]) -> Any:
     layout = head.get(LAYOUT)
     if kind == TOOL_CALL:
         item = head.get(_ITEM, "function_call")
-        return _raw_lone(head, layout or f"type,call_id,name,{_CALLS[item]}", item)
+        return _raw_lone(head, layout or joined(_layout_of(item, ASKED[item])), item)
     if kind == TOOL_CALL_RESPONSE:
         item = head.get(_ITEM, "function_call_output")
-        return _raw_lone(head, layout or "type,call_id,output", item)
+        return _raw_lone(head, layout or joined(("type", *ANSWERED[item])), item)
     if kind not in (TEXT, URI, BLOB, FILE):
         return generic_raw(head)
     extra = head.get(EXTRA, {})
@@ -232,18 +244,21 @@ def from_message(role: str, name: str, parts: list[Part]) -> Any:
 
 def _raw_lone(part: Part, layout: str, item: str) -> dict[str, Any]:
     extra = part.get(EXTRA, {})
+    names = ANSWERED.get(item, ("call_id", ""))
     raw: dict[str, Any] = {}
     for key in split(layout):
         if key in extra:
             raw[key] = extra[key]
         elif key == "type":
             raw[key] = item
-        elif key == "call_id":
+        elif key == names[0]:
             raw[key] = part["id"]
-        elif key in ("arguments", "input"):
-            raw[key] = arguments_text(part)
+        elif key == "name":
+            raw[key] = part["name"]
+        elif key == names[1]:
+            raw[key] = part["response"]
         else:
-            raw[key] = part["response" if key == "output" else key]
+            raw[key] = arguments_text(part)
     return raw
 
 

@@ -31,7 +31,13 @@ from turnspan.content.snapshot import freeze
 from turnspan.context import SESSION_KEY, TURN_KEY, inside_span, scope_attributes
 from turnspan.framework_sessions import session_of
 from turnspan.guard import errors, guard
-from turnspan.patching.endpoint import UNFINISHED, Endpoint, Reply, refusal_of
+from turnspan.patching.endpoint import (
+    UNFINISHED,
+    Endpoint,
+    Reply,
+    describe_reply,
+)
+from turnspan.patching.failures import code_of, problem_of, with_body
 from turnspan.turn import Turn
 
 ACTIVE_CALL = otel_context.create_key("turnspan-call")
@@ -219,20 +225,26 @@ class Call:
             if outcome:
                 attributes[semconv.STREAM_OUTCOME] = outcome
             reply: Reply | None = None
-            if response is not None and (measured or self.turn is not None):
+            alone = self.recording and (self.request is None or not ledger.active)
+            completing = self.endpoint.operation in semconv.COMPLETING_OPERATIONS
+            if response is not None and (measured or alone or completing or self.turn is not None):
                 reply = self.endpoint.reply(response)
+            if reply is not None and completing and reply.made_by is not None:
+                reply.made_by.add_usage(reply.usage)
+            if alone and reply is not None:  # its content will not be there to tell
+                describe_reply(reply, attributes)
             if measured:
                 usage = None if reply is None else reply.usage
                 metrics.call_ended(self, attributes, usage, first_chunk)
             if self.turn is not None:
-                self._tell(self.turn, reply, error)
+                self._tell(self.turn, reply, error, attributes)
             if config.active().emit_events:
                 self.ended_with = attributes
         finally:
             if self.recording:
                 spans.set_attributes(self.span, attributes)
                 if error is not None and isinstance(error, Exception):
-                    failed = error_message(error)
+                    failed = provider_message(error)
                 if failed:
                     self.span.set_status(Status(StatusCode.ERROR, failed))
 
@@ -246,17 +258,30 @@ class Call:
         attributes.setdefault(semconv.RESPONSE_FINISH_REASONS, (UNFINISHED,))
         return CANCELLED
 
-    def _tell(self, turn: Turn, reply: Reply | None, error: BaseException | None) -> None:
+    def _tell(
+        self,
+        turn: Turn,
+        reply: Reply | None,
+        error: BaseException | None,
+        attributes: Mapping[str, Any],
+    ) -> None:
+        rounds = self.endpoint.operation not in semconv.OUTSIDE_ROUNDS
         if reply is not None:
             turn.end_call(
                 model=reply.model or self.model,
                 finish_reasons=reply.finish_reasons,
                 text=reply.text,
                 tool_requests=reply.tool_requests,
-                usage=reply.usage,
+                usage=reply.usage if rounds else None,
+                refused=reply.refused,
             )
-        if error is not None and self.endpoint.operation not in semconv.OUTSIDE_ROUNDS:
-            turn.fail_call()
+        if not rounds and reply is None:
+            return  # it failed to fetch what goes on all the same
+        pending: Any = getattr(self.endpoint, "pending", None)
+        if pending is not None and semconv.RESPONSE_STATUS in attributes:
+            pending[attributes.get(semconv.RESPONSE_ID)] = turn
+        if error is not None or semconv.ERROR_TYPE in attributes:
+            turn.fail_call(str(attributes.get(semconv.ERROR_TYPE, "")))
 
     def _emit(self, content: Any, error: BaseException | None) -> None:
         from turnspan import events
@@ -317,7 +342,8 @@ def begin(
             return None  # a wrapper over this SDK records the same call already
         turn, session = outer.get(TURN_KEY), outer.get(SESSION_KEY)
     rounds = endpoint.operation not in semconv.OUTSIDE_ROUNDS
-    concerned = turn if rounds or endpoint.operation == semconv.OP_FETCH_RESPONSE else None
+    completing = endpoint.operation in semconv.COMPLETING_OPERATIONS
+    concerned = turn if rounds or completing else None
     call = Call(endpoint, outer, concerned, stream)
     attributes = dict(target)
     endpoint.describe(body, attributes)
@@ -387,8 +413,20 @@ def error_message(error: BaseException, name: str = "") -> str:
     return name or type(error).__qualname__
 
 
+def provider_message(error: Exception) -> str:
+    """An SDK's exception as ``error_message`` has it, with what the provider said."""
+    with _MESSAGE:
+        text = with_body(error)
+        return error_message(error if text == str(error) else _Said(text), type(error).__qualname__)
+    return type(error).__qualname__
+
+
+class _Said(Exception):
+    """An exception's text and more."""
+
+
 def failure_message(response: Any) -> str:
     """What a response that came as a success says failed, redacted."""
-    problem = refusal_of(response)
-    code, text = problem.get("code"), problem.get("message")
-    return error_message(RuntimeError(text or code or "failed"), str(code or "failed"))
+    problem = problem_of(response)
+    code = code_of(problem)
+    return error_message(RuntimeError(problem.get("message") or code), code)

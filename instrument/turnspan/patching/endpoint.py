@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 
 from turnspan import semconv
 from turnspan.content.shapes import kind_of
-from turnspan.turn import ToolRequest, Usage
+from turnspan.turn import ToolRequest, Turn, Usage
 
 UNFINISHED: Final = "error"
 """The finish reason of a choice that never finished (conventions, ``finish_reasons``)."""
@@ -20,11 +20,16 @@ class Reply:
 
     model: str = ""
     finish_reasons: Sequence[str] = ()
-    text: str = ""
-    """What the model wrote for the user to read."""
+    text: str | None = ""
+    """What the model wrote for the user to read; ``None``: that is not known."""
     tool_requests: Sequence[ToolRequest] = ()
     """The tool calls that the model asked the application for."""
     usage: Usage | None = None
+    refused: bool = False
+    """Whether it carries a refusal, whatever its finish reason says."""
+    made_by: Turn | None = None
+    """The turn whose call this completes, where it is the end of one made in the background: the
+    tokens are that turn's."""
 
 
 class Accumulator(Protocol):
@@ -93,13 +98,13 @@ def fields_of(value: Any) -> dict[str, Any]:
     return {**fields, **extra} if extra else fields
 
 
-def refusal_of(response: Any) -> dict[str, Any]:
-    """The ``error`` in a response that came as a success; empty where there is none."""
-    error = fields_of(response).get("error")
-    if error is None:  # a field that the SDK's model does not know
-        extra: Any = getattr(response, "__pydantic_extra__", None) or {}
-        error = extra.get("error")
-    return fields_of(error)
+def describe_reply(reply: Reply, attributes: dict[str, Any]) -> None:
+    """Write what a stop reason depends on, for whoever does not get the reply itself."""
+    if reply.refused:
+        attributes[semconv.RESPONSE_REFUSED] = True
+    text = reply.text
+    if text is not None and not text.strip():
+        attributes[semconv.RESPONSE_BLANK] = True
 
 
 def write_usage(usage: Usage, attributes: dict[str, Any]) -> None:

@@ -17,6 +17,7 @@ from turnspan.patching.sdk import ASYNC_RETRIES, SYNC_RETRIES, Sdk
 from turnspan.providers.anthropic_helpers import OldHelpers
 from turnspan.providers.anthropic_messages import Messages
 from turnspan.providers.anthropic_tools import ToolRunners
+from turnspan.providers.hosts import provider_of
 
 _OWN_SPAN = guard("anthropic.own_span")
 _CLIENT = "anthropic._base_client"
@@ -32,10 +33,12 @@ class AnthropicSdk(Sdk):
         super().__init__(tracer, dict.fromkeys(_PATHS, messages))
 
     def target_of(self, client: Any, url: Any) -> Mapping[str, Any]:
-        """Provider by the kind of client, server by its base URL."""
+        """Provider by the kind of client and its base URL, which is the server's."""
+        host = str(url.host)
+        platform = _platform(client)
         return {
-            semconv.PROVIDER_NAME: _provider(client),
-            semconv.SERVER_ADDRESS: str(url.host),
+            semconv.PROVIDER_NAME: platform or provider_of(host, "anthropic"),
+            semconv.SERVER_ADDRESS: host,
             semconv.SERVER_PORT: url.port or (80 if url.scheme == "http" else 443),
         }
 
@@ -64,16 +67,17 @@ class AnthropicSdk(Sdk):
         return NonRecordingSpan(identity) if identity.is_valid else None
 
 
-def _provider(client: Any) -> str:
+def _platform(client: Any) -> str:
+    """The platform that a client is made for; empty for the API itself and what speaks like it."""
     named = getattr(client, "_gen_ai_provider_name", None)  # 2.x
-    if isinstance(named, str) and named:
+    if isinstance(named, str) and named and named != "anthropic":
         return named
     kind = type(client).__name__
     if "Bedrock" in kind:
         return "aws.bedrock"
     if "Vertex" in kind:
         return "gcp.vertex_ai"
-    return "anthropic"
+    return ""
 
 
 class AnthropicInstrumentor(SdkInstrumentor):

@@ -10,6 +10,7 @@ from turnspan import semconv
 from turnspan.content.shapes import is_dict
 from turnspan.content.snapshot import FrozenHistory, FrozenOnce, freeze
 from turnspan.patching.endpoint import UNFINISHED, Reply, fields_of, write_usage
+from turnspan.patching.failures import code_of, problem_of
 from turnspan.patching.parameters import describe
 from turnspan.turn import ToolRequest, Usage
 
@@ -63,6 +64,10 @@ class Messages:
         reason = fields.get("stop_reason") or (UNFINISHED if cut else None)
         if reason:
             attributes[semconv.RESPONSE_FINISH_REASONS] = (reason,)
+        if "content" not in fields and not cut:
+            problem = problem_of(response)
+            if problem:
+                attributes[semconv.ERROR_TYPE] = code_of(problem)
         usage = fields.get("usage")
         if usage is not None:
             write_usage(read_usage(usage), attributes)

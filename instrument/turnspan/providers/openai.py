@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from collections.abc import Collection, Mapping
 from functools import lru_cache
@@ -21,33 +20,15 @@ from turnspan.patching.patches import Patches
 from turnspan.patching.sdk import ASYNC_RETRIES, SYNC_RETRIES, Sdk
 from turnspan.providers import openai_chat as chat
 from turnspan.providers import openai_completions as completions
+from turnspan.providers.hosts import is_own, provider_of
 from turnspan.providers.openai_chat import Chat
 from turnspan.providers.openai_completions import Completions
 from turnspan.providers.openai_embeddings import Embeddings
-from turnspan.providers.openai_fetch import FetchResponse, fetched
+from turnspan.providers.openai_fetch import FetchResponse, asked_of
 from turnspan.providers.openai_responses import Responses
 
-_PROVIDERS: Final[tuple[tuple[str, str], ...]] = (
-    ("api.openai.com", "openai"),
-    (".openai.azure.com", "azure.ai.openai"),
-    (".cognitiveservices.azure.com", "azure.ai.openai"),
-    (".services.ai.azure.com", "azure.ai.inference"),
-    (".models.ai.azure.com", "azure.ai.inference"),
-    ("api.deepseek.com", "deepseek"),
-    ("api.groq.com", "groq"),
-    ("api.x.ai", "x_ai"),
-    ("api.mistral.ai", "mistral_ai"),
-    ("api.perplexity.ai", "perplexity"),
-    ("api.cohere.com", "cohere"),
-    ("api.cohere.ai", "cohere"),
-    ("api.anthropic.com", "anthropic"),
-    ("generativelanguage.googleapis.com", "gcp.gemini"),
-    ("aiplatform.googleapis.com", "gcp.vertex_ai"),
-    (".moonshot.ai", "moonshot_ai"),
-    (".moonshot.cn", "moonshot_ai"),
-    (".amazonaws.com", "aws.bedrock"),
-    (".ml.cloud.ibm.com", "ibm.watsonx.ai"),
-)
+_PLATFORMS: Final = (("azure", "azure.ai.openai"), ("bedrock", "aws.bedrock"))
+"""What a client's class says, whatever host a gateway in front of the platform has."""
 
 _KNOWN_TO_STREAM_USAGE: Final = (
     "api.openai.com",
@@ -88,7 +69,10 @@ class OpenAISdk(Sdk):
                 "/completions": Completions(),
             },
         )
-        self._fetch = FetchResponse(responses)
+        self._of_response = {
+            operation: FetchResponse(responses, operation)
+            for operation in semconv.COMPLETING_OPERATIONS
+        }
         self.known_streams: set[Any] = set()
         """The SDK's stream classes, as far as they are what we know."""
         self._refusing: set[str] = set()
@@ -96,16 +80,10 @@ class OpenAISdk(Sdk):
     def target_of(self, client: Any, url: Any) -> Mapping[str, Any]:
         """Provider and server by the client's base URL."""
         host = str(url.host)
-        provider = "openai"
-        if "azure" in type(client).__name__.lower():
-            provider = "azure.ai.openai"
-        else:
-            for known, name in _PROVIDERS:
-                if host == known or host.endswith(known if known[0] == "." else "." + known):
-                    provider = name
-                    break
+        kind = type(client).__name__.lower()
+        provider = next((name for word, name in _PLATFORMS if word in kind), "")
         target = {
-            semconv.PROVIDER_NAME: provider,
+            semconv.PROVIDER_NAME: provider or provider_of(host, "openai"),
             semconv.SERVER_ADDRESS: host,
             semconv.SERVER_PORT: url.port or (80 if url.scheme == "http" else 443),
         }
@@ -115,9 +93,9 @@ class OpenAISdk(Sdk):
         return target
 
     def other_endpoint(self, options: Mapping[str, Any]) -> tuple[Endpoint, dict[str, Any]] | None:
-        """A response that is fetched."""
-        asked = fetched(options)
-        return None if asked is None else (self._fetch, asked)
+        """A response that is fetched or cancelled."""
+        asked = asked_of(options)
+        return None if asked is None else (self._of_response[asked[0]], asked[1])
 
     def adjust(
         self, call: Call, client: Any, options: Any, body: Mapping[str, Any], kind: Any
@@ -162,12 +140,7 @@ def streams_usage(host: str) -> bool:
     for known in _KNOWN_TO_STREAM_USAGE:
         if host == known or (known[0] == "." and host.endswith(known)):
             return True
-    if "." not in host and ":" not in host:
-        return True  # localhost, a container's or a cluster's name
-    try:
-        return ipaddress.ip_address(host).is_private
-    except ValueError:
-        return False
+    return is_own(host)
 
 
 class OpenAIInstrumentor(SdkInstrumentor):

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from turnspan import semconv
-from turnspan.content.shapes import is_dict, is_list
+from turnspan.content.shapes import is_dict
 from turnspan.content.snapshot import FrozenHistory, FrozenOnce, freeze, freeze_fields
-from turnspan.patching.endpoint import UNFINISHED, Reply, fields_of, refusal_of
+from turnspan.patching.endpoint import UNFINISHED, Reply, fields_of
+from turnspan.patching.failures import code_of, problem_of
 from turnspan.patching.parameters import describe
-from turnspan.providers.openai_pieces import block_text, joined_content
-from turnspan.turn import ToolRequest, Usage
+from turnspan.providers.openai_pieces import block_text, joined_content, joined_text, merged
+from turnspan.providers.openai_usage import describe_usage, read_usage, usage_of
+from turnspan.turn import ToolRequest
 
 DIALECT: Final = "openai.chat"
 
@@ -53,7 +55,8 @@ class Chat:
         self, response: Any, attributes: dict[str, Any], *, cut: bool = False
     ) -> None:
         """Write the attributes of a chat completion."""
-        get = fields_of(response).get
+        fields = fields_of(response)
+        get = fields.get
         value = get("id")
         if value:
             attributes[semconv.RESPONSE_ID] = value
@@ -73,18 +76,18 @@ class Chat:
             reasons = finish_reasons(choices)
             if reasons:
                 attributes[semconv.RESPONSE_FINISH_REASONS] = reasons
-        if not choices:
-            problem = refusal_of(response)
+        if not choices or fields_of(choices[0]).get("error"):
+            problem = problem_of(response)
             if problem:
-                attributes[semconv.ERROR_TYPE] = str(problem.get("code") or "failed")
-        usage = get("usage")
+                attributes[semconv.ERROR_TYPE] = code_of(problem)
+        usage = usage_of(fields)
         if usage is not None:
-            _describe_usage(fields_of(usage).get, attributes)
+            describe_usage(usage, attributes)
 
     def reply(self, response: Any) -> Reply:
         """What a chat completion means for the turn."""
         fields = fields_of(response)
-        usage = fields.get("usage")
+        usage = usage_of(fields)
         reply = Reply(
             fields.get("model") or "",
             finish_reasons(fields.get("choices") or ()),
@@ -94,6 +97,10 @@ class Chat:
         for choice in fields.get("choices") or ():
             message = fields_of(fields_of(choice).get("message") or _NOTHING)
             reply.text = reply.text or block_text(message.get("content"))
+            refusal = message.get("refusal")
+            if refusal:
+                reply.refused = True
+                reply.text = reply.text or str(refusal)
             requests.extend(_requested(fields_of(t)) for t in message.get("tool_calls") or ())
             legacy = message.get("function_call")
             if legacy:
@@ -126,48 +133,10 @@ def unfinished_reasons(choices: Sequence[Any]) -> tuple[str, ...]:
     return tuple(reasons) or (UNFINISHED,)
 
 
-def _describe_usage(get: Callable[[str], Any], attributes: dict[str, Any]) -> None:
-    """Write the token counts that are known; the prompt's include the cached ones."""
-    count = get("prompt_tokens")
-    if count is not None:
-        attributes[semconv.USAGE_INPUT_TOKENS] = count
-    count = get("completion_tokens")
-    if count is not None:
-        attributes[semconv.USAGE_OUTPUT_TOKENS] = count
-    details = get("prompt_tokens_details")
-    if details is not None:
-        within = fields_of(details)
-        count = within.get("cached_tokens")
-        if count is not None:
-            attributes[semconv.USAGE_CACHE_READ_INPUT_TOKENS] = count
-        count = within.get("cache_write_tokens")
-        if count is not None:
-            attributes[semconv.USAGE_CACHE_WRITE_INPUT_TOKENS] = count
-    details = get("completion_tokens_details")
-    if details is not None:
-        count = fields_of(details).get("reasoning_tokens")
-        if count is not None:
-            attributes[semconv.USAGE_REASONING_OUTPUT_TOKENS] = count
-
-
 def _requested(tool: Mapping[str, Any]) -> ToolRequest:
     asked = fields_of(tool.get("function") or tool.get("custom") or _NOTHING)
     arguments = asked.get("arguments", asked.get("input"))
     return (tool.get("id") or "", asked.get("name") or "", arguments)
-
-
-def read_usage(usage: Any) -> Usage:
-    """Token counts; OpenAI's prompt tokens include the cached ones already."""
-    counts = fields_of(usage)
-    prompt = fields_of(counts.get("prompt_tokens_details") or _NOTHING)
-    completion = fields_of(counts.get("completion_tokens_details") or _NOTHING)
-    return Usage(
-        counts.get("prompt_tokens"),
-        counts.get("completion_tokens"),
-        prompt.get("cached_tokens"),
-        prompt.get("cache_write_tokens"),
-        completion.get("reasoning_tokens"),
-    )
 
 
 class ChatAccumulator:
@@ -224,7 +193,7 @@ class ChatAccumulator:
             value = fields.get(name)
             if value:
                 head[name] = value
-        usage = chunk.usage
+        usage = usage_of(fields)
         if usage is not None:
             self._usage = freeze(usage)
         choices = chunk.choices
@@ -257,17 +226,24 @@ class ChatAccumulator:
         return response
 
 
+_SCHEMA: Final = frozenset({"role", "content", "refusal", "tool_calls", "function_call"})
+"""The fields of a delta that are folded on their own."""
+
+
 class _Choice:
     """One choice of a stream."""
 
-    __slots__ = ("extras", "finish_reason", "refusals", "role", "texts", "tools")
+    __slots__ = ("extras", "finish_reason", "pieces", "refusals", "role", "texts", "tools")
 
     def __init__(self) -> None:
-        self.texts: list[str] = []
+        self.texts: list[Any] = []
         self.refusals: list[str] = []
         self.role = "assistant"
-        self.tools: dict[Any, dict[str, Any]] = {}
+        self.tools: list[_Tool] = []
+        self.pieces: dict[str, list[str]] = {}
+        """Texts outside OpenAI's schema, such as DeepSeek's ``reasoning_content``."""
         self.extras: dict[str, Any] = {}
+        """Whatever else is outside it, merged."""
         self.finish_reason: str | None = None
 
     def fold(self, delta: Any) -> None:
@@ -286,51 +262,87 @@ class _Choice:
             known = self.extras.setdefault("function_call", {"name": "", "arguments": ""})
             known["name"] += call.name or ""
             known["arguments"] += call.arguments or ""
-        extras = delta.__pydantic_extra__
-        if extras:
-            self._fold_extras(extras)
+        for name, value in fields_of(delta).items():
+            if value is not None and name not in _SCHEMA:
+                self._fold_extra(name, value)
 
-    def _fold_tool(self, tool: Any) -> None:
-        key = tool.index if tool.index is not None else len(self.tools)
-        known = self.tools.get(key)
-        if known is None:
-            known = self.tools[key] = {"id": None, "type": "function", "name": "", "parts": []}
-        known["id"] = tool.id or known["id"]
-        known["type"] = tool.type or known["type"]
-        function = tool.function
-        if function is not None:
-            known["name"] = known["name"] or function.name or ""
-            if function.arguments:
-                known["parts"].append(function.arguments)
+    def _fold_tool(self, piece: Any) -> None:
+        function = piece.function
+        for tool in reversed(self.tools):
+            if tool.goes_on(piece, function):
+                tool.fold(piece, function)
+                return
+        tool = _Tool(len(self.tools) if piece.index is None else piece.index)
+        self.tools.append(tool)
+        tool.fold(piece, function)
 
-    def _fold_extras(self, extras: Mapping[str, Any]) -> None:
-        """Fields outside OpenAI's schema, such as DeepSeek's ``reasoning_content``."""
-        for name, value in extras.items():
-            known = self.extras.get(name)
-            if isinstance(value, str) and is_list(known):
-                known.append(value)
-            elif isinstance(value, str):
-                self.extras[name] = [value]
-            elif value is not None:
-                self.extras[name] = freeze(value)
+    def _fold_extra(self, name: str, value: Any) -> None:
+        if isinstance(value, str) and name not in self.extras:
+            self.pieces.setdefault(name, []).append(value)
+        else:
+            self.extras[name] = merged(self.extras.get(name), freeze(value), name)
 
     def plain(self, index: int) -> dict[str, Any]:
         message: dict[str, Any] = {"role": self.role, "content": joined_content(self.texts) or None}
         if self.refusals:
             message["refusal"] = "".join(self.refusals)
         if self.tools:
-            message["tool_calls"] = [_plain_tool(tool) for _, tool in sorted(self.tools.items())]
-        for name, value in self.extras.items():
-            message[name] = _joined(value)
+            ordered = sorted(self.tools, key=lambda tool: tool.index)
+            message["tool_calls"] = [tool.plain() for tool in ordered]
+        for name, texts in self.pieces.items():
+            message[name] = joined_text(name, texts)
+        message.update(self.extras)
         return {"index": index, "message": message, "finish_reason": self.finish_reason}
 
 
-def _plain_tool(tool: Mapping[str, Any]) -> dict[str, Any]:
-    function = {"name": tool["name"], "arguments": "".join(tool["parts"])}
-    return {"id": tool["id"], "type": tool["type"], "function": function}
+class _Tool:
+    """One tool call of a choice: of a function, or of a custom tool."""
 
+    __slots__ = ("extras", "id", "index", "kind", "name", "parts")
 
-def _joined(value: Any) -> Any:
-    if is_list(value) and all(isinstance(item, str) for item in value):
-        return "".join(value)
-    return value
+    def __init__(self, index: int) -> None:
+        self.index = index
+        self.id: str | None = None
+        self.kind = "function"
+        self.name = ""
+        self.parts: list[str] = []
+        self.extras: dict[str, Any] = {}
+
+    def goes_on(self, piece: Any, function: Any) -> bool:
+        """Whether a piece is of this call. Some servers give every call the same index, or none;
+        some give every piece an id of its own. A name begins a call."""
+        begins = function is not None and bool(function.name)
+        if piece.index is None:
+            return not begins and (not piece.id or piece.id == self.id)
+        if piece.index != self.index:
+            return False
+        return not (begins and piece.id and self.id and piece.id != self.id)
+
+    def fold(self, piece: Any, function: Any) -> None:
+        self.id = self.id or piece.id
+        self.kind = piece.type or self.kind
+        if function is not None:
+            self.name = self.name or function.name or ""
+            if function.arguments:
+                self.parts.append(function.arguments)
+        extras = piece.__pydantic_extra__
+        if extras:
+            self._fold_extras(extras)
+
+    def _fold_extras(self, extras: Mapping[str, Any]) -> None:
+        for key, value in extras.items():
+            if key == "custom":
+                given = fields_of(value)
+                self.name = self.name or given.get("name") or ""
+                self.parts.append(given.get("input") or "")
+            elif value is not None:
+                self.extras[key] = merged(self.extras.get(key), freeze(value), key)
+
+    def plain(self) -> dict[str, Any]:
+        made, text = self.kind, "".join(self.parts)
+        if made == "custom":
+            asked: dict[str, Any] = {"name": self.name, "input": text}
+        else:
+            asked = {"name": self.name, "arguments": text}
+            made = "function"
+        return {"id": self.id, "type": self.kind, made: asked, **self.extras}

@@ -10,7 +10,8 @@ from turnspan import semconv
 from turnspan.content.snapshot import freeze
 from turnspan.patching.endpoint import Reply, fields_of
 from turnspan.patching.parameters import describe
-from turnspan.providers.openai_chat import Chat, finish_reasons, read_usage
+from turnspan.providers.openai_chat import Chat, finish_reasons
+from turnspan.providers.openai_usage import read_usage, usage_of
 
 DIALECT: Final = "openai.completions"
 
@@ -33,7 +34,7 @@ class Completions(Chat):
     def reply(self, response: Any) -> Reply:
         """What a completion means for the turn."""
         fields = fields_of(response)
-        usage = fields.get("usage")
+        usage = usage_of(fields)
         choices = fields.get("choices") or [None]
         text = fields_of(choices[0]).get("text")
         return Reply(
@@ -68,7 +69,7 @@ class CompletionAccumulator:
         """Take a chunk in; true for the chunk that carries only usage."""
         if self.first is None:
             self.first = time.perf_counter()
-        fields = chunk.__dict__
+        fields = fields_of(chunk)
         if not self._head:
             keys = ("id", "model", "created", "system_fingerprint")
             self._head = {key: fields[key] for key in keys if fields.get(key)}
@@ -81,7 +82,7 @@ class CompletionAccumulator:
             if reason is not None or index not in self._reasons:
                 self._reasons[index] = reason
                 self.done = None not in self._reasons.values()
-        usage = fields.get("usage")
+        usage = usage_of(fields)
         if usage is not None:
             self._usage = freeze(usage)
         return usage is not None and not choices

@@ -15,6 +15,10 @@ from turnspan.providers.openai_completions import CompletionAccumulator
 DIALECT: Final = "openai.embeddings"
 
 _COUNTS: Final = (("prompt_tokens", semconv.USAGE_INPUT_TOKENS),)
+_ABOUT_RESPONSE: Final = (
+    ("id", semconv.RESPONSE_ID),  # not OpenAI's own, but Mistral's, vLLM's, ...
+    ("model", semconv.RESPONSE_MODEL),
+)
 _FLOAT_BYTES: Final = 4
 
 
@@ -44,9 +48,10 @@ class Embeddings:
     ) -> None:
         """Write the attributes of a list of embeddings."""
         fields = fields_of(response)
-        model = fields.get("model")
-        if model:
-            attributes[semconv.RESPONSE_MODEL] = model
+        for key, name in _ABOUT_RESPONSE:
+            value = fields.get(key)
+            if value:
+                attributes[name] = value
         write_counts(fields_of(fields.get("usage")), _COUNTS, attributes)
         data = fields.get("data")
         size = dimension_count(fields_of(data[0]).get("embedding")) if is_list(data) and data else 0

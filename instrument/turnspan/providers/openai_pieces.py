@@ -1,8 +1,10 @@
-"""Content that comes as a list of blocks, as Mistral's reasoning models send it, even in pieces."""
+"""Pieces of a stream that are more than text: lists of blocks, as Mistral's reasoning models send
+them, and fields that OpenAI's schema does not have."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Final
 
 from turnspan.content.shapes import is_dict, is_list
 from turnspan.content.snapshot import freeze
@@ -46,3 +48,79 @@ def _add(blocks: list[Any], block: Any) -> None:
                 _add(last["thinking"], each)
             return
     blocks.append(block)
+
+
+# -- fields outside the API's schema, as other servers send them piece by piece --------------------
+
+_WHOLE: Final = frozenset(
+    {"type", "id", "name", "format", "role", "object", "model", "provider", "status", "index"}
+)
+"""Fields that say the same in every piece, or the newest."""
+_GROWING: Final = frozenset(
+    {"text", "content", "summary", "thinking", "reasoning", "refusal", "transcript"}
+)
+"""Fields of which every piece brings more."""
+
+
+def merged(known: Any, piece: Any, name: str = "") -> Any:
+    """What a field is once another piece of it has come; both are frozen, the known one is ours.
+
+    The answer as it would have come unstreamed: texts go on, items of lists go on by their index
+    or after the last one, and what repeats all that was known stands for it.
+    """
+    if piece is None:
+        return known
+    if is_dict(known) and is_dict(piece):
+        for key, value in piece.items():
+            known[key] = merged(known.get(key), value, key)
+        return known
+    if is_list(known) and is_list(piece):
+        return _merged_list(known, piece)
+    if isinstance(known, str) and isinstance(piece, str):
+        if name in _GROWING:
+            return known + piece
+        if name in _WHOLE or piece.startswith(known):
+            return piece or known
+        return known + piece
+    return piece
+
+
+def joined_text(name: str, pieces: list[str]) -> str:
+    """The text that a field's pieces make up."""
+    return pieces[-1] if name in _WHOLE else "".join(pieces)
+
+
+def _merged_list(known: list[Any], piece: list[Any]) -> list[Any]:
+    if piece[: len(known)] == known:
+        return piece
+    for item in piece:
+        before = _continued(known, item) if is_dict(item) else None
+        if before is None:
+            known.append(item)
+        else:
+            merged(before, item)
+    return known
+
+
+def _continued(known: list[Any], item: dict[str, Any]) -> dict[str, Any] | None:
+    """The item that another one goes on with."""
+    index = item.get("index")
+    for before in reversed(known):
+        if not is_dict(before):
+            return None
+        if index is not None:
+            if before.get("index") == index and _alike(before, item, ("type", "id")):
+                return before
+        else:
+            grows = any(isinstance(item.get(key), str) and key in before for key in _GROWING)
+            rest = [key for key in item if key not in _GROWING]
+            return before if grows and _alike(before, item, rest) else None
+    return None
+
+
+def _alike(before: dict[str, Any], item: dict[str, Any], keys: Iterable[str]) -> bool:
+    for key in keys:
+        one, other = before.get(key), item.get(key)
+        if one is not None and other is not None and one != other:
+            return False
+    return True

@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from turnspan import semconv
+from turnspan.content.response_items import asked_key, tool_name
 from turnspan.content.shapes import is_dict
-from turnspan.content.snapshot import FrozenHistory, FrozenOnce, freeze_fields
+from turnspan.content.snapshot import FrozenHistory, FrozenOnce, freeze, freeze_fields
 from turnspan.patching.endpoint import UNFINISHED, Reply, fields_of, write_counts
+from turnspan.patching.failures import code_of, problem_of
 from turnspan.patching.parameters import describe
 from turnspan.providers.openai_events import ResponsesAccumulator
-from turnspan.turn import ToolRequest, Usage
+from turnspan.turn import ToolRequest, Turn, Usage
 
 DIALECT: Final = "openai.responses"
 
@@ -33,15 +35,6 @@ _INPUT_COUNTS: Final = (
     ("cache_write_tokens", semconv.USAGE_CACHE_WRITE_INPUT_TOKENS),
 )
 _OUTPUT_COUNTS: Final = (("reasoning_tokens", semconv.USAGE_REASONING_OUTPUT_TOKENS),)
-_ASKED: Final = {
-    "function_call": "arguments",
-    "custom_tool_call": "input",
-    "computer_call": "action",
-    "local_shell_call": "action",
-    "apply_patch_call": "operation",
-}
-"""Items by which the model asks the application to do something, and where they say what."""
-
 _FREEZERS: Final = {"input": FrozenHistory().freeze, "tools": FrozenOnce().freeze}
 _MAX_PENDING: Final = 10_000
 
@@ -53,8 +46,8 @@ class Responses:
     dialect: str = DIALECT
 
     def __init__(self) -> None:
-        self.pending: dict[str, None] = {}
-        """Responses made in the background whose end no turn has been told of."""
+        self.pending: dict[str, Turn | None] = {}
+        """Responses made in the background whose end has not been seen, and who made them."""
 
     def describe(self, body: Mapping[str, Any], attributes: dict[str, Any]) -> None:
         """Write the request's attributes."""
@@ -84,10 +77,12 @@ class Responses:
     ) -> None:
         """Write the attributes of a response."""
         fields = fields_of(response)
-        describe_identity(fields, attributes, cut=cut)
-        status = fields.get("status")
+        describe_identity(response, attributes, cut=cut)
+        status, identity = fields.get("status"), fields.get("id")
         if status in PENDING:
             attributes[semconv.RESPONSE_STATUS] = status
+            if isinstance(identity, str):
+                self._await_end(identity)
         usage = fields.get("usage")
         if usage is not None:
             counts = fields_of(usage)
@@ -97,12 +92,12 @@ class Responses:
 
     def reply(self, response: Any) -> Reply | None:
         """What a response means for the turn."""
-        fields = fields_of(response)
-        if fields.get("status") in PENDING and type(fields.get("id")) is str:
-            self.pending[fields["id"]] = None
-            while len(self.pending) > _MAX_PENDING:
-                self.pending.pop(next(iter(self.pending)), None)
-        return read_reply(fields)
+        return read_reply(fields_of(response))
+
+    def _await_end(self, identity: str) -> None:
+        self.pending[identity] = None
+        while len(self.pending) > _MAX_PENDING:
+            self.pending.pop(next(iter(self.pending)), None)
 
     def accumulator(self) -> ResponsesAccumulator:
         """A fresh accumulator."""
@@ -131,10 +126,9 @@ def _describe_options(body: Mapping[str, Any], attributes: dict[str, Any]) -> No
         attributes[semconv.CONVERSATION_ID] = conversation
 
 
-def describe_identity(
-    fields: Mapping[str, Any], attributes: dict[str, Any], *, cut: bool = False
-) -> None:
+def describe_identity(response: Any, attributes: dict[str, Any], *, cut: bool = False) -> None:
     """Write which response it is and how it ended."""
+    fields = fields_of(response)
     for key, name in _ABOUT_RESPONSE:
         value = fields.get(key)
         if value:
@@ -142,9 +136,10 @@ def describe_identity(
     reason = finish_reason(fields) or (UNFINISHED if cut else "")
     if reason:
         attributes[semconv.RESPONSE_FINISH_REASONS] = (reason,)
-    if fields.get("status") == "failed":
-        problem = fields_of(fields.get("error"))
-        attributes[semconv.ERROR_TYPE] = problem.get("code") or "failed"
+    if fields.get("status") == "failed" or not (fields.get("status") or fields.get("output")):
+        problem = problem_of(response)
+        if problem or fields.get("status"):
+            attributes[semconv.ERROR_TYPE] = code_of(problem)
 
 
 def finish_reason(fields: Mapping[str, Any]) -> str:
@@ -162,22 +157,29 @@ def read_reply(fields: Mapping[str, Any]) -> Reply:
     usage = fields.get("usage")
     texts: list[str] = []
     requests: list[ToolRequest] = []
+    refused = False
     for raw in fields.get("output") or ():
         item = fields_of(raw)
         kind = item.get("type") or ""
         if kind == "message":
-            blocks = [fields_of(block) for block in item.get("content") or ()]
-            texts += [block["text"] for block in blocks if type(block.get("text")) is str]
-        elif kind in _ASKED:
-            name = item.get("name") or kind.removesuffix("_call")
-            asked = item.get(_ASKED[kind])
-            requests.append((item.get("call_id") or "", name, asked))
+            for each in item.get("content") or ():
+                block = fields_of(each)
+                said = block.get("text", block.get("refusal"))
+                refused = refused or block.get("type") == "refusal"
+                if type(said) is str:
+                    texts.append(said)
+        else:
+            key = asked_key(item)
+            if key:
+                asked = freeze(item[key])
+                requests.append((str(item["call_id"] or ""), tool_name(item), asked))
     return Reply(
         fields.get("model") or "",
         [reason] if reason else [],
-        "".join(texts),
+        None if not texts and fields.get("status") in PENDING else "".join(texts),
         requests,
         None if usage is None else read_usage(usage),
+        refused,
     )
 
 

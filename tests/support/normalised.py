@@ -1,4 +1,4 @@
-"""The rows that spans land as, kept in memory: each record in its newest state."""
+"""The records that spans land as, without a store: each in its newest state."""
 
 from __future__ import annotations
 
