@@ -324,7 +324,7 @@ class Normaliser:
         if content is None:
             return Conversation()
         if not content.captured:  # it tells whose the call is; none of it is written
-            return inference.reply_of(content)
+            return inference.reply_of(row, content)
         return inference.add_content(row, content, request, facts, self._lander, redactor, batch)
 
     def _tool(

@@ -174,12 +174,21 @@ def output_of(content: InferenceContent | None) -> list[Message]:
     return [convert_message(content.dialect, raw, default_role="assistant") for raw in replies]
 
 
-def reply_of(content: InferenceContent) -> Conversation:
-    """What was answered, and what of it matters for a turn; nothing of it lands."""
+def reply_of(row: LlmCall, content: InferenceContent) -> Conversation:
+    """What was answered, for its turn; of what was said nothing lands."""
     reply = Conversation()
     reply.output = output_of(content)
     describe_reply(reply, first_choice(content.dialect, reply.output))
+    _note(row, reply, content.dialect)
     return reply
+
+
+def _note(row: LlmCall, reply: Conversation, dialect: str) -> None:
+    """Note what a stop reason depends on and no column has."""
+    if reply.refused:
+        note(row, semconv.RESPONSE_REFUSED)
+    if not reply.output and row.finish_reasons and dialect == openai_responses.NAME:
+        note(row, semconv.RESPONSE_BLANK)  # it ended, and has no item
 
 
 def _system_prompt(request: RequestParts, place: Place, when: int, lander: Lander) -> bytes:
@@ -269,10 +278,7 @@ def add_reply(
         as_is = as_is and same
         row.output_messages.append(digest)
     describe_reply(reply, first_choice(content.dialect, reply.output))
-    if reply.refused:
-        note(row, semconv.RESPONSE_REFUSED)
-    if not replies and row.finish_reasons and content.dialect == openai_responses.NAME:
-        note(row, semconv.RESPONSE_BLANK)  # it ended, and has no item
+    _note(row, reply, content.dialect)
     redactor = place.redactor
     if reply.response_text:
         write_content(row, "response_text", reply.response_text, "output", redactor)

@@ -200,8 +200,6 @@ class DerivedTurn:
                 row.error_type, row.error_message = last.row.error_type, last.row.error_message
             if last.row.error_type and reason in _LOWER_THAN_ERROR:
                 reason, detail = "error", ""
-            elif reason == "empty_no_tools" and not last.known:
-                reason = "completed"
         if self.waits and not self.taken_over:
             row.status = reason = "running"
             detail = ""
