@@ -3,7 +3,6 @@ them, and fields that OpenAI's schema does not have."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, Final
 
 from turnspan.content.shapes import is_dict, is_list
@@ -62,6 +61,9 @@ _GROWING: Final = frozenset(
 """Fields of which every piece brings more."""
 
 
+_NAMING: Final = ["type", "id"]
+
+
 def merged(known: Any, piece: Any, name: str = "") -> Any:
     """What a field is once another piece of it has come; both are frozen, the known one is ours.
 
@@ -102,25 +104,34 @@ def _merged_list(known: list[Any], piece: list[Any]) -> list[Any]:
     return known
 
 
-def _continued(known: list[Any], item: dict[str, Any]) -> dict[str, Any] | None:
-    """The item that another one goes on with."""
+def _continued(known: list[Any], item: dict[str, Any]) -> Any:
+    """The item that another one goes on with; ``None`` where it is a new one."""
     index = item.get("index")
-    for before in reversed(known):
-        if not is_dict(before):
-            return None
-        if index is not None:
-            if before.get("index") == index and _alike(before, item, ("type", "id")):
-                return before
-        else:
-            grows = any(isinstance(item.get(key), str) and key in before for key in _GROWING)
-            rest = [key for key in item if key not in _GROWING]
-            return before if grows and _alike(before, item, rest) else None
+    if index is None:
+        last: Any = known[-1] if known else None
+        return last if is_dict(last) and _grows(last, item) else None
+    for before in known[::-1]:
+        if is_dict(before) and before.get("index") == index and _alike(before, item, _NAMING):
+            return before
     return None
 
 
-def _alike(before: dict[str, Any], item: dict[str, Any], keys: Iterable[str]) -> bool:
+def _grows(before: dict[str, Any], item: dict[str, Any]) -> bool:
+    """Whether an item brings more text for one that is like it in all else."""
+    rest: list[str] = []
+    grows = False
+    for key, value in item.items():
+        if key not in _GROWING:
+            rest.append(key)
+        elif isinstance(value, str) and key in before:
+            grows = True
+    return grows and _alike(before, item, rest)
+
+
+def _alike(before: dict[str, Any], item: dict[str, Any], keys: list[str]) -> bool:
     for key in keys:
-        one, other = before.get(key), item.get(key)
+        one: Any = before.get(key)
+        other: Any = item.get(key)
         if one is not None and other is not None and one != other:
             return False
     return True
