@@ -29,6 +29,7 @@ from turnspan_clickhouse.blocks import blocks
 from turnspan_clickhouse.errors import SpoolError
 from turnspan_clickhouse.migrate import SCHEMA_VERSION
 from turnspan_clickhouse.normalise import Normaliser
+from turnspan_clickhouse.preload import prepare_writing
 from turnspan_clickhouse.pricing import cost_of_call
 from turnspan_clickhouse.records import RECORDS, Definition, Message, Record
 from turnspan_clickhouse.spool import Spool, SpoolWriter
@@ -70,6 +71,7 @@ class ClickHouseSpanExporter(SpanExporter):
         self._pid = os.getpid()
         self._shipper: BackgroundShipper | None = None
         self._ledger.attach()
+        prepare_writing()
         metrics.use_pricer(cost_of_call)
         self._start_threads()
 

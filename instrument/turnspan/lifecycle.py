@@ -17,7 +17,6 @@ from turnspan import config, metrics
 from turnspan.accounts import Accounts, accounts, dropped
 from turnspan.config import RedactHook, Settings, logger
 from turnspan.guard import errors, guard
-from turnspan.leaving import PATIENCE, Leaving
 
 if TYPE_CHECKING:
     from opentelemetry._logs import LoggerProvider
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import SpanExporter
 
+    from turnspan.leaving import Leaving
     from turnspan.pipeline import RecordProcessor
 
 RECORDS_EXPORTER = "turnspan"
@@ -173,6 +173,8 @@ def configure(
             events.use_logger_provider(logger_provider)
         atexit.register(_at_exit)
         if _recorder.leaving is None:
+            from turnspan.leaving import Leaving
+
             _recorder.leaving = Leaving(_write_out)
         _recorder.leaving.watch()
 
@@ -233,6 +235,7 @@ def _add_exporters(
 ) -> None:
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
+    from turnspan import backends
     from turnspan.pipeline import RecordProcessor
     from turnspan.redaction import RedactingExporter
 
@@ -251,6 +254,7 @@ def _add_exporters(
             _recorder.processor = processor
             provider.add_span_processor(processor)
         else:
+            backends.prepare()
             batch = BatchSpanProcessor(RedactingExporter(exporter))
             _recorder.others.append(batch)
             provider.add_span_processor(batch)
@@ -373,6 +377,8 @@ def _at_exit() -> None:
 
 def _write_out() -> None:
     """Before the process is gone without an exit: to the spool, and out to other backends."""
+    from turnspan.leaving import PATIENCE
+
     processor = _recorder.processor
     try:
         if processor is not None:
