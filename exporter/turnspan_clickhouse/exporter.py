@@ -184,12 +184,12 @@ class ClickHouseSpanExporter(SpanExporter):
                 continue
             try:
                 self._normaliser.running(started, batch)
-            except Exception as error:  # noqa: BLE001  a poison turn costs only its running row
+            except BaseException as error:  # noqa: BLE001  a poison turn costs only its running row
                 errors.record("normalise.running", error)
         for judgment in self._ledger.take_judgments():
             try:
                 self._normaliser.judged(judgment, batch)
-            except Exception as error:  # noqa: BLE001  a poison judgment costs only itself
+            except BaseException as error:  # noqa: BLE001  a poison judgment costs only itself
                 errors.record("normalise.judged", error, accounted=True)
                 self._dropped["normalise_failed"] += 1
 
@@ -242,5 +242,5 @@ class ClickHouseSpanExporter(SpanExporter):
                 self._write_announced()
                 self._ledger.sweep()
                 self._writer.tell()
-            except Exception as error:  # noqa: BLE001  the thread must live on
+            except BaseException as error:  # noqa: BLE001  the thread must live on
                 errors.record("exporter.tick", error)

@@ -49,7 +49,7 @@ class RedactingExporter(SpanExporter):
             for span in spans:
                 try:
                     cleaned.append(self._redacted(span, self._redactor, settings.capture_content))
-                except Exception as error:  # noqa: BLE001  a hostile value costs its span only
+                except BaseException as error:  # noqa: BLE001  a hostile value costs its span only
                     errors.record("redaction", error)
             result = self._exporter.export(cleaned) if cleaned else SpanExportResult.SUCCESS
         self.last_ok = result is SpanExportResult.SUCCESS
