@@ -24,7 +24,12 @@ from turnspan.tools import ToolRecording, begin_tool
 from turnspan.turn import NO_TURN, Turn
 from turnspan.wrapping import NO_RECORDING, Begin, Recording, wrap
 
-_DESCRIPTORS: Final = (classmethod, staticmethod, functools.partialmethod)
+_DESCRIPTORS: Final = (
+    classmethod,
+    staticmethod,
+    functools.partialmethod,
+    functools.singledispatchmethod,
+)
 
 F = TypeVar("F", bound=Callable[..., Any])
 Handle = TypeVar("Handle")

@@ -20,6 +20,8 @@ import threading
 from types import CodeType, TracebackType
 from typing import Any, Final
 
+from turnspan.content.shapes import kind_of
+
 _RAISE: Final = frozenset(
     opcode.opmap[name] for name in ("RAISE_VARARGS", "RERAISE") if name in opcode.opmap
 )
@@ -73,6 +75,6 @@ def _code_of(handler: Any) -> CodeType | None:
     function = getattr(handler, "__func__", handler)
     code = getattr(function, "__code__", None)
     if code is None:  # an object with a method that is called
-        kind: Any = type(handler)
-        code = getattr(getattr(kind, "__call__", None), "__code__", None)  # noqa: B004
+        call = getattr(kind_of(handler), "__call__", None)  # noqa: B004
+        code = getattr(call, "__code__", None)
     return code if isinstance(code, CodeType) else None

@@ -9,7 +9,7 @@ import os
 import time
 from collections.abc import Callable
 from contextvars import ContextVar, Token
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from opentelemetry import context as otel_context
 from opentelemetry import trace
@@ -266,8 +266,7 @@ def frozen(value: Any) -> Any:
     return _readable(value)
 
 
-def _items(value: dict[str, Any]) -> Any:
-    return dict.items(value)  # a subclass's own may raise
+_items: Final[Callable[[Any], Any]] = cast("Any", dict).items  # a subclass's own may raise
 
 
 def _readable(value: Any) -> Any:
