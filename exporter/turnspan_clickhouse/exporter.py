@@ -7,6 +7,7 @@ exporter writes the rows of turns that have just begun and, for a server store, 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from collections import Counter
@@ -53,12 +54,19 @@ class ClickHouseSpanExporter(SpanExporter):
     in the user's data folder); ``project`` groups the records (else TURNSPAN_PROJECT, else the
     service's name).
 
+    Where the environment does not say where records can go, they go to a temporary folder, and a
+    line in the log says so.
+
     Raises:
-        StoreError: the DSN is not understood; the message says what one looks like.
+        DsnError: the ``store`` given is not understood; the message says what one looks like.
     """
 
     def __init__(self, store: str | None = None, *, project: str = "") -> None:
-        self._dsn = dsns.parse(store)
+        self._dsn, wrong = dsns.for_recording(store)
+        if wrong:
+            with contextlib.suppress(OSError):  # where that is the temporary folder
+                dsns.claim(self._dsn)
+            logger.warning("%s See `turnspan doctor`.", wrong)
         self._ledger: Ledger = ledger
         self._spool = Spool(self._dsn.spool)
         self._writer = SpoolWriter(self._spool, self._account)

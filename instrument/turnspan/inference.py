@@ -16,6 +16,7 @@ from turnspan.guard import guard
 from turnspan.patching.call import ABANDONED, COMPLETE, Call, begin
 from turnspan.patching.endpoint import UNFINISHED, Accumulator, Reply, write_usage
 from turnspan.patching.parameters import describe
+from turnspan.spans import tracer_of
 from turnspan.turn import ToolRequest, Usage
 
 _OPENAI: Final = "openai.chat"
@@ -23,13 +24,13 @@ _GENAI: Final = "genai"
 _GUARD = guard("inference")
 
 _FREEZERS: Final = {"messages": FrozenHistory().freeze, "tools": FrozenOnce().freeze}
-_tracer = trace.get_tracer(semconv.SCOPE_MANUAL)
+_tracer = tracer_of(semconv.SCOPE_MANUAL, None)
 
 
 def use_tracer_provider(provider: trace.TracerProvider | None) -> None:
     """Record under this provider; ``None`` means the global one, whatever it becomes."""
     global _tracer
-    _tracer = trace.get_tracer(semconv.SCOPE_MANUAL, tracer_provider=provider)
+    _tracer = tracer_of(semconv.SCOPE_MANUAL, provider)
 
 
 def inference(

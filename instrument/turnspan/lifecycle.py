@@ -15,7 +15,7 @@ from opentelemetry import trace
 
 from turnspan import config, metrics
 from turnspan.accounts import Accounts, accounts, dropped
-from turnspan.config import RedactHook, Settings, logger
+from turnspan.config import ArgumentError, RedactHook, Settings, logger
 from turnspan.guard import errors, guard
 
 if TYPE_CHECKING:
@@ -24,11 +24,9 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import SpanExporter
 
+    from turnspan.bounded import BoundedProcessor
     from turnspan.leaving import Leaving
     from turnspan.pipeline import RecordProcessor
-
-RECORDS_EXPORTER = "turnspan"
-"""The entry point's name of the exporter that lands records."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +56,7 @@ class Recorder:
         self.provider: TracerProvider | None = None
         self.owns_provider = False
         self.processor: RecordProcessor | None = None
-        self.others: list[Any] = []
+        self.others: list[BoundedProcessor] = []
         self.leaving: Leaving | None = None
 
 
@@ -132,8 +130,11 @@ def configure(
         queue_size: finished spans kept in memory at most.
         batch_size: finished spans that trigger a write before the interval is over.
 
+    Whatever the environment says (a variable that is not understood, no home folder, a disk that
+    cannot be written) is logged in a line, which ``turnspan doctor`` explains, and stops nothing.
+
     Raises:
-        ValueError: an argument is of the wrong type or names an unknown exporter.
+        ValueError: an argument is of the wrong type, no DSN, or names an unknown exporter.
     """
     settings = config.resolve(
         {
@@ -162,21 +163,40 @@ def configure(
                     "they are; call turnspan.shutdown() first to change them."
                 )
             return
-        provider, owned = _provider(tracer_provider, service_name, environment, resource_attributes)
-        _recorder.provider, _recorder.owns_provider = provider, owned
-        _add_exporters(provider, exporters, owned, settings, store)
-        use_tracer_provider(tracer_provider)
-        metrics.use_meter_provider(meter_provider)
-        if logger_provider is not None or "turnspan.events" in sys.modules:
-            from turnspan import events
+        try:
+            from turnspan import backends  # the SDK, which may refuse to be imported
 
-            events.use_logger_provider(logger_provider)
-        atexit.register(_at_exit)
-        if _recorder.leaving is None:
-            from turnspan.leaving import Leaving
+            backends.check(exporters)
+            provider, owned = backends.provider_of(
+                tracer_provider, service_name, environment, resource_attributes
+            )
+            _recorder.provider, _recorder.owns_provider = provider, owned
+            named = backends.chosen(owned) if exporters is None else exporters
+            _add_exporters(provider, named, settings, store)
+            use_tracer_provider(tracer_provider)
+            metrics.use_meter_provider(meter_provider)
+            if logger_provider is not None or "turnspan.events" in sys.modules:
+                from turnspan import events
 
-            _recorder.leaving = Leaving(_write_out)
-        _recorder.leaving.watch()
+                events.use_logger_provider(logger_provider)
+            _watch_the_end()
+        except ArgumentError:
+            raise
+        except Exception as error:  # noqa: BLE001  what else the environment may do
+            logger.warning(
+                "Turnspan cannot be set up and records nothing: %s: %s. See `turnspan doctor`.",
+                type(error).__name__,
+                error,
+            )
+
+
+def _watch_the_end() -> None:
+    from turnspan.leaving import Leaving
+
+    atexit.register(_at_exit)
+    if _recorder.leaving is None:
+        _recorder.leaving = Leaving(_write_out)
+    _recorder.leaving.watch()
 
 
 def use_tracer_provider(provider: trace.TracerProvider | None) -> None:
@@ -189,61 +209,21 @@ def use_tracer_provider(provider: trace.TracerProvider | None) -> None:
     instrumentation.use_tracer_provider(provider)
 
 
-def _provider(
-    given: trace.TracerProvider | None,
-    service_name: str | None,
-    environment: str | None,
-    attributes: Mapping[str, Any] | None,
-) -> tuple[TracerProvider, bool]:
-    from opentelemetry.sdk.resources import Resource
-    from opentelemetry.sdk.trace import TracerProvider
-
-    from turnspan import semconv
-    from turnspan.ids import SecureIdGenerator, secure
-
-    existing = given if given is not None else trace.get_tracer_provider()
-    if isinstance(existing, TracerProvider):
-        if service_name or environment or attributes:
-            logger.info(
-                "The application has a TracerProvider: its resource stays as it is; service_name, "
-                "environment and resource_attributes are not applied."
-            )
-        secure(existing)
-        return existing, False
-    if given is not None:
-        raise ValueError(
-            "tracer_provider must be an opentelemetry.sdk.trace.TracerProvider, "
-            f"not {type(given).__name__}"
-        )
-    more = dict(attributes or {})
-    if service_name:
-        more[semconv.SERVICE_NAME] = service_name
-    if environment:
-        more[semconv.DEPLOYMENT_ENVIRONMENT] = environment
-    resource = Resource.create().merge(Resource(more))
-    provider = TracerProvider(resource=resource, id_generator=SecureIdGenerator())
-    trace.set_tracer_provider(provider)
-    return provider, True
-
-
 def _add_exporters(
     provider: TracerProvider,
-    exporters: Sequence[str | SpanExporter] | None,
-    owned: bool,
+    exporters: Sequence[str | SpanExporter],
     settings: Settings,
     store: str | None,
 ) -> None:
-    from opentelemetry.sdk.trace.export import BatchSpanProcessor
-
     from turnspan import backends
+    from turnspan.bounded import BoundedProcessor
     from turnspan.pipeline import RecordProcessor
-    from turnspan.redaction import RedactingExporter
 
-    for item in _chosen(exporters, owned):
-        if item == "none":
+    for item in exporters:
+        exporter = backends.load(item, store) if isinstance(item, str) and item != "none" else item
+        if exporter is None or isinstance(exporter, str):
             continue
-        exporter = _load(item, store) if isinstance(item, str) else item
-        if item == RECORDS_EXPORTER or hasattr(exporter, "remaining"):
+        if item == backends.RECORDS or hasattr(exporter, "remaining"):
             processor = RecordProcessor(
                 exporter,
                 queue_size=settings.queue_size,
@@ -254,50 +234,9 @@ def _add_exporters(
             _recorder.processor = processor
             provider.add_span_processor(processor)
         else:
-            backends.prepare()
-            batch = BatchSpanProcessor(RedactingExporter(exporter))
+            batch = BoundedProcessor(exporter)
             _recorder.others.append(batch)
             provider.add_span_processor(batch)
-
-
-def _chosen(
-    exporters: Sequence[str | SpanExporter] | None, owned: bool
-) -> list[str | SpanExporter]:
-    if exporters is not None:
-        if isinstance(exporters, str):
-            raise ValueError("exporters must be a list, such as ['turnspan', 'otlp']")
-        return list(exporters)
-    if not owned:  # the application exports its spans itself; ours are the records
-        return [RECORDS_EXPORTER]
-    named = os.environ.get("OTEL_TRACES_EXPORTER", "").strip()
-    if named:
-        return [name.strip() for name in named.split(",") if name.strip()]
-    chosen: list[str | SpanExporter] = [RECORDS_EXPORTER]
-    endpoints = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
-    if any(os.environ.get(name) for name in endpoints):
-        chosen.append("otlp")
-    return chosen
-
-
-def _load(name: str, store: str | None) -> SpanExporter:
-    from importlib.metadata import entry_points
-
-    if name == "otlp":
-        name = _otlp_name()
-    found = [*entry_points(group="opentelemetry_traces_exporter", name=name)]
-    if not found:
-        known = sorted(p.name for p in entry_points(group="opentelemetry_traces_exporter"))
-        raise ValueError(f"there is no exporter named {name!r}; installed: {', '.join(known)}")
-    kind = found[0].load()
-    exporter: SpanExporter = kind(store=store) if name == RECORDS_EXPORTER else kind()
-    return exporter
-
-
-def _otlp_name() -> str:
-    protocol = os.environ.get("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL") or os.environ.get(
-        "OTEL_EXPORTER_OTLP_PROTOCOL", ""
-    )
-    return "otlp_proto_grpc" if protocol.strip().lower() == "grpc" else "otlp_proto_http"
 
 
 def flush(timeout: float = 30.0, *, local: bool = False) -> FlushResult:
@@ -322,7 +261,7 @@ def flush(timeout: float = 30.0, *, local: bool = False) -> FlushResult:
             remaining = processor.remaining()
         for other in _recorder.others:
             left = max(0, int((deadline - time.monotonic()) * 1000))
-            ok = bool(other.force_flush(left)) and other.span_exporter.last_ok and ok
+            ok = bool(other.force_flush(left)) and other.last_ok and ok
     except Exception as error:  # noqa: BLE001  never raises into the application
         errors.record("flush", error)
         ok = False
@@ -346,6 +285,8 @@ def _flush_local(timeout: float) -> FlushResult:
 
 def shutdown(timeout: float = 30.0) -> FlushResult:
     """Flush, then stop recording; ``configure`` starts anew."""
+    for other in _recorder.others:
+        other.leaving()
     result = flush(timeout)
     with _recorder.lock:
         for processor in (_recorder.processor, *_recorder.others):
@@ -384,7 +325,7 @@ def _write_out() -> None:
         if processor is not None:
             processor.write_out(PATIENCE)
         for other in _recorder.others:
-            other.force_flush(int(PATIENCE * 1000))
+            other.force_flush(int(min(other.leaving(), PATIENCE) * 1000))
     except Exception as error:  # noqa: BLE001  the process is leaving
         errors.record("exit", error)
 

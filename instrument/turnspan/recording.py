@@ -31,7 +31,7 @@ MAX_DESCRIPTION = 500
 
 INTERNAL: Final = SpanKind.INTERNAL  # looking a member up calls a function, until Python 3.12
 
-_tracer = trace.get_tracer(semconv.SCOPE_DECORATORS)
+_tracer = spans.tracer_of(semconv.SCOPE_DECORATORS, None)
 _forks = 0
 """How many forks lie between the first process and this one."""
 
@@ -52,7 +52,7 @@ def tracer() -> trace.Tracer:
 def use_tracer_provider(provider: trace.TracerProvider | None) -> None:
     """Record under this provider; ``None`` means the global one, whatever it becomes."""
     global _tracer
-    _tracer = trace.get_tracer(semconv.SCOPE_DECORATORS, tracer_provider=provider)
+    _tracer = spans.tracer_of(semconv.SCOPE_DECORATORS, provider)
 
 
 def _current() -> ContextVar[Context] | None:
