@@ -13,6 +13,7 @@ from opentelemetry import context as otel_context
 
 from turnspan.guard import errors, logger
 from turnspan_clickhouse.dsn import Dsn
+from turnspan_clickhouse.preload import prepare_shipping
 from turnspan_clickhouse.segments import origin
 from turnspan_clickhouse.ship import Shipper, ShipResult
 from turnspan_clickhouse.spool import Spool
@@ -46,6 +47,7 @@ class BackgroundShipper:
         self._spacing = spacing
         self._courtesy = courtesy
         self._patience = patience
+        prepare_shipping()
         self._reset()
 
     def _reset(self) -> None:

@@ -23,6 +23,11 @@ def compressed(block: bytes) -> tuple[bytes, str | None]:
     return (block, None) if compress is None else (compress(block), "zstd")
 
 
+def prepare() -> None:
+    """Find the zstd that there is, which is remembered."""
+    _zstd()
+
+
 class Decompressor(Protocol):
     """One stream, as zlib's objects have it."""
 

@@ -13,14 +13,16 @@ Unset means the embedded store in the user's data folder. The password may come 
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import re
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
-from turnspan_clickhouse.errors import StoreError
+from turnspan_clickhouse.errors import DsnError, PasswordError, StoreError
 
 DEFAULT_DATABASE = "turnspan"
 
@@ -58,7 +60,10 @@ class Dsn:
         """The folder of this store's spool; ``TURNSPAN_SPOOL`` overrides it."""
         override = os.environ.get("TURNSPAN_SPOOL")
         if override:
-            return Path(override).expanduser().absolute()
+            try:
+                return Path(override).expanduser().absolute()
+            except RuntimeError:  # a home folder that nobody knows
+                return temporary_folder() / "spool"
         if self.path is not None:
             return self.path / "spool"
         key = f"{self.host}:{self.port}/{self.database}"
@@ -84,14 +89,80 @@ def data_folder() -> Path:
     """The folder that holds the default embedded store and the spools of servers."""
     import platformdirs
 
-    return Path(platformdirs.user_data_dir("turnspan", appauthor=False))
+    with contextlib.suppress(RuntimeError, KeyError, OSError):
+        found = Path(platformdirs.user_data_dir("turnspan", appauthor=False))
+        if found.is_absolute():
+            return found
+    return temporary_folder()
 
 
-def parse(text: str | None = None) -> Dsn:
-    """Read a DSN; ``None`` means ``TURNSPAN_STORE``, and that unset the default embedded store.
+def temporary_folder() -> Path:
+    """The user's own folder for what has no other place, the same for every process of the user's
+    that has no home: it lasts as long as the system's temporary files do."""
+    try:
+        parent = Path(tempfile.gettempdir())
+    except OSError:  # no folder can be written: neither can this
+        parent = Path("/tmp")
+    folder = parent / f"turnspan-{os.getuid()}"
+    try:
+        fine = folder.lstat().st_uid == os.getuid() and folder.is_dir() and not folder.is_symlink()
+    except FileNotFoundError:
+        fine = True
+    except OSError:
+        fine = False
+    return folder if fine else parent / f"turnspan-{os.getuid()}-{os.getpid()}"
+
+
+def for_recording(text: str | None = None) -> tuple[Dsn, str]:
+    """The store for a process that records, and what is wrong with its surroundings, if anything.
+
+    Where these do not say where records go, they go to the temporary folder.
 
     Raises:
-        StoreError: the text is not a DSN; the message says what one looks like.
+        DsnError: the text that was given is not a DSN.
+    """
+    store = os.environ.get("TURNSPAN_STORE", "") if text is None else text
+    try:
+        return parse(text), _homeless(store)
+    except PasswordError as error:  # known before anything is shipped, perhaps
+        return parse(text, password=""), f"{error} Records wait in the spool."
+    except StoreError as error:
+        if text is not None:
+            raise
+        dsn = Dsn(scheme="chdb", path=temporary_folder() / "store")
+        return dsn, f"{error} Until then records go to {dsn.spool}."
+
+
+def claim(dsn: Dsn) -> None:
+    """Make the temporary folder the user's own, where that is what is recorded to."""
+    folder = temporary_folder()
+    if dsn.spool.is_relative_to(folder):
+        folder.mkdir(mode=0o700, exist_ok=True)
+
+
+def _homeless(store: str) -> str:
+    """What is wrong where a folder of the user's is needed and there is none."""
+    spool = os.environ.get("TURNSPAN_SPOOL", "")
+    if spool:
+        with contextlib.suppress(RuntimeError):
+            Path(spool).expanduser()
+            return ""
+    elif store.strip().startswith("chdb:") or data_folder() != temporary_folder():
+        return ""
+    return (
+        f"There is no home folder here, so records go to {temporary_folder()}, which may not last: "
+        "set HOME, or TURNSPAN_SPOOL and TURNSPAN_STORE to absolute paths."
+    )
+
+
+def parse(text: str | None = None, *, password: str | None = None) -> Dsn:
+    """Read a DSN; ``None`` means ``TURNSPAN_STORE``, and that unset the default embedded store.
+
+    A ``password`` is used where the text has none, instead of what the environment says.
+
+    Raises:
+        DsnError: the text is not a DSN; the message says what one looks like.
+        PasswordError: the password's file cannot be read.
     """
     text = text if text is not None else os.environ.get("TURNSPAN_STORE", "")
     if not text.strip():
@@ -99,26 +170,26 @@ def parse(text: str | None = None) -> Dsn:
     try:
         parts = urlsplit(text.strip())
     except ValueError:
-        raise StoreError(
+        raise DsnError(
             f"The store {_masked(text)!r} has a bracket that belongs to no address: write special "
             "characters of the password in percent (%5B for [)."
         ) from None
     if parts.scheme == "chdb":
         if parts.netloc or not parts.path.startswith("/") or re.search(":.*@", parts.path):
-            raise StoreError(
+            raise DsnError(
                 f"The store {_masked(text)!r} is not an absolute path: "
                 "write it as chdb:///absolute/path (three slashes)."
             )
         return Dsn(scheme="chdb", path=_path(unquote(parts.path)))
     if parts.scheme in ("http", "https"):
-        return _server(text, parts.scheme)
-    raise StoreError(
+        return _server(text, parts.scheme, password)
+    raise DsnError(
         f"The store {_masked(text)!r} has no known scheme: use chdb:///absolute/path for the "
         "embedded engine or http(s)://user:password@host:port/database for a server."
     )
 
 
-def _server(text: str, scheme: str) -> Dsn:
+def _server(text: str, scheme: str, elsewhere: str | None) -> Dsn:
     parts = urlsplit(text.strip())
     if "@" in parts.path + parts.query or parts.fragment or ":" in unquote(parts.username or ""):
         raise StoreError(
@@ -129,26 +200,29 @@ def _server(text: str, scheme: str) -> Dsn:
     try:
         port = parts.port or (8443 if scheme == "https" else 8123)
     except ValueError:
-        raise StoreError(
+        raise DsnError(
             f"The port in the store {_masked(text)!r} is not a number. (If that is part of the "
             "password: write its special characters in percent, %2F for /, %23 for #, %3F for ?.)"
         ) from None
     if not parts.hostname or not _HOST.fullmatch(parts.hostname):
-        raise StoreError(
+        raise DsnError(
             f"The store {_masked(text)!r} names no host: "
             "write http(s)://user:password@host:port/database."
         )
     options = parse_qs(parts.query)
     unknown = sorted(set(options) - {"cluster", "replicated"})
     if unknown:
-        raise StoreError("The store has an unknown option; known are: cluster, replicated.")
+        raise DsnError("The store has an unknown option; known are: cluster, replicated.")
     replicated = options.get("replicated", ["yes"])[0]
     if replicated not in ("yes", "no") or ("replicated" in options and "cluster" not in options):
-        raise StoreError(
+        raise DsnError(
             "The store's option replicated is yes or no, and only beside cluster: "
             "?cluster=NAME&replicated=no is a cluster without ClickHouse Keeper."
         )
-    password = unquote(parts.password) if parts.password is not None else _password_elsewhere()
+    if parts.password is not None:
+        password = unquote(parts.password)
+    else:
+        password = _password_elsewhere() if elsewhere is None else elsewhere
     return Dsn(
         scheme=scheme,
         host=parts.hostname,
@@ -169,10 +243,11 @@ def _password_elsewhere() -> str:
         return ""
     try:
         return Path(file).read_text(encoding="utf-8").rstrip("\r\n")
-    except OSError as error:
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no text"
         named = repr(file) if Path(file).is_absolute() else "a file"  # not the password itself
-        raise StoreError(
-            f"TURNSPAN_STORE_PASSWORD_FILE names {named}, which cannot be read: {error.strerror}."
+        raise PasswordError(
+            f"TURNSPAN_STORE_PASSWORD_FILE names {named}, which cannot be read: {reason}."
         ) from None
 
 

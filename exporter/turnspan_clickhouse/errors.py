@@ -10,6 +10,14 @@ class StoreError(Exception):
     """A store cannot be used as asked; ``str(error)`` is one sentence with the remedy."""
 
 
+class DsnError(StoreError, ValueError):
+    """What was given for a store is no address of one."""
+
+
+class PasswordError(StoreError):
+    """The file that is to hold the password of a store cannot be read."""
+
+
 class StoreBusyError(StoreError):
     """Another process holds the embedded store."""
 

@@ -34,6 +34,7 @@ from turnspan_clickhouse.first_run import what_next
 from turnspan_clickhouse.migrate import SCHEMA_VERSION
 from turnspan_clickhouse.normalise import Normaliser
 from turnspan_clickhouse.normalise.answers import SharedAnswers
+from turnspan_clickhouse.preload import prepare_writing
 from turnspan_clickhouse.pricing import cost_of_call
 from turnspan_clickhouse.records import RECORDS, Definition, Message, Record
 from turnspan_clickhouse.segments import host_and_pid
@@ -60,12 +61,19 @@ class ClickHouseSpanExporter(SpanExporter):
     in the user's data folder); ``project`` groups the records (else TURNSPAN_PROJECT, else the
     service's name).
 
+    Where the environment does not say where records can go, they go to a temporary folder, and a
+    line in the log says so.
+
     Raises:
-        StoreError: the DSN is not understood; the message says what one looks like.
+        DsnError: the ``store`` given is not understood; the message says what one looks like.
     """
 
     def __init__(self, store: str | None = None, *, project: str = "") -> None:
-        self._dsn = dsns.parse(store)
+        self._dsn, wrong = dsns.for_recording(store)
+        if wrong:
+            with contextlib.suppress(OSError):  # where that is the temporary folder
+                dsns.claim(self._dsn)
+            logger.warning("%s See `turnspan doctor`.", wrong)
         self._ledger: Ledger = ledger
         self._spool = Spool(self._dsn.spool)
         self._writer = SpoolWriter(self._spool, self._account)
@@ -87,6 +95,7 @@ class ClickHouseSpanExporter(SpanExporter):
         self._unrecorded = watch.total()
         self._shipper: BackgroundShipper | None = None
         self._ledger.attach()
+        prepare_writing()
         metrics.use_pricer(cost_of_call)
         self._start_threads()
 
@@ -250,12 +259,12 @@ class ClickHouseSpanExporter(SpanExporter):
                 continue
             try:
                 self._normaliser.running(started, batch)
-            except Exception as error:  # noqa: BLE001  a poison turn costs only its running row
+            except BaseException as error:  # noqa: BLE001  a poison turn costs only its running row
                 errors.record("normalise.running", error)
         for judgment in self._ledger.take_judgments():
             try:
                 self._normaliser.judged(judgment, batch)
-            except Exception as error:  # noqa: BLE001  a poison judgment costs only itself
+            except BaseException as error:  # noqa: BLE001  a poison judgment costs only itself
                 errors.record("normalise.judged", error, accounted=True)
                 self._dropped["normalise_failed"] += 1
 
@@ -333,5 +342,5 @@ class ClickHouseSpanExporter(SpanExporter):
                 self._ledger.sweep()
                 self._writer.tell()
                 self._tell_unrecorded()
-            except Exception as error:  # noqa: BLE001  the thread must live on
+            except BaseException as error:  # noqa: BLE001  the thread must live on
                 errors.record("exporter.tick", error)

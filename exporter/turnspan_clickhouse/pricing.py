@@ -6,21 +6,18 @@ kept as rates per token, so that a call costs a few multiplications; the results
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from turnspan import semconv
 from turnspan.forks import Gate
-from turnspan.guard import errors
+from turnspan.guard import errors, guard
 from turnspan.turn import Usage
+from turnspan_clickhouse.price_data import Prices, Source, base_of, fields_of, tiers_of, updated
 from turnspan_clickhouse.price_sources import TOLD, lookups, told_cost
-
-if TYPE_CHECKING:
-    from genai_prices.data_snapshot import DataSnapshot
-    from genai_prices.types import ModelInfo, ModelPrice, Provider
 
 UNKNOWN: Final[tuple[Decimal | None, str]] = (None, "")
 """The price is not known: never 0."""
@@ -87,7 +84,7 @@ class _Known:
 
     __slots__ = ("always", "model", "provider", "rates", "timed")
 
-    def __init__(self, provider: Provider, model: ModelInfo, timed: bool) -> None:
+    def __init__(self, provider: Any, model: Any, timed: bool) -> None:
         self.provider = provider
         self.model = model
         self.timed = timed
@@ -101,10 +98,22 @@ class Pricer:
 
     def __init__(self) -> None:
         self._models: dict[tuple[str, str, str], _Known | None] = {}
-        self._snapshot: DataSnapshot | None = None
-        self._current_snapshot: Callable[[], DataSnapshot] = self._load
+        self._source: Source | None = None
+        self._missing = False
+        """Whether there is no price data to be read."""
+        self._bundled: Prices | None = None
+        self._snapshot: Any = None
+        """What ``_models`` were found in: ours, or what the application has updated."""
         self._version = ""
-        self._lock = Gate()  # loading imports: a child would find the import system's locks held
+        self._lock = Gate()
+
+    def prepare(self) -> None:
+        """Find the price data, so that no other thread has to search for what is installed."""
+        if self._source is None and not self._missing:
+            self._missing = True
+            with guard("pricing"):
+                self._source = Source()
+                self._missing = False
 
     def price(
         self,
@@ -147,7 +156,8 @@ class Pricer:
     def nothing(self) -> tuple[Decimal | None, str]:
         """The price of an answer from the application's own cache."""
         try:
-            return Decimal(0), _version(self._current_snapshot())
+            snapshot = self._current()
+            return UNKNOWN if snapshot is None else (Decimal(0), self._version_of(snapshot))
         except Exception as error:  # noqa: BLE001  a price is never worth a lost record
             errors.record("pricing", error)
             return UNKNOWN
@@ -173,16 +183,34 @@ class Pricer:
         cost = rates.cost(counts)
         return UNKNOWN if cost is None else (cost, self._version)
 
-    def _load(self) -> DataSnapshot:
-        """Import the price data (0.3 s), on first use only."""
-        with self._lock:
-            from genai_prices.data_snapshot import get_snapshot
+    def _current(self) -> Any:
+        """The prices in force; ``None`` where there are none."""
+        bundled = self._bundled
+        if bundled is None:
+            bundled = self._load()
+            if bundled is None:
+                return None
+        return updated() or bundled
 
-            self._current_snapshot = get_snapshot
-            return get_snapshot()
+    def _load(self) -> Prices | None:
+        self.prepare()
+        with self._lock:
+            if self._bundled is None and self._source is not None and not self._missing:
+                self._missing = True  # if this fails it does not get better
+                self._bundled = self._source.read()
+                self._missing = False
+            return self._bundled
+
+    def _version_of(self, snapshot: Any) -> str:
+        version = "genai-prices " + ("" if self._source is None else self._source.version)
+        if snapshot.from_auto_update:
+            version += f" updated {snapshot.timestamp:%Y-%m-%dT%H:%M:%S}"
+        return version
 
     def _find(self, names: tuple[str, str, str]) -> _Known | None:
-        snapshot = self._current_snapshot()
+        snapshot = self._current()
+        if snapshot is None:
+            return None
         if snapshot is self._snapshot:
             found = self._models.get(names)
             if found is not None or names in self._models:
@@ -191,7 +219,7 @@ class Pricer:
         with self._lock:
             if snapshot is not self._snapshot or len(self._models) >= _MAX_CACHED:
                 self._models = {}
-                self._version = _version(snapshot)
+                self._version = self._version_of(snapshot)
                 self._snapshot = snapshot
             known = None
             for model in (response_model, request_model):
@@ -220,23 +248,15 @@ class Pricer:
             context["processing"] = "batch"
         if not any(known.model is model for model in known.provider.models):
             context = {}  # another provider's model: its variants are not this provider's
-        rates = _compile(known.model.get_prices(moment, context))
+        units: Mapping[str, Any] = {} if self._bundled is None else self._bundled.units
+        rates = _compile(known.model.get_prices(moment, context), units)
         known.rates[key] = (minute, rates)
         if usual:
             known.always = rates
         return rates
 
 
-def _version(snapshot: DataSnapshot) -> str:
-    from genai_prices import __version__
-
-    version = f"genai-prices {__version__}"
-    if snapshot.from_auto_update:
-        version += f" updated {snapshot.timestamp:%Y-%m-%dT%H:%M:%S}"
-    return version
-
-
-def _look_up(snapshot: DataSnapshot, provider: str, model: str) -> _Known | None:
+def _look_up(snapshot: Any, provider: str, model: str) -> _Known | None:
     if not model:
         return None
     for provider_id, address in lookups(provider):
@@ -248,51 +268,43 @@ def _look_up(snapshot: DataSnapshot, provider: str, model: str) -> _Known | None
     return None
 
 
-def _compile(prices: ModelPrice) -> _Rates:
+def _compile(prices: Any, units: Mapping[str, Any]) -> _Rates:
     """Rates for the kinds of tokens that Turnspan reports; all others count as none used."""
-    from genai_prices.data_units import unit_data
-    from genai_prices.types import TieredPrices
+    amounts = fields_of(prices)
 
     def dimensions(name: str) -> set[tuple[str, str]]:
-        return set(unit_data[name].get("dimensions", {}).items())
+        return set(units[name].get("dimensions", {}).items())
 
-    names = [name for name in _REPORTED if name in unit_data]
-    priced = [name for name in names if getattr(prices, _price_key(name), None) is not None]
+    def amount(name: str) -> Any:
+        return amounts.get(str(units[name].get("price_key", name)))
+
+    priced = [name for name in _REPORTED if name in units and amount(name) is not None]
     priced.sort(key=lambda name: (-len(dimensions(name)), name))
-    places = _places(prices)
+    places = _places(amounts)
     rates: list[_Rate] = []
     for name in priced:
-        price = getattr(prices, _price_key(name))
-        per = Decimal(unit_data[name]["per"])
+        price = amount(name)
+        per = Decimal(units[name]["per"])
         subsets = [n for n in priced if n != name and dimensions(name) <= dimensions(n)]
-        tiers: tuple[tuple[int, int], ...] = ()
-        base = price
-        if isinstance(price, TieredPrices):
-            base = price.base
-            tiers = tuple(
-                (tier.start, _units(tier.price / per, places)) for tier in reversed(price.tiers)
-            )
+        tiers = tuple(
+            (tier.start, _units(tier.price / per, places)) for tier in reversed(tiers_of(price))
+        )
+        base = _units(base_of(price) / per, places)
         positions = tuple(_REPORTED.index(n) for n in subsets)
-        rates.append(_Rate(_REPORTED.index(name), positions, _units(base / per, places), tiers))
-    requests = getattr(prices, _price_key("requests"), None)
-    if isinstance(requests, TieredPrices):
-        requests = requests.base
-    per_request = Decimal(0) if requests is None else requests / unit_data["requests"]["per"]
+        rates.append(_Rate(_REPORTED.index(name), positions, base, tiers))
+    requests = amount("requests")
+    per_request = Decimal(0) if requests is None else base_of(requests) / units["requests"]["per"]
     unit = Decimal(1).scaleb(-places)
     return _Rates(tuple(rates), _units(per_request, places), unit)
 
 
-def _places(prices: ModelPrice) -> int:
+def _places(prices: Mapping[str, Any]) -> int:
     """How many decimal places the finest of a model's prices has for one token."""
-    from genai_prices.types import TieredPrices
-
     amounts: list[Any] = []
-    for price in vars(prices).values():
-        if isinstance(price, TieredPrices):
-            amounts += [price.base, *(tier.price for tier in price.tiers)]
-        else:
-            amounts.append(price)
-    exponents = [a.as_tuple().exponent for a in amounts if isinstance(a, Decimal)]
+    for price in prices.values():
+        if price is not None:
+            amounts += [base_of(price), *(tier.price for tier in tiers_of(price))]
+    exponents = [amount.as_tuple().exponent for amount in amounts]
     return _MILLION - min((e for e in exponents if isinstance(e, int)), default=0)
 
 
@@ -300,16 +312,12 @@ def _units(price: Decimal, places: int) -> int:
     return int(price.scaleb(places))
 
 
-def _price_key(name: str) -> str:
-    from genai_prices.data_units import unit_data
-
-    return str(unit_data[name].get("price_key", name))
-
-
 _pricer: Final = Pricer()
 
 price = _pricer.price
 """``Pricer.price`` of the process's pricer."""
+prepare = _pricer.prepare
+"""``Pricer.prepare`` of the process's pricer."""
 
 
 def price_of_counts(

@@ -18,6 +18,7 @@ from turnspan.context import (
     inside_span,
     scope_attributes,
 )
+from turnspan.delivered import delivered
 from turnspan.guard import errors, guard
 from turnspan.measurements import AgentEnded
 from turnspan.recording import INTERNAL, SpanRecording, current, frozen, tracer
@@ -179,7 +180,9 @@ def describe_turn(turn: Turn, ending: Ending, attributes: dict[str, Any]) -> Non
 def _spelled(value: Any) -> str:
     try:
         return str(value)
-    except Exception:  # noqa: BLE001  too deep, or an object's own
+    except BaseException as error:
+        if delivered(error):
+            raise
         return f"<unreadable {type(value).__name__}>"
 
 

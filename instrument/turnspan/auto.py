@@ -57,15 +57,27 @@ class TurnspanConfigurator(_OTelSDKConfigurator):
     """
 
     def _configure(self, **kwargs: Any) -> None:
+        from opentelemetry._logs import get_logger_provider
+        from opentelemetry.metrics import get_meter_provider
+
+        from turnspan.backends import named
+        from turnspan.bounded import bound_the_rest
         from turnspan.lifecycle import configure
 
-        named = os.environ.get(_EXPORTERS, "turnspan")
+        text = os.environ.get(_EXPORTERS, "turnspan")
         try:
             os.environ[_EXPORTERS] = "none"
-            try:
-                super()._configure(**kwargs)  # type: ignore[no-untyped-call]
-            finally:
-                os.environ[_EXPORTERS] = named
-            configure(exporters=[name.strip() for name in named.split(",") if name.strip()])
-        except Exception:  # noqa: BLE001  the application must start
+            super()._configure(**kwargs)  # type: ignore[no-untyped-call]
+            bound_the_rest(get_meter_provider(), get_logger_provider())
+        except Exception as error:  # noqa: BLE001  the application must start
+            logger.warning(
+                "OpenTelemetry refuses what the environment says (%s): only spans are recorded. "
+                "See `turnspan doctor`.",
+                str(error) or type(error).__name__,
+            )
+        finally:
+            os.environ[_EXPORTERS] = text
+        try:
+            configure(exporters=named(text))
+        except Exception:  # noqa: BLE001  as above
             logger.exception("Turnspan could not be configured; the application runs untraced.")

@@ -22,6 +22,10 @@ CAPTURE_ON_SPANS: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 EMIT_EVENT: Final = "OTEL_INSTRUMENTATION_GENAI_EMIT_EVENT"
 
 
+class ArgumentError(ValueError):
+    """What code gave cannot be used; what the environment says is never a reason to raise."""
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """The resolved configuration of the emitting side."""
@@ -152,12 +156,7 @@ def resolve(arguments: Mapping[str, Any], environ: Mapping[str, str] | None = No
             try:
                 values[option.field] = option.read(text)
             except ValueError as error:
-                logger.warning(
-                    "%s=%r is not understood (%s); the default is used.",
-                    option.variable,
-                    text,
-                    error,
-                )
+                _say_once(option.variable, text, error)
     values.setdefault("emit_events", values.get("content_on_events", False))
     if environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         values["enabled"] = False
@@ -167,6 +166,15 @@ def resolve(arguments: Mapping[str, Any], environ: Mapping[str, str] | None = No
             continue
         values[name] = _checked(name, value, getattr(defaults, name))
     return replace(defaults, **values)
+
+
+def _say_once(variable: str, text: str, error: ValueError) -> None:
+    if (variable, text) not in _said:
+        _said.add((variable, text))
+        logger.warning("%s=%r is not understood (%s); the default is used.", variable, text, error)
+
+
+_said: set[tuple[str, str]] = set()
 
 
 def _checked(name: str, value: Any, default: Any) -> Any:

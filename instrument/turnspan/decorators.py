@@ -15,7 +15,7 @@ from opentelemetry.trace import Span
 
 from turnspan import agents, config, recording, semconv
 from turnspan.agents import TurnRecording
-from turnspan.arguments import Parameters, first_line, name_of, text_of
+from turnspan.arguments import Parameters, attributes_of, first_line, name_of, number_of, text_of
 from turnspan.blocks import OpenBlocks
 from turnspan.guard import errors, guard
 from turnspan.joined import join
@@ -24,7 +24,12 @@ from turnspan.tools import ToolRecording, begin_tool
 from turnspan.turn import NO_TURN, Turn
 from turnspan.wrapping import NO_RECORDING, Begin, Recording, wrap
 
-_DESCRIPTORS: Final = (classmethod, staticmethod, functools.partialmethod)
+_DESCRIPTORS: Final = (
+    classmethod,
+    staticmethod,
+    functools.partialmethod,
+    functools.singledispatchmethod,
+)
 
 F = TypeVar("F", bound=Callable[..., Any])
 Handle = TypeVar("Handle")
@@ -35,7 +40,7 @@ class Scope(Generic[Handle]):
 
     def __init__(self, name: str | None, attributes: Mapping[str, Any] | None) -> None:
         self._name = name or ""
-        self._attributes = dict(attributes or {})
+        self._attributes = attributes_of(attributes)
         self._blocks: OpenBlocks[tuple[Recording, object | None]] = OpenBlocks()
 
     def __call__(self, func: F) -> F:
@@ -93,7 +98,7 @@ class AgentScope(Scope[Turn]):
     ) -> None:
         super().__init__(name, attributes)
         self._version = text_of(version)
-        self._max_rounds = max_rounds
+        self._max_rounds = number_of(max_rounds)
 
     def _begin_for(self, func: Callable[..., Any]) -> Begin:
         parameters = Parameters(func)
@@ -104,7 +109,7 @@ class AgentScope(Scope[Turn]):
                 if config.active().enabled:
                     message = parameters.user_message(parameters.bind(args, kwargs))
                     return self._start(name, message)
-            except Exception as error:  # noqa: BLE001  ours, never the caller's
+            except BaseException as error:  # noqa: BLE001  ours, never the caller's
                 errors.record("agent.begin", error)
             return NO_RECORDING
 
@@ -144,7 +149,7 @@ class ToolHandle:
     def fail(self, message: str) -> None:
         """The tool failed without raising."""
         if self._recording is not None:
-            self._recording.failure = str(message) or "failed"
+            self._recording.failure = text_of(message) or "failed"
 
 
 class ToolScope(Scope[ToolHandle]):
@@ -178,7 +183,7 @@ class ToolScope(Scope[ToolHandle]):
                     if joined is not None:
                         return joined
                     return self._start(name, description, parameters.bind(args, kwargs))
-            except Exception as error:  # noqa: BLE001  ours, never the caller's
+            except BaseException as error:  # noqa: BLE001  ours, never the caller's
                 errors.record("tool.begin", error)
             return NO_RECORDING
 
@@ -228,7 +233,7 @@ class StepScope(Scope[StepHandle]):
             try:
                 if config.active().enabled:
                     return self._start(name)
-            except Exception as error:  # noqa: BLE001  ours, never the caller's
+            except BaseException as error:  # noqa: BLE001  ours, never the caller's
                 errors.record("step.begin", error)
             return NO_RECORDING
 

@@ -1,8 +1,10 @@
 """The one guard: telemetry never raises into the user's code.
 
-Our code runs beside the user's, inside ``with guard("where"):``. It catches ``Exception`` only
-(never ``BaseException``), logs the first failure of each place once with a traceback, and counts
-every one. The user's function is always called outside it.
+Our code runs beside the user's, inside ``with guard("where"):``. It contains what our code raises,
+and what the methods of a value raise that our code looks at, a ``KeyboardInterrupt`` or
+``SystemExit`` among it; logs the first failure of each place once with a traceback, and counts
+every one. What was ``delivered`` meanwhile (Ctrl-C, a handler's timeout) goes on to the user's
+code. The user's function is always called outside it.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import traceback
 from collections import Counter
 from types import TracebackType
 
+from turnspan.delivered import delivered
 from turnspan.forks import in_child
 
 logger = logging.getLogger("turnspan")
@@ -40,7 +43,12 @@ class InternalErrors:
         """Count a swallowed error; the first at a place is logged with its traceback.
 
         ``accounted`` says that the caller counts what was lost by it among what it has dropped.
+
+        Raises:
+            BaseException: the error itself, where it was delivered and is not ours to swallow.
         """
+        if delivered(error):
+            raise error
         with self._lock:
             self._counts[place] += 1
             self._accounted += accounted
@@ -49,8 +57,9 @@ class InternalErrors:
         if first:
             try:
                 logger.warning(_MESSAGE, place, _told(place, error))
-            except Exception:  # noqa: BLE001  a logging handler of the application may raise
-                return
+            except BaseException as failure:
+                if delivered(failure):
+                    raise
 
     def counts(self) -> dict[str, int]:
         """Swallowed errors by place since the process began (or the last reset)."""
@@ -94,7 +103,7 @@ errors = InternalErrors()
 
 
 class guard:
-    """``with guard("place"):`` swallows and counts an ``Exception`` of our own code."""
+    """``with guard("place"):`` swallows and counts what our own code, or a value's, raises."""
 
     __slots__ = ("_place",)
 
@@ -112,7 +121,7 @@ class guard:
     ) -> bool:
         if error is None:
             return False
-        if not isinstance(error, Exception):
+        if delivered(error):
             return False
         errors.record(self._place, error)
         return True

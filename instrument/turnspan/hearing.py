@@ -9,6 +9,7 @@ Without a handler the process would be gone.
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import socket
@@ -88,6 +89,4 @@ class Listener:
 def reset(number: int) -> None:
     """Give a signal its default effect again, from any thread; ``signal.signal`` is for the main
     thread only."""
-    import ctypes
-
     ctypes.CDLL(None).signal(number, int(signal.SIG_DFL))

@@ -10,11 +10,13 @@ from typing import Any, Final, cast
 from opentelemetry import trace
 
 from turnspan import metrics, semconv
+from turnspan.arguments import label_of, text_of
 from turnspan.content.snapshot import FrozenHistory, FrozenOnce, freeze, freeze_fields
 from turnspan.guard import guard
 from turnspan.patching.call import ABANDONED, COMPLETE, Call, begin
 from turnspan.patching.endpoint import UNFINISHED, Accumulator, Reply, write_usage
 from turnspan.patching.parameters import describe
+from turnspan.spans import tracer_of
 from turnspan.turn import ToolRequest, Usage
 
 _OPENAI: Final = "openai.chat"
@@ -22,13 +24,13 @@ _GENAI: Final = "genai"
 _GUARD = guard("inference")
 
 _FREEZERS: Final = {"messages": FrozenHistory().freeze, "tools": FrozenOnce().freeze}
-_tracer = trace.get_tracer(semconv.SCOPE_MANUAL)
+_tracer = tracer_of(semconv.SCOPE_MANUAL, None)
 
 
 def use_tracer_provider(provider: trace.TracerProvider | None) -> None:
     """Record under this provider; ``None`` means the global one, whatever it becomes."""
     global _tracer
-    _tracer = trace.get_tracer(semconv.SCOPE_MANUAL, tracer_provider=provider)
+    _tracer = tracer_of(semconv.SCOPE_MANUAL, provider)
 
 
 def inference(
@@ -54,11 +56,12 @@ def inference(
             reply = my_llm(messages)
             call.response(text=reply.text, input_tokens=reply.prompt, output_tokens=reply.output)
     """
-    target: dict[str, Any] = {semconv.PROVIDER_NAME: provider}
-    if server_address:
-        target[semconv.SERVER_ADDRESS] = server_address
-        target[semconv.SERVER_PORT] = 443 if server_port is None else server_port
-    body: dict[str, Any] = {"model": model} if model else {}
+    target: dict[str, Any] = {semconv.PROVIDER_NAME: label_of(provider)}
+    address, name = label_of(server_address), label_of(model)
+    if address:
+        target[semconv.SERVER_ADDRESS] = address
+        target[semconv.SERVER_PORT] = 443 if server_port is None else label_of(server_port)
+    body: dict[str, Any] = {"model": name} if name else {}
     if system is not None:
         body["system"] = system
     if messages is not None:
@@ -66,7 +69,7 @@ def inference(
     if tools is not None:
         body["tools"] = tools
     body.update(parameters)
-    return Inference(target, _Manual(operation), body)
+    return Inference(target, _Manual(text_of(operation)), body)
 
 
 class Inference:

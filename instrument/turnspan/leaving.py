@@ -17,10 +17,9 @@ import signal
 import sys
 from collections.abc import Callable
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-if TYPE_CHECKING:
-    from turnspan.hearing import Listener
+from turnspan.hearing import Listener, reset
 
 PATIENCE: Final = 5.0
 """Seconds that leaving waits at most, whatever holds the writing up."""
@@ -84,8 +83,6 @@ class Leaving:
         # application's own process is ended by an operator, at no moment in particular, and its
         # event loop may want to be the one that listens.)
         if self._listener is None:
-            from turnspan.hearing import Listener
-
             self._listener = Listener(self._unanswered, self._answer)
         with contextlib.suppress(ValueError):  # not the main thread
             self._listener.start()
@@ -95,8 +92,6 @@ class Leaving:
 
     def _answer(self, number: int) -> None:
         """In the main thread's place."""
-        from turnspan.hearing import reset
-
         self._in_time()
         reset(number)
         os.kill(os.getpid(), number)

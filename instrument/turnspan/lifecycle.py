@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import os
 import sys
 import threading
 import time
@@ -15,11 +14,10 @@ from opentelemetry import trace
 
 from turnspan import config, metrics
 from turnspan.accounts import Accounts, Untold, accounts, dropped
-from turnspan.config import RedactHook, Settings, logger
+from turnspan.config import ArgumentError, RedactHook, Settings, logger
 from turnspan.forks import in_child
 from turnspan.guard import errors, guard
-from turnspan.leaving import PATIENCE, Leaving
-from turnspan.program import with_project, with_service
+from turnspan.program import with_project
 from turnspan.unrecorded import watch
 
 if TYPE_CHECKING:
@@ -28,10 +26,9 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import SpanExporter
 
+    from turnspan.bounded import BoundedProcessor
+    from turnspan.leaving import Leaving
     from turnspan.pipeline import RecordProcessor
-
-RECORDS_EXPORTER = "turnspan"
-"""The entry point's name of the exporter that lands records."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +61,13 @@ class Recorder:
         self.processor: RecordProcessor | None = None
         self.former: RecordProcessor | None = None
         """The one that was shut down: what comes too late is counted there."""
-        self.others: list[Any] = []
+        self.others: list[BoundedProcessor] = []
         self.leaving: Leaving | None = None
         self.untold = Untold(self.lost)
 
     def lost(self) -> dict[str, int]:
         """All that is lost by now; of other backends the spans that they refused."""
-        return {**dropped(), "refused": sum(one.span_exporter.failed for one in self.others)}
+        return {**dropped(), "refused": sum(one.quiet.failed for one in self.others)}
 
 
 _recorder = Recorder()
@@ -145,8 +142,11 @@ def configure(
         queue_size: finished spans kept in memory at most.
         batch_size: finished spans that trigger a write before the interval is over.
 
+    Whatever the environment says (a variable that is not understood, no home folder, a disk that
+    cannot be written) is logged in a line, which ``turnspan doctor`` explains, and stops nothing.
+
     Raises:
-        ValueError: an argument is of the wrong type or names an unknown exporter.
+        ValueError: an argument is of the wrong type, no DSN, or names an unknown exporter.
     """
     settings = config.resolve(
         {
@@ -176,23 +176,44 @@ def configure(
                     "they are; call turnspan.shutdown() first to change them."
                 )
             return
-        provider, owned = _provider(tracer_provider, service_name, environment, resource_attributes)
-        _recorder.provider, _recorder.owns_provider = provider, owned
-        config.activate(with_project(settings, provider))
-        _add_exporters(provider, exporters, owned, settings, store)
-        _recorder.former = None
-        _recorder.untold.reset()
-        use_tracer_provider(tracer_provider)
-        metrics.use_meter_provider(meter_provider)
-        if logger_provider is not None or "turnspan.events" in sys.modules:
-            from turnspan import events
+        try:
+            from turnspan import backends  # the SDK, which may refuse to be imported
 
-            events.use_logger_provider(logger_provider)
-        atexit.register(_at_exit)
-        if _recorder.leaving is None:
-            _recorder.leaving = Leaving(_write_out)
-        _recorder.leaving.watch()
-        watch.start()
+            backends.check(exporters)
+            provider, owned = backends.provider_of(
+                tracer_provider, service_name, environment, resource_attributes
+            )
+            _recorder.provider, _recorder.owns_provider = provider, owned
+            config.activate(with_project(settings, provider))
+            named = backends.chosen(owned) if exporters is None else exporters
+            _add_exporters(provider, named, settings, store)
+            _recorder.former = None
+            _recorder.untold.reset()
+            use_tracer_provider(tracer_provider)
+            metrics.use_meter_provider(meter_provider)
+            if logger_provider is not None or "turnspan.events" in sys.modules:
+                from turnspan import events
+
+                events.use_logger_provider(logger_provider)
+            _watch_the_end()
+            watch.start()
+        except ArgumentError:
+            raise
+        except Exception as error:  # noqa: BLE001  what else the environment may do
+            logger.warning(
+                "Turnspan cannot be set up and records nothing: %s: %s. See `turnspan doctor`.",
+                type(error).__name__,
+                error,
+            )
+
+
+def _watch_the_end() -> None:
+    from turnspan.leaving import Leaving
+
+    atexit.register(_at_exit)
+    if _recorder.leaving is None:
+        _recorder.leaving = Leaving(_write_out)
+    _recorder.leaving.watch()
 
 
 def use_tracer_provider(provider: trace.TracerProvider | None) -> None:
@@ -205,60 +226,21 @@ def use_tracer_provider(provider: trace.TracerProvider | None) -> None:
     instrumentation.use_tracer_provider(provider)
 
 
-def _provider(
-    given: trace.TracerProvider | None,
-    service_name: str | None,
-    environment: str | None,
-    attributes: Mapping[str, Any] | None,
-) -> tuple[TracerProvider, bool]:
-    from opentelemetry.sdk.resources import Resource
-    from opentelemetry.sdk.trace import TracerProvider
-
-    from turnspan import semconv
-    from turnspan.ids import SecureIdGenerator, secure
-
-    existing = given if given is not None else trace.get_tracer_provider()
-    if isinstance(existing, TracerProvider):
-        if service_name or environment or attributes:
-            logger.info(
-                "The application has a TracerProvider: its resource stays as it is; service_name, "
-                "environment and resource_attributes are not applied."
-            )
-        secure(existing)
-        return existing, False
-    if given is not None:
-        raise ValueError(
-            "tracer_provider must be an opentelemetry.sdk.trace.TracerProvider, "
-            f"not {type(given).__name__}"
-        )
-    more = dict(attributes or {})
-    if service_name:
-        more[semconv.SERVICE_NAME] = service_name
-    if environment:
-        more[semconv.DEPLOYMENT_ENVIRONMENT] = environment
-    resource = Resource.create().merge(Resource(more))
-    provider = TracerProvider(resource=with_service(resource), id_generator=SecureIdGenerator())
-    trace.set_tracer_provider(provider)
-    return provider, True
-
-
 def _add_exporters(
     provider: TracerProvider,
-    exporters: Sequence[str | SpanExporter] | None,
-    owned: bool,
+    exporters: Sequence[str | SpanExporter],
     settings: Settings,
     store: str | None,
 ) -> None:
-    from opentelemetry.sdk.trace.export import BatchSpanProcessor
-
+    from turnspan import backends
+    from turnspan.bounded import BoundedProcessor
     from turnspan.pipeline import RecordProcessor
-    from turnspan.redaction import RedactingExporter
 
-    for item in _chosen(exporters, owned):
-        if item == "none":
+    for item in exporters:
+        exporter = backends.load(item, store) if isinstance(item, str) and item != "none" else item
+        if exporter is None or isinstance(exporter, str):
             continue
-        exporter = _load(item, store) if isinstance(item, str) else item
-        if item == RECORDS_EXPORTER or hasattr(exporter, "remaining"):
+        if item == backends.RECORDS or hasattr(exporter, "remaining"):
             processor = RecordProcessor(
                 exporter,
                 queue_size=settings.queue_size,
@@ -269,49 +251,9 @@ def _add_exporters(
             _recorder.processor = processor
             provider.add_span_processor(processor)
         else:
-            batch = BatchSpanProcessor(RedactingExporter(exporter))
+            batch = BoundedProcessor(exporter)
             _recorder.others.append(batch)
             provider.add_span_processor(batch)
-
-
-def _chosen(
-    exporters: Sequence[str | SpanExporter] | None, owned: bool
-) -> list[str | SpanExporter]:
-    if exporters is not None:
-        if isinstance(exporters, str):
-            raise ValueError("exporters must be a list, such as ['turnspan', 'otlp']")
-        return list(exporters)
-    if not owned:  # the application exports its spans itself; ours are the records
-        return [RECORDS_EXPORTER]
-    named = os.environ.get("OTEL_TRACES_EXPORTER", "").strip()
-    if named:
-        return [name.strip() for name in named.split(",") if name.strip()]
-    chosen: list[str | SpanExporter] = [RECORDS_EXPORTER]
-    endpoints = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
-    if any(os.environ.get(name) for name in endpoints):
-        chosen.append("otlp")
-    return chosen
-
-
-def _load(name: str, store: str | None) -> SpanExporter:
-    from importlib.metadata import entry_points
-
-    if name == "otlp":
-        name = _otlp_name()
-    found = [*entry_points(group="opentelemetry_traces_exporter", name=name)]
-    if not found:
-        known = sorted(p.name for p in entry_points(group="opentelemetry_traces_exporter"))
-        raise ValueError(f"there is no exporter named {name!r}; installed: {', '.join(known)}")
-    kind = found[0].load()
-    exporter: SpanExporter = kind(store=store) if name == RECORDS_EXPORTER else kind()
-    return exporter
-
-
-def _otlp_name() -> str:
-    protocol = os.environ.get("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL") or os.environ.get(
-        "OTEL_EXPORTER_OTLP_PROTOCOL", ""
-    )
-    return "otlp_proto_grpc" if protocol.strip().lower() == "grpc" else "otlp_proto_http"
 
 
 def flush(timeout: float = 30.0, *, local: bool = False) -> FlushResult:
@@ -370,6 +312,8 @@ def _flush_local(timeout: float) -> FlushResult:
 
 def shutdown(timeout: float = 30.0) -> FlushResult:
     """Flush, then stop recording; ``configure`` starts anew. What is recorded meanwhile counts."""
+    for other in _recorder.others:
+        other.leaving()
     result = flush(timeout)
     with _recorder.lock:
         untold = _recorder.untold.told()
@@ -410,12 +354,14 @@ def _at_exit() -> None:
 
 def _write_out() -> None:
     """Before the process is gone without an exit: to the spool, and out to other backends."""
+    from turnspan.leaving import PATIENCE
+
     processor = _recorder.processor
     try:
         if processor is not None:
             processor.write_out(PATIENCE)
         for other in _recorder.others:
-            other.force_flush(int(PATIENCE * 1000))
+            other.force_flush(int(min(other.leaving(), PATIENCE) * 1000))
     except Exception as error:  # noqa: BLE001  the process is leaving
         errors.record("exit", error)
 

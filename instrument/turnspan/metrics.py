@@ -132,9 +132,11 @@ class _Metrics:
                 return known
         from opentelemetry.metrics import get_meter_provider
 
-        provider = get_meter_provider()
         self._named = False
-        return provider
+        try:
+            return get_meter_provider()
+        except Exception:  # noqa: BLE001  OTEL_PYTHON_METER_PROVIDER names none: no metrics
+            return None
 
     def _create(self, provider: MeterProvider) -> None:
         from turnspan import __version__

@@ -249,7 +249,7 @@ class RecordProcessor(SpanProcessor):
     def _export(self, batch: list[ReadableSpan]) -> bool:
         try:
             result = self.exporter.export(batch)
-        except Exception as error:  # noqa: BLE001  an exporter's bug must not stop the worker
+        except BaseException as error:  # noqa: BLE001  an exporter's bug must not stop the worker
             errors.record("pipeline.export", error, accounted=True)
             self._dropped["export_failed"] += len(batch)
             return False

@@ -18,7 +18,7 @@ from typing import Any, Final, cast
 from urllib.parse import quote_plus
 from weakref import WeakValueDictionary
 
-from opentelemetry import baggage, propagate, trace
+from opentelemetry import baggage, trace
 from opentelemetry import context as otel_context
 from opentelemetry.baggage.propagation import W3CBaggagePropagator
 from opentelemetry.context import Context
@@ -86,7 +86,7 @@ def inject(carrier: dict[str, str] | None = None) -> dict[str, str]:
         context = otel_context.get_current()
         ours = _to_send(context)
         if not ours:
-            propagate.inject(carrier, context)
+            _propagate().inject(carrier, context)
             return carrier
         others = baggage.get_all(context)
         alone = baggage.clear(context)
@@ -95,10 +95,17 @@ def inject(carrier: dict[str, str] | None = None) -> dict[str, str]:
         together = alone  # ours come first: what exceeds the standard's limits is left out
         for name, other in others.items():
             together = baggage.set_baggage(name, other, together)
-        propagate.inject(carrier, together)
-        if _HEADER not in propagate.get_global_textmap().fields:
+        _propagate().inject(carrier, together)
+        if _HEADER not in _propagate().get_global_textmap().fields:
             _w3c_baggage.inject(carrier, alone)
     return carrier
+
+
+def _propagate() -> Any:
+    """OpenTelemetry's module: to import it fails where OTEL_PROPAGATORS names what there is not."""
+    from opentelemetry import propagate
+
+    return propagate
 
 
 def _to_send(context: Context) -> dict[str, str]:
@@ -203,8 +210,8 @@ def _continued(headers: dict[str, str], here: Context) -> Context | None:
     """The context that goes on from the headers; ``None`` where they say nothing."""
     if not headers:
         return None
-    there = propagate.extract(headers, Context())
-    if _HEADER not in propagate.get_global_textmap().fields:
+    there = _propagate().extract(headers, Context())
+    if _HEADER not in _propagate().get_global_textmap().fields:
         carried = baggage.get_all(_w3c_baggage.extract(headers, Context()))
     else:
         carried = baggage.get_all(there)

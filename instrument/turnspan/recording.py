@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextvars import ContextVar, Token
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from opentelemetry import context as otel_context
 from opentelemetry import trace
@@ -31,7 +31,7 @@ MAX_DESCRIPTION = 500
 
 INTERNAL: Final = SpanKind.INTERNAL  # looking a member up calls a function, until Python 3.12
 
-_tracer = trace.get_tracer(semconv.SCOPE_DECORATORS)
+_tracer = spans.tracer_of(semconv.SCOPE_DECORATORS, None)
 _forks = 0
 """How many forks lie between the first process and this one."""
 
@@ -52,7 +52,7 @@ def tracer() -> trace.Tracer:
 def use_tracer_provider(provider: trace.TracerProvider | None) -> None:
     """Record under this provider; ``None`` means the global one, whatever it becomes."""
     global _tracer
-    _tracer = trace.get_tracer(semconv.SCOPE_DECORATORS, tracer_provider=provider)
+    _tracer = spans.tracer_of(semconv.SCOPE_DECORATORS, provider)
 
 
 def _current() -> ContextVar[Context] | None:
@@ -121,7 +121,7 @@ class SpanRecording:
         """Make the span current."""
         try:
             return _attach(self._context)
-        except Exception as error:  # noqa: BLE001  ours, never the caller's
+        except BaseException as error:  # noqa: BLE001  ours, never the caller's
             errors.record("recording.enter", error)
             return None
 
@@ -129,7 +129,7 @@ class SpanRecording:
         """Make the former span current again, where this code still runs in the same context."""
         try:
             detach(token)
-        except Exception as error:  # noqa: BLE001  ours, never the caller's
+        except BaseException as error:  # noqa: BLE001  ours, never the caller's
             errors.record("recording.leave", error)
 
     def suspend(self, token: object | None, item: Any) -> None:
@@ -145,21 +145,21 @@ class SpanRecording:
                 _reset(given)
         except ValueError:
             return  # the token is of another task's context, as in ``detach``
-        except Exception as error:  # noqa: BLE001  ours, never the caller's
+        except BaseException as error:  # noqa: BLE001  ours, never the caller's
             errors.record("recording.suspend", error)
 
     def done(self, result: Any) -> None:
         """The code returned this."""
         try:
             self._end(result, None, "")
-        except Exception as error:  # noqa: BLE001  ours, never the caller's
+        except BaseException as error:  # noqa: BLE001  ours, never the caller's
             errors.record("recording.end", error)
 
     def exhausted(self, result: Any) -> None:
         """A generator ran to its end."""
         try:
             self._end(result, None, "complete")
-        except Exception as error:  # noqa: BLE001  ours, never the caller's
+        except BaseException as error:  # noqa: BLE001  ours, never the caller's
             errors.record("recording.end", error)
 
     def failed(self, error: BaseException, *, stream: bool = False) -> None:
@@ -262,11 +262,14 @@ def frozen(value: Any) -> Any:
     """What a value looks like now; a marker for what cannot be read of it."""
     try:
         return freeze(value)
-    except Exception as error:  # noqa: BLE001  an object's own methods may raise
+    except BaseException as error:  # noqa: BLE001  an object's own methods may raise
         errors.record("recording.freeze", error)
     if is_dict(value):  # the arguments of a call: the others can be read
-        return {name: _readable(item) for name, item in value.items()}
+        return {name: _readable(item) for name, item in _items(value)}
     return _readable(value)
+
+
+_items: Final[Callable[[Any], Any]] = cast("Any", dict).items  # a subclass's own may raise
 
 
 def _readable(value: Any) -> Any:

@@ -48,7 +48,7 @@ class RedactingExporter(SpanExporter):
             for span in spans:
                 try:
                     cleaned.append(self._redacted(span, self._redactor, settings.capture_content))
-                except Exception as error:  # noqa: BLE001  a hostile value costs its span only
+                except BaseException as error:  # noqa: BLE001  a hostile value costs its span only
                     errors.record("redaction", error)
         if not cleaned:
             return SpanExportResult.SUCCESS

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from opentelemetry import context as otel_context
 
+from turnspan.arguments import attributes_of, text_of
 from turnspan.blocks import OpenBlocks
 from turnspan.context import SESSION_KEY
 from turnspan.guard import guard
@@ -29,9 +30,7 @@ class session:
     """
 
     def __init__(self, session_id: str, *, user_id: str = "", **attributes: Any) -> None:
-        self._session = Session("", "", attributes)
-        with guard("session"):
-            self._session = Session(str(session_id), str(user_id or ""), attributes)
+        self._session = Session(text_of(session_id), text_of(user_id), attributes_of(attributes))
         self._open: OpenBlocks[object | None] = OpenBlocks()
 
     def __enter__(self) -> Session:

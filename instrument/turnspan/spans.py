@@ -13,7 +13,14 @@ from typing import Any, Final
 
 from opentelemetry.attributes import BoundedAttributes
 from opentelemetry.context import Context
-from opentelemetry.trace import Span, SpanKind, Tracer
+from opentelemetry.trace import (
+    ProxyTracer,
+    Span,
+    SpanKind,
+    Tracer,
+    TracerProvider,
+    get_tracer,
+)
 
 from turnspan.content.shapes import kind_of
 
@@ -81,6 +88,14 @@ def start(
     if id_key:
         set_attributes(span, {id_key: id_of(span)})
     return span
+
+
+def tracer_of(scope: str, provider: TracerProvider | None, version: str | None = None) -> Tracer:
+    """A tracer of this provider; of the global one, whatever it becomes, where that is ``None``."""
+    try:
+        return get_tracer(scope, version, provider)
+    except Exception:  # noqa: BLE001  OTEL_PYTHON_TRACER_PROVIDER names none: ``configure`` says so
+        return ProxyTracer(scope, version)
 
 
 def id_of(span: Span) -> str:

@@ -14,7 +14,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from turnspan.aborts import is_abort
+from turnspan.arguments import label_of, text_of
 from turnspan.executed import ExecutedTools
+from turnspan.guard import guard
 from turnspan.loops import ToolFact
 from turnspan.stops import (
     COMPLETED,
@@ -160,14 +162,17 @@ class Turn:
         ``reason`` is one of SEMANTICS' stop reasons, ``loop_detected:<why>`` or a word of your own.
         """
         if not self.ended:
-            if reason.startswith(LOOP_DETECTED):
-                reason = LOOP_DETECTED + cut(reason[len(LOOP_DETECTED) :], 160)
-            self._explicit = Ending(reason, cut(str(detail), DETAIL_LENGTH))
+            with guard("turn.stop"):
+                reason = text_of(reason)
+                if reason.startswith(LOOP_DETECTED):
+                    reason = LOOP_DETECTED + cut(reason[len(LOOP_DETECTED) :], 160)
+                self._explicit = Ending(reason, cut(text_of(detail), DETAIL_LENGTH))
 
     def abort(self, detail: str = "") -> None:
         """The user cancelled the turn; its partial reply is kept and it is not an error."""
         if not self.ended:
-            self._aborted = Ending(USER_ABORTED, cut(str(detail), DETAIL_LENGTH))
+            with guard("turn.abort"):
+                self._aborted = Ending(USER_ABORTED, cut(text_of(detail), DETAIL_LENGTH))
 
     def set(
         self,
@@ -184,13 +189,13 @@ class Turn:
         if self.ended:
             return
         if intent is not None:
-            self.intent = intent
+            self.intent = label_of(intent)
         if chat_mode is not None:
-            self.chat_mode = chat_mode
+            self.chat_mode = label_of(chat_mode)
         if task_type is not None:
-            self.task_type = task_type
+            self.task_type = label_of(task_type)
         if target is not None:
-            self.target = target
+            self.target = label_of(target)
         if user_message is not None:
             self.user_message = user_message
         if response_text is not None:

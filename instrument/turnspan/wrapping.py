@@ -16,7 +16,6 @@ from collections.abc import Callable
 from typing import Any, Final, Protocol, TypeVar, cast
 
 from turnspan.aborts import is_cancelled
-from turnspan.arguments import name_of
 from turnspan.guard import guard
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -56,6 +55,8 @@ class Recording(Protocol):
 
 
 Begin = Callable[[tuple[Any, ...], dict[str, Any]], Recording]
+WrapperOf = Callable[[Callable[..., Any], Begin], Callable[..., Any]]
+"""Wraps functions of one kind."""
 
 
 class NoRecording:
@@ -109,15 +110,17 @@ def wrap(func: F, begin_for: Callable[[Callable[..., Any]], Begin]) -> F:
             f"decorate a method of the class {func.__name__} (its run or __call__), not the class"
         )
     kind_of_wrapper = _wrapper_of(func)
-    if kind_of_wrapper in _LATER and inspect.isfunction(func):
-        return cast("F", _binding_at_once(func, kind_of_wrapper, begin_for(func)))
-    wrapper = kind_of_wrapper(func, begin_for(func))
-    if not hasattr(func, "__name__"):  # a partial, a callable object
-        wrapper.__name__ = wrapper.__qualname__ = name_of(func)
-    return cast("F", functools.update_wrapper(wrapper, func))
+    if type(func) is not types.FunctionType or kind_of_wrapper in _LATER:
+        from turnspan.callables import around
+
+        later = kind_of_wrapper in _LATER
+        return cast("F", around(func, kind_of_wrapper, begin_for, later=later))
+    wrapper: Any = functools.update_wrapper(kind_of_wrapper(func, begin_for(func)), func)
+    wrapper.__defaults__, wrapper.__kwdefaults__ = func.__defaults__, func.__kwdefaults__
+    return cast("F", wrapper)
 
 
-def _wrapper_of(func: Any) -> Callable[[Callable[..., Any], Begin], Callable[..., Any]]:
+def _wrapper_of(func: Any) -> WrapperOf:
     kind = func
     if not inspect.isroutine(func) and not isinstance(func, functools.partial):
         kind = getattr(func, "__call__", func)  # noqa: B004  the kind of a callable object's call
@@ -243,41 +246,6 @@ def _wrap_async_generator(func: Callable[..., Any], begin: Begin) -> Callable[..
 
 
 _LATER: Final = frozenset({_wrap_generator, _wrap_async_generator})
-
-
-def _binding_at_once(
-    func: Callable[..., Any],
-    wrapper_of: Callable[[Callable[..., Any], Begin], Callable[..., Any]],
-    begin: Begin,
-) -> Any:
-    """A wrapper of a generator function that binds its arguments when called, as ``func`` does.
-
-    A generator of our own would take any arguments, and fail at its first step. What wrapt makes is
-    called like a plain function, and is a generator function to whoever inspects it.
-    """
-    import wrapt
-
-    # Made once and not for each call: it is given the generator, and the arguments that it is of.
-    recorded = wrapper_of(_made, lambda made, _: begin(made[1], made[2]))
-
-    def call(
-        wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:
-        given = args if instance is None else (instance, *args)
-        try:
-            generator = wrapped(*args, **kwargs)  # runs nothing of it yet
-        except BaseException as error:
-            begin(given, kwargs).failed(error, stream=True)
-            raise
-        running = recorded(generator, given, kwargs)
-        running.__name__, running.__qualname__ = generator.__name__, generator.__qualname__
-        return running
-
-    return wrapt.FunctionWrapper(func, call)
-
-
-def _made(generator: Any, _: tuple[Any, ...], __: dict[str, Any]) -> Any:
-    return generator
 
 
 def _finished(recording: Recording, thrown: BaseException | None, result: Any) -> None:

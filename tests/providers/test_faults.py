@@ -106,6 +106,10 @@ class Boom(Exception):
     """The fault."""
 
 
+class Unwinding(BaseException):
+    """The same of the kind that an ``except Exception`` lets through."""
+
+
 def _seams() -> Iterator[tuple[str, Any, str]]:
     for module in _MODULES:
         for name, value in vars(module).items():
@@ -131,16 +135,27 @@ def _on_the_way(kind: Any) -> bool:
 SEAMS = {name: (owner, attribute) for name, owner, attribute in _seams()}
 
 
+@pytest.fixture(params=[Boom, Unwinding])
+def kind(request: pytest.FixtureRequest) -> type[BaseException]:
+    """What a fault raises."""
+    found: type[BaseException] = request.param
+    return found
+
+
 @pytest.fixture
-def broken(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def broken(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, kind: type[BaseException]
+) -> list[str]:
     """Has one seam raise; returns where it was reached."""
     owner, name = SEAMS[request.param]
+    if (owner, name) in _OTHERS:  # others call it as well
+        kind = Boom
     original = getattr(owner, name)
     reached: list[str] = []
 
     def boom(*args: Any, **kwargs: Any) -> Any:
         reached.append(request.param)
-        raise Boom(request.param)
+        raise kind(request.param)
 
     holders = {id(owner): owner}
     if isinstance(owner, ModuleType):  # and wherever it was imported by name

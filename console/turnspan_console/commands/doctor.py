@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -41,9 +42,9 @@ def command(problems: bool, format_: str) -> None:
 
 
 def _checks() -> Iterator[Check]:
-    from turnspan_clickhouse.dsn import parse
+    from turnspan_clickhouse.dsn import for_recording, parse
     from turnspan_clickhouse.errors import StoreError
-    from turnspan_console.checks.check import FAIL, Check, guarded
+    from turnspan_console.checks.check import FAIL, WARN, Check, guarded
     from turnspan_console.checks.environment import environment_checks
     from turnspan_console.checks.instrumentation import instrumentation_checks, unrecorded_check
     from turnspan_console.checks.spool import spool_checks
@@ -52,8 +53,15 @@ def _checks() -> Iterator[Check]:
     try:
         dsn = parse(store_text())
     except StoreError as error:
-        yield Check("store", "address", FAIL, "TURNSPAN_STORE or --store is no DSN", str(error))
+        remedy = str(error)
+        with contextlib.suppress(StoreError):
+            if store_text() is None:  # where the application's records are meanwhile
+                remedy = for_recording()[1]
+        yield Check("store", "address", FAIL, "TURNSPAN_STORE or --store cannot be used", remedy)
     else:
+        wrong = "" if store_text() is not None else for_recording()[1]
+        if wrong:
+            yield Check("store", "address", WARN, "records may not last", wrong)
         yield from guarded("store", "checks", lambda: store_checks(dsn))
         yield from guarded("spool", "checks", lambda: spool_checks(dsn))
         yield from guarded(

@@ -97,6 +97,6 @@ def read(span: ForeignSpan) -> ForeignCall | None:
         call = dialect.read(span)
         settle(call)
         return call
-    except Exception as error:  # noqa: BLE001  a foreign span of any shape must land as a span
+    except BaseException as error:  # noqa: BLE001  a foreign span of any shape must land as a span
         errors.record(f"dialect {dialect.name}", error)
         return None

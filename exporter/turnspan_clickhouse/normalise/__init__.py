@@ -88,14 +88,14 @@ class Normaliser:
         spans: Sequence[ReadableSpan],
         batch: Batch,
         between: Callable[[], None] | None = None,
-    ) -> list[Exception]:
+    ) -> list[BaseException]:
         """Add spans' records to the batch, in order; returns what failed. A span that fails costs
         only itself. ``between`` is called where the batch's messages may be taken out of it.
 
         One thing is done for many spans before the next is begun: the processor's caches hold the
         code of one step, not of all (124 us a span of recorded agents became 110).
         """
-        failed: list[Exception] = []
+        failed: list[BaseException] = []
         for start in range(0, len(spans), TOGETHER):
             self._together(spans[start : start + TOGETHER], batch, between, failed)
         return failed
@@ -105,7 +105,7 @@ class Normaliser:
         spans: Sequence[ReadableSpan],
         batch: Batch,
         between: Callable[[], None] | None,
-        failed: list[Exception],
+        failed: list[BaseException],
     ) -> None:
         redactor = self._current_redactor()
         found: list[tuple[SpanFacts, Content | None]] = []
@@ -113,7 +113,7 @@ class Normaliser:
             give_way()
             try:
                 found.append(self._read(span))
-            except Exception as error:  # noqa: BLE001  a poison span costs only itself
+            except BaseException as error:  # noqa: BLE001  a poison span costs only itself
                 failed.append(error)
         recorded: list[SpanFacts] = []
         for facts, content in found:
@@ -121,14 +121,14 @@ class Normaliser:
             try:
                 self._records(facts, content, redactor, batch)
                 recorded.append(facts)
-            except Exception as error:  # noqa: BLE001  as above
+            except BaseException as error:  # noqa: BLE001  as above
                 failed.append(error)
             if between is not None:
                 between()
         for facts in recorded:
             try:
                 batch.add(others.span_row(facts, redactor, batch))
-            except Exception as error:  # noqa: BLE001  as above
+            except BaseException as error:  # noqa: BLE001  as above
                 failed.append(error)
 
     def _read(self, span: ReadableSpan) -> tuple[SpanFacts, Content | None]:

@@ -140,7 +140,7 @@ def convert_message(
             part: Part = {"type": TEXT, "content": reduced, LAYOUT: BARE}
             return {"role": default_role, "parts": [part]}
         return dialect_of(dialect).to_message(reduced, default_role)
-    except Exception as error:  # noqa: BLE001  a message of any shape must land
+    except BaseException as error:  # noqa: BLE001  a message of any shape must land
         errors.record(f"convert_message ({dialect})", error)
         return {"role": default_role, "parts": [unknown_part(raw)]}
 
@@ -149,7 +149,7 @@ def output_messages(dialect: str, response: Any) -> tuple[list[Any], list[str]]:
     """A response's messages as their provider wrote them, and the finish reasons."""
     try:
         return dialect_of(dialect).output_messages(response)
-    except Exception as error:  # noqa: BLE001  a response of any shape must land
+    except BaseException as error:  # noqa: BLE001  a response of any shape must land
         errors.record(f"output_messages ({dialect})", error)
         return [response], []
 
@@ -158,7 +158,7 @@ def tool_definitions(dialect: str, raw_tools: Any) -> list[dict[str, Any]]:
     """GenAI tool definitions of a request's tools."""
     try:
         return dialect_of(dialect).tool_definitions(raw_tools)
-    except Exception as error:  # noqa: BLE001  tools of any shape must land
+    except BaseException as error:  # noqa: BLE001  tools of any shape must land
         errors.record(f"tool_definitions ({dialect})", error)
         return [{"type": "unknown", "value": raw} for raw in as_list(raw_tools) or [raw_tools]]
 
@@ -167,7 +167,7 @@ def system_parts(dialect: str, raw_system: Any, messages: list[Message]) -> list
     """The parts of the system field, or of the leading system messages."""
     try:
         return dialect_of(dialect).system_parts(reduce_bytes(raw_system), messages)
-    except Exception as error:  # noqa: BLE001  a system field of any shape must land
+    except BaseException as error:  # noqa: BLE001  a system field of any shape must land
         errors.record(f"system_parts ({dialect})", error)
         return [unknown_part(raw_system)]
 

@@ -11,6 +11,7 @@ from turnspan.content.blocks import BARE, LAYOUT
 from turnspan.content.convert import convert_message, dialect_of
 from turnspan.content.model import Message, Part, as_dict, dumps, dumps_text
 from turnspan.content.reduce import reduce_bytes
+from turnspan.delivered import delivered
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,9 @@ def _source(dialect: str, written: bytes, message: Message) -> str:
         rebuilt = rebuild_message(
             dialect, message["role"], message.get("name", ""), message["parts"]
         )
-    except Exception:  # noqa: BLE001  whatever cannot be rebuilt keeps its source
+    except BaseException as error:
+        if delivered(error):
+            raise
         return written.decode()
     return "" if dumps(rebuilt) == written else written.decode()
 

@@ -22,6 +22,7 @@ from turnspan.content.names import may_hold_secret, names_secret, secret_under
 from turnspan.content.secrets import find_secrets, mask_secrets
 from turnspan.content.shapes import is_list, kind_of
 from turnspan.content.words import KEYS, WORDS
+from turnspan.delivered import delivered
 from turnspan.guard import errors
 
 FAILED: Final = "[redaction failed]"
@@ -78,7 +79,7 @@ class Redactor:
             return text
         try:
             return self._text(text, where)
-        except Exception as error:  # noqa: BLE001  fail closed: the raw text must not pass
+        except BaseException as error:  # noqa: BLE001  fail closed: the raw text must not pass
             errors.record(f"redact ({where.partition(':')[0]})", error)
             return FAILED
 
@@ -115,7 +116,7 @@ class Redactor:
             if self._hook is None and self._is_plain(value, 0):
                 return value
             return self._value(value, where, 0)
-        except Exception as error:  # noqa: BLE001  fail closed: the raw value must not pass
+        except BaseException as error:  # noqa: BLE001  fail closed: the raw value must not pass
             errors.record(f"redact ({where.partition(':')[0]})", error)
             return FAILED
 
@@ -249,7 +250,9 @@ class Redactor:
                         continue
                     if type(value) not in _SCALARS and not self._is_plain(value, 1):
                         return False
-        except Exception:  # noqa: BLE001  ``value`` looks again, and fails closed
+        except BaseException as error:
+            if delivered(error):
+                raise
             return False
         return True
 
@@ -386,7 +389,7 @@ def error_text(error: BaseException, limit: int, error_type: str = "") -> str:
         return name
     try:
         text = f"{name}: {error}"
-    except Exception as failure:  # noqa: BLE001  an exception's own __str__ may raise
+    except BaseException as failure:  # noqa: BLE001  an exception's own __str__ may raise
         errors.record("redact (error)", failure)
         return name
     return Redactor(settings).beginning(text, "error", limit)

@@ -121,16 +121,8 @@ def _wire_names(kind: Any) -> dict[str, str]:
 
 
 def _freeze_unusual(value: Any, depth: int) -> Any:
-    # Of a subclass (enum members with str, numpy's floats) what it is on the wire: str() of a
-    # member may be its name, and whoever looks at a role compares it with "user".
-    if isinstance(value, str):
-        return str.__str__(value)
-    if isinstance(value, float):
-        return float.__float__(value)
-    if isinstance(value, int):
-        return int.__int__(value)
-    if isinstance(value, bytes):
-        return bytes(value)
+    if isinstance(value, (str, bytes, int, float)):
+        return _scalar(value)
     if is_dict(value):
         return {key: freeze(item, depth) for key, item in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
@@ -143,6 +135,16 @@ def _freeze_unusual(value: Any, depth: int) -> Any:
     from turnspan.content.redact import cut_text
 
     return cut_text(text, "repr", _MAX_REPR) + "..."
+
+
+def _scalar(value: Any) -> Any:
+    """The plain value of a subclass (an enum's member with a text, numpy's floats): what it is, not
+    what its own methods make of it."""
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, bytes):
+        return bytes.__getitem__(value, slice(None))
+    return int.__int__(value) if isinstance(value, int) else float.__float__(value)
 
 
 def _bytes(value: Any) -> bytes:

@@ -367,7 +367,7 @@ def begin(
     if wanted:
         try:
             _freeze_request(call, body)
-        except Exception as error:  # noqa: BLE001  costs the content only
+        except BaseException as error:  # noqa: BLE001  costs the content only
             errors.record("call.freeze_request", error)
     return call
 

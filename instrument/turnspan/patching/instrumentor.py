@@ -16,6 +16,7 @@ from opentelemetry.trace import Tracer
 
 from turnspan.guard import guard
 from turnspan.patching.patches import Patches
+from turnspan.spans import tracer_of
 
 logger = logging.getLogger("turnspan")
 
@@ -70,7 +71,7 @@ class SdkInstrumentor(BaseInstrumentor):  # type: ignore[misc]
     def _tracer(self, provider: Any) -> Tracer:
         from turnspan import __version__
 
-        return trace.get_tracer(self.scope, __version__, tracer_provider=provider)
+        return tracer_of(self.scope, provider, __version__)
 
     def use_default_provider(self, provider: trace.TracerProvider | None) -> None:
         """Record under this provider, unless ``instrument`` was given another."""

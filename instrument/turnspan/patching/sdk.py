@@ -90,7 +90,7 @@ class Sdk:
             call = self._begin(client, args, kwargs)
             if call is not None:
                 call.enter()
-        except Exception as error:  # noqa: BLE001  ours, never the caller's
+        except BaseException as error:  # noqa: BLE001  ours, never the caller's
             errors.record("sdk.before_call", error)
         if call is None:
             return wrapped(*args, **kwargs)
@@ -102,7 +102,7 @@ class Sdk:
             raise
         try:
             self._answered(call, result)
-        except Exception as error:  # noqa: BLE001  ours, never the caller's
+        except BaseException as error:  # noqa: BLE001  ours, never the caller's
             errors.record("sdk.call_answered", error)
             unsettled(call, result)
         return result
@@ -121,7 +121,7 @@ class Sdk:
             call = self._begin(client, args, kwargs)
             if call is not None:
                 call.enter()
-        except Exception as error:  # noqa: BLE001  ours, never the caller's
+        except BaseException as error:  # noqa: BLE001  ours, never the caller's
             errors.record("sdk.before_call", error)
         if call is None:
             return await wrapped(*args, **kwargs)
@@ -133,7 +133,7 @@ class Sdk:
             raise
         try:
             self._answered(call, result)
-        except Exception as error:  # noqa: BLE001  ours, never the caller's
+        except BaseException as error:  # noqa: BLE001  ours, never the caller's
             errors.record("sdk.call_answered", error)
             unsettled(call, result)
         return result

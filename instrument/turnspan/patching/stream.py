@@ -37,7 +37,7 @@ class StreamRecord:
         self.fold = _folding(self.accumulator, call.chunks)
         self._call = call
 
-    def broken(self, error: Exception, chunk: Any) -> bool:
+    def broken(self, error: BaseException, chunk: Any) -> bool:
         """Folding a chunk failed; true if the chunk must stay hidden all the same."""
         errors.record("stream.fold", error)
         return self.hide and usage_only(chunk)
@@ -89,7 +89,7 @@ def folded(inner: Iterator[Any], record: StreamRecord) -> Iterator[Any]:
             try:
                 if fold(chunk) and hide:
                     continue
-            except Exception as error:  # noqa: BLE001  ours, never the caller's
+            except BaseException as error:  # noqa: BLE001  ours, never the caller's
                 hidden = False
                 with _FOLD:
                     hidden = record.broken(error, chunk)
@@ -120,7 +120,7 @@ async def afolded(inner: AsyncIterator[Any], record: StreamRecord) -> AsyncItera
             try:
                 if fold(chunk) and hide:
                     continue
-            except Exception as error:  # noqa: BLE001  ours, never the caller's
+            except BaseException as error:  # noqa: BLE001  ours, never the caller's
                 hidden = False
                 with _FOLD:
                     hidden = record.broken(error, chunk)
