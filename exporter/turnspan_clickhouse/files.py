@@ -41,7 +41,7 @@ def private_folder(folder: Path) -> Path:
     if not stat.S_ISDIR(found.st_mode):
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))
     loose = _loose(found)
-    if not loose:
+    if not loose or sys.platform == "win32":
         return folder
     ours = found.st_uid == os.geteuid() and not found.st_mode & stat.S_ISVTX
     if ours and all(_OURS.fullmatch(name) for name in os.listdir(folder)):
@@ -68,7 +68,7 @@ def close_to_others(folder: Path) -> None:
 
     What belongs to another user stays as it is, and links are not followed.
     """
-    if not _MODES:
+    if sys.platform == "win32":  # which has no such modes
         return
     for path, _, names in os.walk(folder, topdown=True):
         for one in (path, *(os.path.join(path, name) for name in names)):

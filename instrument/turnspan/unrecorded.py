@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import os
 import sys
 import threading
 import time
@@ -28,6 +27,7 @@ from opentelemetry import trace
 
 from turnspan import config, semconv
 from turnspan.config import logger
+from turnspan.forks import in_child
 from turnspan.guard import guard
 from turnspan.patching.call import current_call, is_suppressed
 from turnspan.patching.models_on_the_wire import (
@@ -80,7 +80,7 @@ class Watch:
         self._found: dict[tuple[str, str], Unrecorded] = {}
         self._patched: list[tuple[Any, str, Any, Any]] = []
         self._waiting: set[str] = set()
-        os.register_at_fork(after_in_child=self._after_fork)
+        in_child(self._after_fork)
 
     # -- putting the wrappers on
 
