@@ -116,8 +116,9 @@ def require_no_exception(dsn: Dsn) -> None:
         )
 
 
-def require_inserted(dsn: Dsn) -> None:
-    """Raise where the newest answer of this thread is not ClickHouse's to an insert of rows.
+def require_inserted(dsn: Dsn, rows: int) -> None:
+    """Raise where the newest answer of this thread is not ClickHouse's to an insert of so many
+    rows.
 
     Raises:
         QueryError: it is an exception.
@@ -129,7 +130,7 @@ def require_inserted(dsn: Dsn) -> None:
     answer, said = getattr(thread, "answer", None), ""
     if answer is None or answer.data:
         said = "answered an insert with something that ClickHouse does not say"
-    elif _WROTE_NOTHING.search(answer.headers[_SUMMARY]):
+    elif rows and _WROTE_NOTHING.search(answer.headers[_SUMMARY]):
         said = "took an insert and wrote none of its rows, as if its body had been lost on the way"
     if said:
         raise StoreUnavailableError(

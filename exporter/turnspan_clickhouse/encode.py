@@ -48,6 +48,12 @@ def encode_block(record_class: type[Record], rows: Sequence[Record]) -> bytes:
     return b"".join(body)
 
 
+def encode_nothing(record_class: type[Record]) -> bytes:
+    """A block of no rows, with every column of the class: what asks whether an insert is taken."""
+    layout = _layout(record_class)
+    return b"".join([layout.start, varint(0), *[header for header, _ in layout.columns]])
+
+
 def encode_rows(
     record_class: type[Record], rows: Sequence[Record]
 ) -> tuple[bytes, list[tuple[Record, Exception]]]:

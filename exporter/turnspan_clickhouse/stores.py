@@ -22,6 +22,7 @@ from turnspan_clickhouse.answers import (
 )
 from turnspan_clickhouse.compress import compressed
 from turnspan_clickhouse.dsn import Dsn
+from turnspan_clickhouse.native import shape
 
 READ_SETTINGS: Mapping[str, Any] = {
     # Every record once, in its newest state, before any merge: nobody has to write FINAL.
@@ -153,7 +154,7 @@ class Store:
                 settings=settings,
                 compression=encoding,
             )
-        require_inserted(self.dsn)
+        require_inserted(self.dsn, shape(block[:20])[1])
 
     def create_database(self, name: str = "") -> None:
         """Create the store's database, or the one named, unless it exists."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import json
 import random
 import socket
 import subprocess
@@ -14,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from land.trial import ROWS, Trial
 from support.clickhouse_server import ClickHouseServer, start_server
@@ -23,6 +25,7 @@ from turnspan_clickhouse.background import BackgroundShipper
 from turnspan_clickhouse.dsn import Dsn
 from turnspan_clickhouse.migrate import migrate
 from turnspan_clickhouse.stores import open_store
+from turnspan_console.cli import turnspan as cli
 from turnspan_records.spooled import refused, restore_refused
 
 SEGMENTS = 20
@@ -124,6 +127,32 @@ def test_no_redirect_is_followed(fault: Fault, trial: Trial, proxy: FaultyProxy)
             elsewhere.accept()
     proxy.fault = None
     assert trial.ship().ok
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        (Fault.STATUS_307, "redirects to http://other.example:8443 (HTTP 307)"),
+        (Fault.STATUS_202, "says HTTP 202"),
+        (Fault.STRANGE_BODY, "something that ClickHouse does not say"),
+        (Fault.STATUS_413, "HTTP 413"),
+    ],
+    ids=["redirect", "202", "page", "413"],
+)
+def test_the_doctor_tries_the_way_of_an_insert(
+    fault: Fault, said: str, trial: Trial, proxy: FaultyProxy
+) -> None:
+    """Questions come through and inserts do not: the check of the store says what is between."""
+    proxy.location = "http://u:hunter2@other.example:8443/x"
+    for wanted, proxy.fault in (("ok", None), ("fail", fault), ("ok", None)):
+        done = CliRunner().invoke(cli, ["doctor", "--format", "json", "--store", str(trial.way)])
+        (found,) = [
+            c for c in json.loads(done.stdout) if (c["area"], c["name"]) == ("store", "insert")
+        ]
+        assert found["level"] == wanted, found
+        assert wanted == "ok" or said in found["remedy"]
+        assert "hunter2" not in done.output
+    assert trial.figures().landed == 0
 
 
 def test_a_refused_connection(trial: Trial, proxy: FaultyProxy) -> None:

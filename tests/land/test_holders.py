@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
@@ -63,8 +65,12 @@ _SECRET = "postgres://admin:hunter2hunter2@db/x\x1b[31m"
 @contextmanager
 def process(script: str, *arguments: object) -> Generator[subprocess.Popen[str]]:
     """One that has said that it holds its lock."""
-    command = [sys.executable, "-W", "ignore", "-c", script, *map(str, arguments)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as made:
+    with contextlib.ExitStack() as stack:
+        file = stack.enter_context(tempfile.NamedTemporaryFile("w", suffix=".py"))
+        file.write(script)
+        file.flush()
+        command = [sys.executable, file.name, *map(str, arguments)]
+        made = stack.enter_context(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
         assert made.stdout is not None
         assert made.stdout.readline()
         try:
@@ -113,7 +119,7 @@ def test_a_stopped_process_that_ships_is_named(
 ) -> None:
     """By doctor, status and ship, with what to do; then everything lands."""
     monkeypatch.setattr(ship, "_LOOK_SECONDS", 0.1)
-    with process(_SHIPS, waiting, _SECRET) as other:
+    with process(_SHIPS.replace("[1]", "[2]"), _SECRET, waiting) as other:
         alive = check(waiting, "spool", "shipping")
         assert (alive["level"], f"process {other.pid} (" in alive["finding"]) == ("ok", True)
         assert "which is alive, since 20" in alive["finding"]
@@ -138,6 +144,7 @@ def test_a_stopped_process_that_ships_is_named(
         assert f"process {other.pid}" in done.stderr
         assert f"kill -CONT {other.pid}" in done.stderr
         for said in (one["finding"], shown, done.stderr):
+            assert "postgres" in said
             assert "hunter2" not in said
             assert "\x1b[31m" not in said
     assert holder(waiting.spool / "ship.lock") is None

@@ -6,7 +6,15 @@ import time
 from collections.abc import Iterator
 
 from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.errors import OTHER_COLUMNS, QueryError, StoreBusyError, StoreError
+from turnspan_clickhouse.encode import encode_nothing
+from turnspan_clickhouse.errors import (
+    OTHER_COLUMNS,
+    InsertTooLargeError,
+    QueryError,
+    StoreBusyError,
+    StoreError,
+    StoreUnavailableError,
+)
 from turnspan_clickhouse.holders import GONE, STOPPED, holder
 from turnspan_clickhouse.migrate import SCHEMA_VERSION, current_version, pending
 from turnspan_clickhouse.records import RECORDS, columns
@@ -107,9 +115,12 @@ def _reads(store: Store) -> Check:
 
 
 def _writes(store: Store) -> Check:
-    table = RECORDS[0].table
+    """By an insert of no rows, on the very way that the records take."""
+    record = RECORDS[0]
     try:
-        store.command(f"INSERT INTO {table} SELECT * FROM {table} WHERE 0")
+        store.insert_native(record.table, encode_nothing(record), "turnspan doctor")
+    except (StoreUnavailableError, InsertTooLargeError) as error:
+        return Check(_AREA, "insert", FAIL, "an insert does not come through", str(error))
     except QueryError as error:
         if error.code not in _MAY_NOT:
             raise
