@@ -17,6 +17,7 @@ import contextlib
 import hashlib
 import os
 import re
+import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -103,6 +104,8 @@ def temporary_folder() -> Path:
         parent = Path(tempfile.gettempdir())
     except OSError:  # no folder can be written: neither can this
         parent = Path("/tmp")
+    if sys.platform == "win32":  # where that folder is the user's own already
+        return parent / "turnspan"
     folder = parent / f"turnspan-{os.getuid()}"
     try:
         fine = folder.lstat().st_uid == os.getuid() and folder.is_dir() and not folder.is_symlink()

@@ -11,7 +11,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # else it is fetched
 
@@ -31,7 +31,7 @@ from turnspan.providers import litellm as provider
 from turnspan.providers import litellm_calls, litellm_names, litellm_retries
 from turnspan.unrecorded import watch
 
-litellm: Any = import_module("litellm")  # installed only where these tests run
+litellm = cast("Any", import_module("litellm"))  # installed only where these tests run
 imported_before = litellm.completion
 
 HELLO: list[Any] = [{"role": "user", "content": "hi"}]
@@ -361,7 +361,7 @@ class TestAgain:
         assert "error.type" in failed
         assert made["gen_ai.provider.name"] == "openai"
 
-    def router(self, *deployments: dict[str, Any], **more: Any) -> litellm.Router:
+    def router(self, *deployments: dict[str, Any], **more: Any) -> Any:
         """One whose models are called x, y, ..."""
         models = [
             {"model_name": name, "litellm_params": given}
@@ -447,7 +447,10 @@ def _seams() -> Iterator[tuple[str, Any, str]]:
         (litellm_names, ("_known", "where_of")),
         (litellm_calls, ("usage_in", "_written")),
         (litellm_calls.ChunkAccumulator, ("__init__", "fold", "response")),
-        (litellm_calls._Choice, ("__init__", "fold", "_fold_tool", "plain")),
+        (  # pyright: ignore[reportPrivateUsage]
+            litellm_calls._Choice,
+            ("__init__", "fold", "_fold_tool", "plain"),
+        ),
         (litellm_calls.LiteLLMChat, ("describe", "freeze", "describe_response", "reply")),
     ):
         for name in names:
