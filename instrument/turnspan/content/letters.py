@@ -10,7 +10,7 @@ _RARE: Final = re.compile(
     "|k[jkmqvxz]|l[jqxz]|m[hqxz]|n[xz]|oq|p[jqvz]|q[abcdefghijklmnopqrtvwxyz]|r[jqxz]|s[jz]|t[jq]"
     "|u[hjqvwyz]|v[bdfhjklnpqrtvwxyz]|w[fgjkpquvxyz]|x[gjknqruvwz]|y[hjkqx]|z[bcdfgjklmnpqrstuvwxyz]"
 )
-_WORDS: Final = re.compile(rf"[0-9=%]|{_RARE.pattern}")
+_WORDS: Final = re.compile(rf"[0-9=%]|hf_|api_org_|{_RARE.pattern}")
 """Pairs that words and names in code have at most one of in 40,000."""
 
 

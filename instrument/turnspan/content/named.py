@@ -16,23 +16,21 @@ from turnspan.content.names import hints_secret, is_name_in_code, looks_random, 
 from turnspan.content.spans import PLACEHOLDER, Span, closed
 from turnspan.content.vendors import is_listed, longest_value, named_before, vendor_values
 
-# Each beginning has a rare letter, so that the scan passes ordinary text quickly.
+# Each has a rare letter at its beginning, and small letters only: so the scan passes ordinary text
+# quickly.
 _NAME: Final = re.compile(
-    r"[kKpPcCuUbBxX]"
-    r"(?:[eE](?:[yY](?<=[kK]..)|[nN](?<=[oO][kK]..)|[aA][rR][eE][rR](?=[ +%\t])"
-    r"|[dD](?<=[lL][iI][nN][kK]..))"
-    r"|[iI](?:(?<=[aA][pP].)|[eE](?<=[oO][kK]..))"
-    r"|[aA][sS](?:[sS](?:[wWpP]|[cC][oO][dD]|(?<=[_-][pP]...)(?![A-Za-z]))|[iI][cC](?=[ +%\t]))"
-    r"|[rR][eE](?:[tT](?<=[eE][cC]...)|[dD](?<=[cC]...))"
-    r"|[tT][hH](?<=[aA][uU]..)"
-    r"|[cC][eE][sS][sS](?<=[aA][cC]....)"
-    r"|[wW][dD](?<=[pP]..)"
-    r"|[uU][rR][lL](?<=[cC]...)(?=[ \t%])"
+    r"[kpcubx](?:e(?:y(?<=k..)|n(?<=ok..)|arer(?=[ +%\t])|d(?<=link..))"
+    r"|i(?:(?<=ap.)|e(?<=ok..))"
+    r"|as(?:s(?:[wp]|cod|(?<=[_-]p...)(?![a-z]))|ic(?=[ +%\t]))"
+    r"|re(?:t(?<=ec...)|d(?<=c...))"
+    r"|th(?<=au..)"
+    r"|cess(?<=ac....)"
+    r"|wd(?<=p..)"
+    r"|url(?<=c...)(?=[ \t%])"
     # Vendors whose values are short, and short tokens.
-    r"|[bB][oO][xX](?<=[rR][oO][pP]...)|[mM][oO](?<=[sS][uU]..)|[oO][xX](?=[aros]-)(?<=[xX]..)"
-    r"|[aA][pP][pP](?=-\d-)(?<=[xX]...)"
-    r"|(?<=ZXlK))"
+    r"|box(?<=rop...)|mo(?<=su..)|ox(?=[aros]-)(?<=x..)|app(?=-\d-)(?<=x...)|(?<=zxlk))"
 )
+_ANY_CASE: Final = re.compile(_NAME.pattern, re.IGNORECASE)
 
 _QUOTE: Final = (
     r"\\*[\"'`]|\\+u00(?:22|27|60)|%(?:25){0,3}(?:22|27|60)|&(?:amp;)?(?:quot|apos|#3[49]|#x2[27]);"
@@ -153,7 +151,7 @@ class _Scan:
 
     def near(self, start: int, end: int) -> None:
         """Names that stand before something that may join them to a value."""
-        for found in _NAME.finditer(self.text, start, end):
+        for found in _ANY_CASE.finditer(self.text, start, end):
             if found.start() >= self.done:
                 self.name(found.start(), found.end())
 
@@ -344,11 +342,15 @@ def named_secrets(text: str, spans: list[Span]) -> None:
     signs = sum([text.count(sign) for sign in _SIGNS if sign in text])
     dense = signs * _DENSE > len(text)
     if dense or _stands_alone(text) or ("," in text and _LISTED.search(text)):
-        first = _NAME.search(text)
+        small = text.lower()
+        name = _NAME
+        if len(small) != len(text):  # some letters have more than one small one
+            small, name = text, _ANY_CASE
+        first = name.search(small)
         if first is None:
             return
         scan = _Scan(text, spans)
-        for found in _NAME.finditer(text, first.start()):
+        for found in name.finditer(small, first.start()):
             if found.start() >= scan.done:
                 scan.name(found.start(), found.end())
         return

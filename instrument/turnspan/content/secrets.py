@@ -63,12 +63,13 @@ def _runs(text: str, marked: bytes, spans: list[Span]) -> None:
 
 def _unknown(text: str, run: str, start: int, spans: list[Span]) -> bool:
     """Whether a run that was not seen before is words; its secrets are added."""
-    words = reads_as_words(run)
+    short = len(run) <= 24 and run.isalpha()  # a value may have no digit
+    words = not short and reads_as_words(run)
     if not words:
         give_way()
         if _shapes(text, run, start, start + len(run), spans):
             return False
-        words = _DIGIT.search(run) is None and not has_rare_pair(run)
+        words = not short and _DIGIT.search(run) is None and not has_rare_pair(run)
     if len(run) <= _MAX_KNOWN_LENGTH:
         if len(_known) >= _MAX_KNOWN:
             _known.clear()

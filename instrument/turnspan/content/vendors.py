@@ -102,8 +102,11 @@ def vendor_secret(text: str, start: int, stop: int) -> tuple[int, int, str] | No
         starts.append(lead.end())
     for split in _SPLIT.finditer(text, start, stop):
         starts.append(split.end())
-        if split.group()[-1] in "=dD":  # the value's own signs, or what joins it
-            starts += [split.start() + at for at in range(len(split.group())) if at][-9:]
+        signs = split.group()
+        if signs[-1] in "=dD":  # the value's own signs, or what joins it
+            starts += [split.start() + at for at in range(len(signs)) if at][-9:]
+        elif signs[-1] in "fFbB":
+            starts += [split.end() - 3, split.end() - 6]
         if len(starts) > 16:
             break
     for at in starts:
