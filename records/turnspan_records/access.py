@@ -16,6 +16,7 @@ from turnspan_clickhouse.ship import ship
 from turnspan_clickhouse.spool import Spool
 from turnspan_clickhouse.stores import Store, open_store
 from turnspan_records import spooled
+from turnspan_records.absence import why_empty
 
 SERVER_SHIP_SECONDS = 5.0
 """How long a reader of a server ships what waits in this machine's spool."""
@@ -106,10 +107,8 @@ def bring_up_to_date(store: Store, *, create: bool) -> None:
 
 def _missing(dsn: Dsn) -> NoStoreError:
     if dsn.embedded:
-        return NoStoreError(
-            f"There is no store {dsn}: nothing was recorded there yet, or TURNSPAN_STORE or "
-            "--store names another folder than the application's."
-        )
+        reason = why_empty(dsn).removeprefix("it is empty; ").removeprefix("it is empty, but ")
+        return NoStoreError(f"There is no store {dsn}: {reason}.")
     return NoStoreError(
         f"There is no store {dsn} (the database has no tables of Turnspan): check TURNSPAN_STORE, "
         "or run `turnspan migrate` as a user who may create tables."

@@ -31,20 +31,33 @@ def store_of(folder: Path, *rows: Record) -> Dsn:
     return dsn
 
 
-def said(invoke: Invoke, *arguments: str, prefix: str = "") -> str:
+def said(invoke: Invoke, *arguments: str) -> str:
     """What a command says on standard error: one line that names the store."""
     shown = invoke(*arguments)
     assert shown.exit_code in (0, 1), shown.output
     (line,) = shown.stderr.splitlines()
-    assert line.startswith("turnspan: ") and f" in {prefix or 'chdb://'}" in line
+    assert line.startswith("turnspan: ") and " in chdb://" in line
+    return line
+
+
+def missing(invoke: Invoke, dsn: Dsn, *command: str) -> str:
+    """What a command says of a store that is not there, and does not make."""
+    shown = invoke("--store", str(dsn), *command)
+    assert shown.exit_code == 3 and shown.stdout == ""
+    (line,) = shown.stderr.splitlines()
+    assert line.startswith(f"turnspan: There is no store {dsn}: ")
+    assert dsn.path is not None and not dsn.path.exists()
     return line
 
 
 @pytest.mark.parametrize("command", READERS, ids=" ".join)
 def test_an_empty_store_says_how_to_fill_it(invoke: Invoke, command: tuple[str, ...]) -> None:
-    """Nobody has recorded anything yet."""
-    line = said(invoke, *command, prefix=str(Dsn(scheme="chdb", path=data_folder() / "store")))
-    assert "it is empty; a program records when it calls turnspan.configure()" in line
+    """Nobody has recorded anything yet: there is no store, or nothing in it."""
+    dsn = Dsn(scheme="chdb", path=data_folder() / "store")
+    told = "a program records when it calls turnspan.configure()"
+    assert told in missing(invoke, dsn, *command)
+    assert invoke("migrate").exit_code == 0
+    assert f"it is empty; {told}" in said(invoke, *command)
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
@@ -57,9 +70,9 @@ def test_records_in_another_store_are_pointed_at(
     writer.write("llm_call", SCHEMA_VERSION, encode_block(LlmCall, [call("a" * 16)]))
     writer.close()
 
-    line = said(invoke, "--store", f"chdb://{tmp_path / 'other'}", *command)
+    other = Dsn(scheme="chdb", path=tmp_path / "other")
 
-    assert f"there are records in {usual} (--store" in line
+    assert f": there are records in {usual} (--store" in missing(invoke, other, *command)
 
 
 @pytest.mark.parametrize(
