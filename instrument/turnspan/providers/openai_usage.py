@@ -16,8 +16,16 @@ _CACHED: Final = (
     "cache_read_input_tokens",  # LiteLLM, and others that pass Anthropic's on
 )
 _WRITTEN: Final = ("cache_creation_input_tokens", "cache_write_tokens")
-_WRITTEN_WITHIN: Final = ("cache_write_tokens", "cache_creation_tokens")
-_REASONED: Final = ("reasoning_tokens",)  # Perplexity
+_SCHEMA: Final = frozenset(
+    {
+        "prompt_tokens",
+        "completion_tokens",
+        "total_tokens",
+        "prompt_tokens_details",
+        "completion_tokens_details",
+    }
+)
+"""OpenAI's own fields: where there are no others, nothing is to be looked for."""
 
 
 def usage_of(fields: Mapping[str, Any]) -> Any:
@@ -41,26 +49,42 @@ def read_usage(usage: Any) -> Usage:
     where the server counts it beside them (xAI does, and its total tells)."""
     counts = fields_of(usage)
     given, made = counts.get("prompt_tokens"), counts.get("completion_tokens")
-    if given is None and made is None:
-        given, made = counts.get("input_tokens"), counts.get("output_tokens")
     cached = written = reasoned = None
     details = counts.get("prompt_tokens_details")
     if details is not None:
         within = fields_of(details)
-        cached, written = within.get("cached_tokens"), _first(within, _WRITTEN_WITHIN)
+        cached, written = within.get("cached_tokens"), within.get("cache_write_tokens")
+        if written is None:
+            written = within.get("cache_creation_tokens")
     details = counts.get("completion_tokens_details")
     if details is not None:
         reasoned = fields_of(details).get("reasoning_tokens")
-    if cached is None:
-        cached = _first(counts, _CACHED)
-    if written is None:
-        written = _first(counts, _WRITTEN)
-    if reasoned is None:
-        reasoned = _first(counts, _REASONED)
+    found = Usage(given, made, cached, written, reasoned)
+    if not counts.keys() <= _SCHEMA:
+        _read_elsewhere(counts, found)
+    if found.reasoning_tokens:
+        _include_reasoning(counts, found)
+    return found
+
+
+def _read_elsewhere(counts: Mapping[str, Any], found: Usage) -> None:
+    """Fill in what a server counts in places of its own."""
+    if found.input_tokens is None and found.output_tokens is None:
+        found.input_tokens = counts.get("input_tokens")
+        found.output_tokens = counts.get("output_tokens")
+    if found.cache_read_tokens is None:
+        found.cache_read_tokens = _first(counts, _CACHED)
+    if found.cache_write_tokens is None:
+        found.cache_write_tokens = _first(counts, _WRITTEN)
+    if found.reasoning_tokens is None:
+        found.reasoning_tokens = counts.get("reasoning_tokens")  # Perplexity
+
+
+def _include_reasoning(counts: Mapping[str, Any], found: Usage) -> None:
+    given, made, more = found.input_tokens, found.output_tokens, found.reasoning_tokens or 0
     total = counts.get("total_tokens")
-    if reasoned and made is not None and given is not None and total == given + made + reasoned:
-        made += reasoned
-    return Usage(given, made, cached, written, reasoned)
+    if given is not None and made is not None and total == given + made + more:
+        found.output_tokens = made + more
 
 
 def describe_usage(usage: Any, attributes: dict[str, Any]) -> None:
