@@ -243,7 +243,8 @@ class _Choice:
 
 def usage_in(chunks: Any) -> dict[str, Any] | None:
     """The provider's last word on token usage among the chunks that LiteLLM keeps."""
-    for chunk in reversed(chunks if is_list(chunks) else []):
+    kept: list[Any] = chunks if is_list(chunks) else []
+    for chunk in reversed(kept):
         usage = fields_of(chunk).get("usage")
         if usage is not None:
             frozen = freeze(usage)
