@@ -243,8 +243,11 @@ class _Choice:
 
 def usage_in(chunks: Any) -> dict[str, Any] | None:
     """The provider's last word on token usage among the chunks that LiteLLM keeps."""
-    kept: list[Any] = chunks if is_list(chunks) else []
-    for chunk in reversed(kept):
+    kept: list[Any] = []
+    if is_list(chunks):
+        kept.extend(chunks)
+    kept.reverse()
+    for chunk in kept:
         usage = fields_of(chunk).get("usage")
         if usage is not None:
             frozen = freeze(usage)
