@@ -18,7 +18,7 @@ _MODES = sys.platform != "win32"
 """Whether folders and files have an owner's, a group's and others' rights."""
 _OTHERS = 0o077
 _OURS = re.compile(
-    r"engine|spool|store|demo.*|lock.*|ship\.lock|writers|groups|rejected|receivers"
+    r"engine|spool|store|demo.*|lock.*|ship\.lock|writers|groups|rejected|receivers|answers"
     r"|totals\.json.*|.*\.native(\.tmp|\.error)?"
 )
 """What stands in the folders that we make: one that holds anything else is somebody's."""
@@ -27,9 +27,9 @@ _OURS = re.compile(
 def private_folder(folder: Path) -> Path:
     """The folder, for its owner alone: made 0700, as are the parents that are missing.
 
-    One that is there and open to others is closed to them, if it is this user's and holds nothing
-    but ours. With the set-group-id bit, by which a folder is shared on purpose, its group stays;
-    one with the sticky bit (``/tmp``) is left as it is.
+    One that is there and open to others is closed to them with all in it, if it is this user's and
+    holds nothing but ours. With the set-group-id bit, by which a folder is shared on purpose, its
+    group stays; one with the sticky bit (``/tmp``) is left as it is.
     """
     try:
         found = folder.stat()
@@ -46,6 +46,8 @@ def private_folder(folder: Path) -> Path:
     ours = found.st_uid == os.geteuid() and not found.st_mode & stat.S_ISVTX
     if ours and all(_OURS.fullmatch(name) for name in os.listdir(folder)):
         folder.chmod(stat.S_IMODE(found.st_mode) & ~loose)
+        if not found.st_mode & stat.S_ISGID:
+            close_to_others(folder)
     return folder
 
 

@@ -136,10 +136,17 @@ def test_a_store_that_was_open_is_closed_by_its_next_reader(tmp_path: Path) -> N
     for path in home.rglob("*"):
         path.chmod(0o755 if path.is_dir() else 0o644)
     run("-c", ENTRY, "sessions", home=home, umask=0o022)
-    assert loose(home / "turnspan" / "store" / "engine") == []
-    assert stat.S_IMODE((home / "turnspan" / "store").stat().st_mode) == 0o700
+    assert loose(home / "turnspan" / "store") == []
+
+
+def test_a_spool_that_was_open_is_closed_by_its_next_writer(tmp_path: Path) -> None:
+    home = tmp_path / "share"
     run("-c", AGENT, home=home, umask=0o022)
-    assert stat.S_IMODE((home / "turnspan" / "store" / "spool").stat().st_mode) == 0o700
+    spool = home / "turnspan" / "store" / "spool"
+    for path in (spool, *spool.rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    run("-c", AGENT, home=home, umask=0o022)
+    assert loose(spool) == []
 
 
 @pytest.mark.parametrize(
