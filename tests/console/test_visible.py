@@ -177,7 +177,6 @@ def test_the_poison_reaches_every_command(invoke: Invoke, hostile: str) -> None:
         ("show", CALL[:12]), ("show", TOOL[:12]), ("diagnose", "errors_by_type"), ("status",),
         ("sql", "SELECT * FROM llm_call", "--format", "csv"),
         ("sql", "SELECT toInt32(user_message) FROM turn_summary"),
-        ("show", "nothing" + POISON),
     ):  # fmt: skip
         shown = printed(invoke("--store", hostile, *arguments))
         assert marked in shown or "<U+202E>" in shown, arguments
