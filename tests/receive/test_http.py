@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import logging
+import shutil
 import threading
 import zlib
 from collections.abc import Callable
@@ -247,6 +248,7 @@ def test_a_spool_that_cannot_be_written(embedded_dsn: Dsn) -> None:
     spool.parent.mkdir(parents=True, exist_ok=True)
     body = request("later", TWO_AGENTS).SerializeToString()
     with serving(embedded_dsn) as served:
+        shutil.rmtree(spool, ignore_errors=True)
         spool.write_text("a file where the folder should be")
         refused = [served.post(body, PROTOBUF) for _ in range(3)]
         assert served.ask("GET", "/health").status == 503

@@ -127,7 +127,7 @@ def test_queries_of_the_documentation_run(sandbox: Sandbox) -> None:
     found: list[str] = []
     for page in pages:
         text = page.read_text(encoding="utf-8")
-        found += re.findall(r"turnspan sql[^\"\n`]*\"(SELECT[^\"]+)\"", text)
+        found += re.findall(r"turnspan sql(?! --local-files)[^\"\n`]*\"(SELECT[^\"]+)\"", text)
         found += re.findall(r"\bquery\(\s*\"(SELECT[^\"]+)\"", text)
         for block in re.findall(r"```sql\n(.*?)```", text, re.DOTALL):
             found += [
