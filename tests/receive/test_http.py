@@ -20,6 +20,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Status as ProtoStatus
 from receive.otlp import Made, agent, as_json, chat, request, span_id, trace_id
 from receive.serving import JSON, PROTOBUF, serving
 from receive.test_order import TWO_AGENTS, ask
+from turnspan.guard import errors
 from turnspan_clickhouse.compress import compressed
 from turnspan_clickhouse.dsn import Dsn
 from turnspan_clickhouse.migrate import migrate
@@ -242,6 +243,7 @@ def test_a_bearer_token(embedded_dsn: Dsn) -> None:
         assert (health.status, json.loads(health.body)["spans"]) == (200, 2)
 
 
+@pytest.mark.tests_internal_errors
 def test_a_spool_that_cannot_be_written(embedded_dsn: Dsn) -> None:
     """The client is told to come back; what comes back then lands once."""
     spool = embedded_dsn.spool
@@ -258,6 +260,7 @@ def test_a_spool_that_cannot_be_written(embedded_dsn: Dsn) -> None:
         assert served.receiver.counts["spans"] == len(TWO_AGENTS)
     rows = ask(embedded_dsn, "SELECT sum(llm_call_count) AS n, count() AS turns FROM turn_summary")
 
+    assert set(errors.counts()) == {"answers.write"}  # what others would be told of the session
     assert [(one.status, one.headers["retry-after"]) for one in refused] == [(503, "5")] * 3
     assert rows == [{"n": 4, "turns": 2}]
 
