@@ -6,7 +6,8 @@ import threading
 from typing import Any
 
 from turnspan.content.lean import thawed
-from turnspan.content.snapshot import FrozenHistory, size_of_all
+from turnspan.content.sizes import size_of_all
+from turnspan.content.snapshot import FrozenHistory
 
 Messages = list[dict[str, Any]]
 
