@@ -73,8 +73,10 @@ COMPILED = (
     "turnspan/providers/openai_pieces.py",
     "turnspan/providers/openai_responses.py",
     "turnspan/providers/openai_usage.py",
+    "turnspan/content/alike.py",
     "turnspan/content/lean.py",
     "turnspan/content/shapes.py",
+    "turnspan/content/sizes.py",
     "turnspan/content/snapshot.py",
     # The worker.
     "turnspan/pace.py",

@@ -6,7 +6,8 @@ import threading
 from typing import Any
 
 from turnspan.content.lean import thawed
-from turnspan.content.snapshot import FrozenHistory, size_of_all
+from turnspan.content.sizes import size_of_all
+from turnspan.content.snapshot import FrozenHistory
 
 Messages = list[dict[str, Any]]
 
@@ -117,7 +118,7 @@ def known(history: Any) -> dict[Any, list[Any]]:
 
 def held(history: Any) -> int:
     """What they take."""
-    found = sum(size_of_all(each.messages) for alike in known(history).values() for each in alike)
+    found = sum(size_of_all(each.kept[0]) for alike in known(history).values() for each in alike)
     assert history._held == found
     return found
 

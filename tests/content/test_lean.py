@@ -10,7 +10,8 @@ import pytest
 
 from turnspan.content.convert import convert_message
 from turnspan.content.lean import COMPILED, TextMessage, lean, thawed
-from turnspan.content.snapshot import FrozenHistory, freeze, size_of
+from turnspan.content.sizes import size_of
+from turnspan.content.snapshot import FrozenHistory, freeze
 
 PLAIN: dict[str, Any] = {"role": "user", "content": "hello"}
 

@@ -12,7 +12,8 @@ from typing import Any
 
 from turnspan.compiling import mypyc_attr
 from turnspan.content.model import RequestParts
-from turnspan.content.snapshot import MAX_HELD, begins_with, size_of_all
+from turnspan.content.sizes import size_of_all
+from turnspan.content.snapshot import MAX_HELD, begins_with
 from turnspan.pace import give_way
 from turnspan_clickhouse.normalise.answers import Known, SharedAnswers
 from turnspan_clickhouse.normalise.history import START, Answer, HistoryReader, Said, extended

@@ -11,9 +11,11 @@ from __future__ import annotations
 from array import array
 from collections import OrderedDict
 from hashlib import blake2b
+from operator import is_
 from typing import Any
 
 from turnspan.compiling import mypyc_attr
+from turnspan.content.alike import is_alike
 from turnspan.content.lean import thawed
 from turnspan.content.limit import limit_parts
 from turnspan.content.model import Message as GenAiMessage
@@ -21,8 +23,9 @@ from turnspan.content.model import Part, dumps, dumps_text, plain_json
 from turnspan.content.rebuild import convert_sealed
 from turnspan.content.redact import Redactor
 from turnspan.content.reduce import reduce_bytes
-from turnspan.content.shapes import is_dict, kind_of
-from turnspan.content.snapshot import MAX_HELD, begins_with, size_of
+from turnspan.content.shapes import is_dict
+from turnspan.content.sizes import size_of
+from turnspan.content.snapshot import MAX_HELD, begins_with
 from turnspan.pace import give_way
 from turnspan_clickhouse.batch import Batch
 from turnspan_clickhouse.normalise.seen import Seen
@@ -283,32 +286,9 @@ def _echoed(echoes: list[tuple[str, Any, bytes]], dialect: str, message: Any) ->
     """The hash of a message that is what the model has said, to the letter of its JSON."""
     if _is_said(message):
         for spoken, said, digest in echoes:
-            if spoken == dialect and said == message and _is_alike(said, message):
+            if spoken == dialect and said == message and is_alike(said, message):
                 return digest
     return None
-
-
-def _is_alike(one: Any, other: Any) -> bool:
-    """Whether two equal frozen values surely are the same JSON: 1, 1.0 and True are equal, and
-    dictionaries whose keys are in another order."""
-    kind = kind_of(one)
-    if kind_of(other) is not kind:
-        return False
-    if kind is str or kind is int or kind is bool or one is None:
-        return True
-    if kind is list:
-        items: list[Any] = one
-        others: list[Any] = other
-        return all(_is_alike(item, others[place]) for place, item in enumerate(items))
-    if kind is not dict:
-        return False
-    fields: dict[Any, Any] = one
-    more: dict[Any, Any] = other
-    keys: list[Any] = list(more)
-    return all(
-        type(key) is str and key == keys[place] and _is_alike(fields[key], more[key])
-        for place, key in enumerate(fields)
-    )
 
 
 def _longest_prefix(
@@ -324,7 +304,10 @@ def _longest_prefix(
         if history.dialect != dialect or limit <= most:
             continue
         shorter, longer = (messages, raw) if limit == len(messages) else (raw, messages)
-        same = limit if begins_with(longer, shorter) else _in_common(messages, raw)
+        if begins_with(longer, shorter) and all(map(is_, shorter, longer)):
+            same = limit
+        else:
+            same = _in_common(messages, raw)
         if same > most:
             best, most = history, same
     return best, most
@@ -334,7 +317,7 @@ def _in_common(one: list[Any], other: list[Any]) -> int:
     """How many messages two lists begin with that are the same."""
     same = 0
     for message, another in zip(one, other, strict=False):
-        if message is not another and message != another:
+        if message is not another and (message != another or not is_alike(message, another)):
             break
         same += 1
     return same

@@ -15,17 +15,16 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 
-from turnspan.content.lean import TextMessage, lean
+from turnspan.content.alike import Numbers, exactly, is_alike
+from turnspan.content.lean import lean
 from turnspan.content.shapes import is_dict, is_list, kind_of
+from turnspan.content.sizes import measured
 
 _SHARED = frozenset({str, int, float, bool, type(None), bytes})
 _MAX_DEPTH = 64
 _SHALLOW = 5
 _MAX_DEEP = 20_000
 _MAX_REPR = 2_000
-_CONTAINER = 200
-"""Bytes of a small dictionary or list."""
-_TEXT_MESSAGE = 56
 _OPENING = 2
 """Messages by whose beginnings conversations are found."""
 MAX_CONVERSATIONS = 4_096
@@ -154,31 +153,34 @@ def _bytes(value: Any) -> bytes:
 class FrozenOnce:
     """Freezes what is the same on every call (tool definitions) once, and shares the copy.
 
-    Equal values get the identical frozen object, so that whoever hashes it can do so once. An
+    What is the same gets the identical frozen object, so that whoever hashes it can do so once. An
     equality check in C costs less than a copy, and holds against changes made in place.
     """
 
     def __init__(self, limit: int = 64) -> None:
         self._limit = limit
-        self._known: dict[tuple[int, int], Any] = {}
-        self._last: list[Any] | None = None
+        self._known: dict[tuple[int, int], tuple[Any, Any]] = {}
+        """By size and shape, what is equal to a list exactly, and its frozen copy."""
+        self._last: tuple[Any, Any] = (None, None)
 
     def freeze(self, value: Any) -> Any:
-        """A frozen copy of a list, shared with earlier calls that gave an equal one."""
+        """A frozen copy of a list, shared with earlier calls that gave the same."""
         if kind_of(value) is not list or not value:
             return freeze(value)
         last = self._last
-        if last == value:
-            return last
+        if last[0] == value:
+            return last[1]
         key = (len(value), _shape(value))
         known = self._known.get(key)
-        if known is not None and known == value:
+        if known is not None and known[0] == value:
             self._last = known
-            return known
+            return known[1]
         frozen = freeze(value)
-        if len(self._known) >= self._limit:
-            self._known.clear()
-        self._known[key] = self._last = frozen
+        exact = exactly(frozen)
+        if exact is not None:
+            if len(self._known) >= self._limit:
+                self._known.clear()
+            self._known[key] = self._last = (exact, frozen)
         return frozen
 
 
@@ -192,14 +194,21 @@ def _shape(items: list[Any]) -> int:
     return hash(name) if isinstance(name, str) else 0
 
 
+Odd = tuple[int, Numbers]
+"""The place of a message with numbers, which another may be equal to and not the same."""
+Kept = tuple[list[Any], list[Odd]]
+"""Frozen messages, and those of them that are odd."""
+
+
 class _Conversation:
     """The newest messages of a conversation, frozen, and what they take to keep."""
 
-    __slots__ = ("messages", "size")
+    __slots__ = ("kept", "size")
 
-    def __init__(self, messages: list[Any], size: int) -> None:
-        self.messages = messages
-        self.size = size
+    def __init__(self, messages: list[Any]) -> None:
+        self.size, odd = measured(messages)
+        self.kept = (messages, odd)
+        """Together, as another thread may read and replace them."""
 
 
 class FrozenHistory:
@@ -222,37 +231,36 @@ class FrozenHistory:
         self._known: OrderedDict[Any, list[_Conversation]] = OrderedDict()
         """By how they begin, the conversations that begin so; nearly always one."""
         self._held = 0
-        self._last: list[Any] | None = None
+        self._last: Kept | None = None
 
     def freeze(self, messages: Any) -> Any:
         """A frozen copy of the messages."""
         if kind_of(messages) is not list or not messages:
             return freeze(messages)
         last = self._last
-        if last == messages:
-            return last
+        if last is not None and last[0] == messages and _are(last[1], messages):
+            return last[0]
         key = _opening(messages)
         alike = self._known.get(key)
         found = None if alike is None else _continued(alike, messages)
         if alike is None or found is None:
             shared = _beginning_of(alike, messages) if alike else []
             frozen = shared + [freeze_message(message) for message in messages[len(shared) :]]
-            found = _Conversation(frozen, size_of_all(frozen))
+            found = _Conversation(frozen)
             self._held += found.size
             if alike is None:
                 self._known[key] = [found]
             else:
                 alike.append(found)
-        elif len(found.messages) > len(messages):
-            frozen = found.messages[: len(messages)]
+            kept = found.kept
         else:
-            frozen = self._renewed(found, messages)
+            kept = self._renewed(found, messages)
         if alike is not None:
             self._touch(key)
-        self._last = frozen
+        self._last = kept
         if self._held > self._max_held or len(self._known) > self._limit:
             self._make_room()
-        return frozen
+        return kept[0]
 
     def _touch(self, key: Any) -> None:
         try:
@@ -260,27 +268,29 @@ class FrozenHistory:
         except KeyError:
             return  # another thread has just made room
 
-    def _renewed(self, found: _Conversation, messages: list[Any]) -> list[Any]:
+    def _renewed(self, found: _Conversation, messages: list[Any]) -> Kept:
         """The conversation's messages frozen, with those that are still the same."""
-        known = found.messages
-        count = len(known)
-        same = begins_with(messages, known)
-        if same and count == len(messages):
-            return known
+        known, odd = found.kept
+        count, total = len(known), len(messages)
+        if count > total:  # a beginning of it
+            if _are(odd, messages):
+                return known[:total], odd
+            frozen = _frozen_like(known, messages)
+            return frozen, measured(frozen)[1]
+        same = begins_with(messages, known) and _are(odd, messages)
+        if same and count == total:
+            return found.kept
         new = [freeze_message(message) for message in messages[count:]]
         if same:  # they were only added to, as nearly always
-            size = found.size + size_of_all(new)
-            frozen = known + new
+            size, more = measured(new)
+            size += found.size
+            frozen, odd = known + new, odd + [(count + place, each) for place, each in more]
         else:
-            frozen = [
-                old if old == now else freeze_message(now)
-                for old, now in zip(known, messages, strict=False)
-            ]
-            frozen += new
-            size = size_of_all(frozen)
+            frozen = _frozen_like(known, messages) + new
+            size, odd = measured(frozen)
         self._held += size - found.size
-        found.messages, found.size = frozen, size
-        return frozen
+        found.kept, found.size = (frozen, odd), size
+        return found.kept
 
     def _make_room(self) -> None:
         """Forget the oldest until an eighth is free; all but the newest may have to go."""
@@ -305,6 +315,23 @@ class FrozenHistory:
         self._held = held
 
 
+def _are(odd: list[Odd], messages: list[Any]) -> bool:
+    """Whether messages that are equal to what is known, as far as they go, are the same JSON."""
+    count = len(messages)
+    for place, numbers in odd:
+        if place < count and not numbers.are_of(messages[place]):
+            return False
+    return True
+
+
+def _frozen_like(known: list[Any], messages: list[Any]) -> list[Any]:
+    """As many messages frozen as are known, those that are the same still as they were."""
+    return [
+        old if old == now and is_alike(old, now) else freeze_message(now)
+        for old, now in zip(known, messages, strict=False)
+    ]
+
+
 def begins_with(messages: list[Any], beginning: list[Any]) -> bool:
     """Whether a list begins with another; where it does not, most often said by one look."""
     count = len(beginning)
@@ -325,7 +352,7 @@ def _continued(alike: list[_Conversation], messages: list[Any]) -> _Conversation
     total = len(messages)
     edited: _Conversation | None = None
     for each in reversed(alike):
-        known = each.messages
+        known = each.kept[0]
         count = len(known)
         if count > total:
             if begins_with(known, messages):
@@ -343,41 +370,13 @@ def _continued(alike: list[_Conversation], messages: list[Any]) -> _Conversation
 
 def _beginning_of(alike: list[_Conversation], messages: list[Any]) -> list[Any]:
     """What a new conversation has in common with the newest that begins as it does."""
-    known = alike[-1].messages
+    known = alike[-1].kept[0]
     count = 0
     for old, now in zip(known, messages, strict=False):
-        if old != now:
+        if old != now or not is_alike(old, now):
             break
         count += 1
     return known[:count]
-
-
-def size_of_all(messages: list[Any]) -> int:
-    """About how many bytes it takes to keep frozen messages alive."""
-    size = 0
-    for message in messages:
-        size += size_of(message)
-    return size
-
-
-def size_of(value: Any) -> int:
-    """About how many bytes it takes to keep a frozen value alive: its texts' lengths, and what a
-    container takes. Texts may be the application's own, but live on here when it lets go of them.
-    """
-    if isinstance(value, (str, bytes)):
-        return len(value)
-    if isinstance(value, TextMessage):
-        return len(value.content) + _TEXT_MESSAGE
-    size = 0
-    if is_dict(value):
-        for item in value.values():
-            size += len(item) if type(item) is str else size_of(item)
-        return size + _CONTAINER
-    if is_list(value):
-        for item in value:
-            size += size_of(item)
-        return size + _CONTAINER
-    return 0
 
 
 def _opening(messages: list[Any]) -> Any:
