@@ -235,6 +235,17 @@ def _of_another_layout(store: Store, how: str) -> SchemaChangedError:
     )
 
 
+def require_no_others(store: Store) -> None:
+    """Refuse a database that has tables, and none of ours.
+
+    Raises:
+        SchemaChangedError: it has.
+    """
+    sql = "SELECT name FROM system.tables WHERE database = {database:String} ORDER BY name LIMIT 1"
+    for (name,) in store.query(sql, {"database": store.database}).rows:
+        raise _of_another_layout(store, f"{name} is there, and no schema_migration")
+
+
 def due(store: Store) -> list[Migration]:
     """What is ``pending``, and what was applied but is gone: dropped by hand, or not in a backup.
 

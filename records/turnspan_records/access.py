@@ -11,7 +11,13 @@ from collections.abc import Callable
 
 from turnspan_clickhouse.dsn import Dsn, parse
 from turnspan_clickhouse.errors import NoStoreError, QueryError, StoreError
-from turnspan_clickhouse.migrate import SCHEMA_VERSION, current_version, migrate, pending
+from turnspan_clickhouse.migrate import (
+    SCHEMA_VERSION,
+    current_version,
+    migrate,
+    pending,
+    require_no_others,
+)
 from turnspan_clickhouse.ship import ship
 from turnspan_clickhouse.spool import Spool
 from turnspan_clickhouse.stores import Store, open_store
@@ -83,6 +89,7 @@ def bring_up_to_date(store: Store, *, create: bool) -> None:
             return
         version = current_version(store)
         if not create and not version:
+            require_no_others(store)
             raise _missing(store.dsn)
         if not create and not store.dsn.embedded:
             raise StoreError(
