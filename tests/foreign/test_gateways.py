@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import wait
 from decimal import Decimal
 from importlib import import_module
 from typing import Any
@@ -116,6 +118,13 @@ def test_litellms_spans_over_ours_count_once(
     the_bill(rows)
 
 
+def _wait_for(pool: Any) -> None:
+    """All that the pool has to do is done once each of its threads has come to the same place; it
+    goes on for other tests."""
+    together = threading.Barrier(pool._max_workers)
+    wait([pool.submit(together.wait) for _ in range(pool._max_workers)])
+
+
 def test_a_callback_that_writes_on_the_span_around_it_is_no_call_of_its_own(
     landing: tuple[Rows, TracerProvider], url: str
 ) -> None:
@@ -135,7 +144,7 @@ def test_a_callback_that_writes_on_the_span_around_it_is_no_call_of_its_own(
 
     try:
         assert desk(QUESTION) == ANSWER
-        import_module("litellm.litellm_core_utils.thread_pool_executor").executor.shutdown()
+        _wait_for(import_module("litellm.litellm_core_utils.thread_pool_executor").executor)
     finally:
         litellm.callbacks = []
 
