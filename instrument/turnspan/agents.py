@@ -70,7 +70,7 @@ class TurnRecording(SpanRecording):
 
         try:
             return freeze_answer(result)
-        except Exception as error:  # noqa: BLE001  an object's own methods may raise
+        except BaseException as error:  # noqa: BLE001  an object's own methods may raise
             errors.record("recording.freeze", error)
             return f"<unreadable {type(result).__name__}>"
 

@@ -376,7 +376,7 @@ def _name_session(outer: Context, attributes: dict[str, Any]) -> None:
     """The conversation that a framework around the call names."""
     try:
         session = session_of(outer)
-    except Exception as error:  # noqa: BLE001  costs that name only
+    except BaseException as error:  # noqa: BLE001  costs that name only
         errors.record("call.framework_session", error)
         return
     if session:

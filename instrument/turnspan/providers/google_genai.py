@@ -93,7 +93,7 @@ class GoogleSdk(Sdk):
             call = self._begun(client, args, kwargs, stream=True)
             if call is not None:
                 call.enter()
-        except Exception as error:  # noqa: BLE001  ours, never the caller's
+        except BaseException as error:  # noqa: BLE001  ours, never the caller's
             errors.record("google.before_call", error)
         inner: Iterator[Any] = wrapped(*args, **kwargs)
         if call is None:
@@ -105,15 +105,15 @@ class GoogleSdk(Sdk):
             with _FAILED:
                 self._failed(call, client, error)
             raise
-        record: StreamRecord | None = None
+        whole = _from(first, inner)
+        followed: Iterator[Any] = whole
         try:
-            record = _followed(call)
-        except Exception as error:  # noqa: BLE001  ours, never the caller's
+            followed = folded(whole, _followed(call))
+        except BaseException as error:  # noqa: BLE001  ours, never the caller's
             errors.record("google.call_answered", error)
             with _LEAVE:
                 call.close(None)
-        whole = _from(first, inner)
-        yield from whole if record is None else folded(whole, record)
+        yield from followed
 
     def astreamed(
         self, wrapped: Callable[..., Any], client: Any, args: _Arguments, kwargs: _Keywords
@@ -129,7 +129,7 @@ class GoogleSdk(Sdk):
             call = self._begun(client, args, kwargs, stream=True)
             if call is not None:
                 call.enter()
-        except Exception as error:  # noqa: BLE001  ours, never the caller's
+        except BaseException as error:  # noqa: BLE001  ours, never the caller's
             errors.record("google.before_call", error)
         if call is None:
             result: AsyncIterator[Any] = await wrapped(*args, **kwargs)
@@ -142,7 +142,7 @@ class GoogleSdk(Sdk):
             raise
         try:
             return afolded(result, _followed(call))
-        except Exception as error:  # noqa: BLE001  ours, never the caller's
+        except BaseException as error:  # noqa: BLE001  ours, never the caller's
             errors.record("google.call_answered", error)
             with _LEAVE:
                 call.close(None)

@@ -72,7 +72,7 @@ class LiteLLMSdk:
         begun: Begun | None = None
         try:
             begun = self._begin(entry, args, kwargs)
-        except Exception as error:  # noqa: BLE001  ours, never the caller's
+        except BaseException as error:  # noqa: BLE001  ours, never the caller's
             errors.record("litellm.before_call", error)
         if begun is None:
             return wrapped(*args, **kwargs)
@@ -87,7 +87,7 @@ class LiteLLMSdk:
                 result.stream_options, result.send_stream_usage = None, False
         try:
             self._answered(begun, result)
-        except Exception as error:  # noqa: BLE001  ours, never the caller's
+        except BaseException as error:  # noqa: BLE001  ours, never the caller's
             errors.record("litellm.call_answered", error)
             _give_up(begun)
         return result
@@ -104,7 +104,7 @@ class LiteLLMSdk:
         begun: Begun | None = None
         try:
             begun = self._begin(entry, args, kwargs)
-        except Exception as error:  # noqa: BLE001  ours, never the caller's
+        except BaseException as error:  # noqa: BLE001  ours, never the caller's
             errors.record("litellm.before_call", error)
         if begun is None:
             return await wrapped(*args, **kwargs)
@@ -119,7 +119,7 @@ class LiteLLMSdk:
                 result.stream_options, result.send_stream_usage = None, False
         try:
             self._answered(begun, result)
-        except Exception as error:  # noqa: BLE001  ours, never the caller's
+        except BaseException as error:  # noqa: BLE001  ours, never the caller's
             errors.record("litellm.call_answered", error)
             _give_up(begun)
         return result
