@@ -106,14 +106,15 @@ def temporary_folder() -> Path:
         parent = Path("/tmp")
     if sys.platform == "win32":  # where that folder is the user's own already
         return parent / "turnspan"
-    folder = parent / f"turnspan-{os.getuid()}"
+    user = os.getuid() if hasattr(os, "getuid") else 0
+    folder = parent / f"turnspan-{user}"
     try:
-        fine = folder.lstat().st_uid == os.getuid() and folder.is_dir() and not folder.is_symlink()
+        fine = folder.lstat().st_uid == user and folder.is_dir() and not folder.is_symlink()
     except FileNotFoundError:
         fine = True
     except OSError:
         fine = False
-    return folder if fine else parent / f"turnspan-{os.getuid()}-{os.getpid()}"
+    return folder if fine else parent / f"turnspan-{user}-{os.getpid()}"
 
 
 def for_recording(text: str | None = None) -> tuple[Dsn, str]:
