@@ -17,7 +17,6 @@ import time
 from collections.abc import Sequence
 from typing import Any, Final
 
-from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 
@@ -171,7 +170,7 @@ def bound_the_rest(meters: Any, logs: Any) -> None:
     for name in [*logging.root.manager.loggerDict]:
         if name.startswith(_LOGGERS[0]):
             logging.getLogger(name).addFilter(_Seldom())
-    _signals = 1 + isinstance(meters, MeterProvider) + bool(_batches(logs))
+    _signals = 1 + hasattr(meters, "shutdown") + bool(_batches(logs))
     atexit.register(_end, meters, logs)  # before the providers' own handlers, which do no more then
 
 
@@ -181,7 +180,7 @@ def _end(meters: Any, logs: Any) -> None:
         for batch in _batches(logs):
             batch.shutdown(timeout_millis=milliseconds)
     with guard("exit.metrics"):
-        if isinstance(meters, MeterProvider):
+        if hasattr(meters, "shutdown"):  # the API's own has none
             meters.shutdown(timeout_millis=milliseconds)
 
 

@@ -233,7 +233,6 @@ def _add_exporters(
     store: str | None,
 ) -> None:
     from turnspan import backends
-    from turnspan.bounded import BoundedProcessor
     from turnspan.pipeline import RecordProcessor
 
     for item in exporters:
@@ -251,6 +250,8 @@ def _add_exporters(
             _recorder.processor = processor
             provider.add_span_processor(processor)
         else:
+            from turnspan.bounded import BoundedProcessor
+
             batch = BoundedProcessor(exporter)
             _recorder.others.append(batch)
             provider.add_span_processor(batch)
