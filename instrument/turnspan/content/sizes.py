@@ -46,7 +46,8 @@ def _measure(value: Any) -> int:
         return len(value.content) + _TEXT_MESSAGE
     size = 0
     if is_dict(value):
-        for key, item in value.items():
+        fields: dict[Any, Any] = value  # the compiled build would demand texts for keys
+        for key, item in fields.items():
             size += len(item) if type(item) is str else _measure(item)
             if type(key) is not str:
                 size += _ODD
