@@ -119,7 +119,7 @@ def _strings(values: Sequence[Any]) -> bytes:
     first = values[0]
     try:
         # Project, service, model: one value a batch. Mostly the last one says that it is not so.
-        if type(first) is str and values[-1] == first and values.count(first) == len(values):
+        if values[-1] == first and values.count(first) == len(values):
             return written(first) * len(values)
         short = "".join([_LENGTHS[len(value)] + value for value in values])
         if short.isascii():

@@ -21,9 +21,7 @@ from turnspan.content.alike import is_alike, written
 from turnspan.content.lean import thawed
 from turnspan.content.snapshot import FrozenHistory, FrozenOnce, freeze
 from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.encode import encode_rows
 from turnspan_clickhouse.migrate import migrate
-from turnspan_clickhouse.records import SpanRow
 from turnspan_clickhouse.ship import ship
 from turnspan_clickhouse.stores import open_store
 
@@ -192,13 +190,3 @@ def test_rows(landed: Callable[[str], list[tuple[Any, ...]]]) -> None:
         assert f'"strict":{text}' in found["d"][place]
         assert f'"v":{text}' in found["m"][place]
     assert len(found["s"]) == len(values)
-
-
-def test_a_column_of_odd_values() -> None:
-    """A column of texts that is given numbers that are equal."""
-    numbers: list[Any] = [1, True, 1.0]
-    blocks = [
-        encode_rows(SpanRow, [SpanRow(name=value) for value in order])[0]
-        for order in (numbers, numbers[::-1])
-    ]
-    assert blocks[0] != blocks[1]
