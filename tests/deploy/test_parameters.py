@@ -88,7 +88,9 @@ def findings(path: Path) -> list[str]:
 def sentence(path: Path, expression: ast.expr) -> bool:
     """Whether the line is a sentence for people that names SQL, or a constant put into one."""
     line = path.read_text(encoding="utf-8").splitlines()[expression.lineno - 1]
-    return re.search(r"Give user|needs GRANT|GRANT SELECT ON|The store's user may", line) is not None
+    return (
+        re.search(r"Give user|needs GRANT|GRANT SELECT ON|The store's user may", line) is not None
+    )
 
 
 def test_there_is_code_to_look_at() -> None:
