@@ -67,7 +67,9 @@ stop = time.monotonic() + float(sys.argv[1])
 read = errors = 0
 while time.monotonic() < stop:
     try:
-        with open_records(note=lambda text: print("NOTE", text, flush=True)) as store:
+        with open_records(
+            note=lambda text: print("NOTE", text, flush=True), create=True
+        ) as store:
             store.query("SELECT stop_reason, count() FROM turn_summary GROUP BY stop_reason")
         read += 1
     except StoreError as error:
