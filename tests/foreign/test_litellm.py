@@ -447,8 +447,8 @@ def _seams() -> Iterator[tuple[str, Any, str]]:
         (litellm_names, ("_known", "where_of")),
         (litellm_calls, ("usage_in", "_written")),
         (litellm_calls.ChunkAccumulator, ("__init__", "fold", "response")),
-        (  # pyright: ignore[reportPrivateUsage]
-            litellm_calls._Choice,
+        (
+            litellm_calls._Choice,  # pyright: ignore[reportPrivateUsage]
             ("__init__", "fold", "_fold_tool", "plain"),
         ),
         (litellm_calls.LiteLLMChat, ("describe", "freeze", "describe_response", "reply")),
