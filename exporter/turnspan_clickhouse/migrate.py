@@ -242,7 +242,13 @@ def require_no_others(store: Store) -> None:
         SchemaChangedError: it has.
     """
     sql = "SELECT name FROM system.tables WHERE database = {database:String} ORDER BY name LIMIT 1"
-    for (name,) in store.query(sql, {"database": store.database}).rows:
+    try:
+        found = store.query(sql, {"database": store.database}).rows
+    except QueryError as error:
+        if error.code == _UNKNOWN_DATABASE:
+            return
+        raise
+    for (name,) in found:
         raise _of_another_layout(store, f"{name} is there, and no schema_migration")
 
 
