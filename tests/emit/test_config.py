@@ -22,12 +22,13 @@ def test_argument_beats_environment_beats_default() -> None:
 
 
 def test_bad_environment_is_logged_and_defaulted(caplog: pytest.LogCaptureFixture) -> None:
-    """A deployment's typo never stops the application."""
+    """A deployment's typo never stops the application. It is said once a process: no other test
+    makes this one."""
     with caplog.at_level(logging.WARNING, logger="turnspan"):
-        settings = config.resolve({}, {"TURNSPAN_QUEUE_SIZE": "many"})
+        settings = config.resolve({}, {"TURNSPAN_QUEUE_SIZE": "plenty"})
 
     assert settings.queue_size == 65_536
-    assert "TURNSPAN_QUEUE_SIZE='many' is not understood" in caplog.text
+    assert "TURNSPAN_QUEUE_SIZE='plenty' is not understood" in caplog.text
 
 
 @pytest.mark.parametrize(
