@@ -17,12 +17,15 @@ OLDEST := .venv-oldest
 COMPILED := .venv-compiled
 COMPETITORS := .venv-bench
 STACKS := .venv-stacks
+DOCS := .venv-docs
+CONSTRAINTS := .ci/constraints.txt
+THREADING := opentelemetry-instrumentation-threading==0.66b1
 ARGS ?=
 
 PYTHONS := python3.13 python3.12 python3.11 python3.10 python3 python3.14 python
 CAN_MAKE_VENV := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))
 
-.PHONY: help setup demo test test-foreign test-oldest test-compiled test-stacks compiled check format format-check lint types contracts wheel wheels bench bench-competitors bench-throughput jaeger clean
+.PHONY: help setup demo test test-foreign test-oldest test-compiled test-stacks coverage compiled check format format-check lint types contracts wheel wheels docs lock bench bench-competitors bench-throughput jaeger sample clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -48,14 +51,21 @@ test-compiled: $(COMPILED)/.ready wheel ## Test the compiled build (but faults, 
 test-stacks: setup ## Play every agent stack and compare its records with what happened (ARGS=--ci: some)
 	@$(BIN)/pytest -c tests/stacks/pytest.ini tests/stacks $(ARGS)
 
+coverage: setup ## Run the tests and say which lines they reach (ARGS='tests/content': of some)
+	@$(BIN)/coverage erase
+	@$(BIN)/coverage run -m pytest $(ARGS)
+	@$(BIN)/coverage combine --quiet
+	@$(BIN)/coverage report
+
 compiled: $(COMPILED)/.ready ## Build and install the compiled wheel into .venv-compiled (needs a C compiler)
 
-check: ## Everything CI holds: format, lint, types, import contracts, wheel, tests
+check: ## Everything CI holds: format, lint, types, import contracts, wheel, documentation, tests
 	@$(MAKE) format-check
 	@$(MAKE) lint
 	@$(MAKE) types
 	@$(MAKE) contracts
 	@$(MAKE) wheel
+	@$(MAKE) docs
 	@$(MAKE) test
 
 format: setup ## Rewrite the code in the house format
@@ -97,11 +107,25 @@ bench-throughput: compiled ## Spans a second into ClickHouse, beside OTLP and a 
 wheels: ## Build, check and try the wheels of every interpreter on the path (some minutes each)
 	@.ci/wheels $(ARGS)
 
+docs: $(DOCS)/.ready ## Build the documentation site into build/site; any warning fails
+	@$(DOCS)/bin/python .ci/site.py
+
+lock: setup ## Choose the versions of development anew (those that still fit stay; ARGS=--upgrade: the newest)
+	@test -x $(DOCS)/uv/bin/uv || { $(BIN)/python -m venv $(DOCS)/uv && \
+	  $(DOCS)/uv/bin/python -m pip install --quiet --disable-pip-version-check uv; }
+	@mkdir -p build && sed -n '/^#/p' $(CONSTRAINTS) >build/constraints.head
+	@$(DOCS)/uv/bin/uv pip compile --quiet --universal --python-version 3.11 --extra dev --extra docs \
+	  --no-annotate --no-header --no-emit-index-url $(ARGS) --output-file $(CONSTRAINTS) pyproject.toml >/dev/null
+	@cat build/constraints.head $(CONSTRAINTS) >build/constraints.txt && mv build/constraints.txt $(CONSTRAINTS)
+
 jaeger: ## Build a real Jaeger into .tools/bin with the Go toolchain (some minutes, once)
 	@deploy/jaeger/build .tools
 
+sample: setup ## Record the sample data of the tests anew: tests/data/sample
+	@PYTHONPATH=tests $(BIN)/python -m data.make_sample
+
 clean: ## Remove everything the other targets made
-	@rm -rf $(VENV) $(FOREIGN) $(OLDEST) $(COMPILED) $(COMPETITORS) $(STACKS) .tools .demo dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	@rm -rf $(VENV) $(FOREIGN) $(OLDEST) $(COMPILED) $(COMPETITORS) $(STACKS) $(DOCS) .tools .demo dist build .cache .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 setup: $(READY) ## Make .venv with Turnspan and all its extras, editable
@@ -130,12 +154,18 @@ $(DEMO): pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps 'chdb-core>=26.9'
 	@touch $@
 
-$(READY): $(DEMO)
+$(READY): $(DEMO) $(CONSTRAINTS)
 	@echo "Setting up $(VENV) for development, once (900 MB, a minute or two) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c $(CONSTRAINTS) -e '.[dev]'
 # Without its dependencies: a release pins its siblings exactly and is often behind them.
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
-	  'opentelemetry-instrumentation-threading>=0.60b0'
+	  $(THREADING)
+	@touch $@
+
+$(DOCS)/.ready: $(DEMO) pyproject.toml $(CONSTRAINTS)
+	@echo "Setting up $(DOCS) (half a minute, once) ..."
+	@$(BIN)/python -m venv $(DOCS)
+	@$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check -c $(CONSTRAINTS) -e '.[docs]'
 	@touch $@
 
 $(FOREIGN)/.ready: $(READY) pyproject.toml tests/foreign/requirements.txt
@@ -159,9 +189,10 @@ $(COMPILED)/.ready: $(READY) pyproject.toml hatch_build.py $(shell git ls-files 
 	@TURNSPAN_COMPILE=1 $(COMPILED)/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps \
 	  --wheel-dir build/compiled .
 	@$(COMPILED)/bin/python -m pip uninstall --quiet --yes turnspan 2>/dev/null
-	@$(COMPILED)/bin/python -m pip install --quiet --disable-pip-version-check "$$(echo build/compiled/*.whl)[dev]"
+	@$(COMPILED)/bin/python -m pip install --quiet --disable-pip-version-check -c $(CONSTRAINTS) \
+	  "$$(echo build/compiled/*.whl)[dev]"
 	@$(COMPILED)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
-	  'opentelemetry-instrumentation-threading>=0.60b0'
+	  $(THREADING)
 	@$(COMPILED)/bin/python -c 'from turnspan.content import snapshot as s; assert s.__file__[-3:] != ".py", s'
 	@touch $@
 

@@ -1,6 +1,7 @@
-"""Fail unless every place that says the version says the same, and so does a tag that is built.
+"""Fail unless the version stands in one place, and a tag that is built agrees with it.
 
-Its argument is a reference of git: for refs/tags/v1.2.3 the change log must have a section 1.2.3.
+Its argument is a reference of git: for refs/tags/v1.2.3 the version must be 1.2.3, and the newest
+release in the change log as well.
 """
 
 from __future__ import annotations
@@ -10,25 +11,25 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-PLACES = {
-    "pyproject.toml": r'^version = "(.+)"$',
-    "instrument/turnspan/__init__.py": r'^__version__ = "(.+)"$',
-}
-RELEASED = {"CHANGELOG.md": r"^## \[?(\d[^\] ]*)"}
-"""What says so at a release only."""
+SOURCE = "instrument/turnspan/_version.py"
+PLACES = {SOURCE: r'^__version__ = "(.+)"$'}
+AT_A_RELEASE = {"CHANGELOG.md": r"^## \[?(\d[^\] ]*)"}
 TAG = "refs/tags/v"
 
 
 def main(ref: str) -> int:
     """Compare the versions; returns the exit code."""
-    said = {ref: ref.removeprefix(TAG)} if ref.startswith(TAG) else {}
-    for name, pattern in (PLACES | RELEASED if said else PLACES).items():
-        text = (ROOT / name).read_text(encoding="utf-8")
-        found = re.search(pattern, text, re.MULTILINE)
-        said[name] = found[1] if found else "none"
-    for place, version in said.items():
+    found = {ref: ref.removeprefix(TAG)} if ref.startswith(TAG) else {}
+    for name, pattern in (PLACES | AT_A_RELEASE if found else PLACES).items():
+        match = re.search(pattern, (ROOT / name).read_text(encoding="utf-8"), re.MULTILINE)
+        found[name] = match[1] if match else "none"
+    for place, version in found.items():
         print(f"{version}  {place}")
-    return 0 if len(set(said.values())) == 1 else 1
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    if re.search(r"^version\b", project, re.MULTILINE):
+        print(f"pyproject.toml has a version of its own: it takes it from {SOURCE}")
+        return 1
+    return 0 if len(set(found.values())) == 1 and "none" not in found.values() else 1
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Write ``turnspan/content/secret_shapes.py``: the shapes of secrets, taken from gitleaks' rules.
+"""Write ``turnspan/redaction/secret_shapes.py``: the shapes of secrets, taken from gitleaks' rules.
 
     python .ci/secret_shapes.py gitleaks.toml      (config/gitleaks.toml of the release below)
 
@@ -6,7 +6,8 @@ Two kinds of rules are taken. A *shape* begins with letters that nothing else be
 known wherever it stands; what gitleaks wants to stand around it is left out, as a secret may be
 glued to anything. A *named* value has no shape of its own, and is known by its vendor's name in
 front of it. What is neither (headers, keys between lines, ``password = ...``) is code in
-``secrets.py`` and ``named.py``; ``CODE`` lists it, so that no new rule is left out unnoticed.
+``secrets.py`` and ``named_secrets.py``; ``CODE`` lists it, so that no new rule is left out
+unnoticed.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import tomllib
 
 RELEASE = "v8.30.1"
 SHA256 = "e163e53b9e7e8a8511e77271e2b323ed057759542a6d988258afe3a1fa329caf"
-TARGET = Path(__file__).parents[1] / "instrument/turnspan/content/secret_shapes.py"
+TARGET = Path(__file__).parents[1] / "instrument/turnspan/redaction/secret_shapes.py"
 
 CODE = {
     "aws-amazon-bedrock-api-key-short-lived",

@@ -29,8 +29,8 @@ from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
 from opentelemetry.trace import SpanKind
 
 import turnspan
-from turnspan.content.ledger import ledger
-from turnspan.ids import SecureIdGenerator
+from turnspan.runtime.ids import SecureIdGenerator
+from turnspan.tracing.state import default
 
 TOOLS: list[Any] = [
     {
@@ -202,7 +202,7 @@ class Bench:
         while self.keep.spans:
             span = self.keep.spans.popleft()
             if span.context is not None:
-                ledger.take(span.context.trace_id, span.context.span_id)
+                default.content.take(span.context.trace_id, span.context.span_id)
 
     def instrumented(self, on: bool) -> None:
         """Switch Turnspan on or off."""
@@ -232,7 +232,7 @@ class Bench:
 def run(rounds: int, calls: int) -> dict[str, dict[str, float]]:
     """Measure every case."""
     bench = Bench()
-    ledger.attach()
+    default.content.attach()
     results: dict[str, dict[str, float]] = {}
     for name, case in CASES.items():
         results[name] = compare(bench, case, rounds, calls)

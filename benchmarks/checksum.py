@@ -17,11 +17,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from turnspan_clickhouse.encode import encode_block
-from turnspan_clickhouse.migrate import SCHEMA_VERSION
-from turnspan_clickhouse.records import LlmCall, Record
-from turnspan_clickhouse.segments import read_name
-from turnspan_clickhouse.spool import Spool, SpoolWriter
+from turnspan_clickhouse.rows.native_encoder import encode_block
+from turnspan_clickhouse.rows.tables import LlmCall, Record
+from turnspan_clickhouse.spool.segments import read_name
+from turnspan_clickhouse.spool.spool import Spool, SpoolWriter
+from turnspan_clickhouse.store.migrations import SCHEMA_VERSION
 
 SIZES = (1, 10, 100, 1_000)
 """Rows of a segment; one call's row is about 1 KB here."""

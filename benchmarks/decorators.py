@@ -23,9 +23,8 @@ from typing import Any
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
 
 import turnspan
-from turnspan import lifecycle
-from turnspan.content.ledger import ledger
-from turnspan.ids import SecureIdGenerator
+from turnspan.runtime.ids import SecureIdGenerator
+from turnspan.tracing.state import default
 
 Measured = Callable[[], Awaitable[None]]
 ITEMS = range(10)
@@ -78,8 +77,8 @@ class Bench:
         self.provider = TracerProvider(id_generator=SecureIdGenerator())
         self.provider.add_span_processor(self.keep)
         self.tracer = self.provider.get_tracer("by hand")
-        lifecycle.use_tracer_provider(self.provider)
-        ledger.attach()
+        default.provider = self.provider
+        default.content.attach()
 
     def by_hand(self, func: Any, name: str, attributes: Mapping[str, Any]) -> Any:
         """The function with a span around its body."""
@@ -110,8 +109,8 @@ class Bench:
         while self.keep.spans:
             span = self.keep.spans.popleft()
             if span.context is not None:
-                ledger.take(span.context.trace_id, span.context.span_id)
-        ledger.take_started()
+                default.content.take(span.context.trace_id, span.context.span_id)
+        default.content.take_facts()
 
 
 KINDS: list[Any] = [plain, coroutine, generator, async_generator]

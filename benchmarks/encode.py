@@ -13,8 +13,8 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from turnspan_clickhouse.encode import encode_block
-from turnspan_clickhouse.records import LlmCall, columns
+from turnspan_clickhouse.rows.native_encoder import encode_block
+from turnspan_clickhouse.rows.tables import LlmCall, columns
 
 ROWS = 1000
 REPEATS = 30

@@ -15,8 +15,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from turnspan_clickhouse.migrate import migrate
-from turnspan_clickhouse.stores import Store, open_store
+from turnspan_clickhouse.store.client import Store
+from turnspan_clickhouse.store.migrations import migrate
+from turnspan_clickhouse.store.opening import open_store
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 

@@ -21,7 +21,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "tests")]
 
 from support.hostile import families  # noqa: E402
-from turnspan.content.secrets import find_secrets  # noqa: E402
+from turnspan.redaction.secrets import find_secrets  # noqa: E402
 
 
 def seconds(text: str, repeats: int = 3) -> float:

@@ -21,10 +21,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from turnspan_clickhouse import dsn as dsns
-from turnspan_clickhouse.migrate import migrate
-from turnspan_clickhouse.ship import ship
-from turnspan_clickhouse.stores import Store, open_store
+from turnspan_clickhouse.ship.shipper import ship
+from turnspan_clickhouse.store import dsn as dsns
+from turnspan_clickhouse.store.client import Store
+from turnspan_clickhouse.store.migrations import migrate
+from turnspan_clickhouse.store.opening import open_store
 
 FLUSH_INTERVAL = 0.1
 SLACK = 0.25

@@ -18,7 +18,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "tests")]
 
 from support.made_secrets import SURROUNDINGS, Secrets, is_left  # noqa: E402
-from turnspan.content.secrets import mask_secrets  # noqa: E402
+from turnspan.redaction.secrets import mask_secrets  # noqa: E402
 
 
 def main() -> None:

@@ -25,11 +25,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from support.clickhouse_server import start_server
 from support.many_processes import NURSERY, ONE, READER, compare, python
-from turnspan_clickhouse.dsn import Dsn, parse
-from turnspan_clickhouse.migrate import migrate
-from turnspan_clickhouse.ship import ship
-from turnspan_clickhouse.spool import Spool
-from turnspan_clickhouse.stores import open_store
+from turnspan_clickhouse.ship.shipper import ship
+from turnspan_clickhouse.spool.spool import Spool
+from turnspan_clickhouse.store.dsn import Dsn, parse
+from turnspan_clickhouse.store.migrations import migrate
+from turnspan_clickhouse.store.opening import open_store
 
 
 @contextmanager

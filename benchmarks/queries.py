@@ -24,8 +24,9 @@ import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
 
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.stores import READ_SETTINGS, open_store
+from turnspan_clickhouse.store.client import READ_SETTINGS
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.lookup import find
 from turnspan_records.replay import replay
 from turnspan_records.window import Window, as_parameter

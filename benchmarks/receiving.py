@@ -27,9 +27,9 @@ from typing import Any
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from turnspan_clickhouse.receive.decode import decode_protobuf
-from turnspan_clickhouse.receive.decode_json import decode_json
-from turnspan_clickhouse.receive.spans import Decoded, Shared
+from turnspan_clickhouse.receive.decoded import Decoded, Shared
+from turnspan_clickhouse.receive.otlp_json import decode_json
+from turnspan_clickhouse.receive.otlp_protobuf import decode_protobuf
 
 BATCH = 512
 CLIENTS = 4

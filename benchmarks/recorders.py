@@ -72,9 +72,9 @@ def texts(case: str) -> list[str]:
 def use_turnspan(provider: Any) -> None:
     """Ours."""
     import turnspan
-    from turnspan.content.ledger import ledger
+    from turnspan.tracing.state import default
 
-    ledger.attach()
+    default.content.attach()
     turnspan.instrument(tracer_provider=provider, only=["turnspan_openai"])
 
 
@@ -355,12 +355,13 @@ class Recorder:
 
     def _recorded(self) -> str:
         """Take all that was recorded, as an exporter would, as one text."""
-        from turnspan.content.ledger import InferenceContent, ledger
+        from turnspan.tracing.content_store import InferenceContent
+        from turnspan.tracing.state import default
 
         found: list[str] = []
         while self.sink:
             span = self.sink.popleft()
-            content = ledger.take(span.context.trace_id, span.context.span_id)
+            content = default.content.take(span.context.trace_id, span.context.span_id)
             if isinstance(content, InferenceContent):
                 found += [repr(content.request), repr(content.response)]
             told: list[Any] = [span.attributes, *(event.attributes for event in span.events)]

@@ -19,9 +19,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from support.clickhouse_server import start_server
 from support.landing import insert
 from support.story import story
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.migrate import migrate
-from turnspan_clickhouse.stores import open_store
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.migrations import migrate
+from turnspan_clickhouse.store.opening import open_store
 from turnspan_console.visible import visible
 from turnspan_records.diagnostics import diagnostics
 from turnspan_records.sandbox import Sandbox

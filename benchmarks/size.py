@@ -23,9 +23,10 @@ from typing import Any
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 
-from turnspan_clickhouse.compress import compressed
-from turnspan_clickhouse.records import RECORDS
-from turnspan_clickhouse.stores import Store, open_store
+from turnspan_clickhouse.rows.tables import RECORDS
+from turnspan_clickhouse.store.client import Store
+from turnspan_clickhouse.store.opening import open_store
+from turnspan_clickhouse.store.zstd import compressed
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 

@@ -38,10 +38,10 @@ from openai.types.chat import ChatCompletion, ChatCompletionChunk
 from recorders import made_stream, stub_sdk
 
 import turnspan
-from turnspan.content.ledger import ledger
 from turnspan.lifecycle import processor
+from turnspan.tracing.state import default
 from turnspan_clickhouse import ClickHouseSpanExporter
-from turnspan_clickhouse.spool import Spool
+from turnspan_clickhouse.spool.spool import Spool
 
 CONVERSATIONS = 64
 LONGEST = 30
@@ -251,7 +251,9 @@ def main() -> None:
 
         def tell(made: int, memory: float, seconds: float) -> None:
             blocks = sys.getallocatedblocks()
-            print(f"{made:>10,}{memory:>10.1f}{blocks:>12,}{len(ledger):>8}{seconds:>8.0f}")
+            print(
+                f"{made:>10,}{memory:>10.1f}{blocks:>12,}{len(default.content):>8}{seconds:>8.0f}"
+            )
 
         memory = soak(calls, tell)
         done.set()

@@ -22,8 +22,8 @@ from opentelemetry.instrumentation.instrumentor import (  # type: ignore[attr-de
 from opentelemetry.sdk.trace import TracerProvider
 
 import turnspan
-from turnspan import recording
 from turnspan.patching.threads import ThreadingInstrumentor
+from turnspan.tracing.state import default
 
 RUNS = 25
 TASKS = 2_000
@@ -82,7 +82,7 @@ def variants() -> dict[str, Callable[[], AbstractContextManager[None]]]:
 
 def main() -> None:
     """Print one line a variant."""
-    recording.use_tracer_provider(TracerProvider())
+    default.provider = TracerProvider()
     times: dict[str, list[tuple[float, float]]] = {name: [] for name in variants()}
     for _ in range(RUNS):
         for name, enter in variants().items():

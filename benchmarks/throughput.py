@@ -39,8 +39,8 @@ from support import offering  # noqa: E402
 from support.clickhouse_server import ClickHouseServer, start_server  # noqa: E402
 from support.collector import OTEL_TRACES, collector  # noqa: E402
 from support.recorded import EVERY, record  # noqa: E402
-from turnspan_clickhouse.migrate import migrate  # noqa: E402
-from turnspan_clickhouse.stores import open_store  # noqa: E402
+from turnspan_clickhouse.store.migrations import migrate  # noqa: E402
+from turnspan_clickhouse.store.opening import open_store  # noqa: E402
 
 VARIANTS = ("turnspan", "otlp")
 BATCH, BATCH_RECORDED = 4_096, 512

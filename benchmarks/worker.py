@@ -42,17 +42,17 @@ from support.recorded import (  # noqa: E402
     with_content,
 )
 from turnspan import semconv  # noqa: E402
-from turnspan.content.ledger import Content, InferenceContent, Ledger  # noqa: E402
-from turnspan.turn import Usage  # noqa: E402
-from turnspan_clickhouse.batch import Batch, Clock  # noqa: E402
-from turnspan_clickhouse.encode import encode_rows  # noqa: E402
-from turnspan_clickhouse.migrate import SCHEMA_VERSION, migrate  # noqa: E402
-from turnspan_clickhouse.normalise import Normaliser  # noqa: E402
-from turnspan_clickhouse.pricing import price  # noqa: E402
-from turnspan_clickhouse.records import RECORDS  # noqa: E402
-from turnspan_clickhouse.ship import Shipper  # noqa: E402
-from turnspan_clickhouse.spool import Spool, SpoolWriter  # noqa: E402
-from turnspan_clickhouse.stores import open_store  # noqa: E402
+from turnspan.tracing.content_store import Content, ContentStore, InferenceContent  # noqa: E402
+from turnspan.turn.turn import Usage  # noqa: E402
+from turnspan_clickhouse.normalise.normaliser import Normaliser  # noqa: E402
+from turnspan_clickhouse.pricing.prices import price  # noqa: E402
+from turnspan_clickhouse.rows.batch import Batch, Clock  # noqa: E402
+from turnspan_clickhouse.rows.native_encoder import encode_rows  # noqa: E402
+from turnspan_clickhouse.rows.tables import RECORDS  # noqa: E402
+from turnspan_clickhouse.ship.shipper import Shipper  # noqa: E402
+from turnspan_clickhouse.spool.spool import Spool, SpoolWriter  # noqa: E402
+from turnspan_clickhouse.store.migrations import SCHEMA_VERSION, migrate  # noqa: E402
+from turnspan_clickhouse.store.opening import open_store  # noqa: E402
 
 BATCH = 4_096
 CALL, TOOL, TURN, PLAIN, MIX = "model call", "tool call", "turn", "plain span", "mix"
@@ -98,7 +98,7 @@ class Worker:
 
     def __init__(self, folder: Path, server: ClickHouseServer, *, whole: bool = False) -> None:
         self._whole = whole
-        self._ledger = Ledger()
+        self._ledger = ContentStore()
         self._ledger.attach()
         self._normaliser = Normaliser(self._ledger)
         self._spool = Spool(folder)
@@ -111,7 +111,7 @@ class Worker:
         found = Pass()
         for ended, contents in load:
             hand_over(ended, contents, self._ledger)
-            self._ledger.take_started()
+            self._ledger.take_facts()
             batch = Batch(self._writer.token, self._clock.now())
             self._normalise(ended, batch, found)
             self._write(batch, found)

@@ -25,6 +25,7 @@ class Commands(click.Group):
     """Loads a subcommand's module only when it is asked for: starting stays quick."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
+        """The commands, in the order of the help."""
         del ctx
         modules = pkgutil.iter_modules(commands.__path__)
         found = {module.name.replace("_", "-") for module in modules}
@@ -32,6 +33,7 @@ class Commands(click.Group):
         return placed + sorted(found - set(placed))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of this name, whose module is imported now."""
         if cmd_name not in self.list_commands(ctx):
             return None
         module = importlib.import_module(f"{commands.__name__}.{cmd_name.replace('-', '_')}")
@@ -41,6 +43,7 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that was typed; of a misspelt one, which may have been meant."""
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
@@ -48,6 +51,7 @@ class Commands(click.Group):
             raise click.UsageError(f"{error.message}{near}", ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands by section."""
         names = self.list_commands(ctx)
         sections = dict(SECTIONS)
         placed = {name for section in sections.values() for name in section}
@@ -63,6 +67,7 @@ class Commands(click.Group):
                     formatter.write_dl(rows)
 
     def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; its errors become sentences and exit codes."""
         with explained():
             try:
                 return super().invoke(ctx)

@@ -9,7 +9,7 @@ from typing import Any, cast
 from rich.cells import cell_len
 from rich.text import Text
 
-from turnspan_clickhouse.stores import Result
+from turnspan_clickhouse.store.client import Result
 from turnspan_console import styles, values
 from turnspan_console.output import Output
 from turnspan_console.page import Page

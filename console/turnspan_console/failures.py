@@ -7,12 +7,14 @@ import os
 import re
 import sys
 from collections.abc import Generator
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from turnspan_clickhouse.errors import OTHER_COLUMNS, QueryError, StoreError
 from turnspan_console.output import note
+
+if TYPE_CHECKING:
+    from turnspan_clickhouse.errors import QueryError
 
 FINDING = 1
 USAGE = 2
@@ -36,6 +38,7 @@ class Failure(click.ClickException):
         return self._exit_code
 
     def show(self, file: IO[Any] | None = None) -> None:
+        """Print it as a note, without a word about usage."""
         note(self.message)
 
 
@@ -51,17 +54,30 @@ def explained() -> Generator[None]:
         raise click.exceptions.Exit(0) from None
     except KeyboardInterrupt:
         raise click.exceptions.Exit(INTERRUPTED) from None
-    except QueryError as error:
+    except (click.ClickException, click.exceptions.Exit, click.Abort):
+        raise
+    except Exception as error:
+        failure = _of_the_store(error)
+        if failure is None:
+            raise
+        raise failure from None
+
+
+def _of_the_store(error: Exception) -> Failure | None:
+    """What a person reads of an error of the store; of another there is nothing to say."""
+    # Here: they bring OpenTelemetry, and `turnspan --help` is to start at once.
+    from turnspan_clickhouse.errors import OTHER_COLUMNS, QueryError, StoreError
+
+    if isinstance(error, QueryError):
         if error.code in (*OTHER_COLUMNS, _UNKNOWN_TABLE) and not _own_query():
-            raise Failure(
+            return Failure(
                 "The store has not all the tables and columns that this Turnspan reads "
                 f"({_named(error)}): `turnspan migrate` makes again what is gone, "
                 "`turnspan doctor` says what else differs.",
                 UNAVAILABLE,
-            ) from None
-        raise Failure(f"ClickHouse refused the query: {refusal(error)}", FINDING) from None
-    except StoreError as error:
-        raise Failure(str(error), UNAVAILABLE) from None
+            )
+        return Failure(f"ClickHouse refused the query: {refusal(error)}", FINDING)
+    return Failure(str(error), UNAVAILABLE) if isinstance(error, StoreError) else None
 
 
 def _own_query() -> bool:

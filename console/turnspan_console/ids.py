@@ -9,7 +9,7 @@ from turnspan_console.failures import FINDING, Failure
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from turnspan_clickhouse.stores import Store
+    from turnspan_clickhouse.store.client import Store
     from turnspan_records.lookup import Found
 
 

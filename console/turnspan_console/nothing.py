@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from turnspan_console.output import note
 
 if TYPE_CHECKING:
-    from turnspan_clickhouse.stores import Store
+    from turnspan_clickhouse.store.client import Store
     from turnspan_records.window import Window
 
 

@@ -11,8 +11,8 @@ from turnspan_console.failures import USAGE, Failure
 from turnspan_console.output import note
 
 if TYPE_CHECKING:
-    from turnspan_clickhouse.dsn import Dsn
-    from turnspan_clickhouse.stores import Store
+    from turnspan_clickhouse.store.client import Store
+    from turnspan_clickhouse.store.dsn import Dsn
     from turnspan_records.window import Window
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -103,8 +103,8 @@ def store_text() -> str | None:
 
 def chosen_dsn() -> Dsn:
     """The store that ``--store`` or TURNSPAN_STORE names; a usage failure when it is no DSN."""
-    from turnspan_clickhouse.dsn import parse
     from turnspan_clickhouse.errors import StoreError
+    from turnspan_clickhouse.store.dsn import parse
 
     try:
         return parse(store_text())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from turnspan_clickhouse.stores import Result
+from turnspan_clickhouse.store.client import Result
 from turnspan_console import values
 from turnspan_console.output import Output
 

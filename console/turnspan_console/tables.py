@@ -9,7 +9,7 @@ from typing import Any
 from rich.cells import cell_len
 from rich.text import Text
 
-from turnspan_clickhouse.stores import Result
+from turnspan_clickhouse.store.client import Result
 from turnspan_console import layout, styles, values
 from turnspan_console.layout import Column
 from turnspan_console.output import Output

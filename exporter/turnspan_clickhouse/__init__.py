@@ -13,6 +13,7 @@ __all__ = ["ClickHouseSpanExporter"]
 def __getattr__(name: str) -> object:
     # The exporter brings the SDK; whoever only reads does not pay for it.
     if name == "ClickHouseSpanExporter":
+        # With the exporter: the package itself is light.
         from turnspan_clickhouse.exporter import ClickHouseSpanExporter
 
         return ClickHouseSpanExporter

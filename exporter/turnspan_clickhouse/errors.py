@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from turnspan.runtime.errors import TurnspanError
+
 OTHER_COLUMNS = frozenset({10, 16, 44, 47})
 """ClickHouse's codes for a statement about columns that a table does not have, or not so."""
 
 
-class StoreError(Exception):
+class StoreError(TurnspanError):
     """A store cannot be used as asked; ``str(error)`` is one sentence with the remedy."""
 
 
@@ -51,7 +53,7 @@ class QueryError(StoreError):
         self.code = code
 
 
-class SpoolError(Exception):
+class SpoolError(TurnspanError):
     """The spool cannot take a segment now; ``str(error)`` says why."""
 
 

@@ -16,32 +16,32 @@ from dataclasses import replace
 
 from opentelemetry import context as otel_context
 from opentelemetry.sdk.trace import ReadableSpan
-from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
+from opentelemetry.sdk.trace.export import SpanExportResult
 
-from turnspan import accounts, metrics
-from turnspan.accounts import Accounts, Untold
-from turnspan.content.ledger import Ledger, ledger
-from turnspan.guard import errors, guard, logger
-from turnspan.lifecycle import processor
-from turnspan.pace import gives_way
+from turnspan.pipeline.record_exporter import RecordExporter
+from turnspan.runtime.guard import errors, guard, logger
+from turnspan.runtime.stats import Accounts, Untold
+from turnspan.runtime.throttle import gives_way
+from turnspan.tracing.content_store import StartedTurn
+from turnspan.tracing.state import current
 from turnspan.unrecorded import watch
-from turnspan_clickhouse import dsn as dsns
-from turnspan_clickhouse.background import BackgroundShipper
-from turnspan_clickhouse.batch import Batch, Clock
-from turnspan_clickhouse.blocks import blocks
 from turnspan_clickhouse.errors import SpoolError
-from turnspan_clickhouse.first_run import what_next
-from turnspan_clickhouse.migrate import SCHEMA_VERSION
-from turnspan_clickhouse.normalise import Normaliser
-from turnspan_clickhouse.normalise.answers import SharedAnswers
-from turnspan_clickhouse.preload import prepare_writing
-from turnspan_clickhouse.pricing import cost_of_call
-from turnspan_clickhouse.records import RECORDS, Definition, Message, Record
-from turnspan_clickhouse.segments import host_and_pid
-from turnspan_clickhouse.spool import Spool, SpoolWriter
-from turnspan_clickhouse.totals import Account
-from turnspan_clickhouse.unrecorded import write_unrecorded
-from turnspan_clickhouse.unwritten import ROOM_BYTES, Block, Unwritten
+from turnspan_clickhouse.files.process_names import host_and_pid
+from turnspan_clickhouse.normalise.normaliser import Normaliser
+from turnspan_clickhouse.normalise.shared_answers import SharedAnswers
+from turnspan_clickhouse.pricing.prices import cost_of_call
+from turnspan_clickhouse.rows.batch import Batch, Clock
+from turnspan_clickhouse.rows.blocks import blocks
+from turnspan_clickhouse.rows.tables import RECORDS, Definition, Message, Record
+from turnspan_clickhouse.ship.background import BackgroundShipper
+from turnspan_clickhouse.ship.first_run import what_next
+from turnspan_clickhouse.ship.preload import prepare_writing
+from turnspan_clickhouse.ship.unwritten import ROOM_BYTES, Block, Unwritten
+from turnspan_clickhouse.spool.spool import Spool, SpoolWriter
+from turnspan_clickhouse.spool.totals import Account
+from turnspan_clickhouse.spool.unrecorded_calls import write_unrecorded
+from turnspan_clickhouse.store import dsn as dsns
+from turnspan_clickhouse.store.migrations import SCHEMA_VERSION
 
 MAX_CONTENT = 2**20
 """Characters of messages that are written at once, if they are of several calls."""
@@ -54,7 +54,7 @@ _TICK_SECONDS = 0.5
 _SUPPRESS = "suppress_instrumentation"
 
 
-class ClickHouseSpanExporter(SpanExporter):
+class ClickHouseSpanExporter(RecordExporter):
     """Lands spans as ``llm_call``, ``turn_summary``, ``tool_call`` and further records.
 
     Works under any span processor. ``store`` is a DSN (else TURNSPAN_STORE, else the embedded store
@@ -74,11 +74,14 @@ class ClickHouseSpanExporter(SpanExporter):
             with contextlib.suppress(OSError):  # where that is the temporary folder
                 dsns.claim(self._dsn)
             logger.warning("%s See `turnspan doctor`.", wrong)
-        self._ledger: Ledger = ledger
+        self._state = current()
+        self._content = self._state.content
         self._spool = Spool(self._dsn.spool)
         self._writer = SpoolWriter(self._spool, self._account)
         shared = SharedAnswers(self._dsn.spool)
-        self._normaliser = Normaliser(self._ledger, project, shared=shared)
+        self._normaliser = Normaliser(
+            self._content, project, shared=shared, settings=lambda: self._state.settings
+        )
         self._clock = Clock()
         self._dropped: Counter[str] = Counter()
         self._lock = threading.Lock()
@@ -94,9 +97,9 @@ class ClickHouseSpanExporter(SpanExporter):
         self._look_anew()
         self._unrecorded = watch.total()
         self._shipper: BackgroundShipper | None = None
-        self._ledger.attach()
+        self._content.attach()
         prepare_writing()
-        metrics.use_pricer(cost_of_call)
+        self._state.metrics.pricer = cost_of_call
         self._start_threads()
 
     # -- SpanExporter ------------------
@@ -132,7 +135,7 @@ class ClickHouseSpanExporter(SpanExporter):
         when that worked and nothing was lost since the last flush, or ``sync``, that answered."""
         told, fine = self._untold.told(), True
         # The lock only then: we may be in a signal's handler.
-        if self._ledger.announced or self._unwritten.rows:
+        if self._content.told or self._unwritten.rows:
             fine = self._write_announced() is SpanExportResult.SUCCESS
         if self._shipper is not None:
             fine = self._shipper.flush(timeout_millis / 1000) and fine
@@ -157,10 +160,10 @@ class ClickHouseSpanExporter(SpanExporter):
         self._unwritten.give_up(SpoolError("the process ends"))
         landed = self._shipper is None or self._shipper.stop(timeout=5.0)
         if self.dropped() or not landed:
-            logger.warning("Turnspan has not landed everything: %s.", accounts.accounts())
+            logger.warning("Turnspan has not landed everything: %s.", self._state.stats.accounts())
         self._writer.close()
         self._tell_unrecorded()
-        self._ledger.detach()
+        self._content.detach()
 
     # -- accounts ------------------
 
@@ -209,10 +212,10 @@ class ClickHouseSpanExporter(SpanExporter):
 
     def _account(self) -> Account:
         """What this process says of itself, for others to read."""
-        running = processor()
+        running = self._state.stats.pipeline
         if running is None or running.exporter is not self:
             return Account(0, self.dropped())
-        return Account(running.queued(), accounts.dropped())
+        return Account(running.queued(), self._state.stats.dropped())
 
     def _tell_unrecorded(self) -> None:
         """Write down what the process saw that nothing records, if that is more than before."""
@@ -231,7 +234,7 @@ class ClickHouseSpanExporter(SpanExporter):
         self._dropped = Counter()
         self._failing = self._losing = False
         self._unwritten.forget()
-        self._ledger.after_fork()
+        self._content.after_fork()
         self._writer.after_fork()
         self._look_anew()
         self._normaliser.after_fork()
@@ -251,22 +254,20 @@ class ClickHouseSpanExporter(SpanExporter):
             return self._write(batch)
 
     def _add_announced(self, batch: Batch, spans: Sequence[ReadableSpan]) -> None:
-        """Add what has been told beside spans: turns that have begun and not ended, judgments."""
-        begun = self._ledger.take_started()
-        ended = {s.context.span_id for s in spans if s.context is not None} if begun else ()
-        for started in begun:
-            if started.span_id in ended:
+        """Add what was told beside spans; of turns that have begun, those that have not ended."""
+        facts = self._content.take_facts()
+        ended = {s.context.span_id for s in spans if s.context is not None} if facts else ()
+        for fact in facts:
+            passing = isinstance(fact, StartedTurn)
+            if isinstance(fact, StartedTurn) and fact.span_id in ended:
                 continue
             try:
-                self._normaliser.running(started, batch)
-            except BaseException as error:  # noqa: BLE001  a poison turn costs only its running row
-                errors.record("normalise.running", error)
-        for judgment in self._ledger.take_judgments():
-            try:
-                self._normaliser.judged(judgment, batch)
-            except BaseException as error:  # noqa: BLE001  a poison judgment costs only itself
-                errors.record("normalise.judged", error, accounted=True)
-                self._dropped["normalise_failed"] += 1
+                self._normaliser.fact(fact, batch)
+            except BaseException as error:  # noqa: BLE001  a poison fact costs only itself
+                # Of a turn that runs, only that it does: its row follows when it ends.
+                errors.record("normalise.fact", error, accounted=not passing)
+                if not passing:
+                    self._dropped["normalise_failed"] += 1
 
     def _write(self, batch: Batch, kinds: Sequence[type[Record]] = RECORDS) -> SpanExportResult:
         """Write a batch's rows of these kinds, and take them out of it, and what waits."""
@@ -339,7 +340,7 @@ class ClickHouseSpanExporter(SpanExporter):
         while not closed.wait(_TICK_SECONDS):
             try:
                 self._write_announced()
-                self._ledger.sweep()
+                self._content.sweep()
                 self._writer.tell()
                 self._tell_unrecorded()
             except BaseException as error:  # noqa: BLE001  the thread must live on

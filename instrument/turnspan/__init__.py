@@ -11,22 +11,25 @@ def answer(question: str) -> str: ...
 
 from __future__ import annotations
 
-from turnspan.context import active_turn
+from turnspan._version import __version__ as __version__
+from turnspan.annotations import annotate, evaluation
 from turnspan.decorators import agent, step, tool, workflow
-from turnspan.evaluations import evaluation
 from turnspan.inference import inference
 from turnspan.instrumentation import instrument, uninstrument
-from turnspan.judgments import annotate
-from turnspan.lifecycle import FlushResult, configure, flush, shutdown
+from turnspan.lifecycle import Recorder, configure, flush, shutdown
 from turnspan.propagation import extract, inject
+from turnspan.runtime.errors import TurnspanError
+from turnspan.runtime.stats import FlushResult
 from turnspan.sessions import session
-from turnspan.turn import NO_TURN, Turn
-
-__version__ = "0.1.0"
+from turnspan.tracing.context import active_turn
+from turnspan.turn.turn import NO_TURN, Turn
+from turnspan.wiring import wire
 
 __all__ = [
     "FlushResult",
+    "Recorder",
     "Turn",
+    "TurnspanError",
     "agent",
     "annotate",
     "configure",
@@ -44,6 +47,9 @@ __all__ = [
     "uninstrument",
     "workflow",
 ]
+
+
+wire()
 
 
 def current_turn() -> Turn:

@@ -16,7 +16,7 @@ from opentelemetry.sdk._configuration import (  # the official distro's base too
 )
 
 from turnspan.config import logger
-from turnspan.patching.installed import disabled, distribution_of
+from turnspan.patching.third_party import disabled, distribution_of
 
 _EXPORTERS = "OTEL_TRACES_EXPORTER"
 
@@ -33,6 +33,7 @@ class TurnspanDistro(BaseDistro):  # type: ignore[misc]
         """Load an instrumentation, unless another one records the same calls."""
         name = distribution_of(entry_point)
         if self._left_off is None:
+            # With the instrumentors, when they are asked for.
             from turnspan.instrumentation import plan
 
             self._left_off = {
@@ -60,9 +61,10 @@ class TurnspanConfigurator(_OTelSDKConfigurator):
         from opentelemetry._logs import get_logger_provider
         from opentelemetry.metrics import get_meter_provider
 
-        from turnspan.backends import named
-        from turnspan.bounded import bound_the_rest
+        # Only where the environment switches recording on.
         from turnspan.lifecycle import configure
+        from turnspan.pipeline.backends import named
+        from turnspan.pipeline.other_backends import bound_the_rest
 
         text = os.environ.get(_EXPORTERS, "turnspan")
         try:

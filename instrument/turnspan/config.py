@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
+from turnspan.runtime.errors import ConfigError
+
 logger = logging.getLogger("turnspan")
 
 RedactHook = Callable[[str, str], "str | None"]
@@ -20,10 +22,6 @@ RedactHook = Callable[[str, str], "str | None"]
 
 CAPTURE_ON_SPANS: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 EMIT_EVENT: Final = "OTEL_INSTRUMENTATION_GENAI_EMIT_EVENT"
-
-
-class ArgumentError(ValueError):
-    """What code gave cannot be used; what the environment says is never a reason to raise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +144,7 @@ def resolve(arguments: Mapping[str, Any], environ: Mapping[str, str] | None = No
     """Resolve arguments (``None`` = not given), environment and defaults into Settings.
 
     Raises:
-        ValueError: an argument is of the wrong type or out of range.
+        ConfigError: an argument is of the wrong type or out of range.
     """
     environ = os.environ if environ is None else environ
     values: dict[str, Any] = {}
@@ -180,34 +178,45 @@ _said: set[tuple[str, str]] = set()
 def _checked(name: str, value: Any, default: Any) -> Any:
     if name == "redact":
         if not callable(value):
-            raise ValueError("redact must be a function (text, where) -> text")
+            raise ConfigError("redact must be a function (text, where) -> text")
         return value
     if isinstance(default, bool):
         if not isinstance(value, bool):
-            raise ValueError(f"{name} must be True or False, not {value!r}")
+            raise ConfigError(f"{name} must be True or False, not {value!r}")
         return value
     if name == "content_limit_bytes" and type(value) is int and not value:
         return 0
     if isinstance(default, (int, float)):
         if isinstance(value, bool) or not isinstance(value, (int, float)) or value <= 0:
-            raise ValueError(f"{name} must be a number above 0, not {value!r}")
+            raise ConfigError(f"{name} must be a number above 0, not {value!r}")
         return type(default)(value)
     if not isinstance(value, str):
-        raise ValueError(f"{name} must be text, not {value!r}")
+        raise ConfigError(f"{name} must be text, not {value!r}")
     return value
 
 
 SETTING_NAMES: Final = tuple(f.name for f in fields(Settings))
 
 _active = resolve({})
+activated: Callable[[Settings], None] | None = None
+"""Told of the settings that are put in force."""
+look_up: Callable[[], Settings] | None = None
+"""Finds the settings of the current recorder, where a process has several."""
 
 
 def active() -> Settings:
-    """The settings in force; before ``configure`` those of the environment."""
+    """The settings in force here; before ``configure`` those of the environment."""
+    return _active if look_up is None else look_up()
+
+
+def of_process() -> Settings:
+    """The settings of the process's default recorder."""
     return _active
 
 
 def activate(settings: Settings) -> None:
-    """Put settings in force for the process."""
+    """Put settings in force for the process's default recorder."""
     global _active
     _active = settings
+    if activated is not None:
+        activated(settings)

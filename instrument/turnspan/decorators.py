@@ -13,16 +13,20 @@ from typing import Any, Final, Generic, TypeVar, cast, overload
 
 from opentelemetry.trace import Span
 
-from turnspan import agents, config, recording, semconv
-from turnspan.agents import TurnRecording
-from turnspan.arguments import Parameters, attributes_of, first_line, name_of, number_of, text_of
-from turnspan.blocks import OpenBlocks
-from turnspan.guard import errors, guard
-from turnspan.joined import join
-from turnspan.recording import SpanRecording
-from turnspan.tools import ToolRecording, begin_tool
-from turnspan.turn import NO_TURN, Turn
-from turnspan.wrapping import NO_RECORDING, Begin, Recording, wrap
+from turnspan import config, semconv
+from turnspan.content.given_values import attributes_of, number_of, text_of
+from turnspan.runtime.guard import errors, guard
+from turnspan.tracing import agent_recording, recording
+from turnspan.tracing.agent_recording import TurnRecording
+from turnspan.tracing.arguments import Parameters, first_line, name_of
+from turnspan.tracing.block_stack import OpenBlocks
+from turnspan.tracing.function_wrapper import wrap
+from turnspan.tracing.recording import SpanRecording
+from turnspan.tracing.recording_protocol import NO_RECORDING, Begin, Recording
+from turnspan.tracing.state import another_one
+from turnspan.tracing.tool_recording import ToolRecording, begin_tool
+from turnspan.tracing.tool_runner import join
+from turnspan.turn.turn import NO_TURN, Turn
 
 _DESCRIPTORS: Final = (
     classmethod,
@@ -41,6 +45,7 @@ class Scope(Generic[Handle]):
     def __init__(self, name: str | None, attributes: Mapping[str, Any] | None) -> None:
         self._name = name or ""
         self._attributes = attributes_of(attributes)
+        self._state = another_one()
         self._blocks: OpenBlocks[tuple[Recording, object | None]] = OpenBlocks()
 
     def __call__(self, func: F) -> F:
@@ -123,8 +128,8 @@ class AgentScope(Scope[Turn]):
         return NO_RECORDING, NO_TURN
 
     def _start(self, name: str, user_message: Any) -> TurnRecording:
-        return agents.begin_turn(
-            name, self._version, self._max_rounds, user_message, self._attributes
+        return agent_recording.begin_turn(
+            name, self._version, self._max_rounds, user_message, self._attributes, self._state
         )
 
 
@@ -205,6 +210,7 @@ class ToolScope(Scope[ToolHandle]):
             tool_type=self._type,
             arguments=arguments,
             attributes=self._attributes,
+            state=self._state,
         )
 
 
@@ -248,7 +254,7 @@ class StepScope(Scope[StepHandle]):
 
     def _start(self, name: str) -> SpanRecording:
         attributes = {semconv.STEP_NAME: name, **self._attributes}
-        return recording.begin_span(name or "step", attributes)
+        return recording.begin_span(name or "step", attributes, self._state)
 
 
 class WorkflowScope(StepScope):
@@ -260,7 +266,7 @@ class WorkflowScope(StepScope):
             attributes[semconv.WORKFLOW_NAME] = name
         attributes.update(self._attributes)
         return recording.begin_span(
-            f"invoke_workflow {name}" if name else "invoke_workflow", attributes
+            f"invoke_workflow {name}" if name else "invoke_workflow", attributes, self._state
         )
 
 
@@ -282,10 +288,13 @@ def agent(name: Any = None, **options: Any) -> Any:
 
     Args:
         name: the agent's name.
-        version: the agent's version.
-        max_rounds: a budget of model calls; reaching it while the model still asks for tools is
-            the stop reason ``round_cap``. Turnspan only reports it, it does not enforce it.
-        attributes: span attributes of your own.
+
+    Keyword Args:
+        version (str): the agent's version.
+        max_rounds (int | None): a budget of model calls. A turn that has used it up while the model
+            still asks for tools has the stop reason ``round_cap``; Turnspan reports that, and does
+            not enforce it.
+        attributes (Mapping[str, Any] | None): span attributes of your own.
     """
     return _decorate(AgentScope, name, options)
 
@@ -305,8 +314,19 @@ def tool(
 def tool(name: Any = None, **options: Any) -> Any:
     """Record an executed tool: an ``execute_tool`` span and a ``tool_call`` record.
 
-    As a context manager it gives a handle whose ``result`` you set. ``call_id`` is the model's id
-    of the call; left out, it is found by name and arguments among the calls the model asked for.
+    As a decorator it records the function's arguments and what it returns. As a context manager it
+    gives a handle whose ``result`` you set.
+
+    Args:
+        name: the tool's name; a decorated function's own name unless given.
+
+    Keyword Args:
+        call_id (str): the model's id of the call; left out, it is found by name and arguments among
+            the calls that the model asked for.
+        arguments (Any): what the tool was called with, where it is used as a context manager.
+        description (str): what the tool does.
+        type (str): the kind of tool, in the words of the GenAI conventions.
+        attributes (Mapping[str, Any] | None): span attributes of your own.
     """
     return _decorate(ToolScope, name, options)
 

@@ -7,30 +7,25 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, Final, cast
 
-from opentelemetry import trace
+from opentelemetry import context as otel_context
 
-from turnspan import metrics, semconv
-from turnspan.arguments import label_of, text_of
-from turnspan.content.snapshot import FrozenHistory, FrozenOnce, freeze, freeze_fields
-from turnspan.guard import guard
-from turnspan.patching.call import ABANDONED, COMPLETE, Call, begin
-from turnspan.patching.endpoint import UNFINISHED, Accumulator, Reply, write_usage
-from turnspan.patching.parameters import describe
-from turnspan.spans import tracer_of
-from turnspan.turn import ToolRequest, Usage
+from turnspan import semconv
+from turnspan.content.frozen_history import FrozenHistory, FrozenOnce
+from turnspan.content.given_values import label_of, text_of
+from turnspan.content.snapshot import freeze, freeze_fields
+from turnspan.runtime.guard import guard
+from turnspan.tracing.begin_call import begin
+from turnspan.tracing.endpoint import UNFINISHED, Accumulator, Reply, write_usage
+from turnspan.tracing.model_call import ABANDONED, COMPLETE, Call
+from turnspan.tracing.request_parameters import describe
+from turnspan.tracing.state import another_one, current, within
+from turnspan.turn.turn import ToolRequest, Usage
 
 _OPENAI: Final = "openai.chat"
 _GENAI: Final = "genai"
 _GUARD = guard("inference")
 
 _FREEZERS: Final = {"messages": FrozenHistory().freeze, "tools": FrozenOnce().freeze}
-_tracer = tracer_of(semconv.SCOPE_MANUAL, None)
-
-
-def use_tracer_provider(provider: trace.TracerProvider | None) -> None:
-    """Record under this provider; ``None`` means the global one, whatever it becomes."""
-    global _tracer
-    _tracer = tracer_of(semconv.SCOPE_MANUAL, provider)
 
 
 def inference(
@@ -75,7 +70,7 @@ def inference(
 class Inference:
     """A model call recorded by hand; its span ends with the ``with`` block."""
 
-    __slots__ = ("_body", "_call", "_first", "_manual", "_parts", "_target")
+    __slots__ = ("_body", "_call", "_first", "_manual", "_parts", "_state", "_target")
 
     def __init__(self, target: dict[str, Any], manual: _Manual, body: dict[str, Any]) -> None:
         self._target = target
@@ -84,6 +79,7 @@ class Inference:
         self._call: Call | None = None
         self._parts: list[str] | None = None
         self._first: float | None = None
+        self._state = another_one()
 
     def response(
         self,
@@ -131,7 +127,7 @@ class Inference:
                 self._parts = []
                 self._first = time.perf_counter()
                 if self._call is not None:
-                    self._call.chunks = metrics.clock()
+                    self._call.chunks = self._call.state.metrics.clock()
             elif self._call is not None and self._call.chunks is not None:
                 self._call.chunks.append(time.perf_counter())
             if text:
@@ -141,7 +137,13 @@ class Inference:
         with _GUARD:
             manual = self._manual
             manual.choose_dialect(self._body)
-            self._call = begin(_tracer, manual, self._target, self._body, stream=False)
+            state = self._state or current()
+            token = otel_context.attach(within(otel_context.get_current(), state))
+            try:
+                tracer = state.tracer(semconv.SCOPE_MANUAL)
+                self._call = begin(tracer, manual, self._target, self._body, stream=False)
+            finally:
+                otel_context.detach(token)
             if self._call is not None:
                 self._call.enter()
         return self

@@ -14,18 +14,18 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from turnspan.guard import guard
-from turnspan.patching.installed import OURS, Choice, Enabled, Wanted, choose, disabled, packages
+from turnspan.patching.third_party import OURS, Choice, Enabled, Wanted, choose, disabled, packages
+from turnspan.runtime.guard import guard
 
 if TYPE_CHECKING:
     from opentelemetry.trace import TracerProvider
 
 _INSTRUMENTORS: Final = (
-    ("openai", "turnspan.providers.openai", "OpenAIInstrumentor"),
-    ("anthropic", "turnspan.providers.anthropic", "AnthropicInstrumentor"),
-    ("google_genai", "turnspan.providers.google_genai", "GoogleGenAIInstrumentor"),
-    ("litellm", "turnspan.providers.litellm", "LiteLLMInstrumentor"),
-    ("mcp", "turnspan.providers.mcp", "McpInstrumentor"),
+    ("openai", "turnspan.providers.openai.instrumentor", "OpenAIInstrumentor"),
+    ("anthropic", "turnspan.providers.anthropic.instrumentor", "AnthropicInstrumentor"),
+    ("google_genai", "turnspan.providers.google_genai.instrumentor", "GoogleGenAIInstrumentor"),
+    ("litellm", "turnspan.providers.litellm.instrumentor", "LiteLLMInstrumentor"),
+    ("mcp", "turnspan.providers.mcp.instrumentor", "McpInstrumentor"),
     ("threads", "turnspan.patching.threads", "ThreadingInstrumentor"),
 )
 
@@ -45,18 +45,40 @@ class Instrumentor(Protocol):
     missing: Any
 
     @property
-    def is_instrumented_by_opentelemetry(self) -> bool: ...
-    @property
-    def imported(self) -> bool: ...
-    @property
-    def refusal(self) -> str: ...
-    @property
-    def version(self) -> str: ...
+    def is_instrumented_by_opentelemetry(self) -> bool:
+        """Whether it is on."""
+        ...
 
-    def instrument(self, **kwargs: Any) -> Any: ...
-    def uninstrument(self, **kwargs: Any) -> Any: ...
-    def instrumentation_dependencies(self) -> Collection[str]: ...
-    def use_default_provider(self, provider: TracerProvider | None) -> None: ...
+    @property
+    def imported(self) -> bool:
+        """Whether the application has imported the library."""
+        ...
+
+    @property
+    def refusal(self) -> str:
+        """Why it could not be put on; empty if it could."""
+        ...
+
+    @property
+    def version(self) -> str:
+        """The library's version; empty where it is not installed."""
+        ...
+
+    def instrument(self, **kwargs: Any) -> Any:
+        """Put it on."""
+        ...
+
+    def uninstrument(self, **kwargs: Any) -> Any:
+        """Take it off."""
+        ...
+
+    def instrumentation_dependencies(self) -> Collection[str]:
+        """The versions it is made for."""
+        ...
+
+    def use_default_provider(self, provider: TracerProvider | None) -> None:
+        """Record under this provider."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +103,7 @@ def instrument(
     only: Iterable[str] | None = None,
     exclude: Iterable[str] = (),
 ) -> list[Instrumented]:
-    """Record the calls of every GenAI library that is installed; says what it did.
+    """Record the calls of every GenAI library that is installed; returns what it did.
 
     Ours record the SDKs of OpenAI, Anthropic and Google, LiteLLM, and the tools of MCP servers;
     every other library is recorded by the installed OpenTelemetry instrumentation of it, one a

@@ -2,376 +2,356 @@
 
 from __future__ import annotations
 
-import atexit
-import sys
+import functools
 import threading
-import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
+from opentelemetry import context as otel_context
 from opentelemetry import trace
 
-from turnspan import config, metrics
-from turnspan.accounts import Accounts, Untold, accounts, dropped
-from turnspan.config import ArgumentError, RedactHook, Settings, logger
-from turnspan.forks import in_child
-from turnspan.guard import errors, guard
-from turnspan.program import with_project
+from turnspan import config, decorators
+from turnspan.annotations import annotate, evaluation
+from turnspan.config import RedactHook, Settings, logger
+from turnspan.inference import inference
+from turnspan.pipeline.open_recorders import OpenRecorders
+from turnspan.pipeline.outlets import Outlets
+from turnspan.pipeline.program import with_project
+from turnspan.runtime.errors import ConfigError
+from turnspan.runtime.guard import guard
+from turnspan.runtime.stats import Accounts, FlushResult, Untold
+from turnspan.sessions import session
+from turnspan.tracing.recording import detach
+from turnspan.tracing.state import State, another, default, in_force, within
 from turnspan.unrecorded import watch
 
 if TYPE_CHECKING:
     from opentelemetry._logs import LoggerProvider
     from opentelemetry.metrics import MeterProvider
-    from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import SpanExporter
 
-    from turnspan.bounded import BoundedProcessor
-    from turnspan.leaving import Leaving
-    from turnspan.pipeline import RecordProcessor
+    from turnspan.pipeline.processor import RecordProcessor
 
+_AGAIN: Final = (
+    "turnspan.configure() was called again: store, exporters and provider stay as they are; call "
+    "turnspan.shutdown() first to change them."
+)
+_CANNOT: Final = "Turnspan cannot be set up and records nothing: %s: %s. See `turnspan doctor`."
 
-@dataclass(frozen=True, slots=True)
-class FlushResult:
-    """What a flush achieved."""
-
-    ok: bool
-    """Whether all recorded before it is where it was to bring it (see ``flush``), and nothing
-    recorded since the last flush that answered was lost, for any reason."""
-    remaining: int
-    """Spans queued or records spooled that have not landed, also those other processes have spooled
-    meanwhile (an embedded store lands them when a reader opens it, so for it only what is not yet
-    in the spool counts)."""
-    dropped: Mapping[str, int] = field(default_factory=dict[str, int])
-    """Spans and records lost so far in this process, by reason."""
-    accounts: Accounts = field(default_factory=Accounts)
-    """What became of everything: the same figures as the metrics and ``turnspan status``."""
-
-    def __bool__(self) -> bool:
-        return self.ok
+C = TypeVar("C", bound=Callable[..., Any])
 
 
 class Recorder:
-    """What ``configure`` set up; one a process."""
+    """Records into one store, under one TracerProvider, with settings of its own.
 
-    def __init__(self) -> None:
-        self.lock = threading.RLock()
-        self.provider: TracerProvider | None = None
-        self.owns_provider = False
-        self.processor: RecordProcessor | None = None
-        self.former: RecordProcessor | None = None
-        """The one that was shut down: what comes too late is counted there."""
-        self.others: list[BoundedProcessor] = []
-        self.leaving: Leaving | None = None
-        self.untold = Untold(self.lost)
+    ``turnspan.configure``, ``flush`` and ``shutdown`` are the methods of a process's default
+    recorder. Further ones record side by side with it: what happens inside ``active()``, or inside
+    a function that is decorated with one of its own decorators, is theirs, in whatever thread or
+    task.
 
-    def lost(self) -> dict[str, int]:
-        """All that is lost by now; of other backends the spans that they refused."""
-        return {**dropped(), "refused": sum(one.quiet.failed for one in self.others)}
+        second = turnspan.Recorder()
+        second.configure(service_name="judge", store="chdb:///var/lib/judge")
 
+        @second.agent
+        def judge(answer: str) -> str: ...
 
-_recorder = Recorder()
-
-
-def _after_fork() -> None:
-    _recorder.lock = threading.RLock()
-    _recorder.untold.reset()
-    if _recorder.leaving is not None and _recorder.processor is not None:
-        _recorder.leaving.forked()
-
-
-def _child_records() -> None:
-    _recorder.untold.reset()
-    if _recorder.leaving is not None:
-        _recorder.leaving.watch()
-
-
-in_child(_after_fork)
-
-
-def configure(
-    *,
-    service_name: str | None = None,
-    project: str | None = None,
-    environment: str | None = None,
-    store: str | None = None,
-    exporters: Sequence[str | SpanExporter] | None = None,
-    capture_content: bool | None = None,
-    capture_media: bool | None = None,
-    content_limit_bytes: int | None = None,
-    redact: RedactHook | None = None,
-    mask_secrets: bool | None = None,
-    classify_intent: bool | None = None,
-    emit_events: bool | None = None,
-    tracer_provider: trace.TracerProvider | None = None,
-    meter_provider: MeterProvider | None = None,
-    logger_provider: LoggerProvider | None = None,
-    resource_attributes: Mapping[str, Any] | None = None,
-    flush_interval: float | None = None,
-    queue_size: int | None = None,
-    batch_size: int | None = None,
-) -> None:
-    """Start recording. An argument beats its environment variable, which beats the default.
-
-    Works beside a TracerProvider that the application already has (``tracer_provider``, or the
-    global one): records are added to it and its own exporters are left alone. Without one, a
-    provider is made from the standard ``OTEL_*`` variables. Ids come from the system's random
-    source either way, so ``random.seed`` never makes two alike. Calling it again while recording
-    changes the content settings only, and says so in the log when more was asked.
-
-    Args:
-        service_name: else OTEL_SERVICE_NAME or OTEL_RESOURCE_ATTRIBUTES, else the program's name.
-        project: groups records in the store; the service's name when empty.
-        environment: ``deployment.environment.name``.
-        store: a DSN, else TURNSPAN_STORE, else the embedded store in the user's data folder.
-        exporters: names (``turnspan``, ``otlp``, ``console``, any installed entry point) or
-            exporter objects; else OTEL_TRACES_EXPORTER, else ``turnspan`` and, where an OTLP
-            endpoint is set, ``otlp``.
-        capture_content: False records no content, only tokens, cost, latency and stop reasons.
-        capture_media: record the bytes of images and files, not only hash, size and type.
-        content_limit_bytes: cut what is longer, by message part, argument and result; 0: never.
-        redact: ``redact(text, where) -> text``; sees every text before it is written anywhere.
-        mask_secrets: mask secrets of well-known shapes (default True).
-        classify_intent: give a turn without an intent one by keywords.
-        emit_events: also emit model calls and their exceptions as log events of the conventions.
-        tracer_provider: the provider to add to, instead of the global one.
-        meter_provider: where metrics go, instead of the global one; none is made here.
-        logger_provider: where events go, instead of the global one; none is made here.
-        resource_attributes: more attributes of a provider that is made here.
-        flush_interval: seconds between two writes to the spool.
-        queue_size: finished spans kept in memory at most.
-        batch_size: finished spans that trigger a write before the interval is over.
-
-    Whatever the environment says (a variable that is not understood, no home folder, a disk that
-    cannot be written) is logged in a line, which ``turnspan doctor`` explains, and stops nothing.
-
-    Raises:
-        ValueError: an argument is of the wrong type, no DSN, or names an unknown exporter.
+        with second.active():
+            client.chat.completions.create(...)
     """
-    settings = config.resolve(
-        {
-            "project": project,
-            "capture_content": capture_content,
-            "capture_media": capture_media,
-            "content_limit_bytes": content_limit_bytes,
-            "redact": redact,
-            "mask_secrets": mask_secrets,
-            "classify_intent": classify_intent,
-            "emit_events": emit_events,
-            "flush_interval": flush_interval,
-            "queue_size": queue_size,
-            "batch_size": batch_size,
-        }
-    )
-    with _recorder.lock:
-        config.activate(settings)
-        if not settings.enabled:
-            logger.info("OTEL_SDK_DISABLED is true: Turnspan records nothing.")
+
+    def __init__(self, _state: State | None = None) -> None:
+        self.state: Final = another() if _state is None else _state
+        """What its recordings read (not part of the public API)."""
+        self._is_default = _state is default
+        self._lock = threading.RLock()
+        self._outlets = Outlets(self.state.stats)
+        self._untold = Untold(self._lost)
+        self.agent: Final = self._own(decorators.agent)
+        self.tool: Final = self._own(decorators.tool)
+        self.workflow: Final = self._own(decorators.workflow)
+        self.step: Final = self._own(decorators.step)
+        self.session: Final = self._own(session)
+        self.inference: Final = self._own(inference)
+        self.annotate: Final = self._own(annotate)
+        self.evaluation: Final = self._own(evaluation)
+
+    @property
+    def records(self) -> bool:
+        """Whether it lands records now."""
+        return self._outlets.processor is not None
+
+    @property
+    def processor(self) -> RecordProcessor | None:
+        """What lands its records, while recording."""
+        return self._outlets.processor
+
+    def _own(self, function: C) -> C:
+        """A function of the module's whose recordings are this recorder's."""
+        if self._is_default:
+            return function
+
+        @functools.wraps(function)
+        def inner(*args: Any, **kwargs: Any) -> Any:
+            with self.active():
+                return function(*args, **kwargs)
+
+        return cast("C", inner)
+
+    def configure(
+        self,
+        *,
+        service_name: str | None = None,
+        project: str | None = None,
+        environment: str | None = None,
+        store: str | None = None,
+        exporters: Sequence[str | SpanExporter] | None = None,
+        capture_content: bool | None = None,
+        capture_media: bool | None = None,
+        content_limit_bytes: int | None = None,
+        redact: RedactHook | None = None,
+        mask_secrets: bool | None = None,
+        classify_intent: bool | None = None,
+        emit_events: bool | None = None,
+        tracer_provider: trace.TracerProvider | None = None,
+        meter_provider: MeterProvider | None = None,
+        logger_provider: LoggerProvider | None = None,
+        resource_attributes: Mapping[str, Any] | None = None,
+        flush_interval: float | None = None,
+        queue_size: int | None = None,
+        batch_size: int | None = None,
+    ) -> None:
+        """Start recording. An argument beats its environment variable, which beats the default.
+
+        Works beside a TracerProvider that the application already has (``tracer_provider``, or the
+        global one): records are added to it and its own exporters are left alone. Without one, a
+        provider is made from the standard ``OTEL_*`` variables. Ids come from the system's random
+        source either way, so ``random.seed`` never makes two alike. Calling it again while
+        recording changes the content settings only, and says so in the log when more was asked.
+
+        Args:
+            service_name: else OTEL_SERVICE_NAME or OTEL_RESOURCE_ATTRIBUTES, else the program's
+                name.
+            project: groups records in the store; the service's name when empty.
+            environment: ``deployment.environment.name``.
+            store: a DSN, else TURNSPAN_STORE, else the embedded store in the user's data folder.
+            exporters: names (``turnspan``, ``otlp``, ``console``, any installed entry point) or
+                exporter objects; else OTEL_TRACES_EXPORTER, else ``turnspan`` and, where an OTLP
+                endpoint is set, ``otlp``.
+            capture_content: False records no content, only tokens, cost, latency and stop reasons.
+            capture_media: record the bytes of images and files, not only hash, size and type.
+            content_limit_bytes: cut what is longer, by message part, argument and result; 0: never.
+            redact: ``redact(text, where) -> text``; sees every text before it is written anywhere.
+            mask_secrets: mask secrets of well-known shapes (default True).
+            classify_intent: give a turn without an intent one by keywords.
+            emit_events: also emit model calls and their exceptions as log events of the
+                conventions.
+            tracer_provider: the provider to add to, instead of the global one.
+            meter_provider: where metrics go, instead of the global one; none is made here.
+            logger_provider: where events go, instead of the global one; none is made here.
+            resource_attributes: more attributes of a provider that is made here.
+            flush_interval: seconds between two writes to the spool.
+            queue_size: finished spans kept in memory at most.
+            batch_size: finished spans that trigger a write before the interval is over.
+
+        Whatever the environment says (a variable that is not understood, no home folder, a disk
+        that cannot be written) is logged in a line, which ``turnspan doctor`` explains, and stops
+        nothing.
+
+        Raises:
+            ConfigError: an argument is of the wrong type, no DSN, or names an unknown exporter (a
+                ``ValueError``).
+        """
+        settings = config.resolve(
+            {
+                "project": project,
+                "capture_content": capture_content,
+                "capture_media": capture_media,
+                "content_limit_bytes": content_limit_bytes,
+                "redact": redact,
+                "mask_secrets": mask_secrets,
+                "classify_intent": classify_intent,
+                "emit_events": emit_events,
+                "flush_interval": flush_interval,
+                "queue_size": queue_size,
+                "batch_size": batch_size,
+            }
+        )
+        if self.state.stand_in is not None:
+            self._configure_test(settings)
             return
-        if _recorder.processor is not None or _recorder.others:
-            config.activate(with_project(settings, _recorder.provider))
-            if store is not None or exporters is not None or tracer_provider is not None:
-                logger.warning(
-                    "turnspan.configure() was called again: store, exporters and provider stay as "
-                    "they are; call turnspan.shutdown() first to change them."
-                )
-            return
+        with self._lock, self.active():
+            self._use(settings)
+            if not settings.enabled:
+                logger.info("OTEL_SDK_DISABLED is true: Turnspan records nothing.")
+            elif self._outlets.are_open:
+                self._use(with_project(settings, self._outlets.providers.current))
+                if store is not None or exporters is not None or tracer_provider is not None:
+                    logger.warning(_AGAIN)
+            else:
+                described = (service_name, environment, resource_attributes)
+                self._start(settings, store, exporters, tracer_provider, described)
+                self.state.metrics.use(meter_provider)
+                self.state.logger_provider = logger_provider
+
+    def _start(
+        self,
+        settings: Settings,
+        store: str | None,
+        exporters: Sequence[str | SpanExporter] | None,
+        given: trace.TracerProvider | None,
+        described: tuple[str | None, str | None, Mapping[str, Any] | None],
+    ) -> None:
+        """Begin to record. ``described`` are the service's name, the environment and further
+        attributes of a provider that is made here."""
         try:
-            from turnspan import backends  # the SDK, which may refuse to be imported
+            from turnspan.pipeline import backends  # the SDK, which may refuse to be imported
 
             backends.check(exporters)
+            made = self._outlets.providers.made
             provider, owned = backends.provider_of(
-                tracer_provider, service_name, environment, resource_attributes
+                given, *described, made=made, globally=self._is_default
             )
-            _recorder.provider, _recorder.owns_provider = provider, owned
-            config.activate(with_project(settings, provider))
+            self._outlets.providers.use(provider, owned=owned)
+            self._use(with_project(settings, provider))
             named = backends.chosen(owned) if exporters is None else exporters
-            _add_exporters(provider, named, settings, store)
-            _recorder.former = None
-            _recorder.untold.reset()
-            use_tracer_provider(tracer_provider)
-            metrics.use_meter_provider(meter_provider)
-            if logger_provider is not None or "turnspan.events" in sys.modules:
-                from turnspan import events
-
-                events.use_logger_provider(logger_provider)
-            _watch_the_end()
+            self._outlets.open(named, settings, store, self._child_records)
+            self.state.closed, self.state.late = False, 0
+            self._untold.reset()
+            self._record_under(given if self._is_default else provider)
+            open_recorders.opened(self)
             watch.start()
-        except ArgumentError:
+        except ConfigError:
             raise
         except Exception as error:  # noqa: BLE001  what else the environment may do
-            logger.warning(
-                "Turnspan cannot be set up and records nothing: %s: %s. See `turnspan doctor`.",
-                type(error).__name__,
-                error,
-            )
+            logger.warning(_CANNOT, type(error).__name__, error)
 
-
-def _watch_the_end() -> None:
-    from turnspan.leaving import Leaving
-
-    atexit.register(_at_exit)
-    if _recorder.leaving is None:
-        _recorder.leaving = Leaving(_write_out)
-    _recorder.leaving.watch()
-
-
-def use_tracer_provider(provider: trace.TracerProvider | None) -> None:
-    """Have everything of ours record under this provider; ``None`` is the global one."""
-    from turnspan import instrumentation, recording
-    from turnspan.inference import use_tracer_provider
-
-    recording.use_tracer_provider(provider)
-    use_tracer_provider(provider)
-    instrumentation.use_tracer_provider(provider)
-
-
-def _add_exporters(
-    provider: TracerProvider,
-    exporters: Sequence[str | SpanExporter],
-    settings: Settings,
-    store: str | None,
-) -> None:
-    from turnspan import backends
-    from turnspan.pipeline import RecordProcessor
-
-    for item in exporters:
-        exporter = backends.load(item, store) if isinstance(item, str) and item != "none" else item
-        if exporter is None or isinstance(exporter, str):
-            continue
-        if item == backends.RECORDS or hasattr(exporter, "remaining"):
-            processor = RecordProcessor(
-                exporter,
-                queue_size=settings.queue_size,
-                batch_size=settings.batch_size,
-                flush_interval=settings.flush_interval,
-                child_records=_child_records,
-            )
-            _recorder.processor = processor
-            provider.add_span_processor(processor)
-        else:
-            from turnspan.bounded import BoundedProcessor
-
-            batch = BoundedProcessor(exporter)
-            _recorder.others.append(batch)
-            provider.add_span_processor(batch)
-
-
-def flush(timeout: float = 30.0, *, local: bool = False) -> FlushResult:
-    """Land what has been recorded; ``timeout`` in seconds. Never raises.
-
-    For a server store this waits until the rows are in ClickHouse, for the embedded store until
-    they are in the spool, durable, for the next reader to load.
-
-    With ``local`` it returns as soon as they are on the local disk, synced, so that a power cut
-    does not take them either: no network, milliseconds. It is for processes that are frozen or
-    ended without notice; this process goes on shipping, or the next one does, or ``turnspan ship``.
-    Of the accounts only ``queued`` and ``dropped`` are counted then.
-
-    ``ok`` says that all recorded before is there now, and that nothing recorded since the last
-    flush (of either kind, whatever that one answered) was lost: dropped, also in the background and
-    before this was called, for any of ``turnspan.accounts.REASONS``; refused by the store for good;
-    or refused by another backend that spans go to. A loss is told of once; ``dropped`` counts all.
-    """
-    if local:
-        return _flush_local(timeout)
-    untold, deadline = _recorder.untold.told(), time.monotonic() + timeout
-    ok, remaining, told = True, 0, Accounts()
-    processor = _recorder.processor
-    try:
-        if processor is not None:
-            ok = processor.force_flush(int(timeout * 1000))
-            remaining = processor.remaining()
-        for other in _recorder.others:
-            left = max(0, int((deadline - time.monotonic()) * 1000))
-            ok = bool(other.force_flush(left)) and ok
-    except Exception as error:  # noqa: BLE001  never raises into the application
-        errors.record("flush", error)
-        ok = False
-    kept = False
-    with guard("flush.accounts"):
-        told = accounts()
-        kept = _recorder.untold.nothing_since(untold)
-    ok = ok and kept
-    return FlushResult(ok, remaining, dict(told.dropped), told)
-
-
-def _flush_local(timeout: float) -> FlushResult:
-    processor, ok, queued = _recorder.processor, True, 0
-    untold = _recorder.untold.told()
-    try:
-        if processor is not None:
-            ok = processor.write_down(timeout)
-            queued = processor.queued()
-    except Exception as error:  # noqa: BLE001  never raises into the application
-        errors.record("flush", error)
-        ok = False
-    told = Accounts(queued, dropped=dropped())
-    ok = _recorder.untold.nothing_since(untold) and ok
-    return FlushResult(ok, queued, told.dropped, told)
-
-
-def shutdown(timeout: float = 30.0) -> FlushResult:
-    """Flush, then stop recording; ``configure`` starts anew. What is recorded meanwhile counts."""
-    for other in _recorder.others:
-        other.leaving()
-    result = flush(timeout)
-    with _recorder.lock:
-        untold = _recorder.untold.told()
-        for processor in (_recorder.processor, *_recorder.others):
-            if processor is None:
-                continue
-            try:
-                processor.shutdown()
-            except Exception as error:  # noqa: BLE001  never raises into the application
-                errors.record("shutdown", error)
-        if not _recorder.untold.nothing_since(untold):
-            result = replace(result, ok=False, dropped=dropped())
-        _recorder.former = _recorder.processor or _recorder.former
-        _recorder.processor = None
-        _recorder.others = []
-        atexit.unregister(_at_exit)
-        if _recorder.leaving is not None:
-            _recorder.leaving.forget()
-        watch.end()
-    return result
-
-
-def _at_exit() -> None:
-    # Runs before the SDK's own exit handler (last registered first): the spool is local and fast.
-    processor = _recorder.processor
-    if processor is not None:
+    @contextmanager
+    def active(self) -> Generator[None]:
+        """Within it, everything is recorded by this recorder, whoever records it."""
+        token: object | None = None
+        with guard("recorder.active"):
+            token = otel_context.attach(within(otel_context.get_current(), self.state))
         try:
-            landed = processor.leave()
-            if not landed or processor.dropped():
-                logger.warning("Turnspan has not landed everything: %s.", accounts())
-            farewell = getattr(processor.exporter, "farewell", str)()
-            if farewell:
-                print(farewell, file=sys.stderr)
-        except Exception as error:  # noqa: BLE001  the interpreter is leaving
-            errors.record("exit", error)
-    watch.end()
+            yield
+        finally:
+            with guard("recorder.active"):
+                detach(token)
+
+    def flush(self, timeout: float = 30.0, *, local: bool = False) -> FlushResult:
+        """Bring what has been recorded into the store, within ``timeout`` seconds. Never raises.
+
+        For a server this waits until the rows are in ClickHouse. For the embedded store it waits
+        until they are in the spool on the local disk, from which the next reader loads them.
+
+        With ``local`` it returns as soon as they are on the local disk and synced, so that not even
+        a power cut loses them. That takes milliseconds and no network. It is for processes that are
+        frozen or ended without notice; the records are shipped later, by this process, by the next
+        one or by ``turnspan ship``. Of the accounts only ``queued`` and ``dropped`` are counted
+        then.
+
+        The result's ``ok`` means two things. Everything recorded before is there now. And nothing
+        recorded since the last flush (of either kind, whatever that one answered) was lost: dropped
+        for any reason that docs/reliability.md names, also in the background; refused by the store
+        for good; or refused by another backend that spans go to. A loss is reported by one flush
+        only; ``dropped`` counts all of them.
+        """
+        if self.state.stand_in is not None:  # a test's recording, which has everything already
+            return FlushResult(True, 0)
+        if local:
+            return self._flush_local(timeout)
+        untold = self._untold.told()
+        ok, remaining = self._outlets.flush(timeout)
+        kept, told = False, Accounts()
+        with guard("flush.accounts"):
+            told = self.state.stats.accounts()
+            kept = self._untold.nothing_since(untold)
+        return FlushResult(ok and kept, remaining, dict(told.dropped), told)
+
+    def _flush_local(self, timeout: float) -> FlushResult:
+        untold = self._untold.told()
+        ok, queued = self._outlets.write_down(timeout)
+        told = Accounts(queued, dropped=self.state.stats.dropped())
+        ok = self._untold.nothing_since(untold) and ok
+        return FlushResult(ok, queued, told.dropped, told)
+
+    def shutdown(self, timeout: float = 30.0) -> FlushResult:
+        """Flush, then stop recording and leave the provider as it was; ``configure`` starts anew.
+        Spans of ours that end meanwhile are counted as ``after_shutdown``."""
+        if self.state.stand_in is not None:
+            return FlushResult(True, 0)
+        self._outlets.leave_others()
+        result = self.flush(timeout)
+        with self._lock:
+            untold = self._untold.told()
+            self.state.closed = self.records
+            self._outlets.close()
+            if not self._untold.nothing_since(untold):
+                result = replace(result, ok=False, dropped=self.state.stats.dropped())
+            if not open_recorders.closed(self):
+                watch.end()
+        return result
+
+    # -- setting up ------------------
+
+    def _configure_test(self, settings: Settings) -> None:
+        """While a test records in memory, its settings change and nothing else does."""
+        standing = in_force(self.state)
+        project = settings.project or standing.settings.project
+        given = {"enabled": True, "project": project, **standing.held}
+        standing.settings = replace(settings, **given)
+
+    def _use(self, settings: Settings) -> None:
+        if self._is_default:
+            config.activate(settings)
+        else:
+            self.state.settings = settings
+
+    def _record_under(self, provider: trace.TracerProvider | None) -> None:
+        """Have everything of ours record under this provider; ``None`` is the global one."""
+        self.state.provider = provider
+        if self._is_default:
+            # With the instrumentors, when they are asked for.
+            from turnspan import instrumentation
+
+            instrumentation.use_tracer_provider(provider)
+
+    def _lost(self) -> dict[str, int]:
+        """All that is lost by now; of other backends the spans that they refused."""
+        return {**self.state.stats.dropped(), "refused": self._outlets.refused()}
+
+    # -- leaving ------------------
+
+    def _child_records(self) -> None:
+        self._untold.reset()
+        open_recorders.watch()
+
+    def after_fork(self) -> None:
+        """In a forked child: nothing is lost in it yet."""
+        self._lock = threading.RLock()
+        self._untold.reset()
+
+    def at_exit(self) -> None:
+        """At the interpreter's end."""
+        self._outlets.at_exit()
+        watch.end()
+
+    def write_out(self, patience: float) -> None:
+        """Before the process is gone without an exit, within the seconds."""
+        self._outlets.write_out(patience)
 
 
-def _write_out() -> None:
-    """Before the process is gone without an exit: to the spool, and out to other backends."""
-    from turnspan.leaving import PATIENCE
+open_recorders: Final = OpenRecorders()
 
-    processor = _recorder.processor
-    try:
-        if processor is not None:
-            processor.write_out(PATIENCE)
-        for other in _recorder.others:
-            other.force_flush(int(min(other.leaving(), PATIENCE) * 1000))
-    except Exception as error:  # noqa: BLE001  the process is leaving
-        errors.record("exit", error)
+default_recorder: Final = Recorder(default)
+"""The recorder of the functions below."""
+
+configure = default_recorder.configure
+flush = default_recorder.flush
+shutdown = default_recorder.shutdown
 
 
 def processor() -> RecordProcessor | None:
-    """The processor that lands records, while recording (for status and tests)."""
-    return _recorder.processor
-
-
-def last_processor() -> RecordProcessor | None:
-    """The same, or after ``shutdown`` the one that landed them."""
-    return _recorder.processor or _recorder.former
+    """The processor that lands the default recorder's records, while recording."""
+    return default_recorder.processor

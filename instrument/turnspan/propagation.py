@@ -23,11 +23,11 @@ from opentelemetry import context as otel_context
 from opentelemetry.baggage.propagation import W3CBaggagePropagator
 from opentelemetry.context import Context
 
-from turnspan.blocks import OpenBlocks
-from turnspan.context import SESSION_KEY, TURN_KEY, active_session, active_turn
-from turnspan.guard import guard
-from turnspan.recording import detach
-from turnspan.turn import NO_TURN, Session, Turn
+from turnspan.runtime.guard import guard
+from turnspan.tracing.block_stack import OpenBlocks
+from turnspan.tracing.context import SESSION_KEY, TURN_KEY, active_session, active_turn
+from turnspan.tracing.recording import detach
+from turnspan.turn.turn import NO_TURN, Session, Turn
 
 logger = logging.getLogger("turnspan")
 

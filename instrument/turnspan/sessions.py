@@ -8,13 +8,15 @@ from typing import Any, TypeVar
 
 from opentelemetry import context as otel_context
 
-from turnspan.arguments import attributes_of, text_of
-from turnspan.blocks import OpenBlocks
-from turnspan.context import SESSION_KEY
-from turnspan.guard import guard
-from turnspan.recording import detach
-from turnspan.turn import Session
-from turnspan.wrapping import NO_RECORDING, Begin, NoRecording, Recording, wrap
+from turnspan.content.given_values import attributes_of, text_of
+from turnspan.runtime.guard import guard
+from turnspan.tracing.block_stack import OpenBlocks
+from turnspan.tracing.context import SESSION_KEY
+from turnspan.tracing.function_wrapper import wrap
+from turnspan.tracing.recording import context_of, detach
+from turnspan.tracing.recording_protocol import NO_RECORDING, Begin, NoRecording, Recording
+from turnspan.tracing.state import another_one
+from turnspan.turn.turn import Session
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -31,12 +33,13 @@ class session:
 
     def __init__(self, session_id: str, *, user_id: str = "", **attributes: Any) -> None:
         self._session = Session(text_of(session_id), text_of(user_id), attributes_of(attributes))
+        self._state = another_one()
         self._open: OpenBlocks[object | None] = OpenBlocks()
 
     def __enter__(self) -> Session:
         token: object | None = None
         with guard("session.enter"):
-            token = otel_context.attach(otel_context.set_value(SESSION_KEY, self._session))
+            token = otel_context.attach(self._inside())
         self._open.push(token)
         return self._session
 
@@ -64,10 +67,13 @@ class session:
         """Decorate a function: every call of it belongs to this session."""
         return wrap(func, lambda _: self._begin())
 
+    def _inside(self) -> otel_context.Context:
+        return otel_context.set_value(SESSION_KEY, self._session, context_of(self._state))
+
     def _begin(self) -> Begin:
         def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Recording:
             with guard("session.begin"):
-                return _SessionRecording(otel_context.set_value(SESSION_KEY, self._session))
+                return _SessionRecording(self._inside())
             return NO_RECORDING
 
         return begin

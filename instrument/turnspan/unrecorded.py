@@ -17,7 +17,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Final, cast
 from urllib.parse import urlsplit
@@ -27,19 +26,17 @@ from opentelemetry import trace
 
 from turnspan import config, semconv
 from turnspan.config import logger
-from turnspan.forks import in_child
-from turnspan.guard import guard
-from turnspan.patching.call import current_call, is_suppressed
 from turnspan.patching.models_on_the_wire import (
+    INSIDE,
     PACKAGES,
     agent_program,
     asks_a_model,
     is_provider,
     sender,
 )
-
-INSIDE: Final[ContextVar[bool]] = ContextVar("turnspan-inside-recorded", default=False)
-"""Set while a recorded stream fetches its next piece, which may be when its request is sent."""
+from turnspan.runtime.forks import in_child
+from turnspan.runtime.guard import guard
+from turnspan.tracing.begin_call import current_call, is_suppressed
 
 _SEEN: Final = guard("unrecorded.seen")
 _PATCH: Final = guard("unrecorded.patch")
@@ -248,6 +245,7 @@ def _is_traced() -> bool:
 
 def _is_left_to_others(library: str) -> bool:
     """Whether another package's instrumentation of this library is on."""
+    # With the instrumentors, when they are asked for.
     from turnspan import instrumentation
 
     return bool(library) and instrumentation.recorded_by_others(library)
@@ -255,6 +253,7 @@ def _is_left_to_others(library: str) -> bool:
 
 def remedy(library: str, host: str) -> str:
     """What would have recorded a call."""
+    # With the instrumentors, when they are asked for.
     from turnspan import instrumentation
 
     if host == PROCESS:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
-from turnspan_clickhouse.dsn import Dsn, data_folder
-from turnspan_clickhouse.spool import Spool
-from turnspan_clickhouse.stores import Store
+from turnspan_clickhouse.spool.spool import Spool
+from turnspan_clickhouse.store.client import Store
+from turnspan_clickhouse.store.dsn import Dsn, data_folder
 from turnspan_records.rows import utc
 from turnspan_records.spooled import writers
 from turnspan_records.window import Window, as_parameter

@@ -9,18 +9,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from turnspan_clickhouse.dsn import Dsn, parse
 from turnspan_clickhouse.errors import NoStoreError, QueryError, StoreError
-from turnspan_clickhouse.migrate import (
+from turnspan_clickhouse.ship.shipper import ship
+from turnspan_clickhouse.spool.spool import Spool
+from turnspan_clickhouse.store.client import Store
+from turnspan_clickhouse.store.dsn import Dsn, parse
+from turnspan_clickhouse.store.migrations import (
     SCHEMA_VERSION,
     current_version,
     migrate,
     pending,
     require_no_others,
 )
-from turnspan_clickhouse.ship import ship
-from turnspan_clickhouse.spool import Spool
-from turnspan_clickhouse.stores import Store, open_store
+from turnspan_clickhouse.store.opening import open_store
 from turnspan_records import spooled
 from turnspan_records.absence import why_empty
 
@@ -31,6 +32,7 @@ _MAY_NOT = frozenset({164, 291, 497})
 """READONLY, DATABASE_ACCESS_DENIED, ACCESS_DENIED."""
 
 Note = Callable[[str], None]
+"""Takes a sentence about what went wrong without preventing the records from being read."""
 
 
 def open_records(
@@ -40,11 +42,14 @@ def open_records(
     note: Note | None = None,
     create: bool = False,
 ) -> Store:
-    """Open the store a DSN names (``None``: TURNSPAN_STORE, else the default) for reading.
+    """Open a store for reading.
 
-    ``wait`` is how many seconds to wait for another process that holds an embedded store; ``note``
-    is told what went wrong without keeping the records from being read; ``create`` makes a store
-    that is not there, and the tables that a server lacks.
+    Args:
+        text: the store's DSN; else TURNSPAN_STORE, else the default.
+        wait: seconds to wait for another process that holds an embedded store.
+        note: called with a sentence about what went wrong without preventing the records from
+            being read.
+        create: make a store that is not there, and the tables that a server lacks.
 
     Raises:
         NoStoreError: it is not there, and nothing waits for it.

@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 
 from turnspan import config
-from turnspan.content.ledger import Judgment
-from turnspan.content.redact import Redactor
-from turnspan.judgments import judged
-from turnspan_clickhouse.encode import encode_rows
-from turnspan_clickhouse.migrate import SCHEMA_VERSION
-from turnspan_clickhouse.normalise.others import annotation
-from turnspan_clickhouse.records import Annotation
-from turnspan_clickhouse.spool import Spool, SpoolWriter
+from turnspan.annotations import judged
+from turnspan.redaction.redactor import Redactor
+from turnspan.tracing.content_store import Judgment
+from turnspan_clickhouse.normalise.other_rows import annotation
+from turnspan_clickhouse.rows.native_encoder import encode_rows
+from turnspan_clickhouse.rows.tables import Annotation
+from turnspan_clickhouse.spool.spool import Spool, SpoolWriter
+from turnspan_clickhouse.store.migrations import SCHEMA_VERSION
 from turnspan_records.lookup import Found
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from turnspan_clickhouse.stores import Result, Store
+from turnspan_clickhouse.store.client import Result, Store
 from turnspan_records.conversation import Message
 from turnspan_records.lookup import Found
 from turnspan_records.messages import (
@@ -36,7 +36,7 @@ class SpanNode:
 
 @dataclass(slots=True)
 class Detail:
-    """What ``show`` shows of one record; a part that the record has not is empty."""
+    """What ``show`` shows of one record; a part that the record lacks is empty."""
 
     kind: str
     id: str

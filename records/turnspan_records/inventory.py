@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from turnspan_clickhouse.errors import QueryError
-from turnspan_clickhouse.records import RECORDS
-from turnspan_clickhouse.stores import Store
+from turnspan_clickhouse.rows.tables import RECORDS
+from turnspan_clickhouse.store.client import Store
 
 _ACCESS_DENIED = 497
 

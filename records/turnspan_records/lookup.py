@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from turnspan_clickhouse.stores import Store
+from turnspan_clickhouse.store.client import Store
 
 SHORTEST_PREFIX = 6
 """Fewer characters than this are only taken as a whole id."""

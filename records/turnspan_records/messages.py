@@ -7,9 +7,10 @@ from typing import Any, cast
 
 import orjson
 
-from turnspan.content.rebuild import rebuild_message
-from turnspan_clickhouse.records import NO_HASH
-from turnspan_clickhouse.stores import Store
+from turnspan.dialects.rebuild import rebuild_message
+from turnspan.runtime.errors import TurnspanError
+from turnspan_clickhouse.rows.tables import NO_HASH
+from turnspan_clickhouse.store.client import Store
 from turnspan_records.conversation import Message, ToolRequest
 
 NONE = NO_HASH.hex()
@@ -22,7 +23,7 @@ the order of the key cost it more than they read."""
 _COLUMNS = "lower(hex(hash)) AS id, role, name, parts, source, dialect"
 
 
-class ContentMissingError(LookupError):
+class ContentMissingError(TurnspanError, LookupError):
     """A message of a call is not in the store: not recorded, or pruned."""
 
 

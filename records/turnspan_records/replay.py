@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from turnspan_clickhouse.stores import Store
+from turnspan_clickhouse.store.client import Store
 from turnspan_records import rows
 from turnspan_records.conversation import (
     Call,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from turnspan_clickhouse.stores import Result, Store
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from turnspan_clickhouse.store.client import Result, Store
 from turnspan_records.window import Window, as_parameter
 
 _FILTER = """({project:String} = '' OR project = {project:String})
@@ -51,6 +54,42 @@ LIMIT {{limit:UInt32}}
 """
 
 
+_OF_TRACE = """
+SELECT session_id FROM turn_summary
+WHERE project = {project:String} AND trace_id = {trace:String} AND session_id != ''
+UNION ALL
+SELECT session_id FROM llm_call
+WHERE project = {project:String} AND trace_id = {trace:String} AND session_id != ''
+LIMIT 1
+"""
+
+_COUNTS = """
+SELECT session_id, sum(turns), sum(calls), sum(tools), sum(failures)
+FROM (
+    SELECT session_id, 1 AS turns, 0 AS calls, 0 AS tools, 0 AS failures
+    FROM turn_summary WHERE project = {project:String} AND session_id IN {ids:Array(String)}
+    UNION ALL
+    SELECT session_id, 0, 1, 0, 0
+    FROM llm_call WHERE project = {project:String} AND session_id IN {ids:Array(String)}
+    UNION ALL
+    SELECT session_id, 0, 0, 1, failed
+    FROM tool_call WHERE project = {project:String} AND session_id IN {ids:Array(String)}
+)
+GROUP BY session_id
+"""
+
+
+class SessionCounts(NamedTuple):
+    """What is recorded of a session, by kind."""
+
+    session_id: str
+    turns: int
+    calls: int
+    tools: int
+    failures: int
+    """Of the tools, those that failed."""
+
+
 def sessions(
     store: Store, *, project: str = "", window: Window | None = None, limit: int = 20
 ) -> Result:
@@ -78,3 +117,21 @@ def _parameters(project: str, window: Window | None, limit: int) -> dict[str, ob
         "until": as_parameter(window.until),
         "limit": limit,
     }
+
+
+def session_of_trace(store: Store, project: str, trace_id: str) -> str:
+    """The session that a trace belongs to; empty where none is known.
+
+    Raises ``StoreError`` as ``Store.query``.
+    """
+    result = store.query(_OF_TRACE, {"project": project, "trace": trace_id})
+    return str(result.rows[0][0]) if result.rows else ""
+
+
+def counts(store: Store, project: str, session_ids: Sequence[str]) -> list[SessionCounts]:
+    """How much is recorded of each of these sessions; of one that is not there, nothing.
+
+    Raises ``StoreError`` as ``Store.query``.
+    """
+    result = store.query(_COUNTS, {"project": project, "ids": list(session_ids)})
+    return [SessionCounts(str(row[0]), *map(int, row[1:])) for row in result.rows]

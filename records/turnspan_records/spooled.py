@@ -6,9 +6,9 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from turnspan_clickhouse.holders import Holder, holder
-from turnspan_clickhouse.segments import Segment, reason_of
-from turnspan_clickhouse.spool import Spool
+from turnspan_clickhouse.files.lock_holders import Holder, holder
+from turnspan_clickhouse.spool.segments import Segment, reason_of
+from turnspan_clickhouse.spool.spool import Spool
 
 
 @dataclass(frozen=True, slots=True)

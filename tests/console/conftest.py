@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from support.story import ENTRY, Invoke, Spawn, fill
-from turnspan_clickhouse.dsn import Dsn
+from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_console.cli import turnspan
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from support.story import CALL, TURN, Invoke, fill
-from turnspan.judgments import OUTCOMES
-from turnspan_clickhouse.dsn import Dsn
+from turnspan.annotations import OUTCOMES
+from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_console.commands import annotate
 
 

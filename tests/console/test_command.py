@@ -11,8 +11,8 @@ import pytest
 
 from support.clickhouse_server import ClickHouseServer
 from support.story import ENTRY, Invoke, Spawn
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.stores import open_store
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.opening import open_store
 
 READERS = (
     ("diagnose",),
@@ -84,8 +84,8 @@ def test_a_store_in_use_is_exit_code_3_and_names_the_process(
 ) -> None:
     store = f"chdb://{tmp_path}/store"
     hold = (
-        "import sys, time; from turnspan_clickhouse.dsn import parse;"
-        "from turnspan_clickhouse.stores import open_store;"
+        "import sys, time; from turnspan_clickhouse.store.dsn import parse;"
+        "from turnspan_clickhouse.store.opening import open_store;"
         f"s = open_store(parse({store!r})); print('held', flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(
@@ -195,6 +195,6 @@ def test_an_interrupt_is_exit_code_130_without_a_traceback(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("turnspan_clickhouse.dsn.parse", interrupted)
+    monkeypatch.setattr("turnspan_clickhouse.store.dsn.parse", interrupted)
     shown = invoke("turns")
     assert shown.exit_code == 130 and "Traceback" not in shown.output

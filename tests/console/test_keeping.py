@@ -14,11 +14,11 @@ import pytest
 from support.clickhouse_server import ANALYST_PASSWORD, READER_PASSWORD, ClickHouseServer
 from support.rows import call, turn
 from support.story import Invoke, fill
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.encode import encode_block
-from turnspan_clickhouse.migrate import SCHEMA_VERSION, migrations
-from turnspan_clickhouse.records import Record
-from turnspan_clickhouse.spool import Spool, SpoolWriter
+from turnspan_clickhouse.rows.native_encoder import encode_block
+from turnspan_clickhouse.rows.tables import Record
+from turnspan_clickhouse.spool.spool import Spool, SpoolWriter
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.migrations import SCHEMA_VERSION, migrations
 from turnspan_console.checks import store as checks
 
 Findings = dict[str, tuple[str, str]]

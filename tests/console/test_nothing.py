@@ -10,12 +10,12 @@ import pytest
 from support.landing import insert
 from support.rows import T0, call, turn
 from support.story import Invoke, fill
-from turnspan_clickhouse.dsn import Dsn, data_folder
-from turnspan_clickhouse.encode import encode_block
-from turnspan_clickhouse.migrate import SCHEMA_VERSION, migrate
-from turnspan_clickhouse.records import Annotation, LlmCall, Record, SpanRow
-from turnspan_clickhouse.spool import Spool, SpoolWriter
-from turnspan_clickhouse.stores import open_store
+from turnspan_clickhouse.rows.native_encoder import encode_block
+from turnspan_clickhouse.rows.tables import Annotation, LlmCall, Record, SpanRow
+from turnspan_clickhouse.spool.spool import Spool, SpoolWriter
+from turnspan_clickhouse.store.dsn import Dsn, data_folder
+from turnspan_clickhouse.store.migrations import SCHEMA_VERSION, migrate
+from turnspan_clickhouse.store.opening import open_store
 
 FILTERED = (("sessions",), ("turns",), ("diagnose",), ("diagnose", "loops"))
 COMMANDS = (*FILTERED, ("replay",))

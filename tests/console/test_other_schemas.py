@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from support.story import Invoke, fill
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.stores import open_store
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.opening import open_store
 
 LEDGER = "turnspan.schema_migration (version, name, checksum, client_version, applied_at)"
 ANOTHER = "has tables of another Turnspan, or of something else"

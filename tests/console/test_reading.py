@@ -12,9 +12,9 @@ import pytest
 from support.landing import insert
 from support.rows import turn
 from support.story import CALL, LONG, TOOL, TRACE, TURN, Invoke
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.migrate import migrate
-from turnspan_clickhouse.stores import open_store
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.migrations import migrate
+from turnspan_clickhouse.store.opening import open_store
 
 VALUES = (
     "SELECT 'a,\"b\"' AS text, 7::UInt64 AS n, NULL AS none, 1.5::Decimal(18,12) AS money,"

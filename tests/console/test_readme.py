@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from support.model_replies import chat
-from support.model_server import ModelServer
 from support.shared import REPOSITORY
+from turnspan.testing import ModelServer
 
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 FIND_ORDER = {"name": "find_order", "arguments": '{"order_id": "7"}'}

@@ -16,9 +16,9 @@ from support.landing import insert
 from support.rows import turn
 from support.story import ENTRY, Invoke
 from support.terminal import on_terminal
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.migrate import migrate
-from turnspan_clickhouse.stores import open_store
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.migrations import migrate
+from turnspan_clickhouse.store.opening import open_store
 
 _ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 

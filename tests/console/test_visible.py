@@ -21,13 +21,13 @@ import turnspan_console
 from support.landing import insert
 from support.story import CALL, TOOL, TRACE, TURN, Invoke, story
 from support.terminal import on_terminal
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.migrate import SCHEMA_VERSION, migrate
-from turnspan_clickhouse.receive.accounts import Account, write_account
-from turnspan_clickhouse.records import Annotation, Message, Record
-from turnspan_clickhouse.segments import new_name
-from turnspan_clickhouse.spool import Spool
-from turnspan_clickhouse.stores import open_store
+from turnspan_clickhouse.receive.receiver_stats import Account, write_account
+from turnspan_clickhouse.rows.tables import Annotation, Message, Record
+from turnspan_clickhouse.spool.segments import new_name
+from turnspan_clickhouse.spool.spool import Spool
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.migrations import SCHEMA_VERSION, migrate
+from turnspan_clickhouse.store.opening import open_store
 from turnspan_console.visible import cell, json_text, visible
 from turnspan_records.diagnostics import diagnostics
 

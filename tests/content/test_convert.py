@@ -11,12 +11,11 @@ from typing import Any
 import orjson
 import pytest
 
-from turnspan.content.convert import convert, convert_message, join_request, split_request
-from turnspan.content.ledger import InferenceContent
+from turnspan.content.media import reduce_bytes
 from turnspan.content.model import as_dict, dumps
-from turnspan.content.rebuild import rebuild_record, seal_message
-from turnspan.content.reduce import reduce_bytes
-from turnspan.guard import errors
+from turnspan.dialects.convert import convert, convert_message, join_request, split_request
+from turnspan.dialects.rebuild import rebuild_record, seal_message
+from turnspan.runtime.guard import errors
 
 PIXEL = base64.b64encode(b"\x89PNG not really an image" * 10).decode()
 DIGEST = hashlib.sha256(base64.b64decode(PIXEL)).hexdigest()
@@ -453,7 +452,7 @@ def test_odd_requests_and_responses_raise_nothing(
     dialect: str, request_body: Any, response: Any
 ) -> None:
     """Requests and responses of any shape are taken apart without loss and without an error."""
-    found = convert(InferenceContent(dialect, request_body, response))
+    found = convert(dialect, request_body, response)
     assert len(found.input) == len(found.raw_input)
     assert len(found.output) == len(found.raw_output)
     assert isinstance(found.response_text, str)
@@ -491,7 +490,7 @@ def test_a_chat_call_in_full() -> None:
                 "role": "assistant", "content": "other"}},
         ]
     }  # fmt: skip
-    found = convert(InferenceContent("openai.chat", request, response))
+    found = convert("openai.chat", request, response)
     assert found.system == [{"type": "text", "content": "be brief"}]
     assert found.tools == [{"type": "function", "name": "f", "description": "d", "parameters": {}}]
     assert found.parameters == {
@@ -530,7 +529,7 @@ def test_an_anthropic_call_in_full() -> None:
         {"type": "text", "text": "it is"},
     ]
     response = {"id": "m", "role": "assistant", "content": blocks, "stop_reason": "end_turn"}
-    found = convert(InferenceContent("anthropic.messages", request, response))
+    found = convert("anthropic.messages", request, response)
     assert found.system[0]["content"] == "be brief"
     assert found.system[0]["cache_control"] == {"type": "ephemeral"}
     assert found.raw_system == request["system"]
@@ -551,7 +550,7 @@ def test_the_genai_schema_passes_as_it_is() -> None:
     message = {"role": "user", "parts": [{"type": "text", "content": "hi"}], "name": "bob"}
     request = {"messages": [message, {"role": "user", "content": "short"}], "system": "be brief"}
     reply = {"role": "assistant", "parts": [{"type": "text", "content": "ok"}]}
-    found = convert(InferenceContent("genai", request, reply))
+    found = convert("genai", request, reply)
     assert found.input == [
         message,
         {"role": "user", "parts": [{"type": "text", "content": "short"}]},

@@ -22,15 +22,15 @@ from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import SpanContext, SpanKind
 
 from turnspan import config
-from turnspan.content.ledger import Ledger
-from turnspan.guard import errors
-from turnspan.turn import Usage
-from turnspan_clickhouse import dialects
-from turnspan_clickhouse.batch import Batch
-from turnspan_clickhouse.dialects import ForeignCall, ForeignSpan
-from turnspan_clickhouse.normalise import Normaliser
+from turnspan.runtime.guard import errors
+from turnspan.tracing.content_store import ContentStore
+from turnspan.turn.turn import Usage
+from turnspan_clickhouse import foreign_dialects
+from turnspan_clickhouse.foreign_dialects import ForeignCall, ForeignSpan
 from turnspan_clickhouse.normalise.attributes import CONTENT
-from turnspan_clickhouse.records import (
+from turnspan_clickhouse.normalise.normaliser import Normaliser
+from turnspan_clickhouse.rows.batch import Batch
+from turnspan_clickhouse.rows.tables import (
     Definition,
     LlmCall,
     Message,
@@ -119,7 +119,9 @@ def calls(name: str) -> list[ForeignCall]:
     found: list[ForeignCall] = []
     for span in captured(name):
         events = [(event, attributes) for event, attributes in span["events"]]
-        read = dialects.read(ForeignSpan(span["name"], span["scope"], span["attributes"], events))
+        read = foreign_dialects.read(
+            ForeignSpan(span["name"], span["scope"], span["attributes"], events)
+        )
         assert read is not None
         found.append(read)
     return found
@@ -128,7 +130,7 @@ def calls(name: str) -> list[ForeignCall]:
 def records(name: str) -> dict[type[Record], list[Any]]:
     """The records that the spans of a capture land as."""
     batch = Batch("test", 1)
-    normaliser = Normaliser(Ledger())
+    normaliser = Normaliser(ContentStore())
     for number, span in enumerate(captured(name), start=1):
         normaliser.span(
             ReadableSpan(
@@ -284,7 +286,7 @@ def test_switched_off_content_is_off_for_foreign_spans_too(name: str) -> None:
 
 def test_a_langfuse_generation_is_read() -> None:
     """Its own buckets of tokens share none: ours include the cached and the reasoning ones."""
-    call = dialects.read(
+    call = foreign_dialects.read(
         ForeignSpan(
             "answer",
             "langfuse-sdk",
@@ -381,7 +383,7 @@ def test_a_vercel_call_is_read() -> None:
         "ai.telemetry.metadata.sessionId": "s1",
         "gen_ai.request.temperature": 0.5,
     }
-    call = dialects.read(ForeignSpan("ai.streamText.doStream", "ai", attributes))
+    call = foreign_dialects.read(ForeignSpan("ai.streamText.doStream", "ai", attributes))
     assert call is not None
     assert (call.kind, call.operation, call.provider) == ("inference", "chat", "openai")
     assert call.usage == Usage(100, 20, 64, None, 8)
@@ -397,7 +399,7 @@ def test_a_vercel_call_is_read() -> None:
     ]
     assert call.output == [said("assistant", words("Let me look."), asked("call_2", "Rome"))]
     assert call.tools == [TOOL]
-    outer = dialects.read(
+    outer = foreign_dialects.read(
         ForeignSpan(
             "ai.generateText",
             "ai",
@@ -416,7 +418,7 @@ def test_a_vercel_call_is_read() -> None:
 
 def test_per_message_events_of_the_older_conventions_are_read() -> None:
     """Messages that were span events, and prompts that were one JSON attribute."""
-    call = dialects.read(
+    call = foreign_dialects.read(
         ForeignSpan(
             "chat gpt-4o",
             "opentelemetry.instrumentation.openai_v2",
@@ -465,7 +467,7 @@ def test_the_dialect_is_known_by_scope_then_by_attributes(
     scope: str, attributes: dict[str, Any], expected: str | None
 ) -> None:
     """Spans that are about no model, tool or agent are left alone."""
-    found = dialects.detect(scope, attributes)
+    found = foreign_dialects.detect(scope, attributes)
     assert (found.name if found is not None else None) == expected
 
 
@@ -489,5 +491,5 @@ def test_the_dialect_is_known_by_scope_then_by_attributes(
 @pytest.mark.parametrize("scope", ["my.app", "pydantic-ai"])
 def test_odd_attributes_raise_nothing(scope: str, attributes: dict[str, Any]) -> None:
     """A span whose attributes are not as its dialect has them is read as far as they go."""
-    call = dialects.read(ForeignSpan("span", scope, attributes))
+    call = foreign_dialects.read(ForeignSpan("span", scope, attributes))
     assert call is None or isinstance(call.canonical(), dict)

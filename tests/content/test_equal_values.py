@@ -17,13 +17,14 @@ from typing import Any
 import pytest
 
 import turnspan
-from turnspan.content.alike import is_alike, written
-from turnspan.content.lean import thawed
-from turnspan.content.snapshot import FrozenHistory, FrozenOnce, freeze
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.migrate import migrate
-from turnspan_clickhouse.ship import ship
-from turnspan_clickhouse.stores import open_store
+from turnspan.content.equality import is_alike, written
+from turnspan.content.frozen_history import FrozenHistory, FrozenOnce
+from turnspan.content.snapshot import freeze
+from turnspan.content.text_message import thawed
+from turnspan_clickhouse.ship.shipper import ship
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.migrations import migrate
+from turnspan_clickhouse.store.opening import open_store
 
 
 class Number(enum.IntEnum):

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from turnspan.guard import errors
-from turnspan_clickhouse import dialects
-from turnspan_clickhouse.dialects import INFERENCE, TOOL, ForeignCall, ForeignSpan
+from turnspan.runtime.guard import errors
+from turnspan_clickhouse import foreign_dialects
+from turnspan_clickhouse.foreign_dialects import INFERENCE, OTHER, TOOL, ForeignCall, ForeignSpan
 
 CAPTURES = Path(__file__).parent / "dialects"
 WEATHER = "25 degrees and sunny"
@@ -38,7 +38,7 @@ def calls(name: str, kind: str) -> list[ForeignCall]:
             for key, value in span["attributes"].items()
         }
         events = [(event, said) for event, said in span["events"]]
-        read = dialects.read(ForeignSpan(span["name"], span["scope"], attributes, events))
+        read = foreign_dialects.read(ForeignSpan(span["name"], span["scope"], attributes, events))
         if read is not None and read.kind == kind:
             found.append(read)
     assert errors.counts() == {}
@@ -157,7 +157,7 @@ def test_the_vercel_sdk_tells_when_the_first_chunk_came(
     scope: str, attributes: dict[str, Any]
 ) -> None:
     """In seconds, and the call is a streamed one, by whichever name the release has for it."""
-    read = dialects.read(ForeignSpan("chat gpt-4o", scope, attributes))
+    read = foreign_dialects.read(ForeignSpan("chat gpt-4o", scope, attributes))
     assert read is not None
     assert (read.time_to_first_chunk, read.stream) == (0.25, True)
 
@@ -184,16 +184,18 @@ def test_bodies_of_any_shape_are_read(value: str) -> None:
             "output.value": value,
         }
         scope = "openinference.instrumentation.langchain"
-        assert dialects.read(ForeignSpan("ChatOpenAI", scope, attributes)) is not None
+        assert foreign_dialects.read(ForeignSpan("ChatOpenAI", scope, attributes)) is not None
     for kind in ("llm", "tool", "chain"):
         attributes = {
             "langsmith.span.kind": kind,
             "gen_ai.prompt": value,
             "gen_ai.completion": value,
         }
-        assert dialects.read(ForeignSpan("ChatOpenAI", "langsmith", attributes)) is not None
+        assert foreign_dialects.read(ForeignSpan("ChatOpenAI", "langsmith", attributes)) is not None
     attributes = {f"gcp.vertex.agent.llm_{part}": value for part in ("request", "response")}
-    assert dialects.read(ForeignSpan("call_llm", "gcp.vertex.agent", attributes)) is not None
+    assert (
+        foreign_dialects.read(ForeignSpan("call_llm", "gcp.vertex.agent", attributes)) is not None
+    )
     assert errors.counts() == {}
 
 
@@ -201,7 +203,54 @@ def test_what_others_hold_as_content_is_content() -> None:
     """The attributes that these dialects read content from are left out where none is recorded."""
     for name in EVERY:
         for span in json.loads((CAPTURES / f"{name}.json").read_text("utf-8")):
-            kept = [key for key in span["attributes"] if not dialects.is_content(key)]
+            kept = [key for key in span["attributes"] if not foreign_dialects.is_content(key)]
             told = json.dumps({key: span["attributes"][key] for key in kept})
             assert "Rome" not in told
             assert WEATHER not in told
+
+
+def test_a_model_that_is_called_by_its_dunder() -> None:
+    """DSPy's ``LM.__call__`` is a call; LlamaIndex's ``LLM._helper`` is none."""
+    attributes: dict[str, Any] = {
+        "openinference.span.kind": "LLM",
+        "llm.model_name": "gpt-4o",
+        "llm.output_messages.0.message.role": "assistant",
+        "llm.output_messages.0.message.content": "Hello.",
+    }
+    for name, kind in (("LM.__call__", INFERENCE), ("LLM._helper", "")):
+        span = ForeignSpan(name, "openinference.instrumentation.dspy", attributes, [])
+        read = foreign_dialects.read(span)
+        assert (read.kind if read is not None else "") == (kind or OTHER)
+
+
+def test_an_agent_that_was_asked_in_plain_text() -> None:
+    """OpenLLMetry's span of an agent says what the user said and what came back."""
+    attributes: dict[str, Any] = {
+        "traceloop.span.kind": "agent",
+        "traceloop.entity.input": "What is the weather in Rome?",
+        "traceloop.entity.output": "It is sunny in Rome.",
+    }
+    read = foreign_dialects.read(
+        ForeignSpan("desk.agent", "opentelemetry.instrumentation.agno", attributes, [])
+    )
+    assert read is not None
+    assert parts(read, "text")[0]["content"] == "What is the weather in Rome?"
+    assert parts(read, "text", reply=True)[0]["content"] == "It is sunny in Rome."
+
+
+def test_a_tool_result_that_is_an_error() -> None:
+    """OpenInference's attributes of Anthropic's calls do not say it; the body does."""
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": "no", "is_error": True}
+    attributes: dict[str, Any] = {
+        "openinference.span.kind": "LLM",
+        "llm.provider": "anthropic",
+        "input.value": json.dumps({"messages": [{"role": "user", "content": [result]}]}),
+        "llm.input_messages.0.message.role": "tool",
+        "llm.input_messages.0.message.tool_call_id": "t1",
+        "llm.input_messages.0.message.content": "no",
+    }
+    scope = "openinference.instrumentation.anthropic"
+    read = foreign_dialects.read(ForeignSpan("messages.create", scope, attributes, []))
+    assert read is not None
+    (part,) = parts(read, "tool_call_response")
+    assert part["is_error"] is True

@@ -7,7 +7,9 @@ from typing import Any
 import orjson
 import pytest
 
-from turnspan.content.convert import (
+from turnspan.content.media import reduce_bytes
+from turnspan.content.model import dumps
+from turnspan.dialects.convert import (
     convert,
     convert_message,
     join_request,
@@ -16,10 +18,7 @@ from turnspan.content.convert import (
     system_parts,
     tool_definitions,
 )
-from turnspan.content.ledger import InferenceContent
-from turnspan.content.model import dumps
-from turnspan.content.rebuild import rebuild_record, seal_message
-from turnspan.content.reduce import reduce_bytes
+from turnspan.dialects.rebuild import rebuild_record, seal_message
 
 PNG = "iVBORw0KGgo="
 CALL: dict[str, Any] = {"functionCall": {"id": "c1", "args": {"city": "Rome"}, "name": "weather"}}
@@ -188,11 +187,9 @@ def test_a_request_in_full() -> None:
         "cachedContent",
     }
     found = convert(
-        InferenceContent(
-            "gemini",
-            request,
-            {"candidates": [{"content": {"parts": [PARTS[2], {"text": "Yes."}, CALL]}}]},
-        )
+        "gemini",
+        request,
+        {"candidates": [{"content": {"parts": [PARTS[2], {"text": "Yes."}, CALL]}}]},
     )
     assert (found.response_text, found.response_thoughts) == ("Yes.", "hm")
     assert found.tool_calls == [{"id": "c1", "name": "weather", "arguments": {"city": "Rome"}}]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from turnspan.content.lean import thawed
+from turnspan.content.frozen_history import FrozenHistory
 from turnspan.content.sizes import size_of_all
-from turnspan.content.snapshot import FrozenHistory
+from turnspan.content.text_message import thawed
 
 Messages = list[dict[str, Any]]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from turnspan.intent import INTENTS, classify_intent
+from turnspan.turn.intent import INTENTS, classify_intent
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from turnspan.content.convert import convert_message
-from turnspan.content.lean import COMPILED, TextMessage, lean, thawed
+from turnspan.content.frozen_history import FrozenHistory
 from turnspan.content.sizes import size_of
-from turnspan.content.snapshot import FrozenHistory, freeze
+from turnspan.content.snapshot import freeze
+from turnspan.content.text_message import COMPILED, TextMessage, lean, thawed
+from turnspan.dialects.convert import convert_message
 
 PLAIN: dict[str, Any] = {"role": "user", "content": "hello"}
 

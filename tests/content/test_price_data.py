@@ -17,11 +17,11 @@ from genai_prices.data import providers
 from genai_prices.data_snapshot import DataSnapshot, get_snapshot, set_custom_snapshot
 from genai_prices.types import ClauseEquals, ModelInfo, ModelPrice, Provider
 
-from turnspan.guard import errors
-from turnspan.turn import Usage
-from turnspan_clickhouse import price_data
-from turnspan_clickhouse.price_data import Source
-from turnspan_clickhouse.pricing import Pricer
+from turnspan.runtime.guard import errors
+from turnspan.turn.turn import Usage
+from turnspan_clickhouse.pricing import price_data
+from turnspan_clickhouse.pricing.price_data import Source
+from turnspan_clickhouse.pricing.prices import Pricer
 
 START = datetime(2025, 2, 1, 0, 10, tzinfo=timezone.utc)
 MOMENTS = [START + timedelta(days=97 * n, hours=7 * n) for n in range(9)]
@@ -29,8 +29,8 @@ USAGES = [Usage(1234, 567), Usage(400_001, 30, 90_000, 40_000)]
 
 READ = """
 import sys
-from turnspan_clickhouse.pricing import price
-from turnspan.turn import Usage
+from turnspan_clickhouse.pricing.prices import price
+from turnspan.turn.turn import Usage
 cost, version = price("openai", "gpt-4o", "", Usage(1000, 500), 1_790_000_000_000_000_000)
 assert cost is not None and version, (cost, version)
 print(*sorted({name.partition(".")[0] for name in sys.modules}))

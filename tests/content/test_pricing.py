@@ -10,9 +10,9 @@ from decimal import Decimal
 import genai_prices
 import pytest
 
-from turnspan.guard import errors
-from turnspan.turn import Usage
-from turnspan_clickhouse.pricing import Pricer, cost_of_call, price_of_call
+from turnspan.runtime.guard import errors
+from turnspan.turn.turn import Usage
+from turnspan_clickhouse.pricing.prices import Pricer, cost_of_call, price_of_call
 
 WHEN = int(datetime(2026, 11, 1, 12, tzinfo=timezone.utc).timestamp()) * 1_000_000_000
 

@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 
 from turnspan.config import Settings
-from turnspan.content.convert import convert_message
-from turnspan.content.rebuild import rebuild_message
-from turnspan.content.redact import DROPPED, FAILED, Redactor, error_text
-from turnspan.content.secret_rules import OWN
-from turnspan.content.secrets import find_secrets, mask_secrets
-from turnspan.guard import errors
+from turnspan.dialects.convert import convert_message
+from turnspan.dialects.rebuild import rebuild_message
+from turnspan.redaction.brief import error_text
+from turnspan.redaction.redactor import DROPPED, FAILED, Redactor
+from turnspan.redaction.secret_rules import OWN
+from turnspan.redaction.secrets import find_secrets, mask_secrets
+from turnspan.runtime.guard import errors
 
 _A = "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8S9t0U1v2W3x4Y5z6A7b8C9d0E1f2"
 _HEX = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from turnspan.content.convert import convert, convert_message
-from turnspan.content.ledger import InferenceContent
-from turnspan.content.rebuild import rebuild_record, seal_message
+from turnspan.dialects.convert import convert, convert_message
+from turnspan.dialects.rebuild import rebuild_record, seal_message
 
 DIALECT = "openai.responses"
 
@@ -118,7 +117,7 @@ ANSWERED: list[tuple[dict[str, Any], str, bool]] = [
 
 def reply(*items: dict[str, Any]) -> Any:
     """What a response of these items says."""
-    return convert(InferenceContent(DIALECT, {}, {"status": "completed", "output": list(items)}))
+    return convert(DIALECT, {}, {"status": "completed", "output": list(items)})
 
 
 @pytest.mark.parametrize(("item", "name", "arguments"), ASKED)
@@ -181,5 +180,5 @@ def test_the_system_prompt_wherever_it_stands(
     request_: dict[str, Any], expected: list[str]
 ) -> None:
     """The instructions, and what the input begins with."""
-    found = convert(InferenceContent(DIALECT, request_))
+    found = convert(DIALECT, request_)
     assert [part["content"] for part in found.system] == expected

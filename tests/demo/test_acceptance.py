@@ -1,8 +1,8 @@
 """Real runs through the real SDKs land in ClickHouse exactly as their files say.
 
-All 136 tau-bench airline runs, once with the OpenAI SDK and once, converted, with the Anthropic
-SDK, are recorded by one process and landed in an embedded store and on a server. Every count and
-every text is compared, run by run, with what the trajectory file says.
+All 136 tau-bench airline runs (or those of the sample), once with the OpenAI SDK and once,
+converted, with the Anthropic SDK, are recorded by one process and landed in an embedded store and
+on a server. Every count and every text is compared, run by run, with what the file says.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from typing import Any
 import pytest
 
 from support.clickhouse_server import ClickHouseServer
-from support.shared import shared_data
+from support.shared import enough, trajectories
 from support.tau_bench import TrueRun, truth
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.ship import ship
-from turnspan_clickhouse.stores import Store
+from turnspan_clickhouse.ship.shipper import ship
+from turnspan_clickhouse.store.client import Store
+from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_records.access import open_dsn
 from turnspan_records.messages import exact_messages
 
-FILE = "tau-bench__gpt-4o-airline"
+(FILE,) = trajectories("tau-bench__gpt-4o-airline")
 STAMP = "acceptance"
 PROVIDERS = ("openai", "anthropic")
 Row = dict[str, Any]
@@ -52,13 +52,13 @@ class Landed:
 
 def session(number: int, provider: str) -> str:
     """The session that a run is recorded as; runs are counted from 1."""
-    return f"{FILE}#{number}-{provider}-{STAMP}"
+    return f"{FILE.stem}#{number}-{provider}-{STAMP}"
 
 
 @pytest.fixture(scope="module")
 def runs() -> list[TrueRun]:
     """What the file says."""
-    return truth(shared_data("trajectories", f"{FILE}.jsonl"))
+    return truth(FILE)
 
 
 @pytest.fixture(scope="module")
@@ -66,11 +66,10 @@ def spool(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The spool of a process that played every run with both SDKs, and has ended."""
     folder = tmp_path_factory.mktemp("recorded")
     program = Path(__file__).with_name("record_runs.py")
-    file = shared_data("trajectories", f"{FILE}.jsonl")
     providers = ",".join(PROVIDERS)
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("OTEL_", "TURNSPAN_"))}
     ended = subprocess.run(
-        [sys.executable, str(program), f"chdb://{folder}", STAMP, providers, str(file)],
+        [sys.executable, str(program), f"chdb://{folder}", STAMP, providers, str(FILE)],
         check=False,
         capture_output=True,
         text=True,
@@ -139,7 +138,7 @@ def test_there_are_enough_runs(landed: Landed, runs: list[TrueRun]) -> None:
     """Every run is a session of its own with each SDK, and nothing else is in the store."""
     names = {session(n, p) for n in range(1, len(runs) + 1) for p in PROVIDERS}
 
-    assert len(runs) == 136
+    assert len(runs) == enough(136, 24)
     assert set(landed.turns) == set(landed.calls) == set(landed.messages) == names
     assert set(landed.tools) <= names
 
@@ -274,6 +273,7 @@ def test_requests_are_rebuilt_exactly(landed: Landed, runs: list[TrueRun]) -> No
     assert wrong == []
 
 
+@pytest.mark.large_data
 def test_totals(landed: Landed, runs: list[TrueRun]) -> None:
     """All together, per SDK: 946 turns, 1,726 model calls, 814 tool calls."""
     for provider in PROVIDERS:

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from support.shared import shared_data
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.migrate import migrate
-from turnspan_clickhouse.stores import open_store
+from support.shared import trajectories
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.migrations import migrate
+from turnspan_clickhouse.store.opening import open_store
 from turnspan_demo.server import ModelServer
 from turnspan_demo.written import shipped
 from turnspan_records.access import open_dsn
@@ -110,13 +110,14 @@ def test_demo_with_an_otlp_endpoint_that_is_away(embedded_dsn: Dsn) -> None:
 
 
 def test_demo_of_every_kind_of_trajectory_file(embedded_dsn: Dsn) -> None:
-    """Runs of all twelve files land with the counts of their files, with both SDKs."""
-    files = sorted(shared_data("trajectories").glob("*.jsonl"))
+    """Runs of every file land with the counts of their files, with both SDKs."""
+    files = trajectories()
     options = ["--limit", "2", "--provider", "both", "--store", str(embedded_dsn)]
 
     ended = run(COMMANDS / "turnspan", "demo", *options, "--trajectories", *files)
 
-    assert "Played 24 recorded runs as 48 sessions" in ended.stdout
+    count = 2 * len(files)
+    assert f"Played {count} recorded runs as {2 * count} sessions" in ended.stdout
     assert "Every session's counts are equal." in ended.stdout
 
 

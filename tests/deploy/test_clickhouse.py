@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from support.deployment import JOBS, Answer, Deployment
-from turnspan_clickhouse.interrupt import interrupt_turns
-from turnspan_clickhouse.stores import open_store
+from turnspan_clickhouse.ship.interrupted_turns import interrupt_turns
+from turnspan_clickhouse.store.opening import open_store
 
 ACCESS_DENIED, READONLY, WRONG_PASSWORD = 497, 164, 516
 DONE = Answer(0, "")

@@ -15,13 +15,14 @@ from support.cluster import Cluster
 from support.demo_records import land
 from support.landing import insert
 from support.rows import T0, call, message, said, tool, turn
-from turnspan_clickhouse.dsn import Dsn, parse
-from turnspan_clickhouse.encode import encode_block
 from turnspan_clickhouse.errors import StoreError
-from turnspan_clickhouse.interrupt import interrupt_turns
-from turnspan_clickhouse.migrate import Migration, migrate, migrations, statements
-from turnspan_clickhouse.records import LlmCall
-from turnspan_clickhouse.stores import Store, open_store
+from turnspan_clickhouse.rows.native_encoder import encode_block
+from turnspan_clickhouse.rows.tables import LlmCall
+from turnspan_clickhouse.ship.interrupted_turns import interrupt_turns
+from turnspan_clickhouse.store.client import Store
+from turnspan_clickhouse.store.dsn import Dsn, parse
+from turnspan_clickhouse.store.migrations import Migration, migrate, migrations, statements
+from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.diagnostics import diagnostics
 from turnspan_records.lookup import find
 from turnspan_records.replay import replay

@@ -18,7 +18,7 @@ import yaml
 from support.demo_records import land
 from support.deployment import DEPLOY, Deployment
 from support.grafana import Window
-from turnspan_clickhouse.stores import open_store
+from turnspan_clickhouse.store.opening import open_store
 
 GRAFANA = DEPLOY / "grafana"
 DASHBOARDS: dict[str, dict[str, Any]] = {

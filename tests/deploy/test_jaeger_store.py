@@ -27,11 +27,11 @@ from support.jaeger import Jaeger
 from support.landing import insert
 from support.rows import T0
 from support.semconv_registry import registry
-from turnspan_clickhouse import jaeger as views
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.migrate import migrate
-from turnspan_clickhouse.records import SpanRow
-from turnspan_clickhouse.stores import open_store
+from turnspan_clickhouse.rows.tables import SpanRow
+from turnspan_clickhouse.store import jaeger as views
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.migrations import migrate
+from turnspan_clickhouse.store.opening import open_store
 
 NEEDED = (2, 18, 0)
 TRACE, OTHER = "ab" * 16, "cd" * 16

@@ -16,8 +16,8 @@ import pytest
 
 from support.landing import insert
 from support.rows import PROJECT, call, turn
-from turnspan_clickhouse.interrupt import interrupt_turns
-from turnspan_clickhouse.stores import Store
+from turnspan_clickhouse.ship.interrupted_turns import interrupt_turns
+from turnspan_clickhouse.store.client import Store
 from turnspan_records.diagnostics import diagnostics
 from turnspan_records.lookup import find
 from turnspan_records.replay import replay
@@ -36,10 +36,10 @@ SQL = re.compile(
 CONSTANT = re.compile(r"_?[A-Z][A-Z0-9_]*")
 LOOKED_AT = {
     # Identifiers that come from the schema files or the DSN; those of the DSN through quoted().
-    "migrate.py": {"database", "name", "on_cluster", "distributed['shard_by']", "view", "names"},
-    "stores.py": {"on_cluster"},
+    "migrations.py": {"database", "name", "on_cluster", "distributed['shard_by']", "view", "names"},
+    "client.py": {"on_cluster"},
     # Column lists and tables from the record classes.
-    "interrupt.py": {"', '.join(names)", "', '.join(chosen)"},
+    "interrupted_turns.py": {"', '.join(names)", "', '.join(chosen)"},
     "replay.py": {"columns", "table", "where"},
     "lookup.py": {"kind", "column", "rest", "table", "condition.replace('{column}', column)"},
     "detail.py": {"table", "column"},

@@ -14,9 +14,10 @@ from support.demo_records import land
 from support.deployment import DEPLOY
 from support.landing import insert
 from support.rows import SECOND, call, message, said, turn
-from turnspan_clickhouse.migrate import migrate
-from turnspan_clickhouse.records import RECORDS
-from turnspan_clickhouse.stores import Store, open_store
+from turnspan_clickhouse.rows.tables import RECORDS
+from turnspan_clickhouse.store.client import Store
+from turnspan_clickhouse.store.migrations import migrate
+from turnspan_clickhouse.store.opening import open_store
 
 CLICKHOUSE = DEPLOY / "clickhouse"
 DAY = 86_400 * SECOND

@@ -10,10 +10,10 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 import turnspan
-from turnspan import config, recording
-from turnspan.content.ledger import Content, ledger
-from turnspan.ids import SecureIdGenerator
-from turnspan.inference import use_tracer_provider
+from turnspan import config
+from turnspan.runtime.ids import SecureIdGenerator
+from turnspan.tracing.content_store import Content
+from turnspan.tracing.state import default
 
 
 class Spans:
@@ -40,7 +40,7 @@ class Spans:
     def content(self, span: ReadableSpan) -> Content | None:
         """Take the content kept beside a span."""
         assert span.context is not None
-        return ledger.take(span.context.trace_id, span.context.span_id)
+        return default.content.take(span.context.trace_id, span.context.span_id)
 
 
 @pytest.fixture
@@ -51,9 +51,9 @@ def spans() -> Iterator[Spans]:
     provider = TracerProvider(id_generator=SecureIdGenerator())
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     _record_under(provider)
-    ledger.attach()
+    default.content.attach()
     yield Spans(exporter, provider)
-    ledger.detach()
+    default.content.detach()
     _record_under(None)
     provider.shutdown()
 
@@ -67,5 +67,4 @@ def threads() -> Iterator[None]:
 
 
 def _record_under(provider: TracerProvider | None) -> None:
-    recording.use_tracer_provider(provider)
-    use_tracer_provider(provider)
+    default.provider = provider

@@ -16,7 +16,7 @@ import pytest
 
 import turnspan
 from emit.conftest import Spans
-from turnspan.content.ledger import ToolContent
+from turnspan.tracing.content_store import ToolContent
 
 KINDS: dict[str, Callable[..., Any]] = {
     "agent": turnspan.agent,

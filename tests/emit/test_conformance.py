@@ -27,7 +27,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 import turnspan
 from support.conformance import Witness, event_faults, metric_faults, span_faults
 from support.model_stub import ModelStub
-from turnspan import config, events, lifecycle, metrics
+from turnspan import config
+from turnspan.tracing.state import default
 
 TOOLS: Any = [
     {"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}},
@@ -106,9 +107,9 @@ def emitted(monkeypatch: pytest.MonkeyPatch) -> Iterator[Emitted]:
     yield given
     turnspan.uninstrument()
     turnspan.shutdown()
-    lifecycle.use_tracer_provider(None)
-    metrics.use_meter_provider(None)
-    events.use_logger_provider(None)
+    default.provider = None
+    default.metrics.use(None)
+    default.logger_provider = None
     config.activate(before)
     given.tracer_provider.shutdown()
     given.meter_provider.shutdown()

@@ -24,11 +24,11 @@ import turnspan
 from emit.conftest import Spans
 from support.fan_out import helper, piece, place, work_elsewhere
 from turnspan import semconv
-from turnspan.ids import SecureIdGenerator
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.migrate import migrate
-from turnspan_clickhouse.ship import ship
-from turnspan_clickhouse.stores import open_store
+from turnspan.runtime.ids import SecureIdGenerator
+from turnspan_clickhouse.ship.shipper import ship
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.migrations import migrate
+from turnspan_clickhouse.store.opening import open_store
 
 pytestmark = pytest.mark.usefixtures("threads")
 

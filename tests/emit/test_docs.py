@@ -12,10 +12,12 @@ from pathlib import Path
 import pytest
 
 from support.shared import REPOSITORY
-from turnspan import config, instruments
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.ship import ship
-from turnspan_clickhouse.stores import open_store
+from turnspan import config
+from turnspan.metrics import instruments
+from turnspan.turn import stop_reasons
+from turnspan_clickhouse.ship.shipper import ship
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.opening import open_store
 
 
 def test_every_variable_is_documented_with_its_default() -> None:
@@ -45,6 +47,16 @@ def test_every_metric_and_version_is_documented() -> None:
     pinned = (REPOSITORY / "tests" / "foreign" / "requirements.txt").read_text(encoding="utf-8")
     for version in re.findall(r"==(\S+)", pinned):
         assert version in text or version in ("2.11.0", "2.54.0"), version
+
+
+def test_every_stop_reason_is_documented() -> None:
+    """docs/turns.md has each stop reason that a turn may be given."""
+    text = (REPOSITORY / "docs" / "turns.md").read_text(encoding="utf-8")
+    words = vars(stop_reasons).items()
+    named = {value for name, value in words if name.isupper() and name[0] != "_"}
+    reasons = [value for value in named if isinstance(value, str)]
+    assert len(reasons) == 11
+    assert [reason for reason in reasons if f"`{reason}" not in text] == []
 
 
 def _prefixes(name: str) -> list[str]:

@@ -15,7 +15,7 @@ import pytest
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
-from turnspan.bounded import BoundedProcessor
+from turnspan.pipeline.other_backends import BoundedProcessor
 
 SCRIPT = """
 import time, sys, logging

@@ -14,9 +14,10 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 from opentelemetry.trace import get_current_span
 
 import turnspan
-from turnspan import config, events
-from turnspan.guard import errors
-from turnspan.inference import use_tracer_provider
+from turnspan import config
+from turnspan.runtime.guard import errors
+from turnspan.tracing import events
+from turnspan.tracing.state import default
 
 SECRET = "sk-proj-" + "a1B2c3D4" * 6
 
@@ -48,9 +49,9 @@ class Logged:
 def logged() -> Iterator[Logged]:
     """Events go to a provider of the test's own."""
     given = Logged()
-    events.use_logger_provider(given.provider)
+    default.logger_provider = given.provider
     yield given
-    events.use_logger_provider(None)
+    default.logger_provider = None
     given.provider.shutdown()
 
 
@@ -58,9 +59,9 @@ def logged() -> Iterator[Logged]:
 def tracing() -> Iterator[TracerProvider]:
     """Spans of calls recorded by hand go to a provider that samples them."""
     provider = TracerProvider()
-    use_tracer_provider(provider)
+    default.provider = provider
     yield provider
-    use_tracer_provider(None)
+    default.provider = None
     provider.shutdown()
 
 
@@ -124,7 +125,7 @@ def test_content_on_events_is_structured_and_redacted(
 ) -> None:
     """EVENT_ONLY: messages as the schema's objects, sampled or not, secrets masked."""
     if not sampled:
-        use_tracer_provider(TracerProvider(sampler=ALWAYS_OFF))
+        default.provider = TracerProvider(sampler=ALWAYS_OFF)
     environ(OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT="EVENT_ONLY")
     call()
 

@@ -18,7 +18,7 @@ from opentelemetry.trace import StatusCode
 import turnspan
 from emit.conftest import Spans
 from turnspan import semconv
-from turnspan.content.ledger import ToolContent
+from turnspan.tracing.content_store import ToolContent
 
 
 def attribute(span: ReadableSpan, key: str) -> Any:

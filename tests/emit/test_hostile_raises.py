@@ -21,7 +21,7 @@ import pytest
 
 import turnspan
 from emit.conftest import Spans
-from turnspan.guard import errors
+from turnspan.runtime.guard import errors
 
 pytestmark = pytest.mark.tests_internal_errors
 

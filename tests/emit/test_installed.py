@@ -171,7 +171,7 @@ def test_what_does_not_fit_or_is_not_there_is_left_off(site: Site) -> None:
 
 def test_opentelemetry_instrument_loads_one_a_library(site: Site) -> None:
     """Our distribution leaves off what another one records."""
-    from turnspan.patching.installed import packages
+    from turnspan.patching.third_party import packages
 
     site.library("groq")
     site.package("opentelemetry-instrumentation-groq", "groq", "groq")

@@ -16,9 +16,9 @@ from opentelemetry.trace import SpanKind, StatusCode
 import turnspan
 from emit.conftest import Spans
 from turnspan import semconv
-from turnspan.content.ledger import ToolContent
-from turnspan.providers import mcp
-from turnspan.providers.mcp import McpInstrumentor
+from turnspan.providers.mcp import instrumentor as mcp
+from turnspan.providers.mcp.instrumentor import McpInstrumentor
+from turnspan.tracing.content_store import ToolContent
 
 Work = Callable[[Client], Awaitable[Any]]
 seen: list[dict[str, Any]] = []

@@ -24,8 +24,8 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, ALWAYS_ON, Sampler
 
 import turnspan
 from support.semconv_registry import registry
-from turnspan import instruments, metrics, recording
-from turnspan.inference import use_tracer_provider as use_for_inference
+from turnspan.metrics import instruments
+from turnspan.tracing.state import default
 
 Point = HistogramDataPoint | NumberDataPoint
 
@@ -78,10 +78,10 @@ class Meters:
 def meters() -> Iterator[Meters]:
     """Metrics go to a provider of the test's own."""
     given = Meters()
-    metrics.use_meter_provider(given.provider)
+    default.metrics.use(given.provider)
     yield given
-    metrics.use_meter_provider(None)
-    metrics.use_pricer(None)
+    default.metrics.use(None)
+    default.metrics.pricer = None
     given.provider.shutdown()
 
 
@@ -93,12 +93,10 @@ def sampled() -> Iterator[Callable[[Sampler], None]]:
     def use(sampler: Sampler) -> None:
         provider = TracerProvider(sampler=sampler)
         providers.append(provider)
-        recording.use_tracer_provider(provider)
-        use_for_inference(provider)
+        default.provider = provider
 
     yield use
-    recording.use_tracer_provider(None)
-    use_for_inference(None)
+    default.provider = None
     for provider in providers:
         provider.shutdown()
 
@@ -273,7 +271,7 @@ def test_what_is_not_sampled_is_counted_all_the_same(
     meters: Meters, sampled: Callable[[Sampler], None], sampler: Sampler
 ) -> None:
     """T-04: the counters with a sampler that drops everything equal those with AlwaysOn."""
-    metrics.use_pricer(lambda attributes, usage, when: Decimal(usage.input_tokens or 0) / 100)
+    default.metrics.pricer = lambda attributes, usage, when: Decimal(usage.input_tokens or 0) / 100
     sampled(sampler)
     run_agents()
 
@@ -334,16 +332,16 @@ def test_definitions_follow_the_conventions() -> None:
 
 def test_nobody_listening_costs_next_to_nothing() -> None:
     """Without a meter provider nothing is queued, nor with the API's own that records nothing."""
-    assert metrics.live() is False
-    assert metrics.clock() is None
-    metrics.use_meter_provider(NoOpMeterProvider())
-    assert metrics.live() is False
-    metrics.use_meter_provider(None)
+    assert default.metrics.live() is False
+    assert default.metrics.clock() is None
+    default.metrics.use(NoOpMeterProvider())
+    assert default.metrics.live() is False
+    default.metrics.use(None)
 
     def fastest() -> float:
         begun = time.thread_time()
         for _ in range(1000):
-            metrics.live()
+            default.metrics.live()
         return (time.thread_time() - begun) / 1000
 
     assert min(fastest() for _ in range(20)) < 2e-6

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from turnspan.program import program_name
-from turnspan_clickhouse.dsn import Dsn
+from turnspan.pipeline.program import program_name
+from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_records.access import open_dsn
 
 

@@ -21,7 +21,7 @@ import turnspan
 from emit.conftest import Spans
 from support.fan_out import helper, piece
 from turnspan import propagation, semconv
-from turnspan.guard import errors
+from turnspan.runtime.guard import errors
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 PARENT = "00f067aa0ba902b7"

@@ -10,7 +10,9 @@ def test_public_names() -> None:
     assert turnspan.__all__ == sorted(turnspan.__all__)
     assert turnspan.__all__ == [
         "FlushResult",
+        "Recorder",
         "Turn",
+        "TurnspanError",
         "agent",
         "annotate",
         "configure",

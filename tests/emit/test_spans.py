@@ -20,8 +20,8 @@ from opentelemetry.sdk.trace.sampling import (
 )
 from opentelemetry.trace import INVALID_SPAN, SpanKind
 
-from turnspan import spans
-from turnspan.pipeline import RecordProcessor
+from turnspan.pipeline.processor import RecordProcessor
+from turnspan.tracing import otel_fast
 
 GIVEN: dict[str, Any] = {
     "kept.before": "new",
@@ -56,7 +56,7 @@ def test_the_same_as_the_sdk_sets(limits: SpanLimits | None, more: dict[str, Any
     """Whatever the values and the limits: also those that only the SDK can clean or cut."""
     ours, theirs = span_of(limits), span_of(limits)
 
-    spans.set_attributes(ours, {**GIVEN, **more})
+    otel_fast.set_attributes(ours, {**GIVEN, **more})
     theirs.set_attributes({**GIVEN, **more})
 
     assert dict(ours.attributes) == dict(theirs.attributes)
@@ -68,7 +68,7 @@ def test_an_ended_span_stays_what_it_was(caplog: pytest.LogCaptureFixture) -> No
     span = span_of()
     span.end()
 
-    spans.set_attributes(span, GIVEN)
+    otel_fast.set_attributes(span, GIVEN)
 
     assert dict(span.attributes) == {"kept.before": "old"}
     assert [record.message for record in caplog.records] == ["Setting attribute on ended span."]
@@ -76,7 +76,7 @@ def test_an_ended_span_stays_what_it_was(caplog: pytest.LogCaptureFixture) -> No
 
 def test_a_span_that_is_built_otherwise_is_written_to_by_its_own_method() -> None:
     """One that records nothing, and one whose attributes lie elsewhere."""
-    spans.set_attributes(INVALID_SPAN, GIVEN)
+    otel_fast.set_attributes(INVALID_SPAN, GIVEN)
 
     class Elsewhere:
         def __init__(self) -> None:
@@ -86,7 +86,7 @@ def test_a_span_that_is_built_otherwise_is_written_to_by_its_own_method() -> Non
             self.told.update(attributes)
 
     other: Any = Elsewhere()
-    spans.set_attributes(other, GIVEN)
+    otel_fast.set_attributes(other, GIVEN)
     assert other.told == GIVEN
 
 
@@ -117,7 +117,7 @@ class ByAttribute(Sampler):
 
 
 def begun(provider: TracerProvider, **given: Any) -> Any:
-    return spans.start(provider.get_tracer("t"), "s", Context(), SpanKind.CLIENT, given)
+    return otel_fast.start(provider.get_tracer("t"), "s", Context(), SpanKind.CLIENT, given)
 
 
 @pytest.mark.parametrize("sampler", [None, ALWAYS_ON, ParentBased(TraceIdRatioBased(1.0))], ids=str)
@@ -148,7 +148,7 @@ def test_a_dropped_span_takes_none() -> None:
 
 
 def test_known_processors_are_not_waited_for() -> None:
-    """The SDK's own and ours let the attributes be written in one step (see spans.py)."""
+    """The SDK's own and ours let the attributes be written in one step (see otel_fast.py)."""
     provider = TracerProvider()
     provider.add_span_processor(BatchSpanProcessor(InMemorySpanExporter()))
     provider.add_span_processor(SimpleSpanProcessor(InMemorySpanExporter()))
@@ -162,9 +162,9 @@ def test_known_processors_are_not_waited_for() -> None:
         return start_span(*args, **kwargs)
 
     tracer.start_span = counting  # type: ignore[method-assign]
-    span: Any = spans.start(tracer, "s", Context(), SpanKind.CLIENT, {"model": "m"})
+    span: Any = otel_fast.start(tracer, "s", Context(), SpanKind.CLIENT, {"model": "m"})
     provider.add_span_processor(Looks())
-    spans.start(tracer, "s", Context(), SpanKind.CLIENT, {"model": "m"})
+    otel_fast.start(tracer, "s", Context(), SpanKind.CLIENT, {"model": "m"})
     provider.shutdown()
 
     assert span.attributes == {"model": "m"}

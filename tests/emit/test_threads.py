@@ -24,10 +24,10 @@ from opentelemetry import context as otel_context
 import turnspan
 from emit.conftest import Spans
 from support.fan_out import place
-from turnspan.guard import errors
 from turnspan.instrumentation import Instrumented
 from turnspan.patching import threads as patched_threads
 from turnspan.patching.threads import ThreadingInstrumentor
+from turnspan.runtime.guard import errors
 
 pytestmark = pytest.mark.usefixtures("threads")
 

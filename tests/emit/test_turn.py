@@ -1,4 +1,4 @@
-"""Why a turn stopped: the rules of SEMANTICS, in their order, and the loop detector."""
+"""Why a turn stopped: the rules of docs/turns.md, in their order, and the loop detector."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from turnspan.loops import canonical
-from turnspan.outcomes import tool_failed
-from turnspan.turn import NO_TURN, Turn, Usage
+from turnspan.turn.loop_detector import canonical
+from turnspan.turn.tool_failure import tool_failed
+from turnspan.turn.turn import NO_TURN, Turn, Usage
 
 
 def say(turn: Turn, text: str = "", *tools: str, finish: str = "stop") -> None:
@@ -279,7 +279,7 @@ def test_outside_any_turn_everything_is_inert() -> None:
     ],
 )
 def test_failure_is_read_from_flags_never_from_words(result: Any, failed: bool) -> None:
-    """SEMANTICS rule 4."""
+    """A tool failed if it raised, or if its result says so."""
     assert tool_failed(result) is failed
 
 

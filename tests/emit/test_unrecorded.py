@@ -24,12 +24,16 @@ import turnspan
 from support.gemini_bodies import text
 from support.google_sdk import genai
 from support.model_replies import chat
-from support.model_server import ModelServer
 from turnspan import config, unrecorded
-from turnspan.guard import errors
 from turnspan.patching.models_on_the_wire import agent_program, asks_a_model, is_provider
+from turnspan.runtime.guard import errors
+from turnspan.testing import ModelServer
 from turnspan.unrecorded import Unrecorded, Watch, watch
-from turnspan_clickhouse.unrecorded import KEPT_SECONDS, read_unrecorded, write_unrecorded
+from turnspan_clickhouse.spool.unrecorded_calls import (
+    KEPT_SECONDS,
+    read_unrecorded,
+    write_unrecorded,
+)
 from turnspan_console.cli import turnspan as console
 
 HELLO: list[Any] = [{"role": "user", "content": "hi"}]

@@ -10,8 +10,8 @@ import pytest
 from foreign.exchange import Rows, ask_anthropic, ask_openai, run
 from foreign.stub import serving
 from turnspan import config
-from turnspan.content.ledger import ledger
-from turnspan.guard import errors
+from turnspan.runtime.guard import errors
+from turnspan.tracing.state import default
 
 os.environ["OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"] = "SPAN_ONLY"
 os.environ["ANTHROPIC_OPEN_TELEMETRY"] = "false"  # it would trace itself beside the packages
@@ -32,9 +32,11 @@ def ours(url: str) -> dict[str, Rows]:
     with a ``request`` of their own behind, which no longer follows their base class.
     """
     return {
-        "openai": run("turnspan.providers.openai", "OpenAIInstrumentor", ask_openai, url),
+        "openai": run(
+            "turnspan.providers.openai.instrumentor", "OpenAIInstrumentor", ask_openai, url
+        ),
         "anthropic": run(
-            "turnspan.providers.anthropic", "AnthropicInstrumentor", ask_anthropic, url
+            "turnspan.providers.anthropic.instrumentor", "AnthropicInstrumentor", ask_anthropic, url
         ),
     }
 
@@ -44,7 +46,7 @@ def recorded(ours: dict[str, Rows]) -> Iterator[None]:
     """Default settings, somebody who takes the content, and nothing swallowed."""
     errors.reset()
     config.activate(config.resolve({}, {}))
-    ledger.attach()
+    default.content.attach()
     yield
-    ledger.detach()
+    default.content.detach()
     assert errors.counts() == {}

@@ -8,7 +8,7 @@ from typing import Any
 
 from foreign.stub import ANSWER
 from support.normalised import Rows, provider
-from turnspan.content.ledger import ledger
+from turnspan.tracing.state import default
 
 __all__ = ["PARAMETERS", "QUESTION", "Rows", "ask_anthropic", "ask_openai", "provider", "run"]
 
@@ -25,7 +25,7 @@ def run(module: str, kind: str, ask: Callable[[str], str], url: str) -> Rows:
     rows = Rows()
     made = provider(rows)
     instrumentor = getattr(import_module(module), kind)()
-    ledger.attach()
+    default.content.attach()
     instrumentor.instrument(tracer_provider=made, skip_dep_check=True)
     try:
         with made.get_tracer("web").start_as_current_span("POST /ask"):
@@ -33,7 +33,7 @@ def run(module: str, kind: str, ask: Callable[[str], str], url: str) -> Rows:
     finally:
         instrumentor.uninstrument()
         made.shutdown()
-        ledger.detach()
+        default.content.detach()
     return rows
 
 

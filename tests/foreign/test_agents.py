@@ -11,9 +11,9 @@ from opentelemetry.sdk.trace import TracerProvider
 import turnspan
 from foreign.exchange import QUESTION, Rows, provider
 from foreign.stub import ANSWER
-from turnspan import recording
-from turnspan.pipeline import RecordProcessor
-from turnspan.providers.openai import OpenAIInstrumentor
+from turnspan.pipeline.processor import RecordProcessor
+from turnspan.providers.openai.instrumentor import OpenAIInstrumentor
+from turnspan.tracing.state import default
 
 
 def get_weather(city: str) -> str:
@@ -65,13 +65,13 @@ def test_a_foreign_agent_in_a_decorated_turn_is_that_turn(url: str) -> None:
     rows = Rows()
     made = TracerProvider()
     made.add_span_processor(RecordProcessor(rows))
-    recording.use_tracer_provider(made)
+    default.provider = made
     try:
         with turnspan.agent("desk"):
             assert agent(url, made).run_sync(QUESTION).output == ANSWER
         assert made.force_flush()
     finally:
-        recording.use_tracer_provider(None)
+        default.provider = None
         made.shutdown()
 
     (turn,) = rows.turns

@@ -16,8 +16,8 @@ from opentelemetry.sdk.trace import TracerProvider
 import turnspan
 from foreign.exchange import PARAMETERS, QUESTION, Rows, provider
 from foreign.stub import ANSWER
-from turnspan import recording
-from turnspan.providers.openai import OpenAIInstrumentor
+from turnspan.providers.openai.instrumentor import OpenAIInstrumentor
+from turnspan.tracing.state import default
 
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # it would fetch one on import
 
@@ -65,11 +65,11 @@ def landing() -> Iterator[tuple[Rows, TracerProvider]]:
     """Where everything lands, the decorators' spans too."""
     found = Rows()
     made = provider(found)
-    recording.use_tracer_provider(made)
+    default.provider = made
     OpenAIInstrumentor().instrument(tracer_provider=made, skip_dep_check=True)
     yield found, made
     OpenAIInstrumentor().uninstrument()
-    recording.use_tracer_provider(None)
+    default.provider = None
     made.shutdown()
 
 

@@ -23,12 +23,14 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 import turnspan
 from support import gemini_bodies
 from support.model_replies import USAGE, WEATHER_CALL, chat, chat_stream, message, message_stream
-from support.model_server import ModelServer
 from turnspan import config
-from turnspan.content.ledger import InferenceContent, ledger
-from turnspan.guard import errors
-from turnspan.providers import litellm as provider
-from turnspan.providers import litellm_calls, litellm_names, litellm_retries
+from turnspan.providers.litellm import calls, retries
+from turnspan.providers.litellm import instrumentor as provider
+from turnspan.providers.litellm import names as litellm_names
+from turnspan.runtime.guard import errors
+from turnspan.testing import ModelServer
+from turnspan.tracing.content_store import InferenceContent
+from turnspan.tracing.state import default
 from turnspan.unrecorded import watch
 
 litellm = cast("Any", import_module("litellm"))  # installed only where these tests run
@@ -58,7 +60,7 @@ class Recorded:
         """What was kept beside the only one."""
         (span,) = self.all()
         assert span.context is not None
-        kept = ledger.take(span.context.trace_id, span.context.span_id)
+        kept = default.content.take(span.context.trace_id, span.context.span_id)
         assert isinstance(kept, InferenceContent)
         return kept
 
@@ -76,12 +78,12 @@ def server() -> Iterator[ModelServer]:
 def spans() -> Iterator[Recorded]:
     """LiteLLM and the SDKs that it uses, instrumented."""
     spans = Recorded()
-    ledger.attach()
+    default.content.attach()
     errors.reset()
     turnspan.instrument(tracer_provider=spans.provider, only=("litellm", "openai", "anthropic"))
     yield spans
     turnspan.uninstrument()
-    ledger.detach()
+    default.content.detach()
 
 
 def openai(server: ModelServer, **more: Any) -> dict[str, Any]:
@@ -438,20 +440,20 @@ def _seams() -> Iterator[tuple[str, Any, str]]:
     """Our functions on the way of a call, but the wrappers themselves."""
     for owner, names in (
         (provider.LiteLLMSdk, ("_begin", "_ask_for_usage", "_failed", "_answered")),
-        (litellm_retries.Retries, ("__init__", "again", "hold", "end", "_end")),
+        (retries.Retries, ("__init__", "again", "hold", "end", "_end")),
         (provider.Begun, ("__init__",)),
         (
             provider,
             ("_follow", "_over", "_say_where", "body_of", "served_by", "begin", "current_retries"),
         ),
         (litellm_names, ("_known", "where_of")),
-        (litellm_calls, ("usage_in", "_written")),
-        (litellm_calls.ChunkAccumulator, ("__init__", "fold", "response")),
+        (calls, ("usage_in", "_written")),
+        (calls.ChunkAccumulator, ("__init__", "fold", "response")),
         (
-            litellm_calls._Choice,  # pyright: ignore[reportPrivateUsage]
+            calls._Choice,  # pyright: ignore[reportPrivateUsage]
             ("__init__", "fold", "_fold_tool", "plain"),
         ),
-        (litellm_calls.LiteLLMChat, ("describe", "freeze", "describe_response", "reply")),
+        (calls.LiteLLMChat, ("describe", "freeze", "describe_response", "reply")),
     ):
         for name in names:
             yield f"{getattr(owner, '__name__', owner)}.{name}", owner, name

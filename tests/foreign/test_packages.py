@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from foreign.exchange import Rows, ask_anthropic, ask_openai, run
-from turnspan_clickhouse.records import LlmCall
+from turnspan_clickhouse.rows.tables import LlmCall
 
 Ask = Callable[[str], str]
 

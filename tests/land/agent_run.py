@@ -11,7 +11,7 @@ import hashlib
 import json
 from decimal import Decimal
 
-from turnspan_clickhouse.records import (
+from turnspan_clickhouse.rows.tables import (
     NO_HASH,
     Annotation,
     Definition,

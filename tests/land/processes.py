@@ -11,10 +11,10 @@ from pathlib import Path
 _WRITER = """
 import sys, time
 from pathlib import Path
-from turnspan_clickhouse.encode import encode_block
-from turnspan_clickhouse.migrate import SCHEMA_VERSION
-from turnspan_clickhouse.records import LlmCall, TurnSummary
-from turnspan_clickhouse.spool import Spool, SpoolWriter
+from turnspan_clickhouse.rows.native_encoder import encode_block
+from turnspan_clickhouse.store.migrations import SCHEMA_VERSION
+from turnspan_clickhouse.rows.tables import LlmCall, TurnSummary
+from turnspan_clickhouse.spool.spool import Spool, SpoolWriter
 
 writer = SpoolWriter(Spool(Path(sys.argv[1])))
 limit = int(sys.argv[2])

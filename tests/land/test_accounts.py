@@ -15,15 +15,16 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 import turnspan
 from land.spooling import calls, largest_file
 from support.faulty_proxy import Fault, faulty_proxy
-from turnspan import metrics, semconv
-from turnspan.accounts import Accounts
-from turnspan_clickhouse import unwritten
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.encode import encode_block
-from turnspan_clickhouse.migrate import SCHEMA_VERSION, migrate
-from turnspan_clickhouse.records import LlmCall
-from turnspan_clickhouse.spool import Spool, SpoolWriter
-from turnspan_clickhouse.stores import open_store
+from turnspan import semconv
+from turnspan.runtime.stats import Accounts
+from turnspan.tracing.state import default
+from turnspan_clickhouse.rows.native_encoder import encode_block
+from turnspan_clickhouse.rows.tables import LlmCall
+from turnspan_clickhouse.ship import unwritten
+from turnspan_clickhouse.spool.spool import Spool, SpoolWriter
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.migrations import SCHEMA_VERSION, migrate
+from turnspan_clickhouse.store.opening import open_store
 from turnspan_console.cli import turnspan as cli
 
 
@@ -31,9 +32,9 @@ from turnspan_console.cli import turnspan as cli
 def reader() -> Iterator[InMemoryMetricReader]:
     """What an application's metrics exporter would read."""
     made = InMemoryMetricReader()
-    metrics.use_meter_provider(MeterProvider([made]))
+    default.metrics.use(MeterProvider([made]))
     yield made
-    metrics.use_meter_provider(None)
+    default.metrics.use(None)
 
 
 def by_metrics(reader: InMemoryMetricReader) -> Accounts:

@@ -16,9 +16,9 @@ import turnspan
 from land.spooling import largest_file
 from support.clickhouse_server import start_server
 from support.shared import REPOSITORY
-from turnspan_clickhouse import unwritten
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.stores import open_store
+from turnspan_clickhouse.ship import unwritten
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.opening import open_store
 
 HERE = Path(__file__).parent
 FLUSH_INTERVAL = 0.1

@@ -15,10 +15,9 @@ import pytest
 
 import turnspan
 from support.normalised import Rows, provider
-from turnspan import config, recording
-from turnspan.content.ledger import ledger
-from turnspan.guard import errors
-from turnspan.inference import use_tracer_provider
+from turnspan import config
+from turnspan.runtime.guard import errors
+from turnspan.tracing.state import default
 
 
 class Mood(enum.Enum):
@@ -75,13 +74,11 @@ def rows() -> Iterator[Rows]:
     """Where everything lands that is recorded."""
     rows = Rows()
     made = provider(rows)
-    recording.use_tracer_provider(made)
-    use_tracer_provider(made)
-    ledger.attach()
+    default.provider = made
+    default.content.attach()
     yield rows
-    ledger.detach()
-    recording.use_tracer_provider(None)
-    use_tracer_provider(None)
+    default.content.detach()
+    default.provider = None
     made.shutdown()
 
 

@@ -10,14 +10,14 @@ import pytest
 from land.processes import run_python
 from land.spooling import ask, calls, spooled
 from support.clickhouse_server import start_server
-from turnspan_clickhouse.background import BackgroundShipper
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.encode import encode_block
-from turnspan_clickhouse.migrate import SCHEMA_VERSION, migrate
-from turnspan_clickhouse.records import LlmCall
-from turnspan_clickhouse.ship import ship
-from turnspan_clickhouse.spool import Spool
-from turnspan_clickhouse.stores import open_store
+from turnspan_clickhouse.rows.native_encoder import encode_block
+from turnspan_clickhouse.rows.tables import LlmCall
+from turnspan_clickhouse.ship.background import BackgroundShipper
+from turnspan_clickhouse.ship.shipper import ship
+from turnspan_clickhouse.spool.spool import Spool
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.migrations import SCHEMA_VERSION, migrate
+from turnspan_clickhouse.store.opening import open_store
 
 
 def test_a_server_away_and_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,12 +101,12 @@ def test_the_background_shipper_survives_an_outage(
 
 _PREFORK = """
 import os, sys, time
-from turnspan_clickhouse.dsn import parse
-from turnspan_clickhouse.encode import encode_block
-from turnspan_clickhouse.migrate import SCHEMA_VERSION
-from turnspan_clickhouse.records import LlmCall
-from turnspan_clickhouse.background import BackgroundShipper
-from turnspan_clickhouse.spool import Spool, SpoolWriter
+from turnspan_clickhouse.store.dsn import parse
+from turnspan_clickhouse.rows.native_encoder import encode_block
+from turnspan_clickhouse.store.migrations import SCHEMA_VERSION
+from turnspan_clickhouse.rows.tables import LlmCall
+from turnspan_clickhouse.ship.background import BackgroundShipper
+from turnspan_clickhouse.spool.spool import Spool, SpoolWriter
 
 dsn = parse(sys.argv[1])
 spool = Spool(dsn.spool)
@@ -144,7 +144,7 @@ def test_forked_workers_ship_with_threads_of_their_own(server_dsn: Dsn) -> None:
 def test_the_recording_side_loads_no_database_library() -> None:
     """An application pays for the driver when it ships to a server, and never for the engine."""
     loaded = run_python(
-        "import sys, turnspan_clickhouse.ship, turnspan_clickhouse.encode;"
+        "import sys, turnspan_clickhouse.ship, turnspan_clickhouse.rows.native_encoder;"
         "print([m for m in ('clickhouse_connect', 'chdb', 'numpy') if m in sys.modules])"
     )
     assert loaded.strip() == "[]"

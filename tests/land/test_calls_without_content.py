@@ -6,7 +6,7 @@ import pytest
 
 from support import rows
 from support.landing import insert
-from turnspan_clickhouse.stores import Store
+from turnspan_clickhouse.store.client import Store
 
 
 @pytest.mark.parametrize("view", ["llm_call_full", "agent_telemetry"])

@@ -18,13 +18,12 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, ALWAYS_ON, Sampler
 
 import turnspan
 from support.model_stub import ModelStub
-from turnspan import metrics
-from turnspan.inference import use_tracer_provider
-from turnspan.pipeline import RecordProcessor
+from turnspan.pipeline.processor import RecordProcessor
+from turnspan.tracing.state import default
 from turnspan_clickhouse import ClickHouseSpanExporter
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.ship import ship
-from turnspan_clickhouse.stores import open_store
+from turnspan_clickhouse.ship.shipper import ship
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.opening import open_store
 
 MESSAGES: Any = [{"role": "user", "content": "hi"}]
 
@@ -44,8 +43,8 @@ class Shop:
         self.provider = TracerProvider(sampler=sampler)
         self.processor = RecordProcessor(ClickHouseSpanExporter(str(dsn)), flush_interval=60)
         self.provider.add_span_processor(self.processor)
-        metrics.use_meter_provider(self.meters)
-        use_tracer_provider(self.provider)
+        default.metrics.use(self.meters)
+        default.provider = self.provider
         turnspan.instrument(tracer_provider=self.provider)
 
     def spent(self) -> dict[str, float]:
@@ -73,9 +72,9 @@ class Shop:
     def close(self) -> None:
         """Leave everything as it was."""
         turnspan.uninstrument()
-        use_tracer_provider(None)
-        metrics.use_meter_provider(None)
-        metrics.use_pricer(None)
+        default.metrics.use(None)
+        default.metrics.pricer = None
+        default.provider = None
         self.provider.shutdown()
         self.meters.shutdown()
 

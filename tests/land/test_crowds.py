@@ -15,17 +15,18 @@ import pytest
 from land import agent_run as run
 from land.spooling import ask, calls, spooled
 from land.trial import Trial
-from turnspan_clickhouse import interrupt, room
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.encode import encode_block
 from turnspan_clickhouse.errors import SpoolError
-from turnspan_clickhouse.files import private_folder
-from turnspan_clickhouse.migrate import SCHEMA_VERSION, migrate
-from turnspan_clickhouse.records import LlmCall, Record
-from turnspan_clickhouse.ship import Shipper, ship
-from turnspan_clickhouse.spool import Spool, SpoolWriter
-from turnspan_clickhouse.stores import open_store
-from turnspan_clickhouse.totals import Totals
+from turnspan_clickhouse.files.atomic_files import private_folder
+from turnspan_clickhouse.rows.native_encoder import encode_block
+from turnspan_clickhouse.rows.tables import LlmCall, Record
+from turnspan_clickhouse.ship import interrupted_turns
+from turnspan_clickhouse.ship.shipper import Shipper, ship
+from turnspan_clickhouse.spool import eviction
+from turnspan_clickhouse.spool.spool import Spool, SpoolWriter
+from turnspan_clickhouse.spool.totals import Totals
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.migrations import SCHEMA_VERSION, migrate
+from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.spooled import writers
 
 
@@ -73,7 +74,7 @@ def test_turns_that_are_interrupted_in_parts_count_what_is_theirs(
     store_dsn: Dsn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A turn and those inside it are never parted; each counts its own."""
-    monkeypatch.setattr(interrupt, "MAX_NAMED", 3)
+    monkeypatch.setattr(interrupted_turns, "MAX_NAMED", 3)
     writer = SpoolWriter(Spool(store_dsn.spool))
     unfinished = {"status": "running", "stop_reason": "running", "writer": writer.token}
     rows: list[Record] = []
@@ -157,7 +158,7 @@ def test_a_process_that_died_while_it_made_room_drops_nothing(
     segment.path.rename(segment.path.with_name(segment.name + ".leaving"))
     spool.clean()
     assert spool.segments() == []  # somebody may be at it just now
-    monkeypatch.setattr(room, "LEFT_SECONDS", 0.0)
+    monkeypatch.setattr(eviction, "LEFT_SECONDS", 0.0)
     spool.clean()
     result = ship(store_dsn)
     assert (result.ok, result.shipped_rows) == (True, 3)

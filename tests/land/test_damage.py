@@ -12,18 +12,19 @@ from typing import Any
 import pytest
 
 from land.spooling import ask, calls
-from turnspan_clickhouse import landing
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.encode import encode_block
-from turnspan_clickhouse.groups import Group
-from turnspan_clickhouse.migrate import SCHEMA_VERSION
-from turnspan_clickhouse.native import MalformedError, check, halves
-from turnspan_clickhouse.records import RECORDS, LlmCall, Record, columns
-from turnspan_clickhouse.segments import Segment
-from turnspan_clickhouse.ship import ship
-from turnspan_clickhouse.spool import Spool, SpoolWriter
-from turnspan_clickhouse.stores import Store, open_store
-from turnspan_clickhouse.wire import varint
+from turnspan_clickhouse.rows.native_encoder import encode_block
+from turnspan_clickhouse.rows.native_reader import MalformedError, check, halves
+from turnspan_clickhouse.rows.native_types import varint
+from turnspan_clickhouse.rows.tables import RECORDS, LlmCall, Record, columns
+from turnspan_clickhouse.ship import landing
+from turnspan_clickhouse.ship.shipper import ship
+from turnspan_clickhouse.spool.insert_groups import Group
+from turnspan_clickhouse.spool.segments import Segment
+from turnspan_clickhouse.spool.spool import Spool, SpoolWriter
+from turnspan_clickhouse.store.client import Store
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.migrations import SCHEMA_VERSION
+from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.spooled import refused
 
 GOOD = encode_block(LlmCall, calls(0, 3, response_text="The answer is 42." * 4))

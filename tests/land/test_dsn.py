@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from turnspan_clickhouse.dsn import parse
 from turnspan_clickhouse.errors import StoreError
-from turnspan_clickhouse.stores import open_store
+from turnspan_clickhouse.store.dsn import parse
+from turnspan_clickhouse.store.opening import open_store
 from turnspan_console.cli import turnspan
 
 ADDRESSES = [

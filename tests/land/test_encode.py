@@ -12,11 +12,10 @@ from typing import Any, ClassVar
 
 import pytest
 
-from turnspan_clickhouse.cells import cells
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.encode import encode_block, encode_rows
-from turnspan_clickhouse.migrate import migrate
-from turnspan_clickhouse.records import (
+from turnspan_clickhouse.rows.columns import cells
+from turnspan_clickhouse.rows.native_encoder import encode_block, encode_rows
+from turnspan_clickhouse.rows.native_types import Pairs
+from turnspan_clickhouse.rows.tables import (
     MONEY,
     NO_HASH,
     RECORDS,
@@ -26,8 +25,10 @@ from turnspan_clickhouse.records import (
     column,
     columns,
 )
-from turnspan_clickhouse.stores import Store, open_store
-from turnspan_clickhouse.wire import Pairs
+from turnspan_clickhouse.store.client import Store
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.migrations import migrate
+from turnspan_clickhouse.store.opening import open_store
 
 HASH = bytes(range(16))
 

@@ -13,16 +13,17 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 
 import turnspan
-from turnspan import config, recording
-from turnspan.content.ledger import InferenceContent, ledger
-from turnspan.ids import SecureIdGenerator
-from turnspan.pipeline import RecordProcessor
-from turnspan.turn import Usage
+from turnspan import config
+from turnspan.pipeline.processor import RecordProcessor
+from turnspan.runtime.ids import SecureIdGenerator
+from turnspan.tracing.content_store import InferenceContent
+from turnspan.tracing.state import default
+from turnspan.turn.turn import Usage
 from turnspan_clickhouse import ClickHouseSpanExporter
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.migrate import migrate
-from turnspan_clickhouse.ship import ship
-from turnspan_clickhouse.stores import open_store
+from turnspan_clickhouse.ship.shipper import ship
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.migrations import migrate
+from turnspan_clickhouse.store.opening import open_store
 
 
 class Recorder:
@@ -36,7 +37,7 @@ class Recorder:
             resource=Resource.create({"service.name": "svc"}), id_generator=SecureIdGenerator()
         )
         self.provider.add_span_processor(self.processor)
-        recording.use_tracer_provider(self.provider)
+        default.provider = self.provider
 
     def call(self, messages: list[Any], reply: dict[str, Any], **span: Any) -> None:
         """One model call as an instrumentor records it."""
@@ -61,7 +62,7 @@ class Recorder:
         request = {"model": "gpt-4o", "messages": list(messages), "temperature": 0.5}
         response = {"id": "r", "model": "gpt-4o-2024-08-06", "choices": [{"index": 0, **reply}]}
         content = InferenceContent("openai.chat", request, response)
-        ledger.put(identity.trace_id, identity.span_id, content)
+        default.content.put(identity.trace_id, identity.span_id, content)
         if turn.id:
             turn.end_call(
                 model="gpt-4o-2024-08-06",
@@ -89,7 +90,7 @@ def recorder(store_dsn: Dsn) -> Iterator[Recorder]:
     made = Recorder(store_dsn)
     yield made
     made.provider.shutdown()
-    recording.use_tracer_provider(None)
+    default.provider = None
 
 
 def text(content: str, finish: str = "stop") -> dict[str, Any]:

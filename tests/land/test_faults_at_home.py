@@ -19,17 +19,17 @@ import turnspan
 from land.spooling import ask
 from land.trial import ROWS, Figures, Trial, on_page
 from support.small_disk import SmallDisk, small_disk
-from turnspan import recording
-from turnspan.content.ledger import ledger
-from turnspan.pipeline import RecordProcessor
-from turnspan_clickhouse import ClickHouseSpanExporter, blocks
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.encode import encode_block
-from turnspan_clickhouse.migrate import SCHEMA_VERSION, migrate
-from turnspan_clickhouse.records import LlmCall
-from turnspan_clickhouse.ship import ship
-from turnspan_clickhouse.spool import Spool
-from turnspan_clickhouse.stores import open_store
+from turnspan.pipeline.processor import RecordProcessor
+from turnspan.tracing.state import default
+from turnspan_clickhouse import ClickHouseSpanExporter
+from turnspan_clickhouse.rows import blocks
+from turnspan_clickhouse.rows.native_encoder import encode_block
+from turnspan_clickhouse.rows.tables import LlmCall
+from turnspan_clickhouse.ship.shipper import ship
+from turnspan_clickhouse.spool.spool import Spool
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.migrations import SCHEMA_VERSION, migrate
+from turnspan_clickhouse.store.opening import open_store
 
 
 @pytest.fixture
@@ -248,7 +248,7 @@ def test_a_running_turn_is_replaced_whatever_the_clock_says(
     application: Application, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The newest write of a record wins by its write time, which only grows."""
-    recording.use_tracer_provider(application.provider)
+    default.provider = application.provider
     now = time.time_ns
     try:
         with turnspan.agent("a"):
@@ -256,11 +256,11 @@ def test_a_running_turn_is_replaced_whatever_the_clock_says(
             monkeypatch.setattr(time, "time_ns", lambda: now() - 3600 * 10**9)
         application.processor.force_flush()
     finally:
-        recording.use_tracer_provider(None)
+        default.provider = None
     ship(application.dsn)
     with open_store(application.dsn) as store:
         assert store.query("SELECT status FROM turn_summary").rows == [("final",)]
-    assert not ledger.dropped
+    assert not default.content.dropped
 
 
 class Poison:

@@ -9,11 +9,12 @@ import pytest
 
 from land.spooling import spooled
 from land.trial import ROWS, Trial
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.encode import encode_block
-from turnspan_clickhouse.migrate import SCHEMA_VERSION, migrate, render
-from turnspan_clickhouse.records import LlmCall, SpanRow
-from turnspan_clickhouse.stores import Store, open_store
+from turnspan_clickhouse.rows.native_encoder import encode_block
+from turnspan_clickhouse.rows.tables import LlmCall, SpanRow
+from turnspan_clickhouse.store.client import Store
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.migrations import SCHEMA_VERSION, migrate, render
+from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.spooled import refused, restore_refused
 
 SEGMENTS = 20

@@ -20,11 +20,11 @@ from click.testing import CliRunner
 from land.trial import ROWS, Trial
 from support.clickhouse_server import ClickHouseServer, start_server
 from support.faulty_proxy import Fault, FaultyProxy, faulty_proxy
-from turnspan_clickhouse import stores
-from turnspan_clickhouse.background import BackgroundShipper
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.migrate import migrate
-from turnspan_clickhouse.stores import open_store
+from turnspan_clickhouse.ship.background import BackgroundShipper
+from turnspan_clickhouse.store import opening
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.migrations import migrate
+from turnspan_clickhouse.store.opening import open_store
 from turnspan_console.cli import turnspan as cli
 from turnspan_records.spooled import refused, restore_refused
 
@@ -89,7 +89,7 @@ def test_a_fault_on_the_way(
     """Two passes fail, more is written in between; the third one lands everything, once."""
     said, lands = FAULTS[fault]
     if fault is Fault.LATE:
-        monkeypatch.setattr(stores, "_ANSWER_SECONDS", 1)
+        monkeypatch.setattr(opening, "_ANSWER_SECONDS", 1)
         proxy.late = 1.5
     trial.emit(SEGMENTS)
     proxy.fault = fault
@@ -248,10 +248,10 @@ def test_a_server_killed_under_load(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 _SHIPPER = """
 import sys, time
-from turnspan_clickhouse.dsn import parse
-from turnspan_clickhouse.ship import Shipper
-from turnspan_clickhouse.spool import Spool
-from turnspan_clickhouse.stores import open_store
+from turnspan_clickhouse.store.dsn import parse
+from turnspan_clickhouse.ship.shipper import Shipper
+from turnspan_clickhouse.spool.spool import Spool
+from turnspan_clickhouse.store.opening import open_store
 dsn = parse(sys.argv[1])
 from contextlib import nullcontext
 with open_store(dsn) as store:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from turnspan_clickhouse.dsn import Dsn
+from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_records.access import open_dsn
 
 AGENT = """

@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 
 from land.spooling import ask
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.migrate import migrate
-from turnspan_clickhouse.ship import ship
-from turnspan_clickhouse.stores import open_store
+from turnspan_clickhouse.ship.shipper import ship
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.migrations import migrate
+from turnspan_clickhouse.store.opening import open_store
 
 HERE = Path(__file__).parent
 FLUSH_INTERVAL = 0.5

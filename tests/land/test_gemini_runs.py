@@ -13,11 +13,11 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 import turnspan
 from support.gemini_bodies import call, content, pieces, text
 from support.google_sdk import genai
-from support.model_server import ModelServer
-from turnspan.content.ledger import ledger
-from turnspan_clickhouse.batch import Batch
-from turnspan_clickhouse.normalise import Normaliser
-from turnspan_clickhouse.records import LlmCall, ToolCall, TurnSummary
+from turnspan.testing import ModelServer
+from turnspan.tracing.state import default
+from turnspan_clickhouse.normalise.normaliser import Normaliser
+from turnspan_clickhouse.rows.batch import Batch
+from turnspan_clickhouse.rows.tables import LlmCall, ToolCall, TurnSummary
 
 
 @pytest.fixture
@@ -34,17 +34,17 @@ def spans() -> Iterator[InMemorySpanExporter]:
     """The SDK instrumented; the spans finished."""
     exporter, provider = InMemorySpanExporter(), TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
-    ledger.attach()
+    default.content.attach()
     turnspan.instrument(tracer_provider=provider, only=("google_genai",))
     yield exporter
     turnspan.uninstrument()
-    ledger.detach()
+    default.content.detach()
 
 
 def landed(spans: InMemorySpanExporter) -> Batch:
     """The rows of all that was recorded, the last of each key."""
     batch = Batch("test", 1)
-    normaliser = Normaliser(ledger, "test")
+    normaliser = Normaliser(default.content, "test")
     for span in spans.get_finished_spans():
         normaliser.span(span, batch)
     normaliser.finish(batch)

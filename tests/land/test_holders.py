@@ -19,20 +19,21 @@ import pytest
 from click.testing import CliRunner, Result
 
 from land.spooling import calls, spooled
-from turnspan_clickhouse import holders, ship
-from turnspan_clickhouse.background import BackgroundShipper
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.holders import ALIVE, GONE, STOPPED, holder
-from turnspan_clickhouse.migrate import migrate
-from turnspan_clickhouse.spool import Spool
-from turnspan_clickhouse.stores import open_store
+from turnspan_clickhouse.files import lock_holders
+from turnspan_clickhouse.files.lock_holders import ALIVE, GONE, STOPPED, Holder, holder
+from turnspan_clickhouse.ship import shipper
+from turnspan_clickhouse.ship.background import BackgroundShipper
+from turnspan_clickhouse.spool.spool import Spool
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.migrations import migrate
+from turnspan_clickhouse.store.opening import open_store
 from turnspan_console.cli import turnspan as cli
 
 _SHIPS = """
 import sys, time
-from turnspan_clickhouse.dsn import parse
-from turnspan_clickhouse.ship import Shipper
-from turnspan_clickhouse.spool import Spool
+from turnspan_clickhouse.store.dsn import parse
+from turnspan_clickhouse.ship.shipper import Shipper
+from turnspan_clickhouse.spool.spool import Spool
 
 def opener():
     print("holds", flush=True)
@@ -42,8 +43,8 @@ Shipper(opener, Spool(parse(sys.argv[1]).spool)).run()
 """
 _READS = """
 import sys, time
-from turnspan_clickhouse.dsn import parse
-from turnspan_clickhouse.stores import open_store
+from turnspan_clickhouse.store.dsn import parse
+from turnspan_clickhouse.store.opening import open_store
 
 with open_store(parse(sys.argv[1])):
     print("holds", flush=True)
@@ -58,6 +59,21 @@ if child:
     print(child, flush=True)
     os._exit(0)
 time.sleep(600)
+"""
+_TAKES_TURNS = """
+import os, sys
+from pathlib import Path
+from turnspan_clickhouse.files.file_lock import FileLock
+from turnspan_clickhouse.files.lock_holders import signed
+print("begins", flush=True)
+for _ in range(150):
+    if os.fork() == 0:
+        lock = None
+        while lock is None:  # somebody looks
+            lock = FileLock.take(Path(sys.argv[1]))
+        lock.write(signed())
+        os._exit(0)
+    os.wait()
 """
 _SECRET = "postgres://admin:hunter2hunter2@db/x\x1b[31m"
 
@@ -118,7 +134,7 @@ def test_a_stopped_process_that_ships_is_named(
     waiting: Dsn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By doctor, status and ship, with what to do; then everything lands."""
-    monkeypatch.setattr(ship, "_LOOK_SECONDS", 0.1)
+    monkeypatch.setattr(shipper, "_LOOK_SECONDS", 0.1)
     with process(_SHIPS.replace("[1]", "[2]"), _SECRET, waiting) as other:
         alive = check(waiting, "spool", "shipping")
         assert (alive["level"], f"process {other.pid} (" in alive["finding"]) == ("ok", True)
@@ -157,13 +173,13 @@ def test_a_process_that_ships_is_waited_for_and_named(
     waiting: Dsn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It may be at work; one that takes very long is a finding."""
-    monkeypatch.setattr(ship, "_LOOK_SECONDS", 0.1)
+    monkeypatch.setattr(shipper, "_LOOK_SECONDS", 0.1)
     with process(_SHIPS, waiting) as other:
         done = run(waiting, "ship", "--timeout", "1.5")
         assert done.exit_code == 3
         assert done.stderr.count(f"waiting for process {other.pid} (") == 1
         assert f"`kill {other.pid}`" in done.stderr
-        monkeypatch.setattr(holders, "LONG_SECONDS", 0.0)
+        monkeypatch.setattr(lock_holders, "LONG_SECONDS", 0.0)
         assert check(waiting, "spool", "shipping")["level"] == "warn"
 
 
@@ -171,7 +187,7 @@ def test_an_application_says_once_who_keeps_it_from_shipping(
     waiting: Dsn, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And its flush does not wait for what does not go on."""
-    monkeypatch.setattr(ship, "_LOOK_SECONDS", 0.1)
+    monkeypatch.setattr(shipper, "_LOOK_SECONDS", 0.1)
     with process(_SHIPS, waiting) as other:
         stop(other)
         background = BackgroundShipper(waiting, Spool(waiting.spool), spacing=0.05)
@@ -228,6 +244,25 @@ def test_a_lock_that_outlived_its_process(tmp_path: Path) -> None:
         while holder(path) is not None:
             assert time.monotonic() < patience
             time.sleep(0.01)
+
+
+def test_a_lock_that_outlives_its_process_for_a_moment_is_nobodys(tmp_path: Path) -> None:
+    """Until what was forked calls exec or ends; nobody is told to kill anything."""
+    path = tmp_path / "ship.lock"
+    with process(_FORKS.replace("sleep(600)", "sleep(0.1)"), path) as parent:
+        parent.wait()
+        assert holder(path) is None
+
+
+def test_holders_that_end_while_somebody_looks_are_not_gone(tmp_path: Path) -> None:
+    """One after the other takes the lock, gives it its name and ends without giving it up."""
+    path = tmp_path / "ship.lock"
+    with process(_TAKES_TURNS, path) as parent:
+        found: list[Holder | None] = []
+        while parent.poll() is None:
+            found.append(holder(path))
+    assert {one.state for one in found if one is not None} == {ALIVE}
+    assert holder(path) is None
 
 
 def test_a_lock_whose_file_names_somebody_else(tmp_path: Path) -> None:

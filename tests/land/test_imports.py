@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from support.clickhouse_server import ClickHouseServer, free_ports
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.migrate import migrate
-from turnspan_clickhouse.stores import open_store
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.migrations import migrate
+from turnspan_clickhouse.store.opening import open_store
 
 AGENT = Path(__file__).with_name("watched_agent.py")
 TESTS = Path(__file__).parents[1]

@@ -12,14 +12,15 @@ from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 
 import turnspan
-from turnspan import recording
-from turnspan.guard import errors
-from turnspan.pipeline import RecordProcessor
+from turnspan.pipeline.processor import RecordProcessor
+from turnspan.runtime.guard import errors
+from turnspan.tracing.state import default
 from turnspan_clickhouse import ClickHouseSpanExporter
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.ship import ship
-from turnspan_clickhouse.spool import Spool
-from turnspan_clickhouse.stores import Store, open_store
+from turnspan_clickhouse.ship.shipper import ship
+from turnspan_clickhouse.spool.spool import Spool
+from turnspan_clickhouse.store.client import Store
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.annotating import annotate as annotate_from_outside
 from turnspan_records.diagnostics import find as diagnostic
 from turnspan_records.lookup import find
@@ -35,9 +36,9 @@ def provider(dsn: Dsn) -> Iterator[TracerProvider]:
     made = TracerProvider()
     exporter = ClickHouseSpanExporter(str(dsn), project="desk")
     made.add_span_processor(RecordProcessor(exporter))
-    recording.use_tracer_provider(made)
+    default.provider = made
     yield made
-    recording.use_tracer_provider(None)
+    default.provider = None
     made.shutdown()
 
 

@@ -13,18 +13,20 @@ import pytest
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SpanExportResult
 
-from turnspan import config, pace
-from turnspan.content.ledger import InferenceContent, ledger
-from turnspan.content.redact import Redactor
-from turnspan.content.secrets import find_secrets
+from turnspan import config
+from turnspan.redaction.redactor import Redactor
+from turnspan.redaction.secrets import find_secrets
+from turnspan.runtime import throttle
+from turnspan.tracing.content_store import InferenceContent
+from turnspan.tracing.state import default
 from turnspan_clickhouse import ClickHouseSpanExporter, exporter
-from turnspan_clickhouse.batch import Batch
-from turnspan_clickhouse.dsn import parse
-from turnspan_clickhouse.normalise import landing
-from turnspan_clickhouse.normalise.landing import Lander, Place
-from turnspan_clickhouse.normalise.seen import Seen
-from turnspan_clickhouse.records import Message
-from turnspan_clickhouse.spool import Spool
+from turnspan_clickhouse.normalise import message_store
+from turnspan_clickhouse.normalise.message_store import Lander, Place
+from turnspan_clickhouse.normalise.recent_keys import Seen
+from turnspan_clickhouse.rows.batch import Batch
+from turnspan_clickhouse.rows.tables import Message
+from turnspan_clickhouse.spool.spool import Spool
+from turnspan_clickhouse.store.dsn import parse
 
 
 class Said(dict[str, Any]):
@@ -43,7 +45,7 @@ def test_the_oldest_conversations_are_let_go_when_all_are_too_large(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Their memory is the application's again; what has landed of them does not land again."""
-    monkeypatch.setattr(landing, "MAX_HELD", 10_000)
+    monkeypatch.setattr(message_store, "MAX_HELD", 10_000)
     lander = Lander()
     old = Said(role="user", content="old " * 1_000)
     seen = weakref.ref(old)
@@ -66,7 +68,7 @@ def test_one_conversation_counts_once_however_often_it_is_sent(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A growing history, and branches of it, hold no more than the longest of them."""
-    monkeypatch.setattr(landing, "MAX_HELD", 20_000)
+    monkeypatch.setattr(message_store, "MAX_HELD", 20_000)
     lander = Lander()
     other = Said(role="user", content="x" * 100)
     seen = weakref.ref(other)
@@ -127,41 +129,41 @@ def test_what_has_landed_is_known_however_much_has_since() -> None:
 def test_a_worker_gives_way_only_where_it_was_told_to(monkeypatch: pytest.MonkeyPatch) -> None:
     """The steps of landing are also those of a reader, which nobody waits for."""
     paused: list[float] = []
-    monkeypatch.setattr("turnspan.pace.time.sleep", paused.append)
+    monkeypatch.setattr("turnspan.runtime.throttle.time.sleep", paused.append)
 
     def work() -> None:
-        until = time.perf_counter() + 2 * pace.SLICE
+        until = time.perf_counter() + 2 * throttle.SLICE
         while time.perf_counter() < until:
             pass
-        pace.give_way()
+        throttle.give_way()
 
     work()
     assert paused == []
-    with pace.giving_way():
+    with throttle.giving_way():
         work()
         work()
-    with pace.giving_way(False):
+    with throttle.giving_way(False):
         work()
     work()
-    assert paused == [pace.PAUSE] * 2
+    assert paused == [throttle.PAUSE] * 2
 
 
 def test_a_long_text_is_searched_in_windows(monkeypatch: pytest.MonkeyPatch) -> None:
     """What lies across two of them is found, and others get their turn in between."""
     paused: list[float] = []
-    monkeypatch.setattr("turnspan.pace.time.sleep", paused.append)
-    monkeypatch.setattr("turnspan.pace.time.perf_counter", itertools.count().__next__)
-    for before in (0, pace.WINDOW - 3, pace.WINDOW, 2 * pace.WINDOW + 5):
+    monkeypatch.setattr("turnspan.runtime.throttle.time.sleep", paused.append)
+    monkeypatch.setattr("turnspan.runtime.throttle.time.perf_counter", itertools.count().__next__)
+    for before in (0, throttle.WINDOW - 3, throttle.WINDOW, 2 * throttle.WINDOW + 5):
         text = "x" * before + "needle" + "y" * 10
-        assert pace.holds(text, "nothing", "needle")
-        assert pace.holds(text.encode(), b"needle")
-        assert not pace.holds(text, "needless", "xn" if before == 0 else "yx")
+        assert throttle.holds(text, "nothing", "needle")
+        assert throttle.holds(text.encode(), b"needle")
+        assert not throttle.holds(text, "needless", "xn" if before == 0 else "yx")
     assert paused == []
-    with pace.giving_way():
-        assert not pace.holds("x" * 3 * pace.WINDOW, "needle")
+    with throttle.giving_way():
+        assert not throttle.holds("x" * 3 * throttle.WINDOW, "needle")
     assert len(paused) == 3
     secret = "sk-ant-api03-" + "a1B2" * 23 + "AA"
-    padding = "some words " * (pace.WINDOW // 8)
+    padding = "some words " * (throttle.WINDOW // 8)
     for said in (secret, "postgres://u:hunter22@h/d"):
         (start, end, name, *_), *more = find_secrets(f"{padding}{said} {padding}")
         ((first, last, expected, *_),) = find_secrets(said)
@@ -170,13 +172,13 @@ def test_a_long_text_is_searched_in_windows(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def call(history: list[Any]) -> Any:
-    """A model call that has ended, its content in the ledger."""
+    """A model call that has ended, its content in the default.content."""
     tracer = TracerProvider().get_tracer("turnspan.openai")
     attributes = {"gen_ai.operation.name": "chat", "gen_ai.conversation.id": "one"}
     span: Any = tracer.start_span("chat", attributes=attributes)
     identity = span.get_span_context()
     content = InferenceContent("openai.chat", {"messages": history})
-    ledger.put(identity.trace_id, identity.span_id, content)
+    default.content.put(identity.trace_id, identity.span_id, content)
     span.end()
     return span
 

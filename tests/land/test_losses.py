@@ -18,19 +18,22 @@ from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 import turnspan
 from land.spooling import calls, largest_file
 from support.shared import REPOSITORY
-from turnspan import accounts, lifecycle, metrics
-from turnspan.content import ledger as ledgers
-from turnspan.content.ledger import Judgment, ToolContent, ledger
-from turnspan_clickhouse import unwritten
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.encode import encode_block
-from turnspan_clickhouse.migrate import SCHEMA_VERSION, migrate
+from turnspan import lifecycle
+from turnspan.metrics import sink
+from turnspan.pipeline.record_exporter import RecordExporter
+from turnspan.runtime import stats
+from turnspan.tracing.content_store import LIMITS, Judgment, StartedTurn, ToolContent
+from turnspan.tracing.state import default
+from turnspan_clickhouse.receive.decoded import Decoded
 from turnspan_clickhouse.receive.receiver import Receiver
-from turnspan_clickhouse.receive.spans import Decoded
-from turnspan_clickhouse.records import LlmCall
-from turnspan_clickhouse.ship import ship
-from turnspan_clickhouse.spool import Spool, SpoolWriter
-from turnspan_clickhouse.stores import open_store
+from turnspan_clickhouse.rows.native_encoder import encode_block
+from turnspan_clickhouse.rows.tables import LlmCall
+from turnspan_clickhouse.ship import unwritten
+from turnspan_clickhouse.ship.shipper import ship
+from turnspan_clickhouse.spool.spool import Spool, SpoolWriter
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.migrations import SCHEMA_VERSION, migrate
+from turnspan_clickhouse.store.opening import open_store
 
 PAGE = REPOSITORY / "docs" / "reliability.md"
 OF_RECEIVERS = {"receive_failed", "events_without_span"}
@@ -45,7 +48,7 @@ class Unspeakable:
     __repr__ = __str__
 
 
-class Broken(SpanExporter):
+class Broken(RecordExporter):
     """A records' exporter with a bug."""
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
@@ -102,12 +105,12 @@ def export_failed(case: Case) -> None:
 
 def normalise_failed(_: Case) -> None:
     unspeakable: Any = Unspeakable()
-    ledger.judge(Judgment({}, "turn", "1", comment=unspeakable))
+    default.content.tell(Judgment({}, "turn", "1", comment=unspeakable))
 
 
 def encode_failed(_: Case) -> None:
     unspeakable: Any = Unspeakable()
-    ledger.judge(Judgment({}, "turn", unspeakable))
+    default.content.tell(Judgment({}, "turn", unspeakable))
 
 
 def spool_failed(case: Case) -> None:
@@ -127,30 +130,30 @@ def spool_full(case: Case) -> None:
 
 
 def ledger_full(case: Case) -> None:
-    case.patch.setattr(ledger, "_max_entries", 0)
+    case.patch.setattr(default.content, "_max_entries", 0)
     case.tools()
 
 
 def ledger_expired(case: Case) -> None:
-    case.patch.setattr(ledger, "_max_age", -1.0)
-    ledger.put(1, 2, ToolContent())
+    case.patch.setattr(default.content, "_max_age", -1.0)
+    default.content.put(1, 2, ToolContent())
 
 
 def turns_full(case: Case) -> None:
-    case.patch.setattr(ledgers, "MAX_STARTED", 0)
+    case.patch.setitem(LIMITS, StartedTurn, (0, "turns_full"))
     with turnspan.agent("a"):
         pass
 
 
 def judgments_full(case: Case) -> None:
-    case.patch.setattr(ledgers, "MAX_JUDGMENTS", 0)
-    ledger.judge(Judgment({}, "turn", "1"))
+    case.patch.setitem(LIMITS, Judgment, (0, "judgments_full"))
+    default.content.tell(Judgment({}, "turn", "1"))
 
 
 def metrics_full(case: Case) -> None:
     case.configure(meter_provider=MeterProvider([InMemoryMetricReader()]))
-    case.patch.setattr(metrics, "GATHER", 0)
-    case.patch.setattr(metrics, "LIMIT", 0)
+    case.patch.setattr(sink, "GATHER", 0)
+    case.patch.setattr(sink, "LIMIT", 0)
     case.tools(3)
 
 
@@ -179,14 +182,14 @@ def case(embedded_dsn: Dsn, monkeypatch: pytest.MonkeyPatch) -> Iterator[Case]:
         assert turnspan.flush().ok
         yield made
     turnspan.shutdown()
-    metrics.use_meter_provider(None)
-    ledger.dropped.clear()
-    vars(metrics)["_metrics"].dropped = 0
+    default.metrics.use(None)
+    default.content.dropped.clear()
+    default.metrics.dropped = 0
 
 
 def lost(reason: str) -> int:
     """What this process has lost by a reason."""
-    return sum(n for name, n in accounts.dropped().items() if name.partition(":")[0] == reason)
+    return sum(n for name, n in default.stats.dropped().items() if name.partition(":")[0] == reason)
 
 
 @pytest.mark.tests_internal_errors
@@ -198,7 +201,7 @@ def test_a_loss_before_a_flush_is_told_by_it(reason: str, local: bool, case: Cas
     CASES[reason](case)
     patience = time.monotonic() + 20
     while lost(reason) <= before:
-        assert time.monotonic() < patience, accounts.dropped()
+        assert time.monotonic() < patience, default.stats.dropped()
         time.sleep(0.01)
     case.trouble.close()
     told = turnspan.flush(local=local)
@@ -210,9 +213,9 @@ def test_a_loss_before_a_flush_is_told_by_it(reason: str, local: bool, case: Cas
 
 def test_every_reason_has_its_case_and_its_place_on_the_page() -> None:
     """A new one makes this fail until it has both."""
-    assert set(accounts.REASONS) == set(CASES) | OF_RECEIVERS
+    assert set(stats.REASONS) == set(CASES) | OF_RECEIVERS
     page = PAGE.read_text("utf-8")
-    for reason in accounts.REASONS:
+    for reason in stats.REASONS:
         assert f"\n| `{reason}` |" in page, reason
 
 
@@ -222,7 +225,7 @@ def test_every_reason_in_the_code_is_listed() -> None:
     for root in ("instrument", "exporter"):
         for path in (REPOSITORY / root).rglob("*.py"):
             found |= set(_reasons(path))
-    assert {reason.partition(":")[0] for reason in found} == set(accounts.REASONS)
+    assert {reason.partition(":")[0] for reason in found} == set(stats.REASONS)
 
 
 def _reasons(path: Path) -> Iterator[str]:
@@ -233,10 +236,16 @@ def _reasons(path: Path) -> Iterator[str]:
             counter = node.value
             name = counter.attr if isinstance(counter, ast.Attribute) else ""
             name = counter.id if isinstance(counter, ast.Name) else name
-            counts = path.name == "accounts.py" and name == "counts"
+            counts = path.name == "receiver_stats.py" and name == "counts"
             key = node.slice if name.endswith("dropped") or counts else None
         elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("_drop_oldest"):
             key = node.args[0] if node.args else None
+        elif isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == "LIMITS":
+            told = node.value.values if isinstance(node.value, ast.Dict) else []
+            yield from (str(ast.literal_eval(limit)[1]) for limit in told)
+        elif isinstance(node, ast.FunctionDef) and node.name == "_dropped":
+            made = [each for each in ast.walk(node) if isinstance(each, ast.Dict)]
+            yield from (str(k.value) for d in made for k in d.keys if isinstance(k, ast.Constant))
         if isinstance(key, ast.JoinedStr):
             key = key.values[0]
         if isinstance(key, ast.Constant):
@@ -245,10 +254,10 @@ def _reasons(path: Path) -> Iterator[str]:
 
 def test_a_flush_at_once_with_another_tells_of_the_loss_too(case: Case) -> None:
     """It is news to both, whichever ends first."""
-    untold = accounts.Untold(accounts.dropped)
+    untold = stats.Untold(default.stats.dropped)
     first, second = untold.told(), untold.told()
-    case.patch.setattr(ledgers, "MAX_JUDGMENTS", 0)
-    ledger.judge(Judgment({}, "turn", "1"))
+    case.patch.setitem(LIMITS, Judgment, (0, "judgments_full"))
+    default.content.tell(Judgment({}, "turn", "1"))
     assert not untold.nothing_since(first)
     assert not untold.nothing_since(second)
     assert untold.nothing_since(untold.told())
@@ -269,7 +278,7 @@ def test_what_another_backend_refused_before_the_newest_export(case: Case) -> No
     backend = Backend()
     case.configure(exporters=["turnspan", backend])
     case.tools()
-    (other,) = vars(lifecycle)["_recorder"].others
+    (other,) = vars(lifecycle.default_recorder)["_outlets"].others
     other.force_flush()
     backend.refuses = False
     case.tools()

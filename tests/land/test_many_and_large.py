@@ -16,10 +16,10 @@ from opentelemetry.sdk.trace import TracerProvider
 
 import turnspan
 from support.model_stub import ModelStub
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.migrate import migrate
-from turnspan_clickhouse.ship import ship
-from turnspan_clickhouse.stores import open_store
+from turnspan_clickhouse.ship.shipper import ship
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.migrations import migrate
+from turnspan_clickhouse.store.opening import open_store
 
 PER_SECOND = 100_000 // 60
 SECONDS = 2

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from support.many_processes import NURSERY, ONE, READER, compare, python
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.migrate import migrate
-from turnspan_clickhouse.ship import ship
-from turnspan_clickhouse.stores import open_store
+from turnspan_clickhouse.ship.shipper import ship
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.migrations import migrate
+from turnspan_clickhouse.store.opening import open_store
 
 SECONDS = 8
 

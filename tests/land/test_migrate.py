@@ -13,9 +13,11 @@ import pytest
 
 from support.landing import insert
 from support.rows import call
-from turnspan_clickhouse.dsn import Dsn
 from turnspan_clickhouse.errors import QueryError, StoreError
-from turnspan_clickhouse.migrate import (
+from turnspan_clickhouse.rows.tables import RECORDS, Record, columns
+from turnspan_clickhouse.store.client import Store
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.migrations import (
     SCHEMA_VERSION,
     Applied,
     current_version,
@@ -26,8 +28,7 @@ from turnspan_clickhouse.migrate import (
     render,
     statements,
 )
-from turnspan_clickhouse.records import RECORDS, Record, columns
-from turnspan_clickhouse.stores import Store, open_store
+from turnspan_clickhouse.store.opening import open_store
 
 
 def test_a_fresh_store_is_brought_to_the_code_s_version_once(store_dsn: Dsn) -> None:

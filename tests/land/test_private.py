@@ -14,13 +14,17 @@ import pytest
 
 from support.rows import turn
 from support.story import ENTRY
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.encode import encode_block
-from turnspan_clickhouse.files import close_to_others, makes_loose_files, private_folder
-from turnspan_clickhouse.migrate import SCHEMA_VERSION, migrate
-from turnspan_clickhouse.records import TurnSummary
-from turnspan_clickhouse.spool import Spool, SpoolWriter
-from turnspan_clickhouse.stores import open_store
+from turnspan_clickhouse.files.atomic_files import (
+    close_to_others,
+    makes_loose_files,
+    private_folder,
+)
+from turnspan_clickhouse.rows.native_encoder import encode_block
+from turnspan_clickhouse.rows.tables import TurnSummary
+from turnspan_clickhouse.spool.spool import Spool, SpoolWriter
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.migrations import SCHEMA_VERSION, migrate
+from turnspan_clickhouse.store.opening import open_store
 
 AGENT = """
 import turnspan

@@ -13,14 +13,15 @@ import pytest
 from land import agent_run as run
 from land.processes import writer_process
 from land.spooling import ask, calls, spooled
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.encode import encode_block
 from turnspan_clickhouse.errors import SpoolError
-from turnspan_clickhouse.migrate import SCHEMA_VERSION, current_version
-from turnspan_clickhouse.records import LlmCall, Record, SpanRow
-from turnspan_clickhouse.ship import Shipper, ShipResult, ship
-from turnspan_clickhouse.spool import Spool, SpoolWriter
-from turnspan_clickhouse.stores import Store, open_store
+from turnspan_clickhouse.rows.native_encoder import encode_block
+from turnspan_clickhouse.rows.tables import LlmCall, Record, SpanRow
+from turnspan_clickhouse.ship.shipper import Shipper, ShipResult, ship
+from turnspan_clickhouse.spool.spool import Spool, SpoolWriter
+from turnspan_clickhouse.store.client import Store
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.migrations import SCHEMA_VERSION, current_version
+from turnspan_clickhouse.store.opening import open_store
 
 
 def test_what_waits_lands_in_every_table_and_the_spool_is_empty(store_dsn: Dsn) -> None:

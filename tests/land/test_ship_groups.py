@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 
 from land.spooling import ask, calls, spooled
-from turnspan_clickhouse import groups
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.encode import encode_block
-from turnspan_clickhouse.groups import Group, pending, planned
-from turnspan_clickhouse.migrate import SCHEMA_VERSION
-from turnspan_clickhouse.records import LlmCall, SpanRow
-from turnspan_clickhouse.segments import Segment
-from turnspan_clickhouse.ship import ship
-from turnspan_clickhouse.spool import Spool, SpoolWriter
-from turnspan_clickhouse.stores import Store
+from turnspan_clickhouse.rows.native_encoder import encode_block
+from turnspan_clickhouse.rows.tables import LlmCall, SpanRow
+from turnspan_clickhouse.ship.shipper import ship
+from turnspan_clickhouse.spool import insert_groups
+from turnspan_clickhouse.spool.insert_groups import Group, pending, planned
+from turnspan_clickhouse.spool.segments import Segment
+from turnspan_clickhouse.spool.spool import Spool, SpoolWriter
+from turnspan_clickhouse.store.client import Store
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.migrations import SCHEMA_VERSION
 
 COUNT = "SELECT count(), uniqExact(span_id) FROM llm_call"
 
@@ -125,14 +125,14 @@ def test_groups_are_of_one_table_one_schema_and_limited(
     for n in range(30):
         writer.write("llm_call" if n % 2 else "span", 7 + n // 20, b"x" * 100)
     writer.write("span", 7, b"x" * 1_000)
-    monkeypatch.setattr(groups, "GROUP_BYTES", 500)
+    monkeypatch.setattr(insert_groups, "GROUP_BYTES", 500)
     made = list(planned(spool.segments(), tmp_path))
     assert sorted(s.name for g in made for s in g.segments) == [s.name for s in spool.segments()]
     for group in made:
         assert len({(s.table, s.schema_version) for s in group.segments}) == 1
         assert len(group.segments) == 1 or sum(s.size for s in group.segments) <= 500
     assert len(made) == 1 + 2 * 2 + 2
-    monkeypatch.setattr(groups, "GROUP_SEGMENTS", 3)
+    monkeypatch.setattr(insert_groups, "GROUP_SEGMENTS", 3)
     assert max(len(g.segments) for g in planned(spool.segments(), tmp_path)) == 3
 
 

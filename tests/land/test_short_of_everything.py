@@ -13,17 +13,17 @@ import pytest
 import turnspan
 from land.spooling import ask, calls, no_more_files, spooled
 from turnspan import lifecycle
-from turnspan.guard import errors
-from turnspan_clickhouse import unwritten
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.encode import encode_block
+from turnspan.runtime.guard import errors
 from turnspan_clickhouse.errors import SpoolError
 from turnspan_clickhouse.exporter import ClickHouseSpanExporter
-from turnspan_clickhouse.migrate import SCHEMA_VERSION, migrate
-from turnspan_clickhouse.records import LlmCall, SpanRow, ToolCall
-from turnspan_clickhouse.ship import ship
-from turnspan_clickhouse.spool import Spool, SpoolWriter
-from turnspan_clickhouse.stores import open_store
+from turnspan_clickhouse.rows.native_encoder import encode_block
+from turnspan_clickhouse.rows.tables import LlmCall, SpanRow, ToolCall
+from turnspan_clickhouse.ship import unwritten
+from turnspan_clickhouse.ship.shipper import ship
+from turnspan_clickhouse.spool.spool import Spool, SpoolWriter
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.migrations import SCHEMA_VERSION, migrate
+from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.spooled import refused
 
 COUNT = "SELECT count(), uniqExact(span_id) FROM tool_call"

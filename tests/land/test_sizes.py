@@ -11,13 +11,13 @@ import pytest
 from land.trial import ROWS, Trial
 from support.clickhouse_server import ClickHouseServer
 from support.faulty_proxy import Fault, FaultyProxy, faulty_proxy
-from turnspan_clickhouse import landing
-from turnspan_clickhouse.dsn import Dsn
 from turnspan_clickhouse.errors import QueryError
-from turnspan_clickhouse.groups import pending
-from turnspan_clickhouse.migrate import migrate
-from turnspan_clickhouse.refusals import BAD_DATA, NOT_NOW, by_size, is_final, waits
-from turnspan_clickhouse.stores import open_store
+from turnspan_clickhouse.ship import landing
+from turnspan_clickhouse.ship.retry_policy import BAD_DATA, NOT_NOW, by_size, is_final, waits
+from turnspan_clickhouse.spool.insert_groups import pending
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.migrations import migrate
+from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.spooled import refused, restore_refused
 
 

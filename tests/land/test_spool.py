@@ -16,12 +16,12 @@ import pytest
 
 from land.processes import run_python, writer_process
 from land.spooling import largest_file
-from turnspan_clickhouse.encode import encode_block
 from turnspan_clickhouse.errors import SpoolError
-from turnspan_clickhouse.locks import FileLock
-from turnspan_clickhouse.records import LlmCall, SpanRow, ToolCall
-from turnspan_clickhouse.segments import host_and_pid
-from turnspan_clickhouse.spool import Spool, SpoolWriter
+from turnspan_clickhouse.files.file_lock import FileLock
+from turnspan_clickhouse.files.process_names import host_and_pid
+from turnspan_clickhouse.rows.native_encoder import encode_block
+from turnspan_clickhouse.rows.tables import LlmCall, SpanRow, ToolCall
+from turnspan_clickhouse.spool.spool import Spool, SpoolWriter
 
 CALLS = encode_block(LlmCall, [LlmCall(span_id=str(n)) for n in range(3)])
 SPANS = encode_block(SpanRow, [SpanRow(span_id=str(n)) for n in range(5)])
@@ -235,7 +235,7 @@ def test_a_killed_process_is_dead_at_once(spool: Spool) -> None:
 _FORK = """
 import os, sys
 from pathlib import Path
-from turnspan_clickhouse.spool import Spool, SpoolWriter
+from turnspan_clickhouse.spool.spool import Spool, SpoolWriter
 writer = SpoolWriter(Spool(Path(sys.argv[1])))
 writer.write("llm_call", 1, b"parent")
 print(writer.token, flush=True)
@@ -264,7 +264,7 @@ def test_a_forked_child_has_an_identity_of_its_own(spool: Spool) -> None:
 _ORPHAN = """
 import os, sys, time
 from pathlib import Path
-from turnspan_clickhouse.spool import Spool, SpoolWriter
+from turnspan_clickhouse.spool.spool import Spool, SpoolWriter
 writer = SpoolWriter(Spool(Path(sys.argv[1])))
 writer.write("llm_call", 1, b"x")
 child = os.fork()

@@ -12,14 +12,15 @@ import pytest
 
 from support.landing import insert
 from support.rows import call
-from turnspan_clickhouse.dsn import Dsn
 from turnspan_clickhouse.errors import (
     QueryError,
     StoreBusyError,
     StoreError,
     StoreUnavailableError,
 )
-from turnspan_clickhouse.stores import Store, open_store, quoted
+from turnspan_clickhouse.store.client import Store, quoted
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.opening import open_store
 
 
 def free_port() -> int:
@@ -83,8 +84,8 @@ def test_another_process_holds_the_embedded_store(embedded_dsn: Dsn) -> None:
     """The message names the process that has it."""
     assert embedded_dsn.path is not None
     holder = (
-        "import sys; from turnspan_clickhouse.dsn import parse;"
-        "from turnspan_clickhouse.stores import open_store;"
+        "import sys; from turnspan_clickhouse.store.dsn import parse;"
+        "from turnspan_clickhouse.store.opening import open_store;"
         "store = open_store(parse(sys.argv[1])); print('open', flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(

@@ -19,8 +19,8 @@ import pytest
 import turnspan
 from support.clickhouse_server import free_ports
 from turnspan.config import OPTIONS
-from turnspan_clickhouse import dsn as dsns
-from turnspan_clickhouse.spool import Spool
+from turnspan_clickhouse.spool.spool import Spool
+from turnspan_clickhouse.store import dsn as dsns
 
 AGENT = Path(__file__).with_name("environment_agent.py")
 TESTS = Path(__file__).parents[1]

@@ -15,10 +15,11 @@ import pytest
 
 from land import agent_run as run
 from support.landing import insert
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.migrate import migrate
-from turnspan_clickhouse.records import LlmCall, TurnSummary, columns
-from turnspan_clickhouse.stores import Store, open_store
+from turnspan_clickhouse.rows.tables import LlmCall, TurnSummary, columns
+from turnspan_clickhouse.store.client import Store
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.migrations import migrate
+from turnspan_clickhouse.store.opening import open_store
 
 SEED = Path(__file__).with_name("seed_queries.sql")
 

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from land.spooling import calls
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.encode import encode_block
-from turnspan_clickhouse.migrate import SCHEMA_VERSION
-from turnspan_clickhouse.records import LlmCall
-from turnspan_clickhouse.ship import Shipper, ShipResult
-from turnspan_clickhouse.spool import Spool, SpoolWriter
-from turnspan_clickhouse.stores import open_store
+from turnspan_clickhouse.rows.native_encoder import encode_block
+from turnspan_clickhouse.rows.tables import LlmCall
+from turnspan_clickhouse.ship.shipper import Shipper, ShipResult
+from turnspan_clickhouse.spool.spool import Spool, SpoolWriter
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.migrations import SCHEMA_VERSION
+from turnspan_clickhouse.store.opening import open_store
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reliability.md"
 ROWS = 2

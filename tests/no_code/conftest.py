@@ -10,9 +10,9 @@ from opentelemetry.sdk.trace import TracerProvider
 
 from no_code.talks import Model
 from support.normalised import Rows, provider
-from turnspan.content.ledger import ledger
-from turnspan.providers.anthropic import AnthropicInstrumentor
-from turnspan.providers.openai import OpenAIInstrumentor
+from turnspan.providers.anthropic.instrumentor import AnthropicInstrumentor
+from turnspan.providers.openai.instrumentor import OpenAIInstrumentor
+from turnspan.tracing.state import default
 
 
 @dataclass
@@ -30,7 +30,7 @@ def stage() -> Iterator[Stage]:
     rows = Rows()
     made = provider(rows)
     instrumentors = (OpenAIInstrumentor(), AnthropicInstrumentor())
-    ledger.attach()
+    default.content.attach()
     for each in instrumentors:
         each.instrument(tracer_provider=made)
     try:
@@ -39,4 +39,4 @@ def stage() -> Iterator[Stage]:
         for each in instrumentors:
             each.uninstrument()
         made.shutdown()
-        ledger.detach()
+        default.content.detach()

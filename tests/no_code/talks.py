@@ -15,8 +15,8 @@ import anthropic
 import openai
 
 from support.normalised import Rows
-from turnspan.outcomes import tool_failed
-from turnspan_clickhouse.records import LlmCall
+from turnspan.turn.tool_failure import tool_failed
+from turnspan_clickhouse.rows.tables import LlmCall
 
 _HTTP: Any = import_module(openai.DefaultHttpxClient.__mro__[1].__module__.partition(".")[0])
 

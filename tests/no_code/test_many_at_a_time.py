@@ -15,7 +15,7 @@ import pytest
 
 from no_code.conftest import Stage
 from no_code.talks import Around, Talk, differences, nothing_around, steps
-from support.shared import shared_data
+from support.shared import trajectories
 from support.tau_bench import truth
 
 FILES = ("tau-bench__gpt-4o-airline", "tau-bench-fork__tool-calling-retail")
@@ -25,11 +25,11 @@ EXACT = 0.99
 def talks(count: int) -> list[Talk]:
     """Conversations of two benchmarks, in an order of no meaning."""
     found: list[Talk] = []
-    for file in FILES:
-        for number, run in enumerate(truth(shared_data("trajectories", f"{file}.jsonl"))):
+    for file in trajectories(*FILES):
+        for number, run in enumerate(truth(file)):
             names = {call["function"]["name"] for m in run.sent for call in m.get("tool_calls", [])}
             tools = [_tool(name) for name in sorted(names)]
-            found.append(Talk(f"{file}#{number}", run.sent, tools))
+            found.append(Talk(f"{file.stem}#{number}", run.sent, tools))
     random.Random(7).shuffle(found)
     return found[:count]
 
@@ -76,7 +76,7 @@ def assert_exact(stage: Stage, given: list[Talk]) -> None:
 @pytest.mark.parametrize("together", [1, 2, 8])
 def test_conversations_that_begin_alike(stage: Stage, together: int, provider: str) -> None:
     """The same first words, system prompt and tools: only what was answered tells them apart."""
-    given = [alike(talk) for talk in talks(60)]
+    given = [alike(talk) for talk in talks(40)]
     play(stage, given, together, provider, nothing_around)
     assert_exact(stage, given)
 
@@ -86,7 +86,7 @@ def test_conversations_that_begin_alike(stage: Stage, together: int, provider: s
 @pytest.mark.parametrize("together", [1, 8])
 def test_conversations_as_they_were(stage: Stage, together: int, provider: str) -> None:
     """As recorded."""
-    given = talks(60)
+    given = talks(40)
     play(stage, given, together, provider, nothing_around)
     assert_exact(stage, given)
 
@@ -100,7 +100,7 @@ def test_conversations_behind_a_web_server(stage: Stage, provider: str) -> None:
     def request(name: str) -> AbstractContextManager[Any]:
         return tracer.start_as_current_span(f"POST /chat {name}")
 
-    given = [alike(talk) for talk in talks(60)]
+    given = [alike(talk) for talk in talks(40)]
     play(stage, given, 8, provider, request)
     assert_exact(stage, given)
 

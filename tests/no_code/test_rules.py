@@ -11,10 +11,10 @@ from no_code.conftest import Stage
 from no_code.talks import Message, call_of
 from support.normalised import Rows, provider
 from turnspan import config
-from turnspan.content.ledger import ledger
-from turnspan.pipeline import RecordProcessor
-from turnspan.providers.openai import OpenAIInstrumentor
-from turnspan_clickhouse.normalise.answers import SharedAnswers
+from turnspan.pipeline.processor import RecordProcessor
+from turnspan.providers.openai.instrumentor import OpenAIInstrumentor
+from turnspan.tracing.state import default
+from turnspan_clickhouse.normalise.shared_answers import SharedAnswers
 
 TOOL = {"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}
 
@@ -240,6 +240,24 @@ def test_responses_that_name_the_one_before(stage: Stage) -> None:
     assert [turn.user_message for turn in stage.rows.turns] == ["q0", "q1", "q2"]
 
 
+def test_a_conversation_that_a_framework_names_by_the_response_before(stage: Stage) -> None:
+    """Each call names another one (Microsoft's agent framework): it is no conversation's id."""
+    stage.provider.add_span_processor(RecordProcessor(Rows()))  # hands the id down, as in use
+    tracer = stage.provider.get_tracer("framework")
+    named: dict[str, Any] = {}
+    previous: dict[str, Any] = {}
+    for number in range(3):
+        with tracer.start_as_current_span("chat", attributes=named):
+            stage.model.respond(f"q{number}", f"a{number}", f"r{number}", **previous)
+        previous = {"previous_response_id": f"r{number}"}
+        named = {"gen_ai.conversation.id": f"r{number}"}
+    with tracer.start_as_current_span("chat", attributes=named):  # which it alone knows
+        stage.model.respond("q3", "a3", "r3")
+    (session,) = set(sessions(stage.rows))
+    assert session.startswith("auto-")
+    assert [turn.user_message for turn in stage.rows.turns] == ["q0", "q1", "q2", "q3"]
+
+
 @pytest.mark.parametrize("name", ["gen_ai.conversation.id", "session.id"])
 def test_an_id_that_a_framework_gives_beats_history(stage: Stage, name: str) -> None:
     """On the span of its agent, two spans above the call."""
@@ -341,6 +359,14 @@ def test_a_tool_that_was_named_is_the_answer(stage: Stage) -> None:
     assert (turn.status, turn.stop_reason) == ("final", "completed")
 
 
+def test_a_structured_answer_of_one_field_is_json(stage: Stage) -> None:
+    """Only the tool that is there for answers says its answer as a text."""
+    choice = {"type": "function", "function": {"name": "City"}}
+    reply = said(None, call_of("t1", "City", city="Rome"))
+    stage.model.chat([user("Extract")], reply, "r", tools=[TOOL], tool_choice=choice)
+    assert stage.rows.turns[0].response_text == '{"city":"Rome"}'
+
+
 def test_a_call_that_failed_and_is_made_again(stage: Stage) -> None:
     """One turn: the user said it once."""
     import openai
@@ -362,11 +388,11 @@ def test_a_call_that_failed_is_an_error(stage: Stage) -> None:
     assert (turn.stop_reason, turn.error_type != "") == ("error", True)
 
 
-def test_without_content_turns_and_tools_stay(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_content_turns_and_tools_stay(stage: Stage, request: pytest.FixtureRequest) -> None:
     """Nothing that was said is in any row; sessions, turns, rounds and stop reasons are."""
-    monkeypatch.setattr(config, "_active", config.resolve({"capture_content": False}))
+    before = config.active()
+    request.addfinalizer(lambda: config.activate(before))
+    config.activate(config.resolve({"capture_content": False}))
     history = [user("secret question"), said(None, call_of("t1", "look", at="secret place"))]
     stage.model.chat(history[:1], history[1], "r", tools=[TOOL])
     history.append(result("t1", "Error: secret result"))
@@ -392,14 +418,14 @@ def test_another_process_goes_on(tmp_path: Path) -> None:
         rows = Rows(SharedAnswers(tmp_path))  # as a process of its own has it
         made = provider(rows)
         instrumentor = OpenAIInstrumentor()
-        ledger.attach()
+        default.content.attach()
         instrumentor.instrument(tracer_provider=made)
         try:
             Model().chat(history, said(f"answer {number}"), f"r{number}")
         finally:
             instrumentor.uninstrument()
             made.shutdown()
-            ledger.detach()
+            default.content.detach()
         (call,) = rows.calls
         found.append(call.session_id)
         history += [said(f"answer {number}"), user(f"q{number + 1}")]
@@ -426,6 +452,25 @@ def test_tools_that_are_told_by_text(stage: Stage) -> None:
     assert found == [(2, 2, "final"), (1, 0, "final")]
     assert stage.rows.turns[1].user_message == "And in Pisa?"
     assert [tool.result for tool in stage.rows.tools] == ["25 degrees", "Sunny"]
+
+
+@pytest.mark.parametrize("says_the_result", [True, False])
+def test_a_tool_that_fails_by_text_and_by_a_span(stage: Stage, says_the_result: bool) -> None:
+    """Its span tells of it before the next request does, in words: no user speaks there."""
+    first = [user("New task:\nCheck order 7")]
+    stage.model.chat(first, said("Let me look.", call_of("call_1", "look", order=7)), "r")
+    doing = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "look"}
+    if says_the_result:
+        doing |= {"gen_ai.tool.call.result": "order 7 not in database"}
+    with stage.provider.get_tracer("framework").start_as_current_span("look", attributes=doing):
+        pass
+    told = said("Let me look.Calling tools:\n[{'id': 'call_1', 'function': {'name': 'look'}}]")
+    failed = user("Error:\nError executing tool 'look': order 7 not in database")
+    stage.model.chat([*first, told, failed], said("Sorry."), "r")
+    (turn,) = stage.rows.turns
+    (tool,) = stage.rows.tools
+    assert (turn.rounds, turn.tool_call_count) == (2, 1)
+    assert tool.failed is not says_the_result, "what its span says of its result holds"
 
 
 def test_arguments_that_are_sent_again_as_text(stage: Stage) -> None:

@@ -9,7 +9,15 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from opentelemetry.trace import Span, SpanKind, Status, StatusCode, use_span
+from opentelemetry.context import Context
+from opentelemetry.trace import (
+    Span,
+    SpanKind,
+    Status,
+    StatusCode,
+    set_span_in_context,
+    use_span,
+)
 
 from no_code.conftest import Stage
 from no_code.talks import call_of
@@ -209,3 +217,141 @@ def test_results_alone_go_on_with_the_call_that_asked(stage: Stage) -> None:
     stage.model.chat([result], {"role": "assistant", "content": SAID}, "r2")
     (turn,) = stage.rows.turns
     assert (turn.rounds, turn.tool_call_count) == (2, 1)
+
+
+class Package:
+    """A package that tells of a call by a span of its own."""
+
+    def __init__(self, stage: Stage, scope: str) -> None:
+        self.tracer = stage.provider.get_tracer(scope)
+
+    def begin(self, around: Span | None = None, **attributes: Any) -> Span:
+        """Begin a span, in another one or in a trace of its own."""
+        context = set_span_in_context(around) if around is not None else Context()
+        return self.tracer.start_span(
+            "chat",
+            context,
+            kind=SpanKind.CLIENT,
+            attributes={
+                "gen_ai.operation.name": "chat",
+                "gen_ai.request.model": "gpt-4o",
+                **attributes,
+            },
+        )
+
+
+def written(messages: list[dict[str, Any]]) -> str:
+    """Messages of chat completions as the GenAI conventions write them."""
+    found: list[dict[str, Any]] = []
+    for message in messages:
+        parts: list[dict[str, Any]] = []
+        if message["role"] == "tool":
+            result = {"id": message["tool_call_id"], "response": message["content"]}
+            parts.append({"type": "tool_call_response", **result})
+        elif message.get("content"):
+            parts.append({"type": "text", "content": message["content"]})
+        for call in message.get("tool_calls", []):
+            asked = {"name": call["function"]["name"], "id": call["id"]}
+            arguments = json.loads(call["function"]["arguments"])
+            parts.append({"type": "tool_call", **asked, "arguments": arguments})
+        found.append({"role": message["role"], "parts": parts})
+    return json.dumps(found)
+
+
+@pytest.mark.parametrize("both_know_the_answer", [True, False])
+@pytest.mark.parametrize("where", ["inside", "beside", "around"])
+def test_one_that_ends_first_does_not_know_what_was_asked(
+    stage: Stage, where: str, both_know_the_answer: bool
+) -> None:
+    """The SDK's own span has the answer and no question; another around, beside or inside it has
+    the question."""
+    sdk, package = Package(stage, "sdk"), Package(stage, "package")
+    stage.rows.waiting = []
+    asked = {"role": "assistant", "content": None, "tool_calls": [call_of("t1", "look", at="Rome")]}
+    history: list[dict[str, Any]] = list(USER)
+    answers: list[dict[str, Any]] = [
+        asked,
+        {"role": "assistant", "content": SAID},
+        {"role": "assistant", "content": "Goodbye."},
+    ]
+    news = [
+        [{"role": "tool", "tool_call_id": "t1", "content": "25 degrees"}],
+        [{"role": "user", "content": "That is all."}],
+        [],
+    ]
+    for number, answer in enumerate(answers):
+        told: dict[str, Any] = {
+            "gen_ai.output.messages": written([answer]),
+            "gen_ai.response.id": f"r{number}",
+            "gen_ai.usage.input_tokens": 10,
+        }
+        question = {"gen_ai.input.messages": written(history)}
+        if where == "around":  # a framework closes its span, and then the SDK's stream ends
+            first = sdk.begin(None, **told)
+            second = package.begin(first, **question)
+        else:
+            second = package.begin(None, **question)
+            first = sdk.begin(second if where == "inside" else None, **told)
+        first.end()
+        if not both_know_the_answer:
+            del told["gen_ai.output.messages"]
+        second.set_attributes(told)
+        second.end()
+        stage.rows.together()
+        history += [answer, *news[number]]
+
+    rows = stage.rows
+    assert [call.response_id for call in rows.calls] == ["r0", "r1", "r2"]
+    assert len({call.session_id for call in rows.calls} | {t.session_id for t in rows.turns}) == 1
+    assert [(t.user_message, t.rounds, t.tool_call_count) for t in rows.turns] == [
+        (USER[0]["content"], 2, 1),
+        ("That is all.", 1, 0),
+    ]
+    assert [(tool.call_id, tool.result) for tool in rows.tools] == [("t1", "25 degrees")]
+    assert [call.round for call in rows.calls] == [1, 2, 1]
+    assert [t.input_tokens for t in rows.turns] == [20, 10]
+    assert [t.stop_reason for t in rows.turns] == ["completed", "completed"]
+
+
+def test_a_tool_that_ends_before_the_call_that_asked_for_it(stage: Stage) -> None:
+    """A framework leaves a stream once it has a tool call: the call ends when that is collected."""
+    package = Package(stage, "framework")
+    stage.rows.waiting = []
+    doing = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "desk"}
+    with package.tracer.start_as_current_span("agent", attributes=doing) as agent:
+        call = package.begin(agent, **{"gen_ai.input.messages": written(USER)})
+        tool = package.tracer.start_span(
+            "look",
+            attributes={
+                "gen_ai.operation.name": "execute_tool",
+                "gen_ai.tool.name": "look",
+                "gen_ai.tool.call.id": "t1",
+                "error.type": "KeyError",
+            },
+        )
+        tool.set_status(Status(StatusCode.ERROR, "no"))
+        tool.end()
+        asked = {"role": "assistant", "tool_calls": [call_of("t1", "look", at="Rome")]}
+        call.set_attribute("gen_ai.output.messages", written([asked]))
+        call.end()
+    stage.rows.together()
+    (row,) = stage.rows.tools
+    (turn,) = stage.rows.turns
+    assert (row.session_id, row.turn_id) == (turn.session_id, turn.turn_id)
+    assert (turn.tool_call_count, turn.tool_error_count) == (1, 1)
+    assert turn.stop_reason == "tool_failure"
+
+
+def test_a_span_around_several_calls_is_none(stage: Stage) -> None:
+    """A package writes what its model calls say on the agent's span around them."""
+    package = Package(stage, "framework")
+    overlaid = package.begin(None, **{"gen_ai.output.messages": written([{"role": "assistant"}])})
+    with use_span(overlaid, end_on_exit=True):
+        stage.model.chat(USER, {"role": "assistant", "content": SAID}, "r1")
+        stage.model.chat(USER, {"role": "assistant", "content": "Rain."}, "r2")
+        overlaid.set_attribute("gen_ai.usage.input_tokens", 999)
+        overlaid.set_attribute("gen_ai.response.finish_reasons", ["overlaid"])
+    found = [
+        (call.response_id, call.input_tokens, call.finish_reasons) for call in stage.rows.calls
+    ]
+    assert found == [("r1", 10, ["stop"]), ("r2", 10, ["stop"])]

@@ -102,10 +102,12 @@ def test_a_compiled_wheel_is_the_pure_one_and_its_extensions(
     fine = check(wheel, as_compiled(wheel, tmp_path))
     assert (fine.returncode, fine.stderr) == (0, ""), fine.stderr
 
-    changed = check(wheel, as_compiled(wheel, tmp_path, change="turnspan/tools.py"))
-    assert "not as in the pure wheel: turnspan/tools.py" in changed.stderr
-    lacking = check(wheel, as_compiled(wheel, tmp_path, leave="turnspan/tools"))
-    assert "not compiled: turnspan/tools" in lacking.stderr
+    changed = check(
+        wheel, as_compiled(wheel, tmp_path, change="turnspan/tracing/tool_recording.py")
+    )
+    assert "not as in the pure wheel: turnspan/tracing/tool_recording.py" in changed.stderr
+    lacking = check(wheel, as_compiled(wheel, tmp_path, leave="turnspan/tracing/tool_recording"))
+    assert "not compiled: turnspan/tracing/tool_recording" in lacking.stderr
     made = as_compiled(wheel, tmp_path)
     with zipfile.ZipFile(made, "a") as archive:
         archive.writestr("turnspan/config.cpython-311-x86_64-linux-gnu.so", b"")

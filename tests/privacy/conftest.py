@@ -13,7 +13,7 @@ import pytest
 from support.canary import AGENT, Left, Run
 from support.model_stub import ModelStub
 from support.otlp_receiver import OtlpReceiver
-from turnspan_clickhouse.dsn import Dsn
+from turnspan_clickhouse.store.dsn import Dsn
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import pytest
 
 from support.canaries import CONTENT, NEEDLES, PLAIN
 from support.canary import Left, Run, every_file, every_row, reject_all
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.spool import Spool
+from turnspan_clickhouse.spool.spool import Spool
+from turnspan_clickhouse.store.dsn import Dsn
 
 ON_SPANS = {"OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT": "SPAN_ONLY"}
 RECORDS = ("llm_call", "turn_summary", "tool_call", "message", "definition", "span")

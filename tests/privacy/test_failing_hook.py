@@ -13,16 +13,16 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 import turnspan
 from support.canary import every_row
-from turnspan import config, recording
-from turnspan.content.redact import FAILED, Redactor
-from turnspan.guard import errors
-from turnspan.inference import use_tracer_provider
-from turnspan.redaction import RedactingExporter
+from turnspan import config
+from turnspan.pipeline.redacting_exporter import RedactingExporter
+from turnspan.redaction.redactor import FAILED, Redactor
+from turnspan.runtime.guard import errors
+from turnspan.tracing.state import default
 from turnspan_clickhouse import ClickHouseSpanExporter
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.migrate import migrate
-from turnspan_clickhouse.ship import ship
-from turnspan_clickhouse.stores import open_store
+from turnspan_clickhouse.ship.shipper import ship
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.migrations import migrate
+from turnspan_clickhouse.store.opening import open_store
 
 RAW = "the raw words"
 
@@ -70,8 +70,7 @@ def test_a_failing_hook_costs_the_words_not_the_figures(
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     provider.add_span_processor(SimpleSpanProcessor(RedactingExporter(plain)))
-    recording.use_tracer_provider(provider)
-    use_tracer_provider(provider)
+    default.provider = provider
     try:
         with (
             caplog.at_level(logging.DEBUG),
@@ -95,8 +94,7 @@ def test_a_failing_hook_costs_the_words_not_the_figures(
             turns = store.query("SELECT stop_reason FROM turn_summary ORDER BY start_time").rows
     finally:
         config.activate(before)
-        recording.use_tracer_provider(None)
-        use_tracer_provider(None)
+        default.provider = None
     texts = {
         **rows,
         "log": caplog.text,

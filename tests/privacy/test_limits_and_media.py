@@ -15,19 +15,21 @@ import pytest
 from opentelemetry.sdk.trace import TracerProvider
 
 import turnspan
-from turnspan import config, recording
-from turnspan.content.convert import convert_message
-from turnspan.content.ledger import InferenceContent, ledger
-from turnspan.content.limit import limit_parts, limit_text, limit_value
-from turnspan.content.rebuild import rebuild_record
-from turnspan.content.redact import Redactor
-from turnspan.content.snapshot import FrozenHistory
-from turnspan_clickhouse import ClickHouseSpanExporter, blocks
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.migrate import migrate
-from turnspan_clickhouse.ship import ship
-from turnspan_clickhouse.spool import Spool
-from turnspan_clickhouse.stores import open_store
+from turnspan import config
+from turnspan.content.frozen_history import FrozenHistory
+from turnspan.dialects.convert import convert_message
+from turnspan.dialects.rebuild import rebuild_record
+from turnspan.redaction.redactor import Redactor
+from turnspan.redaction.truncate import limit_parts, limit_text, limit_value
+from turnspan.tracing.content_store import InferenceContent
+from turnspan.tracing.state import default
+from turnspan_clickhouse import ClickHouseSpanExporter
+from turnspan_clickhouse.rows import blocks
+from turnspan_clickhouse.ship.shipper import ship
+from turnspan_clickhouse.spool.spool import Spool
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.migrations import migrate
+from turnspan_clickhouse.store.opening import open_store
 
 Rows = Callable[[str], list[dict[str, Any]]]
 
@@ -40,7 +42,7 @@ class Application:
         self.dsn = dsn
         self.exporter = ClickHouseSpanExporter(str(dsn))
         self.provider = TracerProvider()
-        recording.use_tracer_provider(self.provider)
+        default.provider = self.provider
         self.spans: list[Any] = []
 
     def call(self, request: dict[str, Any], reply: str = "fine") -> None:
@@ -60,7 +62,7 @@ class Application:
         response = {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
         identity = span.get_span_context()
         content = InferenceContent("openai.chat", request, response)
-        ledger.put(identity.trace_id, identity.span_id, content)
+        default.content.put(identity.trace_id, identity.span_id, content)
         span.end()
         self.spans.append(span)
 
@@ -90,7 +92,7 @@ def application(embedded_dsn: Dsn) -> Iterator[Callable[[config.Settings], Appli
     for one in made:
         one.exporter.shutdown()
     config.activate(before)
-    recording.use_tracer_provider(None)
+    default.provider = None
 
 
 Make = Callable[[config.Settings], Application]

@@ -14,12 +14,12 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 import turnspan
-from support.model_server import ModelServer
-from support.normalised import Rows, provider
-from turnspan import config, recording
-from turnspan.content.ledger import InferenceContent, ledger
-from turnspan.ids import SecureIdGenerator
-from turnspan.inference import use_tracer_provider
+from support.normalised import Landed
+from turnspan import config
+from turnspan.runtime.ids import SecureIdGenerator
+from turnspan.testing import ModelServer, record
+from turnspan.tracing.content_store import InferenceContent
+from turnspan.tracing.state import default
 
 
 class Spans:
@@ -51,7 +51,7 @@ class Spans:
         """Take the content kept beside a model call (the only one)."""
         context = (span or self.call()).context
         assert context is not None
-        content = ledger.take(context.trace_id, context.span_id)
+        content = default.content.take(context.trace_id, context.span_id)
         assert isinstance(content, InferenceContent)
         return content
 
@@ -59,43 +59,29 @@ class Spans:
 @pytest.fixture
 def server() -> Iterator[ModelServer]:
     """A model provider of the test's own."""
-    server = ModelServer()
-    server.start()
-    yield server
-    server.stop()
+    with ModelServer() as server:
+        yield server
 
 
 @pytest.fixture
 def spans() -> Iterator[Spans]:
     """Both SDKs instrumented under a provider of the test's own."""
     spans = Spans()
-    recording.use_tracer_provider(spans.provider)
-    use_tracer_provider(spans.provider)
-    ledger.attach()
+    default.provider = spans.provider
+    default.content.attach()
     turnspan.instrument(tracer_provider=spans.provider)
     yield spans
     turnspan.uninstrument()
-    ledger.detach()
-    recording.use_tracer_provider(None)
-    use_tracer_provider(None)
+    default.content.detach()
+    default.provider = None
     spans.provider.shutdown()
 
 
 @pytest.fixture
-def rows() -> Iterator[Rows]:
-    """Both SDKs and the decorators, recording into these rows."""
-    rows = Rows()
-    made = provider(rows)
-    recording.use_tracer_provider(made)
-    use_tracer_provider(made)
-    ledger.attach()
-    turnspan.instrument(tracer_provider=made)
-    yield rows
-    turnspan.uninstrument()
-    ledger.detach()
-    recording.use_tracer_provider(None)
-    use_tracer_provider(None)
-    made.shutdown()
+def rows() -> Iterator[Landed]:
+    """Both SDKs and the decorators, recording in memory."""
+    with record() as recorded:
+        yield Landed(recorded.rows)
 
 
 @pytest.fixture

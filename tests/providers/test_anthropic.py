@@ -14,7 +14,7 @@ from opentelemetry.trace import SpanKind, StatusCode
 import turnspan
 from providers.conftest import Spans
 from support.model_replies import message, message_stream
-from support.model_server import ModelServer
+from turnspan.testing import ModelServer
 
 HELLO: list[Any] = [{"role": "user", "content": "hi"}]
 TOOL: Any = {"name": "weather", "input_schema": {"type": "object", "properties": {}}}

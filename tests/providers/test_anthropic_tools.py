@@ -17,12 +17,13 @@ from opentelemetry.trace import StatusCode
 import turnspan
 from providers.conftest import Spans
 from support.model_replies import message, message_stream
-from support.model_server import ModelServer
-from turnspan.content.ledger import ToolContent, ledger
-from turnspan.guard import errors
-from turnspan_clickhouse.batch import Batch
-from turnspan_clickhouse.normalise import Normaliser
-from turnspan_clickhouse.records import LlmCall, ToolCall, TurnSummary
+from turnspan.runtime.guard import errors
+from turnspan.testing import ModelServer
+from turnspan.tracing.content_store import ToolContent
+from turnspan.tracing.state import default
+from turnspan_clickhouse.normalise.normaliser import Normaliser
+from turnspan_clickhouse.rows.batch import Batch
+from turnspan_clickhouse.rows.tables import LlmCall, ToolCall, TurnSummary
 
 HELLO: list[Any] = [{"role": "user", "content": "How is the weather?"}]
 
@@ -77,7 +78,7 @@ def turn_of(spans: Spans) -> ReadableSpan:
 def tool_content(span: ReadableSpan) -> ToolContent:
     """Take the content kept beside a tool's span."""
     assert span.context is not None
-    content = ledger.take(span.context.trace_id, span.context.span_id)
+    content = default.content.take(span.context.trace_id, span.context.span_id)
     assert isinstance(content, ToolContent)
     return content
 
@@ -133,7 +134,7 @@ def test_a_run_is_a_turn(spans: Spans, server: ModelServer, client: anthropic.An
     assert attributes["turnspan.turn.tool_calls"] == 2
 
     batch = Batch("test", 1)
-    normaliser = Normaliser(ledger, "test")
+    normaliser = Normaliser(default.content, "test")
     for span in spans.all():
         normaliser.span(span, batch)
     normaliser.finish(batch)
@@ -339,16 +340,16 @@ def test_the_asynchronous_runner(spans: Spans, server: ModelServer) -> None:
 
 
 SEAMS = [
-    "anthropic_tools.begin_turn",
-    "anthropic_tools.begin_tool",
-    "anthropic_tools.active_turn",
-    "anthropic_tools.inside_tool",
-    "anthropic_tools.current_run",
-    "anthropic_tools.recording.detach",
-    "anthropic_tools.Step._make_current",
-    "anthropic_tools.RunnerSpan._finish",
-    "anthropic_tools.ToolSpan._end",
-    "anthropic_tools.ToolRunners._begin_run",
+    "anthropic.tools.begin_turn",
+    "anthropic.tools.begin_tool",
+    "anthropic.tools.active_turn",
+    "anthropic.tools.inside_tool",
+    "anthropic.tools.current_run",
+    "anthropic.tools.recording.detach",
+    "anthropic.tools.Step._make_current",
+    "anthropic.tools.RunnerSpan._finish",
+    "anthropic.tools.ToolSpan._end",
+    "anthropic.tools.ToolRunners._begin_run",
 ]
 
 

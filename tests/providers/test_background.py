@@ -9,10 +9,10 @@ import openai
 import pytest
 
 import turnspan
-from support.model_server import ModelServer
-from support.normalised import Rows
+from support.normalised import Landed
 from turnspan import config
-from turnspan_clickhouse.records import LlmCall
+from turnspan.testing import ModelServer
+from turnspan_clickhouse.rows.tables import LlmCall
 
 pytestmark = pytest.mark.needs("openai.resources.responses")
 
@@ -66,7 +66,7 @@ def spoken(text: str) -> dict[str, Any]:
 DONE = body("completed", spoken("done"))
 
 
-def the_call(rows: Rows) -> LlmCall:
+def the_call(rows: Landed) -> LlmCall:
     """The row of the only call that made a response."""
     (call,) = [call for call in rows.calls if call.operation == "chat"]
     return call
@@ -89,7 +89,7 @@ def test_the_first_fetch_that_finds_it_ended_completes_the_call(
     server: ModelServer,
     gpt: openai.OpenAI,
     settings: None,
-    rows: Rows,
+    rows: Landed,
     decorated: bool,
     captured: bool,
 ) -> None:
@@ -149,7 +149,7 @@ ENDS: list[tuple[dict[str, Any], list[str], str, str]] = [
 def test_how_it_ended_is_how_the_call_ended(
     server: ModelServer,
     gpt: openai.OpenAI,
-    rows: Rows,
+    rows: Landed,
     end: dict[str, Any],
     reasons: list[str],
     error: str,
@@ -172,7 +172,7 @@ def test_how_it_ended_is_how_the_call_ended(
     assert [turn.stop_reason for turn in rows.turns] == [stop]
 
 
-def test_a_cancelled_one(server: ModelServer, gpt: openai.OpenAI, rows: Rows) -> None:
+def test_a_cancelled_one(server: ModelServer, gpt: openai.OpenAI, rows: Landed) -> None:
     """``cancel`` brings the end as well; the turn was cancelled from outside."""
     server.answer(body("queued"))
     server.answer(body("cancelled"))
@@ -194,7 +194,7 @@ def stream(*responses: tuple[str, dict[str, Any]]) -> list[tuple[str, dict[str, 
 
 
 def test_a_stream_that_broke_off_and_was_resumed(
-    server: ModelServer, gpt: openai.OpenAI, rows: Rows
+    server: ModelServer, gpt: openai.OpenAI, rows: Landed
 ) -> None:
     """The resumed stream is fetched; what it brings is the first call's."""
     events = stream(("response.created", body("in_progress")), ("response.completed", DONE))
@@ -213,7 +213,7 @@ def test_a_stream_that_broke_off_and_was_resumed(
 
 
 def test_tools_that_it_asks_for_are_the_turns(
-    server: ModelServer, gpt: openai.OpenAI, rows: Rows
+    server: ModelServer, gpt: openai.OpenAI, rows: Landed
 ) -> None:
     """An undecorated agent goes on with the result: one turn, its tool and both its calls."""
     for answer in (body("queued"), body("completed", CALL), DONE | {"id": "resp_2"}):
@@ -237,7 +237,7 @@ def test_tools_that_it_asks_for_are_the_turns(
 
 @pytest.mark.parametrize("way", ["after its turn", "by another turn", "inside its turn"])
 def test_tokens_are_those_of_the_turn_that_made_it(
-    server: ModelServer, gpt: openai.OpenAI, rows: Rows, way: str
+    server: ModelServer, gpt: openai.OpenAI, rows: Landed, way: str
 ) -> None:
     """Whoever fetches it, and whenever: the sums of turns and calls agree."""
     server.answer(body("queued"))
@@ -269,7 +269,7 @@ def test_tokens_are_those_of_the_turn_that_made_it(
         assert turns["fetches"].response_text == "done"
 
 
-def test_asynchronous_clients_and_many_at_once(server: ModelServer, rows: Rows) -> None:
+def test_asynchronous_clients_and_many_at_once(server: ModelServer, rows: Landed) -> None:
     """Each call gets its own end, in whatever order they come."""
 
     async def work() -> None:
@@ -290,7 +290,7 @@ def test_asynchronous_clients_and_many_at_once(server: ModelServer, rows: Rows) 
 
 
 def test_one_that_another_process_made_has_no_tokens_here(
-    server: ModelServer, gpt: openai.OpenAI, rows: Rows
+    server: ModelServer, gpt: openai.OpenAI, rows: Landed
 ) -> None:
     """The limit: the call's row is not known here, and nothing is counted twice."""
     server.answer(DONE)
@@ -302,7 +302,7 @@ def test_one_that_another_process_made_has_no_tokens_here(
 
 
 def test_a_fetch_that_fails_ends_nothing(
-    server: ModelServer, gpt: openai.OpenAI, rows: Rows
+    server: ModelServer, gpt: openai.OpenAI, rows: Landed
 ) -> None:
     """The response goes on all the same."""
     server.answer(body("queued"))

@@ -17,14 +17,15 @@ from support import anthropic_replay, cassette_table
 from support.anthropic_bodies import Said, said
 from support.anthropic_replay import View, has_helper, is_beta
 from support.exchanges import Exchange, exchanges
-from support.shared import shared_data
+from support.shared import enough
 from turnspan import config
-from turnspan.content.ledger import InferenceContent, ledger
-from turnspan.content.rebuild import rebuild_record
-from turnspan.content.reduce import reduce_bytes
-from turnspan_clickhouse.batch import Batch
-from turnspan_clickhouse.normalise import Normaliser
-from turnspan_clickhouse.records import Definition, LlmCall, Message
+from turnspan.content.media import reduce_bytes
+from turnspan.dialects.rebuild import rebuild_record
+from turnspan.tracing.content_store import InferenceContent
+from turnspan.tracing.state import default
+from turnspan_clickhouse.normalise.normaliser import Normaliser
+from turnspan_clickhouse.rows.batch import Batch
+from turnspan_clickhouse.rows.tables import Definition, LlmCall, Message
 
 HOST = "https://api.anthropic.com"
 ENDPOINT = f"{HOST}/v1/messages"
@@ -86,11 +87,11 @@ def recorder(replays: Replays) -> Iterator[Spans]:
     before = config.active()
     config.activate(config.resolve({"mask_secrets": False}, {}))
     spans = Spans()
-    ledger.attach()
+    default.content.attach()
     turnspan.instrument(tracer_provider=spans.provider)
     yield spans
     turnspan.uninstrument()
-    ledger.detach()
+    default.content.detach()
     spans.provider.shutdown()
     config.activate(before)
 
@@ -100,35 +101,30 @@ def traced(recorder: Spans) -> Iterator[Spans]:
     """No spans and no content from the test before; none left behind."""
     recorder.exporter.clear()
     yield recorder
-    assert len(ledger) == 0
+    assert len(default.content) == 0
 
 
 def parametrized(found: list[Exchange]) -> pytest.MarkDecorator:
-    """One test an exchange; without the recorded data one that says so."""
-    if not found:
-        return pytest.mark.parametrize("exchange", [None], ids=["recorded traffic"])
+    """One test an exchange."""
     return pytest.mark.parametrize("exchange", found, ids=[e.name for e in found])
 
 
 @pytest.mark.parametrize("mode", ["sync", "async"])
 @parametrized(recorded())
-def test_create(mode: str, exchange: Exchange | None, replays: Replays, traced: Spans) -> None:
+def test_create(mode: str, exchange: Exchange, replays: Replays, traced: Spans) -> None:
     """``create`` as it was recorded, whole or streamed, in the namespace it was recorded in."""
     compare(exchange, replays, traced, mode, helper=False)
 
 
 @pytest.mark.parametrize("mode", ["sync", "async"])
 @parametrized([e for e in recorded() if e.request.get("stream") and has_helper(e)])
-def test_stream_helper(
-    mode: str, exchange: Exchange | None, replays: Replays, traced: Spans
-) -> None:
+def test_stream_helper(mode: str, exchange: Exchange, replays: Replays, traced: Spans) -> None:
     """The same streams through the SDK's ``stream`` helper, which builds on ``create``."""
     compare(exchange, replays, traced, mode, helper=True)
 
 
 def test_everything_recorded_is_replayed() -> None:
     """No call of the messages API is left out; what else was recorded is in the table, with why."""
-    shared_data()
     others = [e for e in exchanges("anthropic") if e.url.startswith(HOST) and e not in recorded()]
     reasons = {
         "/v1/chat/completions": "OpenAI's API at Anthropic: of the OpenAI SDK",
@@ -139,7 +135,7 @@ def test_everything_recorded_is_replayed() -> None:
         path = exchange.url.removeprefix(HOST).partition("?")[0]
         (reason,) = (why for start, why in reasons.items() if path.startswith(start))
         cassette_table.record("anthropic", "other endpoints", False, f"{path[:24]}: {reason}")
-    assert len(recorded()) >= 363
+    assert len(recorded()) >= enough(363, 20)
 
 
 def kind_of(exchange: Exchange, mode: str, helper: bool) -> str:
@@ -154,13 +150,8 @@ def kind_of(exchange: Exchange, mode: str, helper: bool) -> str:
     return f"{kind} ({mode})"
 
 
-def compare(
-    exchange: Exchange | None, replays: Replays, spans: Spans, mode: str, helper: bool
-) -> None:
+def compare(exchange: Exchange, replays: Replays, spans: Spans, mode: str, helper: bool) -> None:
     """Replay with Turnspan; compare with what is seen without, then check what is recorded."""
-    if exchange is None:
-        shared_data()
-        return
     kind = kind_of(exchange, mode, helper)
     replay = (replays.helper if helper else replays.create)[mode]
     try:
@@ -181,12 +172,12 @@ def check_records(exchange: Exchange, spans: Spans, sent: dict[str, Any]) -> Non
     (span,) = spans.all()
     context = span.context
     assert context is not None
-    content = ledger.take(context.trace_id, context.span_id)
+    content = default.content.take(context.trace_id, context.span_id)
     assert isinstance(content, InferenceContent)
     assert content.request == sent
-    ledger.put(context.trace_id, context.span_id, content)
+    default.content.put(context.trace_id, context.span_id, content)
     batch = Batch("test", 1)
-    Normaliser(ledger, "test").span(span, batch)
+    Normaliser(default.content, "test").span(span, batch)
     (row,) = batch.rows[LlmCall]
     assert isinstance(row, LlmCall)
     reply = said(exchange)

@@ -20,12 +20,12 @@ from support.openai_replay import Outcome, Replayer
 from support.recordings import Exchange, exchanges
 from support.replay_table import note
 from turnspan import config
-from turnspan.content.ledger import ledger
-from turnspan.content.rebuild import rebuild_record
-from turnspan.content.reduce import reduce_bytes
-from turnspan_clickhouse.batch import Batch
-from turnspan_clickhouse.normalise import Normaliser
-from turnspan_clickhouse.records import LlmCall, Message
+from turnspan.content.media import reduce_bytes
+from turnspan.dialects.rebuild import rebuild_record
+from turnspan.tracing.state import default
+from turnspan_clickhouse.normalise.normaliser import Normaliser
+from turnspan_clickhouse.rows.batch import Batch
+from turnspan_clickhouse.rows.tables import LlmCall, Message
 
 KINDS = ("chat", "responses", "retrieve", "embeddings", "completions")
 _FIELDS = {"chat": "messages", "responses": "input", "embeddings": "input", "completions": "prompt"}
@@ -49,7 +49,7 @@ def recorded(spans: Any) -> tuple[ReadableSpan, Batch]:
     """The only span, and its rows."""
     (span,) = spans.all()
     batch = Batch("test", 1)
-    Normaliser(ledger).span(span, batch)
+    Normaliser(default.content).span(span, batch)
     spans.exporter.clear()
     return span, batch
 

@@ -23,51 +23,69 @@ from support.google_sdk import errors as google_errors
 from support.google_sdk import genai
 from support.google_sdk import types as google_types
 from support.model_replies import chat, chat_stream, message, message_stream
-from support.model_server import ModelServer
 from support.sdks import BROKEN, chat_helper
-from turnspan import config, context, spans
-from turnspan.content import ledger, shapes, snapshot
-from turnspan.guard import errors
-from turnspan.patching import call, endpoint, parameters, sdk, stream
-from turnspan.providers import anthropic as anthropic_provider
-from turnspan.providers import (
-    anthropic_messages,
-    gemini_content,
-    gemini_embeddings,
-    google_genai,
-    google_tools,
-    openai_chat,
+from turnspan import config
+from turnspan.content import snapshot
+from turnspan.patching import stainless, stream
+from turnspan.providers.anthropic import instrumentor as anthropic_provider
+from turnspan.providers.anthropic import messages
+from turnspan.providers.google_genai import (
+    content as gemini_content,
 )
-from turnspan.providers import openai as openai_provider
-from turnspan.turn import Turn, Usage
+from turnspan.providers.google_genai import (
+    embeddings,
+    instrumentor,
+)
+from turnspan.providers.google_genai import (
+    tools as google_tools,
+)
+from turnspan.providers.openai import chat as openai_chat
+from turnspan.providers.openai import instrumentor as openai_provider
+from turnspan.runtime import type_guards
+from turnspan.runtime.guard import errors
+from turnspan.testing import ModelServer
+from turnspan.tracing import (
+    begin_call,
+    content_store,
+    context,
+    endpoint,
+    model_call,
+    otel_fast,
+    request_parameters,
+    state,
+)
+from turnspan.tracing.state import default
+from turnspan.turn.turn import Turn, Usage
 
 pytestmark = pytest.mark.tests_internal_errors
 
 HELLO: list[Any] = [{"role": "user", "content": "hi"}]
 
 _MODULES: tuple[ModuleType, ...] = (
-    call,
+    begin_call,
+    model_call,
     endpoint,
     stream,
-    parameters,
-    sdk,
+    request_parameters,
+    stainless,
     openai_provider,
     openai_chat,
     anthropic_provider,
-    anthropic_messages,
-    google_genai,
+    messages,
+    instrumentor,
     google_tools,
     gemini_content,
-    gemini_embeddings,
+    embeddings,
     snapshot,
-    shapes,
-    spans,
+    type_guards,
+    otel_fast,
+    state,
 )
 _OTHERS: tuple[tuple[Any, str], ...] = (
     (config, "active"),
     (context, "scope_attributes"),
-    (ledger.Ledger, "put"),
-    (ledger.InferenceContent, "__init__"),
+    (content_store.ContentStore, "put"),
+    (content_store.InferenceContent, "__init__"),
     (Turn, "begin_call"),
     (Turn, "end_call"),
     (Turn, "fail_call"),
@@ -359,11 +377,11 @@ def one_gpt(one_server: ModelServer) -> Iterator[openai.OpenAI]:
 def instrumented() -> Iterator[None]:
     """Both SDKs instrumented, content on."""
     provider = TracerProvider()
-    ledger.ledger.attach()
+    default.content.attach()
     turnspan.instrument(tracer_provider=provider)
     yield
     turnspan.uninstrument()
-    ledger.ledger.detach()
+    default.content.detach()
     provider.shutdown()
 
 
@@ -392,4 +410,4 @@ def test_a_fault_costs_telemetry_only(
 def test_the_seams_are_those_of_the_code() -> None:
     """The list is made from the modules; should it shrink, something is no longer covered."""
     assert len(SEAMS) > 80
-    assert {"turnspan.patching.call.begin", "turnspan.content.snapshot.freeze"} <= set(SEAMS)
+    assert {"turnspan.tracing.begin_call.begin", "turnspan.content.snapshot.freeze"} <= set(SEAMS)

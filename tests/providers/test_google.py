@@ -14,8 +14,9 @@ from providers.conftest import Spans
 from support.gemini_bodies import USAGE, call, content, pieces, refusal, text
 from support.google_sdk import errors as google_errors
 from support.google_sdk import genai, types
-from support.model_server import ModelServer
-from turnspan.content.ledger import ToolContent, ledger
+from turnspan.testing import ModelServer
+from turnspan.tracing.content_store import ToolContent
+from turnspan.tracing.state import default
 
 MODEL = "gemini-2.5-flash"
 
@@ -369,7 +370,7 @@ class TestFunctions:
         assert second["error.type"] == "KeyError"
         context = tools[0].context
         assert context is not None
-        kept = ledger.take(context.trace_id, context.span_id)
+        kept = default.content.take(context.trace_id, context.span_id)
         assert isinstance(kept, ToolContent)
         assert (kept.arguments, kept.result) == ({"city": "Rome"}, "sunny in Rome")
         (turn,) = (s for s in spans.all() if s.name.startswith("invoke_agent"))

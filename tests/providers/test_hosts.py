@@ -9,9 +9,9 @@ import pytest
 from opentelemetry.trace import NoOpTracer
 
 from support.sdks import HTTP
-from turnspan.providers.anthropic import AnthropicSdk
+from turnspan.providers.anthropic.instrumentor import AnthropicSdk
 from turnspan.providers.hosts import PROVIDERS, provider_of
-from turnspan.providers.openai import OpenAISdk
+from turnspan.providers.openai.instrumentor import OpenAISdk
 
 SEMCONV = {
     "openai",

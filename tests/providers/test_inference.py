@@ -11,7 +11,7 @@ from opentelemetry.trace import StatusCode
 
 import turnspan
 from providers.conftest import Spans
-from turnspan.guard import errors
+from turnspan.runtime.guard import errors
 
 HELLO: list[Any] = [{"role": "user", "content": "hi"}]
 PARTS: list[Any] = [{"role": "user", "parts": [{"type": "text", "content": "hi"}]}]

@@ -19,15 +19,15 @@ from opentelemetry.trace import SpanKind, StatusCode
 import turnspan
 from providers.conftest import Spans
 from support.model_replies import WEATHER_CALL, chat
-from support.model_server import ModelServer
-from support.normalised import Rows
+from support.normalised import Landed
 from support.told_replies import response_told
 from turnspan import config
-from turnspan.content.lean import thawed
-from turnspan.context import SESSION_KEY
-from turnspan.ids import SecureIdGenerator
-from turnspan.providers.openai import streams_usage
-from turnspan.turn import Session
+from turnspan.content.text_message import thawed
+from turnspan.providers.openai.instrumentor import streams_usage
+from turnspan.runtime.ids import SecureIdGenerator
+from turnspan.testing import ModelServer
+from turnspan.tracing.context import SESSION_KEY
+from turnspan.turn.turn import Session
 
 HELLO: list[Any] = [{"role": "user", "content": "hi"}]
 TOOL: Any = {
@@ -389,11 +389,11 @@ class _Ids(SecureIdGenerator):
 
 def test_a_span_that_is_not_sampled_still_counts(server: ModelServer, gpt: openai.OpenAI) -> None:
     """The turn's counters do not depend on sampling, and no content is kept for nothing."""
-    from turnspan.content.ledger import ledger
+    from turnspan.tracing.state import default
 
     ids = _Ids()
     provider = TracerProvider(sampler=ALWAYS_OFF, id_generator=ids)
-    ledger.attach()
+    default.content.attach()
     turnspan.instrument(tracer_provider=provider)
     server.answer(chat())
 
@@ -408,10 +408,10 @@ def test_a_span_that_is_not_sampled_still_counts(server: ModelServer, gpt: opena
         *told, turns_trace = answer()  # the agent's own span is of the process's provider
         assert told == [1, 11]
         (call,) = ids.spans
-        assert not any(ledger.take(each, call) for each in (turns_trace, *ids.traces))
+        assert not any(default.content.take(each, call) for each in (turns_trace, *ids.traces))
     finally:
         turnspan.uninstrument()
-        ledger.detach()
+        default.content.detach()
 
 
 def test_a_wrapper_that_records_the_call_itself(
@@ -447,7 +447,7 @@ def test_who_is_asked_for_usage(host: str, asked: bool) -> None:
 
 @pytest.mark.needs("openai.resources.responses")
 def test_a_response_is_told_twice_how_to_behave(
-    server: ModelServer, gpt: openai.OpenAI, rows: Rows
+    server: ModelServer, gpt: openai.OpenAI, rows: Landed
 ) -> None:
     """The row's system prompt is all of it: the instructions, and the input's first messages."""
     block: Any = {"type": "input_text", "text": "Be terse."}

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from support.model_replies import chat, chunk
-from support.normalised import Rows
+from support.normalised import Landed
 from support.other_servers import events, gpt
 from support.sdks import HTTP
-from turnspan.content.convert import RequestParts, join_request
-from turnspan.content.rebuild import rebuild_record
-from turnspan_clickhouse.records import Message
+from turnspan.dialects.convert import RequestParts, join_request
+from turnspan.dialects.rebuild import rebuild_record
+from turnspan_clickhouse.rows.tables import Message
 
 HELLO: list[Any] = [{"role": "user", "content": "hello"}]
 
@@ -170,7 +170,7 @@ STREAMED: list[tuple[list[dict[str, Any]], dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("deltas", "message"), STREAMED)
 def test_a_stream_is_what_the_whole_answer_would_have_been(
-    rows: Rows, deltas: list[dict[str, Any]], message: dict[str, Any]
+    rows: Landed, deltas: list[dict[str, Any]], message: dict[str, Any]
 ) -> None:
     """The same message lands, field by field, as from an answer that came whole."""
     chunks = [*map(chunk, [{"role": "assistant"}, *deltas]), chunk({}, "stop")]
@@ -185,7 +185,7 @@ def test_a_stream_is_what_the_whole_answer_would_have_been(
 
 
 @pytest.mark.parametrize("order", [("name", "input"), ("input", "name")])
-def test_a_custom_tools_call_is_one(rows: Rows, order: tuple[str, ...]) -> None:
+def test_a_custom_tools_call_is_one(rows: Landed, order: tuple[str, ...]) -> None:
     """Its fields come in any order."""
     fields = {"name": "math", "input": "4 + 4"}
     call = {"id": "k1", "type": "custom", "custom": {key: fields[key] for key in order}}
@@ -207,7 +207,7 @@ INPUTS: list[tuple[Any, list[Any]]] = [
 
 
 @pytest.mark.parametrize(("given", "messages"), INPUTS)
-def test_every_text_to_embed_is_a_message(rows: Rows, given: Any, messages: list[Any]) -> None:
+def test_every_text_to_embed_is_a_message(rows: Landed, given: Any, messages: list[Any]) -> None:
     """A text, token numbers, or a list of either; the request can be put together from the row."""
     item = {"object": "embedding", "index": 0, "embedding": [0.5, 0.5]}
     usage = {"prompt_tokens": 5, "total_tokens": 5}

@@ -13,7 +13,7 @@ import pytest
 
 import turnspan
 from support.model_replies import chat, chunk
-from support.normalised import Rows
+from support.normalised import Landed
 from support.other_servers import answering, events, gpt
 from support.sdks import HTTP
 
@@ -71,7 +71,7 @@ BODIES: list[tuple[int, Any, str]] = [
     ("status", "body", "said"), BODIES, ids=[str(b)[:30] for _, b, _ in BODIES]
 )
 def test_an_errors_text_is_recorded_whatever_its_form(
-    rows: Rows, ask: Callable[[Any], None], status: int, body: Any, said: str
+    rows: Landed, ask: Callable[[Any], None], status: int, body: Any, said: str
 ) -> None:
     """What the server said is in the message, cut; the type is a word of few values."""
     text = body if isinstance(body, str) else json.dumps(body)
@@ -100,7 +100,7 @@ SUCCESSES: list[tuple[Any, str, str]] = [
 @pytest.mark.parametrize("ask", APIS)
 @pytest.mark.parametrize(("body", "code", "said"), SUCCESSES, ids=[str(b) for b, _, _ in SUCCESSES])
 def test_a_failure_with_a_status_of_success_is_one(
-    rows: Rows, ask: Callable[[Any], None], body: Any, code: str, said: str
+    rows: Landed, ask: Callable[[Any], None], body: Any, code: str, said: str
 ) -> None:
     """Gateways answer 200 with an error in it."""
     if isinstance(body, str):
@@ -114,7 +114,7 @@ def test_a_failure_with_a_status_of_success_is_one(
     assert [turn.stop_reason for turn in rows.turns] == ["error"]
 
 
-def test_a_choice_that_failed(rows: Rows) -> None:
+def test_a_choice_that_failed(rows: Landed) -> None:
     """OpenRouter says in the choice that the provider behind it failed."""
     body = chat("", "error")
     body["choices"][0]["error"] = {"code": 502, "message": "provider died"}
@@ -188,7 +188,7 @@ def counts(call: Any) -> tuple[Any, ...]:
 @pytest.mark.parametrize("decorated", [False, True], ids=["plain", "decorated"])
 @pytest.mark.parametrize(("usage", "expected"), USAGES)
 def test_counts_are_found_where_servers_put_them(
-    rows: Rows, usage: dict[str, Any], expected: tuple[Any, ...], decorated: bool
+    rows: Landed, usage: dict[str, Any], expected: tuple[Any, ...], decorated: bool
 ) -> None:
     """Whole or streamed: in the usage, in Groq's own field, in Moonshot's choice."""
     last = chunk({}, "stop")
@@ -233,7 +233,7 @@ def test_counts_are_found_where_servers_put_them(
     ],
 )
 def test_what_a_server_says_that_it_cost(
-    rows: Rows, host: str, usage: dict[str, Any], cost: str, version: str
+    rows: Landed, host: str, usage: dict[str, Any], cost: str, version: str
 ) -> None:
     """Told in dollars it is the price; elsewhere nobody knows what money it is."""
     body = chat()

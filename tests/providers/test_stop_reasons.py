@@ -11,10 +11,11 @@ import openai
 import pytest
 
 import turnspan
-from support.model_server import ModelServer
-from support.normalised import Rows
+from support.normalised import Landed
 from support.told_replies import Told, chat_told, message_told, response_told
-from turnspan import config, recording
+from turnspan import config
+from turnspan.testing import ModelServer
+from turnspan.tracing.state import current
 
 HELLO: list[Any] = [{"role": "user", "content": "hello"}]
 CALL = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
@@ -121,7 +122,7 @@ class Asker:
             self.client.close()
 
 
-def reason_of(rows: Rows) -> str:
+def reason_of(rows: Landed) -> str:
     """Why the only turn stopped."""
     (turn,) = {turn.turn_id: turn for turn in rows.turns}.values()
     assert turn.status == "final"
@@ -140,7 +141,7 @@ def serve(server: ModelServer, told: Told, way: str) -> None:
 @pytest.mark.parametrize("decorated", [False, True], ids=["plain", "decorated"])
 @pytest.mark.parametrize(("api", "reason", "told"), CASES)
 def test_how_the_last_reply_ended(
-    server: ModelServer, rows: Rows, api: str, reason: str, told: Told, decorated: bool, way: str
+    server: ModelServer, rows: Landed, api: str, reason: str, told: Told, decorated: bool, way: str
 ) -> None:
     """The agent returns nothing of its own: the reply decides, decorated or not."""
     serve(server, told, way)
@@ -161,7 +162,7 @@ def test_how_the_last_reply_ended(
 def test_they_are_the_same_without_content(
     server: ModelServer,
     settings: None,
-    rows: Rows,
+    rows: Landed,
     api: str,
     reason: str,
     told: Told,
@@ -176,7 +177,7 @@ def test_they_are_the_same_without_content(
 
 @pytest.mark.parametrize("api", ["chat", "messages"])
 def test_a_failure_that_the_application_answers_for(
-    server: ModelServer, rows: Rows, api: str
+    server: ModelServer, rows: Landed, api: str
 ) -> None:
     """A failed call is the turn's error unless another call, or the agent itself, answers."""
     told = chat_told() if api == "chat" else message_told()
@@ -206,7 +207,7 @@ def test_a_failure_that_the_application_answers_for(
 
 
 @pytest.mark.needs("openai.resources.responses")
-def test_a_failure_that_came_as_a_success(server: ModelServer, rows: Rows) -> None:
+def test_a_failure_that_came_as_a_success(server: ModelServer, rows: Landed) -> None:
     """A response whose status is failed is no answer."""
     problem = {"code": "server_error", "message": "try later"}
     body: dict[str, Any] = {
@@ -233,7 +234,7 @@ def test_a_failure_that_came_as_a_success(server: ModelServer, rows: Rows) -> No
     ids=["chat", "messages"],
 )
 def test_a_stream_that_its_reader_leaves(
-    server: ModelServer, rows: Rows, api: str, told: Told, way: str
+    server: ModelServer, rows: Landed, api: str, told: Told, way: str
 ) -> None:
     """The user left: aborted, with what had come as the reply."""
     server.stream(told.events, hold_after=5)
@@ -264,7 +265,7 @@ def test_a_stream_that_its_reader_leaves(
     assert turn.response_text
 
 
-def test_a_call_that_is_cancelled(server: ModelServer, rows: Rows) -> None:
+def test_a_call_that_is_cancelled(server: ModelServer, rows: Landed) -> None:
     """Cancellation from outside is no error, decorated or not."""
 
     async def cancelled(decorated: bool) -> None:
@@ -283,7 +284,7 @@ def test_a_call_that_is_cancelled(server: ModelServer, rows: Rows) -> None:
     assert [turn.stop_reason for turn in rows.turns] == ["user_aborted", "user_aborted"]
 
 
-def test_what_was_never_told_is_not_blank(rows: Rows) -> None:
+def test_what_was_never_told_is_not_blank(rows: Landed) -> None:
     """A call recorded by hand, without a word of what the model said."""
     for decorated in (False, True):
         around: Any = turnspan.agent("a") if decorated else turnspan.session("plain")
@@ -297,10 +298,10 @@ def test_what_was_never_told_is_not_blank(rows: Rows) -> None:
 
 
 @pytest.mark.parametrize("captured", [True, False], ids=["with content", "without"])
-def test_unknown_arguments_repeat_no_others(settings: None, rows: Rows, captured: bool) -> None:
+def test_unknown_arguments_repeat_no_others(settings: None, rows: Landed, captured: bool) -> None:
     """Without content nobody knows whether an undecorated agent does the same over and over."""
     config.activate(config.resolve({"capture_content": captured}))
-    tracer = recording.tracer()
+    tracer = current().decorators
     with tracer.start_as_current_span("POST /ask"):
         for number in range(4):
             with turnspan.inference(provider="mine", model="m", messages=HELLO) as call:

@@ -16,9 +16,9 @@ from opentelemetry.trace import StatusCode
 
 from providers.conftest import Spans
 from support.model_replies import USAGE, WEATHER_CALL, chat_stream, chunk
-from support.model_server import ModelServer
 from support.sdks import BROKEN
 from turnspan import config
+from turnspan.testing import ModelServer
 
 HELLO: list[Any] = [{"role": "user", "content": "hi"}]
 
@@ -487,7 +487,7 @@ def test_a_stream_of_an_unknown_kind_is_left_alone(
 
     assert len(spans.calls()) == 1
     assert [c.choices[0].delta.content for c in stream] == ["", "Hello", None]
-    from turnspan.guard import errors
+    from turnspan.runtime.guard import errors
 
     assert set(errors.counts()) == {"sdk.call_answered"}
     assert "stream_options" not in server.requests[0].body

@@ -13,9 +13,9 @@ from typing import Any
 
 import uvicorn
 
-from turnspan_clickhouse.dsn import Dsn
 from turnspan_clickhouse.receive import ReceiveApp, Receiver, ReceiveSettings
 from turnspan_clickhouse.receive.connections import server_config
+from turnspan_clickhouse.store.dsn import Dsn
 
 PROTOBUF = {"content-type": "application/x-protobuf"}
 JSON = {"content-type": "application/json"}

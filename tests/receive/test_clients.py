@@ -16,7 +16,7 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from receive.serving import serving
 from receive.test_order import ask
 from support import node
-from turnspan_clickhouse.dsn import Dsn
+from turnspan_clickhouse.store.dsn import Dsn
 
 AGENT = Path(__file__).with_name("agent.mjs")
 QUESTION = "What is the weather in Oslo?"

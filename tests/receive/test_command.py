@@ -21,9 +21,9 @@ from receive.otlp import request
 from receive.serving import PROTOBUF
 from receive.test_order import TWO_AGENTS, ask
 from support.story import ENTRY
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.receive.decode import decode_protobuf
-from turnspan_clickhouse.receive.spans import Shared
+from turnspan_clickhouse.receive.decoded import Shared
+from turnspan_clickhouse.receive.otlp_protobuf import decode_protobuf
+from turnspan_clickhouse.store.dsn import Dsn
 
 
 class Process:

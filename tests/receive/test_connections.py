@@ -14,7 +14,7 @@ from receive.otlp import request
 from receive.serving import JSON, PROTOBUF, Served, serving
 from receive.test_command import receiving
 from receive.test_order import TWO_AGENTS
-from turnspan_clickhouse.dsn import Dsn
+from turnspan_clickhouse.store.dsn import Dsn
 
 BODY = request("c", TWO_AGENTS).SerializeToString()
 

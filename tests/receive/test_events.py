@@ -23,8 +23,8 @@ from receive.otlp import Made, Said, agent, as_json, chat, logs, request, span_i
 from receive.serving import JSON, PROTOBUF, Answer, Served, serving
 from receive.test_order import ask
 from turnspan import config
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.receive import silent as silent_calls
+from turnspan_clickhouse.receive import late_events as silent_calls
+from turnspan_clickhouse.store.dsn import Dsn
 
 DETAILS = "gen_ai.client.inference.operation.details"
 EVALUATION = "gen_ai.evaluation.result"

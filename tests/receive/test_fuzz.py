@@ -16,8 +16,8 @@ from receive.otlp import Made, as_json, chat, request, span_id, trace_id
 from receive.serving import JSON, PROTOBUF, Served, serving
 from receive.test_order import TWO_AGENTS, ask
 from turnspan.content.model import as_dict, as_list
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.receive import spans
+from turnspan_clickhouse.receive import decoded
+from turnspan_clickhouse.store.dsn import Dsn
 
 ALLOWED = {200, 400, 413}
 
@@ -152,9 +152,9 @@ def test_what_is_small_in_a_request_and_large_in_memory(
 ) -> None:
     """Empty events and links are kept up to a number, of a span and of a request, and the rest is
     counted on the span; a request of countless empty resources is none."""
-    monkeypatch.setattr(spans, "MAX_EVENTS", 5)
-    monkeypatch.setattr(spans, "MAX_PARTS", 12)
-    monkeypatch.setattr(spans, "MAX_GROUPS", 3)
+    monkeypatch.setattr(decoded, "MAX_EVENTS", 5)
+    monkeypatch.setattr(decoded, "MAX_PARTS", 12)
+    monkeypatch.setattr(decoded, "MAX_GROUPS", 3)
     made = request("many", [Made("first", ""), Made("second", "")])
     for of_resource in made.resource_spans:
         span = of_resource.scope_spans[0].spans[0]

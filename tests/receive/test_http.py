@@ -20,12 +20,12 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Status as ProtoStatus
 from receive.otlp import Made, agent, as_json, chat, request, span_id, trace_id
 from receive.serving import JSON, PROTOBUF, serving
 from receive.test_order import TWO_AGENTS, ask
-from turnspan.guard import errors
-from turnspan_clickhouse.compress import compressed
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.migrate import migrate
-from turnspan_clickhouse.receive.notices import Notices
-from turnspan_clickhouse.stores import open_store
+from turnspan.runtime.guard import errors
+from turnspan_clickhouse.receive.rate_limited_log import Notices
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.migrations import migrate
+from turnspan_clickhouse.store.opening import open_store
+from turnspan_clickhouse.store.zstd import compressed
 
 STORY = (agent("a", "", 0, 9), chat("hello", "a", 1))
 COMPRESSED: dict[str, Callable[[bytes], bytes]] = {

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from receive.otlp import Made, agent, chat, request, span_id, tool, trace_id
-from turnspan_clickhouse.dsn import Dsn
 from turnspan_clickhouse.normalise import nesting
-from turnspan_clickhouse.receive import Receiver, ReceiveSettings, traces
-from turnspan_clickhouse.receive.decode import decode_protobuf
-from turnspan_clickhouse.receive.spans import Shared
-from turnspan_clickhouse.ship import ship
-from turnspan_clickhouse.stores import open_store
+from turnspan_clickhouse.receive import Receiver, ReceiveSettings, trace_buffer
+from turnspan_clickhouse.receive.decoded import Shared
+from turnspan_clickhouse.receive.otlp_protobuf import decode_protobuf
+from turnspan_clickhouse.ship.shipper import ship
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.opening import open_store
 
 Row = dict[str, Any]
 
@@ -273,7 +273,7 @@ def test_more_traces_than_the_normaliser_keeps_in_mind(
     embedded_dsn: Dsn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A trace that was pushed out is told again when it goes on."""
-    monkeypatch.setattr(traces, "MAX_LIVE", 3)
+    monkeypatch.setattr(trace_buffer, "MAX_LIVE", 3)
     halves = sorted(TWO_AGENTS, key=lambda one: one.end)
     with receiving(embedded_dsn) as sender:
         for half in (halves[:5], halves[5:]):
@@ -290,7 +290,7 @@ def test_more_traces_than_the_normaliser_keeps_in_mind(
 def test_a_trace_without_end_is_bounded(embedded_dsn: Dsn, monkeypatch: pytest.MonkeyPatch) -> None:
     """A service whose spans are all of one trace, under parents that are sent elsewhere: what is
     kept of it does not grow, and no other trace is given up for it."""
-    monkeypatch.setattr(traces, "MAX_SPANS", 100)
+    monkeypatch.setattr(trace_buffer, "MAX_SPANS", 100)
     monkeypatch.setattr(nesting, "MAX_PARENTS", 50)
     with receiving(embedded_dsn, max_held_bytes=1_000_000) as sender:
         sender.send("beside", [Made("waits", "for its parent", 0)])

@@ -10,9 +10,10 @@ import pytest
 from support.clickhouse_server import ClickHouseServer
 from support.landing import insert
 from support.story import story
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.migrate import migrate
-from turnspan_clickhouse.stores import Store, open_store
+from turnspan_clickhouse.store.client import Store
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.migrations import migrate
+from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.sandbox import Sandbox
 
 SECRET = "canary-of-the-sandbox"

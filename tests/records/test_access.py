@@ -16,13 +16,13 @@ from support.clickhouse_server import (
 )
 from support.landing import insert
 from support.rows import call, turn
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.encode import encode_block
 from turnspan_clickhouse.errors import NoStoreError, StoreError, StoreUnavailableError
-from turnspan_clickhouse.migrate import SCHEMA_VERSION, current_version, migrate
-from turnspan_clickhouse.records import LlmCall, Record
-from turnspan_clickhouse.spool import Spool, SpoolWriter
-from turnspan_clickhouse.stores import open_store
+from turnspan_clickhouse.rows.native_encoder import encode_block
+from turnspan_clickhouse.rows.tables import LlmCall, Record
+from turnspan_clickhouse.spool.spool import Spool, SpoolWriter
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.migrations import SCHEMA_VERSION, current_version, migrate
+from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.access import open_dsn, open_records
 from turnspan_records.spooled import Writers, refused, restore_refused, writers
 
@@ -56,10 +56,10 @@ def test_a_fresh_store_is_migrated_and_what_waits_lands(store_dsn: Dsn) -> None:
 def test_a_turn_whose_process_died_is_interrupted_by_the_next_reader(store_dsn: Dsn) -> None:
     script = (
         "import os, sys; from pathlib import Path\n"
-        "from turnspan_clickhouse.encode import encode_block\n"
-        "from turnspan_clickhouse.migrate import SCHEMA_VERSION\n"
-        "from turnspan_clickhouse.records import TurnSummary\n"
-        "from turnspan_clickhouse.spool import Spool, SpoolWriter\n"
+        "from turnspan_clickhouse.rows.native_encoder import encode_block\n"
+        "from turnspan_clickhouse.store.migrations import SCHEMA_VERSION\n"
+        "from turnspan_clickhouse.rows.tables import TurnSummary\n"
+        "from turnspan_clickhouse.spool.spool import Spool, SpoolWriter\n"
         "w = SpoolWriter(Spool(Path(sys.argv[1])))\n"
         "row = TurnSummary(project='p', turn_id='t', span_id='t', start_time=10**18,"
         " status='running', writer=w.token, written_at=1)\n"

@@ -10,7 +10,7 @@ import pytest
 
 from support.landing import insert
 from support.rows import PROJECT, T0, call, tool, turn
-from turnspan_clickhouse.stores import Store
+from turnspan_clickhouse.store.client import Store
 from turnspan_records.diagnostics import diagnostics, find
 from turnspan_records.window import Window
 

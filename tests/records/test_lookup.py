@@ -8,8 +8,8 @@ import pytest
 
 from support.landing import insert
 from support.rows import PROJECT, T0, call, tool, turn
-from turnspan_clickhouse.records import Definition, SpanRow
-from turnspan_clickhouse.stores import Store
+from turnspan_clickhouse.rows.tables import Definition, SpanRow
+from turnspan_clickhouse.store.client import Store
 from turnspan_records.detail import detail
 from turnspan_records.lookup import Found, find
 

@@ -9,8 +9,8 @@ import pytest
 
 from support.landing import insert
 from support.rows import PROJECT, answered, asked, call, message, said, tool, turn
-from turnspan_clickhouse.records import Definition, Message, Record
-from turnspan_clickhouse.stores import Store
+from turnspan_clickhouse.rows.tables import Definition, Message, Record
+from turnspan_clickhouse.store.client import Store
 from turnspan_records.conversation import Call, ToolExecution, Turn
 from turnspan_records.messages import ContentMissingError, exact_messages
 from turnspan_records.replay import replay

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from turnspan_clickhouse.errors import QueryError, StoreError
-from turnspan_clickhouse.readers import Reader
-from turnspan_clickhouse.stores import Store
+from turnspan_clickhouse.store.client import Store
+from turnspan_clickhouse.store.read_only import Reader
 from turnspan_records.sandbox import FILES, PAGE, WRITE, Limits, RefusedError, Sandbox
 from turnspan_records.sandbox.functions import COMBINATORS, functions
 
@@ -104,8 +104,12 @@ def test_every_table_function_is_refused_or_known_to_be_harmless(
     for name in names:
         if known.allows_table(name):
             continue
-        for written in (f"{name}()", f"`{name}`('a', 'b')", f"{name.upper()}('a')"):
-            for place in TABLES:
+        for written, places in (
+            (f"{name}()", TABLES),
+            (f"`{name}`('a', 'b')", TABLES[:2]),
+            (f"{name.upper()}('a')", TABLES[:2]),
+        ):
+            for place in places:
                 statement = place.replace("{t}", written)
                 if place == "SELECT {t}" and known.allows(name):  # there it is another function
                     continue

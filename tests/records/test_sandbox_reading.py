@@ -10,10 +10,11 @@ import pytest
 import turnspan_records
 from support.clickhouse_server import ANALYST_PASSWORD, ClickHouseServer
 from support.shared import REPOSITORY
-from turnspan_clickhouse.dsn import Dsn
 from turnspan_clickhouse.errors import QueryError
-from turnspan_clickhouse.migrate import migrate
-from turnspan_clickhouse.stores import Store, open_store
+from turnspan_clickhouse.store.client import Store
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.migrations import migrate
+from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.diagnostics import diagnostics
 from turnspan_records.sandbox import RefusedError, Sandbox
 from turnspan_records.sandbox.tree import parse

@@ -87,6 +87,11 @@ def _flush(played: Played, records: Records) -> Found:
         yield "flush", "flush() was not ok"
     if played.stub.unknown:
         yield "stub", f"asked for {played.stub.unknown}"
+    wanted = played.cell.stack.beside.get(played.cell.beside, {}).values()
+    for one in played.report:
+        off = not one["enabled"] and "records this library already" not in one["detail"]
+        if one["by"] in wanted and off:
+            yield "beside", f"{one['by']} is not on: {one['detail']}"
 
 
 def _calls(played: Played, records: Records) -> Found:
@@ -107,12 +112,15 @@ def _calls(played: Played, records: Records) -> Found:
         if row is None:
             yield "calls", f"no row is of {request.response_id}"
         else:
-            yield from _call(request, row)
+            yield from _call(request, row, theirs=played.cell.manner.theirs)
 
 
-def _call(request: Request, row: Row) -> Found:
+def _call(request: Request, row: Row, *, theirs: bool) -> Found:
     if request.told_usage:
-        said = (row["input_tokens"], row["output_tokens"], row["cache_read_tokens"] or 0)
+        cached = row["cache_read_tokens"] or 0
+        if theirs and row["cache_read_tokens"] is None:  # not every one of them records it
+            cached = request.cached_tokens
+        said = (row["input_tokens"], row["output_tokens"], cached)
         counted = (request.input_tokens, request.output_tokens, request.cached_tokens)
         if said != counted:
             yield "tokens", f"{request.response_id}: {said}, not {counted}"
@@ -287,8 +295,11 @@ def _stops(played: Played, records: Records) -> Found:
     lines = _lines(played)
     if len(records.turns) != len(lines):
         return
+    # The last tool counts; smolagents ends a run with one, where what records it sees it.
+    ended = {row["turn_id"] for row in records.tools if row["name"] == "final_answer"}
     for (_, text), row in zip(lines, records.turns, strict=True):
         failed = text == ORDER and played.cell.tells_failures and played.cell.stack.executes
+        failed = failed and row["turn_id"] not in ended
         wanted = "tool_failure" if failed else "completed"
         if row["stop_reason"] != wanted:
             yield "stop reasons", f"{text!r}: {row['stop_reason']}, not {wanted}"

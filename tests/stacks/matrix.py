@@ -56,6 +56,8 @@ class Stack:
     """Whether it resends or names what was said before; else each turn stands for itself."""
     told: tuple[str, ...] | None = None
     """With which of the others its records can tell that a tool failed (None: with any)."""
+    mute: tuple[str, ...] = ()
+    """Those of the others that by themselves do not record that a tool failed."""
     partial: tuple[str, ...] = ()
     """Those of the others that do not record, without ours, what the turns are known by: the model
     calls, or which call another one goes on with."""
@@ -108,6 +110,7 @@ STACKS: Final = (
             "OpenLLMetry": {"anthropic": OTEL + "anthropic"},
             "OpenTelemetry": {"anthropic": GENAI + "anthropic"},
         },
+        mute=("OpenLLMetry", "OpenTelemetry"),
     ),
     Stack(
         "OpenAI Agents",
@@ -175,6 +178,7 @@ STACKS: Final = (
             "OpenLLMetry": {"litellm": OTEL + "litellm"},
             "its own": {},
         },
+        partial=("its own",),
     ),
     Stack(
         "LiteLLM to Anthropic",
@@ -186,6 +190,7 @@ STACKS: Final = (
             "OpenLLMetry": {"litellm": OTEL + "litellm"},
             "its own": {},
         },
+        partial=("its own",),
     ),
     Stack(
         "CrewAI",
@@ -199,7 +204,7 @@ STACKS: Final = (
         },
         remembers=False,
         told=("OpenInference", "OpenInference for both"),
-        partial=("OpenInference",),
+        partial=("OpenInference", "OpenLLMetry"),
     ),
     Stack(
         "Google GenAI",
@@ -223,6 +228,7 @@ STACKS: Final = (
         "google_adk_desk",
         "google-adk",
         {"OpenInference": {"google_adk": OI + "google-adk"}},
+        partial=("OpenInference",),
     ),
     Stack(
         "Agno",
@@ -235,6 +241,7 @@ STACKS: Final = (
             "OpenTelemetry": {"agno": GENAI + "agno"},
         },
         told=("OpenInference", "OpenTelemetry"),
+        partial=("OpenLLMetry", "OpenTelemetry"),
     ),
     Stack(
         "LlamaIndex",
@@ -247,6 +254,7 @@ STACKS: Final = (
             "OpenTelemetry": {"llama_index": GENAI + "llama-index"},
         },
         told=("OpenInference", "OpenTelemetry"),
+        partial=("OpenLLMetry", "OpenTelemetry"),
     ),
     Stack(
         "smolagents",
@@ -257,7 +265,7 @@ STACKS: Final = (
             "OpenInference": {"smolagents": OI + "smolagents"},
             "OpenTelemetry": {"smolagents": GENAI + "smolagents"},
         },
-        told=("OpenInference", "OpenTelemetry"),
+        partial=("OpenTelemetry",),
     ),
     Stack(
         "Microsoft Agent Framework",
@@ -279,6 +287,7 @@ STACKS: Final = (
         "autogen_desk",
         "autogen-agentchat",
         {"OpenInference": {"autogen_agentchat": OI + "autogen-agentchat"}},
+        partial=("OpenInference",),
     ),
     Stack(
         "DSPy",
@@ -294,6 +303,7 @@ STACKS: Final = (
         native=False,
         apart=True,
         told=("OpenTelemetry",),
+        partial=("OpenInference",),
     ),
     Stack(
         "Instructor",
@@ -306,17 +316,16 @@ STACKS: Final = (
         },
         streams=False,
         executes=False,
+        partial=("OpenInference",),
     ),
     Stack(
         "OpenAI chat with MCP",
         "plain",
         "openai_mcp",
         "mcp",
-        {
-            "OpenInference": {"mcp": OI + "mcp"},
-            "OpenLLMetry": {"mcp": OTEL + "mcp"},
-        },
+        {"OpenInference": {"mcp": OI + "mcp"}},  # OpenLLMetry's cannot instrument today's client
         streams=False,
+        partial=("OpenInference",),
     ),
     Stack("Vercel AI SDK", "node", "vercel/desk.mjs", "ai", here=False),
 )
@@ -340,17 +349,16 @@ class Cell:
     def tells_failures(self) -> bool:
         """Whether anything that is recorded says that the tool failed."""
         told = self.stack.told
+        if self.manner.theirs and self.beside in self.stack.mute:
+            return False
         return told is None or self.beside in told or self.manner.decorated
 
 
 _CI: Final = {
     "OpenAI chat": (BOTH, WEB, STREAMED),
-    "Anthropic": (ONCE, BOTH, THEIRS),
-    "OpenAI Agents": (ONCE, BOTH, THEIRS),
-    "pydantic-ai": (ONCE, BOTH, WEB),
-    "LangGraph": (ONCE, BOTH, DECORATED),
-    "LiteLLM to Anthropic": (ONCE, BOTH),
-    "Google GenAI": (ONCE, BOTH, THEIRS),
+    "Anthropic": (BOTH, THEIRS),
+    "OpenAI Agents": (BOTH,),
+    "LangGraph": (BOTH, DECORATED),
 }
 
 

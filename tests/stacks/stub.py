@@ -16,9 +16,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
 from typing import Any
 
-from stacks import replies
 from stacks.script import Call, Reply, decide
 from stacks.wires import Asked, read
+from turnspan.testing import Reply as Said
+from turnspan.testing import ToolRequest, Usage, wire_replies
+from turnspan.testing.replies import Answer, identity
+
+REASONING = 2
+"""Of every reply's output tokens, those of reasoning, where the API says so."""
 
 
 @dataclass(slots=True)
@@ -73,7 +78,7 @@ class Stub:
                 text=said.text,
                 calls=said.calls,
             )
-            request.response_id = replies.identity(asked.api, number)
+            request.response_id = identity(asked.api, number)
             if said.error:
                 request.status = 400
                 request.input_tokens = request.output_tokens = request.cached_tokens = 0
@@ -81,6 +86,14 @@ class Stub:
                 self._earlier[request.response_id] = asked.with_reply(said)
             self.requests.append(request)
         return request, asked, said
+
+
+def answer_of(request: Request, asked: Asked) -> Answer:
+    """What the server writes."""
+    calls = [ToolRequest(call.name, call.arguments, call.id) for call in request.calls]
+    counts = (request.input_tokens, request.output_tokens, request.cached_tokens, 0, REASONING)
+    said = Said(request.text, calls, Usage(*counts))
+    return Answer(request.api, request.number, asked.model, asked.body, said, asked.told_usage)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -102,16 +115,17 @@ class _Handler(BaseHTTPRequestHandler):
         if path.endswith("/traces"):  # what OpenAI's agents tell its dashboard
             self._json(200, {})
             return
-        if not replies.serves(path):
+        if not wire_replies.api_of(path):
             self._unknown()
             return
         request, asked, said = self.stub.answer(path, json.loads(body))
         if said.error:
-            self._json(400, replies.refusal(said.error))
+            refused = {"message": said.error, "type": "invalid_request_error", "code": "bad"}
+            self._json(400, {"error": refused})
         elif asked.stream:
-            self._events(replies.events(request, asked, said))
+            self._events(wire_replies.events(answer_of(request, asked)))
         else:
-            self._json(200, replies.whole(request, asked, said))
+            self._json(200, wire_replies.whole(answer_of(request, asked)))
 
     def _body(self) -> bytes:
         if self.headers.get("Transfer-Encoding", "").lower() == "chunked":

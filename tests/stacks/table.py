@@ -4,33 +4,53 @@ from __future__ import annotations
 
 import json
 import subprocess
+from hashlib import blake2b
 from typing import Final
 
 from stacks.matrix import EVERY, Cell, cells
 from stacks.running import ROOT, python_of, ready
 
 PAGE: Final = ROOT / "docs" / "stacks.md"
+KEPT: Final = ROOT / "build" / "stacks"
+"""Results by cell, so that the whole may be played in parts, at once or one after another."""
+_SOURCES: Final = ("instrument", "exporter", "records", "tests/stacks")
 _FAILED: Final = "did not run"
 
 
 class Results:
-    """What was found wrong in each cell that was played; nothing in one that is right."""
+    """What was found wrong in each cell that was played of these sources, now or in earlier runs;
+    nothing in one that is right."""
 
     def __init__(self) -> None:
-        self.played: dict[str, dict[str, str]] = {}
+        self.found: dict[str, dict[str, str]] = {}
+        self.played = False
+        self._sources = _sources()
+        for cell in cells():
+            kept = KEPT / f"{cell.id}.json"
+            if kept.exists():
+                told = json.loads(kept.read_text("utf-8"))
+                if told["sources"] == self._sources:
+                    self.found[cell.id] = told["found"]
 
     def begin(self, cell: Cell) -> None:
         """A cell is played; until it has ended, it has failed."""
-        self.played[cell.id] = {_FAILED: ""}
+        self._keep(cell, {_FAILED: ""})
 
     def end(self, cell: Cell, found: dict[str, str]) -> None:
         """A cell was played."""
-        self.played[cell.id] = found
+        self._keep(cell, found)
 
     @property
     def complete(self) -> bool:
         """Whether every cell was played."""
-        return all(cell.id in self.played for cell in cells())
+        return all(cell.id in self.found for cell in cells())
+
+    def _keep(self, cell: Cell, found: dict[str, str]) -> None:
+        self.played = True
+        self.found[cell.id] = found
+        KEPT.mkdir(parents=True, exist_ok=True)
+        told = {"sources": self._sources, "found": found}
+        (KEPT / f"{cell.id}.json").write_text(json.dumps(told), "utf-8")
 
     def text(self) -> str:
         """The table, as Markdown; cells that were not played are empty."""
@@ -38,12 +58,22 @@ class Results:
         lines = ["", _row(head), _row(["---"] * len(head))]
         rows: dict[tuple[str, str], dict[str, str]] = {}
         for cell in cells():
-            if cell.id in self.played:
+            if cell.id in self.found:
                 row = rows.setdefault((cell.stack.name, cell.beside), {})
-                row[cell.manner.name] = _said(self.played[cell.id])
+                row[cell.manner.name] = _said(self.found[cell.id])
         for (stack, beside), found in rows.items():
             lines.append(_row([stack, beside, *(found.get(m.name, "") for m in EVERY)]))
         return "\n".join(lines)
+
+
+def _sources() -> str:
+    """What the sources are that a result is of."""
+    digest = blake2b(digest_size=8)
+    for folder in _SOURCES:
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.suffix in (".py", ".txt", ".sql", ".mjs"):
+                digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 def _said(found: dict[str, str]) -> str:
@@ -113,7 +143,9 @@ tools did.
 Each cell is a run: *yes*, or what was wrong in it. *plain* is one user's three questions with no
 code but `configure()` and `instrument()`; *two at a time* are two users who begin with the same
 words; *web server* is the same through FastAPI and its own instrumentation; in *theirs only* the
-other package alone records, and Turnspan lands what it says. An empty cell is not played.
+other package alone records, and Turnspan lands what it says. An empty cell is not played; one in
+*theirs only* means that the package by itself does not record the model calls, or not what tells
+which of them belong together.
 
 {table}
 

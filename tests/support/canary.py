@@ -7,11 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.migrate import migrate
-from turnspan_clickhouse.ship import ship
-from turnspan_clickhouse.spool import Spool
-from turnspan_clickhouse.stores import Store, open_store
+from turnspan_clickhouse.ship.shipper import ship
+from turnspan_clickhouse.spool.spool import Spool
+from turnspan_clickhouse.store.client import Store
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.migrations import migrate
+from turnspan_clickhouse.store.opening import open_store
 
 AGENT = Path(__file__).with_name("canary_agent.py")
 

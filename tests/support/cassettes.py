@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from support.shared import shared_data
+from support.shared import recorded_data
 from turnspan.content.model import as_dict
 
 _ENDPOINTS = (
@@ -42,7 +42,7 @@ class RecordedCall:
 @cache
 def recorded_calls() -> tuple[RecordedCall, ...]:
     """Every model call in the vcrpy cassettes whose request is JSON; read once, in some 3 s."""
-    root = shared_data()
+    root = recorded_data()
     calls: list[RecordedCall] = []
     with (root / "index.jsonl").open(encoding="utf-8") as index:
         for line in index:

@@ -27,7 +27,7 @@ import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
-from turnspan_clickhouse.dsn import Dsn
+from turnspan_clickhouse.store.dsn import Dsn
 
 PACKAGE = "@chdb/lib-linux-x64-gnu"
 VERSION = "26.7.3-stable.1"

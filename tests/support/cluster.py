@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from support.clickhouse_server import ClickHouseServer, free_ports, start_server
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.migrate import migrate
-from turnspan_clickhouse.stores import open_store
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.migrations import migrate
+from turnspan_clickhouse.store.opening import open_store
 
 NAME = "pair"
 _SHARD = """<shard><internal_replication>true</internal_replication>

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from support.clickhouse_server import ClickHouseServer
-from turnspan_clickhouse.records import RECORDS
-from turnspan_clickhouse.stores import Store
+from turnspan_clickhouse.rows.tables import RECORDS
+from turnspan_clickhouse.store.client import Store
 
 
 @pytest.fixture(scope="session")

@@ -12,10 +12,10 @@ from urllib.parse import urlencode
 import pytest
 
 from support.clickhouse_server import ClickHouseServer, start_server
-from turnspan_clickhouse import jaeger
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.migrate import migrate
-from turnspan_clickhouse.stores import open_store
+from turnspan_clickhouse.store import jaeger
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.migrations import migrate
+from turnspan_clickhouse.store.opening import open_store
 
 JOBS = ("admin", "writer", "reader", "jaeger")
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"

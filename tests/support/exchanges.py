@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from support.shared import shared_data, shared_folder
+from support.shared import recorded_data
 from turnspan.content.model import as_dict, as_list
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -43,10 +43,8 @@ class Exchange:
 
 @cache
 def exchanges(provider: str) -> tuple[Exchange, ...]:
-    """Every recorded exchange of the files that involve a provider; none without the data."""
-    if shared_folder() is None:
-        return ()
-    root = shared_data()
+    """Every recorded exchange of the files that involve a provider."""
+    root = recorded_data()
     found: list[Exchange] = []
     with (root / "index.jsonl").open(encoding="utf-8") as index:
         for line in index:

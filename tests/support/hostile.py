@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from turnspan.content.secret_rules import RULES
-from turnspan.content.secret_shapes import NAMED
+from turnspan.redaction.secret_rules import RULES
+from turnspan.redaction.secret_shapes import NAMED
 
 _NAMES = (
     *("key", "token", "secret", "password", "passwd", "pwd", "passphrase", "api_key", "auth"),

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from turnspan.guard import errors
+from turnspan.runtime.guard import errors
 
 
 @pytest.fixture(autouse=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable
 
-from turnspan_clickhouse.encode import encode_block
-from turnspan_clickhouse.records import Record
-from turnspan_clickhouse.stores import Store
+from turnspan_clickhouse.rows.native_encoder import encode_block
+from turnspan_clickhouse.rows.tables import Record
+from turnspan_clickhouse.store.client import Store
 
 
 def insert(store: Store, *rows: Record, token: str = "") -> None:

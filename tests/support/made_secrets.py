@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 from xml.sax.saxutils import quoteattr
 
-from turnspan.content.secret_shapes import NAMED, SHAPES
+from turnspan.redaction.secret_shapes import NAMED, SHAPES
 
 _op: Final[Any] = importlib.import_module(
     "sre_constants" if sys.version_info < (3, 11) else "re._constants"

@@ -9,8 +9,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.stores import Store
+from turnspan_clickhouse.store.client import Store
+from turnspan_clickhouse.store.dsn import Dsn
 
 TURNS = """
 import os, sys, time, turnspan

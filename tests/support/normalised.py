@@ -3,45 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExporter, SpanExportResult
 
-from turnspan.content.blocks import WRITING
-from turnspan.content.ledger import ledger
-from turnspan_clickhouse.batch import Batch
-from turnspan_clickhouse.normalise import Normaliser
-from turnspan_clickhouse.normalise.answers import SharedAnswers
-from turnspan_clickhouse.records import Definition, LlmCall, Message, Record, ToolCall, TurnSummary
+from turnspan.content.json_codec import WRITING
+from turnspan.tracing.state import default
+from turnspan_clickhouse import testing
+from turnspan_clickhouse.normalise.shared_answers import SharedAnswers
+from turnspan_clickhouse.rows.tables import Definition, LlmCall, Message, ToolCall, TurnSummary
 
 
-class Rows(SpanExporter):
-    """Normalises what it is given, a batch a span, and keeps each record's newest state."""
+class Landed:
+    """The records of each kind; ``of`` gives them by their class."""
 
-    def __init__(self, shared: SharedAnswers | None = None) -> None:
-        self._normaliser = Normaliser(ledger, shared=shared)
-        self._clock = 0
-        self._rows: dict[tuple[Any, ...], Record] = {}
-
-    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
-        """Take the spans."""
-        for span in spans:
-            self._clock += 1
-            batch = Batch("test", self._clock)
-            self._normaliser.span(span, batch)
-            self._normaliser.finish(batch)
-            for kind, rows in batch.rows.items():
-                for row in rows:
-                    self._rows[kind, _identity(row)] = row
-        return SpanExportResult.SUCCESS
-
-    def of(self, kind: type[Any]) -> list[Any]:
-        """The records of a kind, in the order they began."""
-        found = [row for row in self._rows.values() if isinstance(row, kind)]
-        return sorted(found, key=lambda row: getattr(row, "start_time", 0))
+    def __init__(self, of: Callable[[type[Any]], list[Any]]) -> None:
+        self.of = of
 
     @property
     def calls(self) -> list[LlmCall]:
@@ -69,13 +49,31 @@ class Rows(SpanExporter):
         return known.get(digest, "")
 
 
-def _identity(row: Any) -> tuple[Any, ...]:
-    """As the tables order by (their engines keep the newest of one identity)."""
-    if isinstance(row, TurnSummary):
-        return (row.session_id, row.start_time, row.turn_id)
-    if isinstance(row, (LlmCall, ToolCall)):
-        return (row.session_id, row.start_time, row.span_id)
-    return (getattr(row, "hash", None) or getattr(row, "span_id", None),)
+class Rows(Landed, SpanExporter):
+    """Normalises what it is given, a batch a span, and keeps each record's newest state.
+
+    While ``waiting`` is a list, spans are put there and normalised ``together``, in one batch.
+    """
+
+    def __init__(self, shared: SharedAnswers | None = None) -> None:
+        self._rows = testing.Rows(default.content, shared=shared)
+        super().__init__(self._rows.of)
+        self.waiting: list[ReadableSpan] | None = None
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        """Take the spans."""
+        if self.waiting is not None:
+            self.waiting += spans
+            return SpanExportResult.SUCCESS
+        for span in spans:
+            self._rows.take([span])
+        return SpanExportResult.SUCCESS
+
+    def together(self) -> None:
+        """Normalise what waits."""
+        assert self.waiting is not None
+        spans, self.waiting = self.waiting, []
+        self._rows.take(spans)
 
 
 def _parts(parts: list[dict[str, Any]]) -> list[Any]:

@@ -168,7 +168,7 @@ def recorded_load(options: argparse.Namespace) -> Callable[[Pipeline], dict[str,
     frozen beside the span, for the others it is attributes.
     """
     from support.recorded import Recorded, hand_over, with_content
-    from turnspan.content.ledger import ledger
+    from turnspan.tracing.state import default
 
     recorded = Recorded.read(Path(options.recorded))
     replays = [each for _ in range(options.replays) for each in recorded.replay()]
@@ -180,7 +180,7 @@ def recorded_load(options: argparse.Namespace) -> Callable[[Pipeline], dict[str,
     def offer(pipeline: Pipeline) -> dict[str, Any]:
         on_end = pipeline.processor.on_end
         for number, each in enumerate(replays):
-            hand_over((each,), (each.content,), ledger)
+            hand_over((each,), (each.content,), default.content)
             each.content = None
             on_end(each.span)
             if not number % 256:

@@ -26,19 +26,19 @@ from opentelemetry.util.types import AttributeValue
 import turnspan
 from support.shared import shared_folder
 from turnspan import semconv
-from turnspan.content.lean import TextMessage
-from turnspan.content.ledger import (
+from turnspan.content.text_message import TextMessage
+from turnspan.runtime.ids import SecureIdGenerator
+from turnspan.tracing.content_attributes import inference_attributes, tool_attributes
+from turnspan.tracing.content_store import (
     Content,
+    ContentStore,
     InferenceContent,
-    Ledger,
     StartedTurn,
     ToolContent,
     TurnContent,
-    ledger,
 )
-from turnspan.content.on_span import inference_attributes, tool_attributes
-from turnspan.ids import SecureIdGenerator
-from turnspan.turn import Turn
+from turnspan.tracing.state import default
+from turnspan.turn.turn import Turn
 from turnspan_demo.model import PROVIDERS, Run
 from turnspan_demo.runner import play_all, sessions
 from turnspan_demo.trajectories import load
@@ -136,11 +136,11 @@ class _Pickler(pickle.Pickler):
     }
 
 
-def hand_over(ended: Sequence[Ended], contents: Sequence[Content | None], to: Ledger) -> None:
-    """Put contents and the turns that had begun into a ledger, as the calling threads did."""
+def hand_over(ended: Sequence[Ended], contents: Sequence[Content | None], to: ContentStore) -> None:
+    """Put contents and the turns that had begun into a store, as the calling threads did."""
     for each, content in zip(ended, contents, strict=True):
         for started in each.started:
-            to.announce(started)
+            to.tell(started)
         if content is not None:
             to.put(*each.key, content)
 
@@ -257,8 +257,12 @@ class _Keeper(SpanProcessor):
     def on_end(self, span: ReadableSpan) -> None:
         context = span.context
         assert context is not None
-        content = ledger.take(context.trace_id, context.span_id)
-        self.ended.append(Ended(span, content, ledger.take_started()))
+        content = default.content.take(context.trace_id, context.span_id)
+        self.ended.append(Ended(span, content, _begun()))
+
+
+def _begun() -> list[StartedTurn]:
+    return [fact for fact in default.content.take_facts() if isinstance(fact, StartedTurn)]
 
 
 def _runs(limit: int, patterns: Sequence[str]) -> tuple[list[Run], str]:
@@ -279,7 +283,7 @@ def record(limit: int = 60, files: Sequence[str] = FILES) -> tuple[Recorded, str
     )
     provider.add_span_processor(keeper)
     runs, name = _runs(limit, files)
-    ledger.attach()
+    default.content.attach()
     turnspan.configure(tracer_provider=provider, exporters=[])
     turnspan.instrument()
     try:
@@ -287,7 +291,7 @@ def record(limit: int = 60, files: Sequence[str] = FILES) -> tuple[Recorded, str
     finally:
         turnspan.uninstrument()
         turnspan.shutdown()
-        ledger.detach()
+        default.content.detach()
     return Recorded(keeper.ended), name
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from support.shared import shared_data
+from support.shared import recorded_data
 from turnspan.content.model import as_dict, as_list
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -49,7 +49,7 @@ class Exchange:
 @cache
 def exchanges() -> tuple[Exchange, ...]:
     """Every exchange of every recording; read once, in some seconds."""
-    root = shared_data()
+    root = recorded_data()
     found: list[Exchange] = []
     with (root / "index.jsonl").open(encoding="utf-8") as index:
         for line in index:

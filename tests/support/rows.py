@@ -6,7 +6,7 @@ import json
 from hashlib import blake2b
 from typing import Any
 
-from turnspan_clickhouse.records import LlmCall, Message, ToolCall, TurnSummary
+from turnspan_clickhouse.rows.tables import LlmCall, Message, ToolCall, TurnSummary
 
 SECOND = 10**9
 T0 = 1_790_000_000 * SECOND

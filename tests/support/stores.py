@@ -15,10 +15,11 @@ from pathlib import Path
 import pytest
 
 from support.clickhouse_server import ClickHouseServer, start_server
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.embedded import EmbeddedStore
-from turnspan_clickhouse.migrate import migrate
-from turnspan_clickhouse.stores import Store, open_store
+from turnspan_clickhouse.store.client import Store
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.embedded import EmbeddedStore
+from turnspan_clickhouse.store.migrations import migrate
+from turnspan_clickhouse.store.opening import open_store
 
 
 @pytest.fixture(scope="session")

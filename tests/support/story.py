@@ -11,10 +11,10 @@ from click.testing import Result
 
 from support.landing import insert
 from support.rows import PROJECT, T0, answered, asked, call, message, said, tool, turn
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.migrate import migrate
-from turnspan_clickhouse.records import Definition, Record, SpanRow
-from turnspan_clickhouse.stores import open_store
+from turnspan_clickhouse.rows.tables import Definition, Record, SpanRow
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.migrations import migrate
+from turnspan_clickhouse.store.opening import open_store
 
 Invoke: TypeAlias = Callable[..., Result]
 Spawn: TypeAlias = Callable[..., "subprocess.CompletedProcess[str]"]

@@ -34,7 +34,7 @@ class TrueTurn:
 
     @property
     def stop_reason(self) -> str:
-        """Why it ended, by SEMANTICS, where no loop is detected."""
+        """Why it ended, by docs/turns.md, where no loop is detected."""
         if self.ended_on_tools and self.tools[-1][0] == "transfer_to_human_agents":
             return "completed"
         if self.ended_on_tools:

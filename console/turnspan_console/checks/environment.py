@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from importlib import metadata
 from pathlib import Path
 
+from turnspan import __version__
 from turnspan.content import snapshot
 from turnspan_console.checks.check import FAIL, OK, WARN, Check
 from turnspan_console.values import without_credentials
@@ -17,7 +17,7 @@ _AREA = "application"
 def environment_checks(environ: Mapping[str, str] | None = None) -> Iterator[Check]:
     """What the surroundings do to the recording."""
     environ = os.environ if environ is None else environ
-    yield Check(_AREA, "Turnspan", OK, f"{metadata.version('turnspan')}, {_build()}")
+    yield Check(_AREA, "Turnspan", OK, f"{__version__}, {_build()}")
     yield from _sdk_variables(environ)
     yield from _exporters(environ)
     yield from _own_variables(environ)

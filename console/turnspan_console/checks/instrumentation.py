@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from turnspan.instrumentation import Instrumented, plan
-from turnspan.patching.installed import DISABLED, GROUP, OURS, disabled, distribution_of
-from turnspan_clickhouse.unrecorded import read_unrecorded
+from turnspan.patching.third_party import DISABLED, GROUP, OURS, disabled, distribution_of
+from turnspan_clickhouse.spool.unrecorded_calls import read_unrecorded
 from turnspan_console.checks.check import FAIL, OK, WARN, Check
 from turnspan_console.values import seconds
 

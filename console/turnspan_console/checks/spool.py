@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timezone
 from pathlib import Path
 
-from turnspan_clickhouse.contents import Usage
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.files import open_to_others
-from turnspan_clickhouse.holders import ALIVE, ELSEWHERE
-from turnspan_clickhouse.spool import Spool
+from turnspan_clickhouse.files.atomic_files import open_to_others
+from turnspan_clickhouse.files.lock_holders import ALIVE, ELSEWHERE
+from turnspan_clickhouse.spool.contents import Usage
+from turnspan_clickhouse.spool.spool import Spool
+from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_console.checks.check import FAIL, OK, WARN, Check
 from turnspan_console.values import seconds, size
 from turnspan_records.spooled import refused, shipping, writers

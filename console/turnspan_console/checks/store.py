@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from turnspan_clickhouse.dsn import Dsn
-from turnspan_clickhouse.encode import encode_nothing
 from turnspan_clickhouse.errors import (
     OTHER_COLUMNS,
     InsertTooLargeError,
@@ -15,10 +13,13 @@ from turnspan_clickhouse.errors import (
     StoreError,
     StoreUnavailableError,
 )
-from turnspan_clickhouse.holders import GONE, STOPPED, holder
-from turnspan_clickhouse.migrate import SCHEMA_VERSION, current_version, pending
-from turnspan_clickhouse.records import RECORDS, columns
-from turnspan_clickhouse.stores import Store, open_store, quoted
+from turnspan_clickhouse.files.lock_holders import GONE, STOPPED, holder
+from turnspan_clickhouse.rows.native_encoder import encode_nothing
+from turnspan_clickhouse.rows.tables import RECORDS, columns
+from turnspan_clickhouse.store.client import Store, quoted
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.migrations import SCHEMA_VERSION, current_version, pending
+from turnspan_clickhouse.store.opening import open_store
 from turnspan_console.checks.check import FAIL, OK, WARN, Check
 from turnspan_console.failures import refusal
 from turnspan_console.values import seconds, size

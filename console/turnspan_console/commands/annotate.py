@@ -45,8 +45,8 @@ def command(
     each kind holds (the view annotation_current), the ones before it stay. The same one given twice
     is stored once.
     """
-    from turnspan_clickhouse.ship import ship
-    from turnspan_clickhouse.spool import Spool
+    from turnspan_clickhouse.ship.shipper import ship
+    from turnspan_clickhouse.spool.spool import Spool
     from turnspan_console.ids import one
     from turnspan_console.output import Output
     from turnspan_records.annotating import annotate

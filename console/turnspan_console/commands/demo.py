@@ -19,8 +19,8 @@ from turnspan_console.values import without_credentials
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from turnspan_clickhouse.dsn import Dsn
-    from turnspan_clickhouse.stores import Store
+    from turnspan_clickhouse.store.client import Store
+    from turnspan_clickhouse.store.dsn import Dsn
     from turnspan_demo.model import Expected, Run
     from turnspan_demo.runner import Session
 
@@ -36,20 +36,6 @@ _DIAGNOSTICS = (
 )
 _ROWS = 5
 _ALL_ROWS = 50
-_COUNTS = """
-SELECT session_id, sum(turns), sum(calls), sum(tools), sum(failures)
-FROM (
-    SELECT session_id, 1 AS turns, 0 AS calls, 0 AS tools, 0 AS failures
-    FROM turn_summary WHERE project = {project:String} AND session_id IN {ids:Array(String)}
-    UNION ALL
-    SELECT session_id, 0, 1, 0, 0
-    FROM llm_call WHERE project = {project:String} AND session_id IN {ids:Array(String)}
-    UNION ALL
-    SELECT session_id, 0, 0, 1, failed
-    FROM tool_call WHERE project = {project:String} AND session_id IN {ids:Array(String)}
-)
-GROUP BY session_id
-"""
 
 
 @click.command("demo", short_help="Run recorded agents and ask the store about them.")
@@ -122,7 +108,7 @@ def _need_sdks() -> None:
 
 def _store() -> tuple[Dsn, str]:
     """The store and its DSN's text: a folder of the demonstration's own unless one is named."""
-    from turnspan_clickhouse.dsn import Dsn, data_folder
+    from turnspan_clickhouse.store.dsn import Dsn, data_folder
 
     named = store_text() or os.environ.get("TURNSPAN_STORE", "")
     if named.strip():
@@ -156,7 +142,7 @@ def _open(dsn: Dsn) -> Store:
 
 def _ship(dsn: Dsn) -> None:
     """Land what a server has not taken yet, however long that takes (readers wait a short time)."""
-    from turnspan_clickhouse.ship import ship
+    from turnspan_clickhouse.ship.shipper import ship
 
     if not dsn.embedded:
         for error in ship(dsn).errors:
@@ -248,14 +234,14 @@ def _print_counts(planned: list[Session], store: Store, output: Output) -> bool:
     """Print what was played against what landed; says whether they are equal, run by run."""
     from rich.text import Text
 
-    from turnspan_clickhouse.stores import Result
+    from turnspan_clickhouse.store.client import Result
     from turnspan_console import styles
     from turnspan_console.results import print_result
     from turnspan_demo.model import Expected
+    from turnspan_records.sessions import counts
 
     ids = [session.id for session in planned]
-    rows = store.query(_COUNTS, {"project": PROJECT, "ids": ids}).rows
-    landed = {str(row[0]): Expected(*map(int, row[1:])) for row in rows}
+    landed = {each.session_id: Expected(*each[1:]) for each in counts(store, PROJECT, ids)}
     wanted, got = Expected(), Expected()
     wrong: list[tuple[str, str, str]] = []
     for session in planned:
@@ -330,7 +316,7 @@ def _telling(planned: list[Session]) -> Session:
 def _print_next(dsn: Dsn, planned: list[Session], exported: bool, output: Output) -> None:
     from rich.text import Text
 
-    from turnspan_clickhouse.first_run import typed
+    from turnspan_clickhouse.ship.first_run import typed
     from turnspan_console import styles
 
     output.line()

@@ -18,7 +18,7 @@ from turnspan_console.options import (
 )
 
 if TYPE_CHECKING:
-    from turnspan_clickhouse.stores import Result, Store
+    from turnspan_clickhouse.store.client import Result, Store
     from turnspan_console.output import Output
     from turnspan_records.diagnostics import Diagnostic
     from turnspan_records.window import Window
@@ -125,7 +125,7 @@ def _print_sql(chosen: list[Diagnostic], output: Output) -> None:
 
 
 def _print_list(output: Output, format_: str) -> None:
-    from turnspan_clickhouse.stores import Result
+    from turnspan_clickhouse.store.client import Result
     from turnspan_console.results import print_result
     from turnspan_records.diagnostics import diagnostics
 
@@ -139,7 +139,7 @@ def print_answer(
     """Print a diagnostic's answer as a table; ``brief`` leaves its question and remedy out."""
     from rich.text import Text
 
-    from turnspan_clickhouse.stores import Result
+    from turnspan_clickhouse.store.client import Result
     from turnspan_console import styles
     from turnspan_console.results import print_result
 

@@ -42,8 +42,8 @@ def command(problems: bool, format_: str) -> None:
 
 
 def _checks() -> Iterator[Check]:
-    from turnspan_clickhouse.dsn import for_recording, parse
     from turnspan_clickhouse.errors import StoreError
+    from turnspan_clickhouse.store.dsn import for_recording, parse
     from turnspan_console.checks.check import FAIL, WARN, Check, guarded
     from turnspan_console.checks.environment import environment_checks
     from turnspan_console.checks.instrumentation import instrumentation_checks, unrecorded_check

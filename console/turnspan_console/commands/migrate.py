@@ -22,9 +22,9 @@ def command(dry_run: bool, all_: bool, jaeger: bool, jaeger_content: bool) -> No
     Every step may run twice: a migration that was stopped is mended by running it again. A table or
     view that was dropped is made again.
     """
-    from turnspan_clickhouse import jaeger as views
-    from turnspan_clickhouse.migrate import SCHEMA_VERSION, due, migrate, render
-    from turnspan_clickhouse.stores import open_store
+    from turnspan_clickhouse.store import jaeger as views
+    from turnspan_clickhouse.store.migrations import SCHEMA_VERSION, due, migrate, render
+    from turnspan_clickhouse.store.opening import open_store
 
     dsn = chosen_dsn()
     for_jaeger = jaeger or jaeger_content

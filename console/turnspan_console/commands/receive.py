@@ -16,8 +16,8 @@ from turnspan_console.options import chosen_dsn, store_option
 from turnspan_console.output import log_to_people, note
 
 if TYPE_CHECKING:
-    from turnspan_clickhouse.dsn import Dsn
     from turnspan_clickhouse.receive import ReceiveApp
+    from turnspan_clickhouse.store.dsn import Dsn
 
 TOKEN_VARIABLE = "TURNSPAN_RECEIVE_TOKEN"
 _MEBI = 2**20

@@ -12,7 +12,7 @@ from turnspan_console.nothing import explain
 from turnspan_console.options import format_option, open_chosen, store_option
 
 if TYPE_CHECKING:
-    from turnspan_clickhouse.stores import Store
+    from turnspan_clickhouse.store.client import Store
     from turnspan_console.output import Output
     from turnspan_records.conversation import Conversation
 
@@ -51,28 +51,18 @@ def command(id_: str | None, full: bool, color: bool | None, format_: str) -> No
 def _conversation(store: Store, id_: str) -> Conversation:
     from turnspan_console.ids import one
     from turnspan_records.replay import replay
+    from turnspan_records.sessions import session_of_trace
 
     found = one(store, id_, prefer=("session", "trace"))
     conversation = replay(store, found.project, found.session_id, found.trace_id)
     if not conversation.steps and found.session_id == "" and found.kind == "trace":
         # The trace of a session: replay all of it.
-        session = _session_of_trace(store, found.project, found.trace_id)
+        session = session_of_trace(store, found.project, found.trace_id)
         if session:
             return replay(store, found.project, session)
     if not conversation.steps:
         raise Failure(f"Nothing is recorded in {found.kind} {found.id} to replay.", FINDING)
     return conversation
-
-
-def _session_of_trace(store: Store, project: str, trace_id: str) -> str:
-    result = store.query(
-        "SELECT session_id FROM turn_summary WHERE project = {project:String}"
-        " AND trace_id = {trace:String} AND session_id != ''"
-        " UNION ALL SELECT session_id FROM llm_call WHERE project = {project:String}"
-        " AND trace_id = {trace:String} AND session_id != '' LIMIT 1",
-        {"project": project, "trace": trace_id},
-    )
-    return str(result.rows[0][0]) if result.rows else ""
 
 
 def _only_session(store: Store, output: Output) -> str:

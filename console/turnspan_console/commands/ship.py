@@ -14,10 +14,10 @@ from turnspan_console.output import Output, tell
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from turnspan_clickhouse.dsn import Dsn
-    from turnspan_clickhouse.holders import Holder
-    from turnspan_clickhouse.ship import ShipResult
-    from turnspan_clickhouse.spool import Spool
+    from turnspan_clickhouse.files.lock_holders import Holder
+    from turnspan_clickhouse.ship.shipper import ShipResult
+    from turnspan_clickhouse.spool.spool import Spool
+    from turnspan_clickhouse.store.dsn import Dsn
 
 
 @click.command("ship", short_help="Land what waits in the spool.")
@@ -36,7 +36,7 @@ def command(rejected: bool, timeout: float | None) -> None:
 
     Turns whose process died before they ended are marked interrupted.
     """
-    from turnspan_clickhouse.spool import Spool
+    from turnspan_clickhouse.spool.spool import Spool
     from turnspan_records.spooled import restore_refused
 
     dsn = chosen_dsn()
@@ -48,8 +48,8 @@ def command(rejected: bool, timeout: float | None) -> None:
 
 
 def _ship(dsn: Dsn, spool: Spool, timeout: float | None) -> ShipResult:
-    from turnspan_clickhouse.ship import ShipResult, ship
-    from turnspan_clickhouse.stores import open_store
+    from turnspan_clickhouse.ship.shipper import ShipResult, ship
+    from turnspan_clickhouse.store.opening import open_store
     from turnspan_records.access import bring_up_to_date
     from turnspan_records.spooled import writers
 

@@ -14,7 +14,7 @@ from turnspan_console.options import FORMATS, format_option, open_chosen, raw_op
 from turnspan_console.output import Output, note, tell
 
 if TYPE_CHECKING:
-    from turnspan_clickhouse.stores import Result, Store
+    from turnspan_clickhouse.store.client import Result, Store
 
 _READS = frozenset({"select", "with", "show", "describe", "desc", "explain", "exists"})
 _COMMENTS = re.compile(r"\A(?:\s+|--[^\n]*(?:\n|\Z)|#![^\n]*(?:\n|\Z)|/\*.*?\*/)+", re.DOTALL)

@@ -13,7 +13,7 @@ from turnspan_console.failures import UNAVAILABLE, Failure
 from turnspan_console.options import chosen_dsn, format_option, store_option
 
 if TYPE_CHECKING:
-    from turnspan_clickhouse.dsn import Dsn
+    from turnspan_clickhouse.store.dsn import Dsn
     from turnspan_console.output import Output
 
 
@@ -42,7 +42,7 @@ def command(format_: str) -> None:
 
 
 def _spool(dsn: Dsn) -> dict[str, Any]:
-    from turnspan_clickhouse.spool import Spool
+    from turnspan_clickhouse.spool.spool import Spool
     from turnspan_records.spooled import shipping, writers
 
     spool = Spool(dsn.spool)
@@ -74,15 +74,15 @@ def _spool(dsn: Dsn) -> dict[str, Any]:
 
 
 def _receivers(dsn: Dsn) -> list[dict[str, Any]]:
-    from turnspan_clickhouse.receive.accounts import read_accounts
+    from turnspan_clickhouse.receive.receiver_stats import read_accounts
 
     return [{**asdict(one), "alive": one.alive} for one in read_accounts(dsn.spool)]
 
 
 def _store(dsn: Dsn) -> dict[str, Any]:
     from turnspan_clickhouse.errors import StoreError
-    from turnspan_clickhouse.migrate import SCHEMA_VERSION, current_version
-    from turnspan_clickhouse.stores import open_store
+    from turnspan_clickhouse.store.migrations import SCHEMA_VERSION, current_version
+    from turnspan_clickhouse.store.opening import open_store
     from turnspan_records.inventory import table_sizes
 
     told: dict[str, Any] = {
@@ -224,7 +224,7 @@ def _print_receivers(page: Any, receivers: list[dict[str, Any]]) -> None:
 
 
 def _table(output: Output, names: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
-    from turnspan_clickhouse.stores import Result
+    from turnspan_clickhouse.store.client import Result
     from turnspan_console.tables import columns, print_table
 
     types = ("String", *("UInt64" for _ in names[1:]))

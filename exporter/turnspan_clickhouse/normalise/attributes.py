@@ -13,12 +13,12 @@ from typing import Any, Final, cast
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 
 from turnspan import semconv
-from turnspan.content.keys import is_content, is_left_without_content
-from turnspan.content.redact import Redactor
-from turnspan.content.shapes import kind_of
-from turnspan_clickhouse import dialects
-from turnspan_clickhouse.normalise.values import text
-from turnspan_clickhouse.wire import Pairs, written
+from turnspan.redaction.content_keys import is_content, is_left_without_content
+from turnspan.redaction.redactor import Redactor
+from turnspan.runtime.type_guards import kind_of
+from turnspan_clickhouse import foreign_dialects
+from turnspan_clickhouse.normalise.column_values import text
+from turnspan_clickhouse.rows.native_types import Pairs, written
 
 _MAX_KNOWN: Final = 2_000
 """Texts of one attribute that are remembered."""
@@ -167,7 +167,7 @@ class Shape:
         if found is None:
             if len(self.spoken) >= _MAX_SHAPES:
                 self.spoken.clear()
-            found = self.spoken[scope] = dialects.detect(scope, attributes) is not None
+            found = self.spoken[scope] = foreign_dialects.detect(scope, attributes) is not None
         return found
 
 

@@ -10,95 +10,29 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Any
 
-from turnspan.compiling import mypyc_attr
+from turnspan.content.frozen_history import MAX_HELD, begins_with
 from turnspan.content.model import RequestParts
 from turnspan.content.sizes import size_of_all
-from turnspan.content.snapshot import MAX_HELD, begins_with
-from turnspan.pace import give_way
-from turnspan_clickhouse.normalise.answers import Known, SharedAnswers
-from turnspan_clickhouse.normalise.history import START, Answer, HistoryReader, Said, extended
-from turnspan_clickhouse.normalise.nodes import Conversation, Node, NodeIndex
-from turnspan_clickhouse.normalise.source import SpanFacts
-from turnspan_clickhouse.normalise.turns import DerivedTurn
+from turnspan.runtime.throttle import give_way
+from turnspan_clickhouse.normalise.asking import Asking, Link
+from turnspan_clickhouse.normalise.call_index import Conversation, Node, NodeIndex
+from turnspan_clickhouse.normalise.derived_turn import DerivedTurn
+from turnspan_clickhouse.normalise.history_keys import START, Answer, HistoryReader, Said, extended
+from turnspan_clickhouse.normalise.shared_answers import Known, SharedAnswers
+from turnspan_clickhouse.normalise.span_facts import SpanFacts
+from turnspan_clickhouse.normalise.traces import Traces
 
 SESSION_PREFIX = "auto-"
 """A derived session's id: this and the trace id of its first call."""
 
+RESPONSE_PREFIX = "resp_"
+"""How ids of OpenAI's responses begin."""
+
 MAX_CONVERSATIONS = 2_000
 MAX_RUNS = 8
 """How many of its answers, from the newest back, a history is looked up by."""
-MAX_TRACES = 20_000
-MAX_PARENTS = 256
-"""Of one trace, the spans around calls whose turns are remembered."""
 
 _EXACT, _LOOSE, _DISTINCT = 3, 2, 1
-
-
-@mypyc_attr(acyclic=True)
-class Asking:
-    """A call's request, read for joining."""
-
-    __slots__ = (
-        "chain",
-        "dialect",
-        "keys",
-        "last",
-        "messages",
-        "new",
-        "prefill",
-        "previous_id",
-        "project",
-        "read",
-        "session_id",
-        "system",
-        "tools",
-        "trace_id",
-    )
-
-    def __init__(self, facts: SpanFacts, dialect: str, request: RequestParts) -> None:
-        self.project = facts.project
-        self.trace_id = facts.trace_id
-        self.session_id = facts.session_id
-        """As the application or a framework gives it."""
-        self.dialect = dialect
-        self.messages = request.messages_raw
-        self.system = 0
-        self.tools = 0
-        previous: Any = request.parameters.get("previous_response_id")
-        self.previous_id = previous if type(previous) is str else ""
-        self.read: dict[int, Said] = {}
-        """The messages that were looked at, by place."""
-        self.keys: list[int] = []
-        """Of all messages, once a conversation is found or none is."""
-        self.chain = START
-        self.last = 0
-        self.new = 0
-        """The place of the first message that is new."""
-        self.prefill = ""
-
-
-class Link:
-    """What a call goes on with: a node of this process, or a session known from another."""
-
-    __slots__ = ("new", "node", "session_id")
-
-    def __init__(self, node: Node | None, new: int, session_id: str = "") -> None:
-        self.node = node
-        self.new = new
-        """The place of the first message that is new."""
-        self.session_id = session_id if node is None else node.conversation.session_id
-
-
-class _Trace:
-    """The turns of a trace, for calls that say nothing of what they go on with."""
-
-    __slots__ = ("began", "by_parent", "newest")
-
-    def __init__(self) -> None:
-        self.newest: DerivedTurn | None = None
-        self.by_parent: dict[str, DerivedTurn] = {}
-        self.began: list[DerivedTurn] = []
-        """Those whose first call is one of its own."""
 
 
 class Conversations:
@@ -111,9 +45,19 @@ class Conversations:
         """By project and session."""
         self._held = 0
         self.nodes = NodeIndex()
-        self._traces: OrderedDict[str, _Trace] = OrderedDict()
+        self.traces = Traces()
 
     # -- finding ------------------
+
+    def settle_session(self, facts: SpanFacts) -> None:
+        """A conversation named by the id of a response (Microsoft's agent framework does) is none:
+        each call would be one. It says which response the call goes on with."""
+        named = facts.session_id
+        if not named:
+            return
+        key = self._reader.digest("response\0" + named)
+        if named.startswith(RESPONSE_PREFIX) or self.nodes.by_key(facts.project, key):
+            facts.session_id, facts.previous_id = "", named
 
     def read(self, facts: SpanFacts, dialect: str, request: RequestParts) -> Asking:
         """Read a request."""
@@ -346,39 +290,11 @@ class Conversations:
         """Whether there is a conversation of this session."""
         return (project, session_id) in self._known
 
-    def hint(self, facts: SpanFacts) -> DerivedTurn | None:
-        """The turn of the newest call under the same span, else in the same trace."""
-        trace = self._traces.get(facts.trace_id) if facts.parent_span_id else None
-        if trace is None:
-            return None
-        return trace.by_parent.get(facts.parent_span_id, trace.newest)
-
-    def by_trace(self, trace_id: str) -> DerivedTurn | None:
-        """The newest turn in a trace."""
-        trace = self._traces.get(trace_id)
-        return None if trace is None else trace.newest
-
-    def suggest(self, facts: SpanFacts, turn: DerivedTurn) -> None:
-        """Remember a call's turn for others under the same span or in the same trace."""
-        trace = self._traces.get(facts.trace_id)
-        if trace is None:
-            trace = self._traces[facts.trace_id] = _Trace()
-        trace.newest = turn
-        if facts.parent_span_id:
-            trace.by_parent[facts.parent_span_id] = turn
-            if len(trace.by_parent) > MAX_PARENTS:
-                del trace.by_parent[next(iter(trace.by_parent))]
-        if turn.row.trace_id == facts.trace_id and turn not in trace.began:
-            trace.began.append(turn)
-            del trace.began[:-MAX_PARENTS]
-        self._traces.move_to_end(facts.trace_id)
-        if len(self._traces) > MAX_TRACES:
-            self._traces.popitem(last=False)
-
     def asked(self, node: Node, asking: Asking) -> None:
         """A call of a conversation: later ones are compared with what it asked."""
         node.chain, node.last, node.prefill = asking.chain, asking.last, asking.prefill
         node.system, node.tools = asking.system, asking.tools
+        node.blind = not asking.messages and not asking.previous_id
         conversation = node.conversation
         before = conversation.size
         count = len(conversation.messages)
@@ -413,9 +329,21 @@ class Conversations:
 
     # -- forgetting ------------------
 
+    def forget_call(self, node: Node, turn: DerivedTurn | None) -> None:
+        """Forget a call of which nothing was known but its answer; the turn that it alone was."""
+        self.nodes.forget(node)
+        if turn is None:
+            return
+        self.traces.forget_turn(turn, node.trace_id)
+        conversation = node.conversation
+        if conversation.turn is turn:
+            conversation.turn = None
+            if conversation.session_id.startswith(SESSION_PREFIX) and not conversation.messages:
+                self._known.pop((conversation.project, conversation.session_id), None)
+
     def forget_trace(self, trace_id: str, *, again: bool) -> list[DerivedTurn]:
         """Forget the turns of a trace; where it is told ``again``, its calls too."""
-        trace = self._traces.pop(trace_id, None)
+        began = self.traces.forget(trace_id)
         if again:
             for node in self.nodes.forget_trace(trace_id):
                 conversation = node.conversation
@@ -425,12 +353,12 @@ class Conversations:
                     key = (conversation.project, conversation.session_id)
                     if self._known.pop(key, None) is not None:
                         self._held -= conversation.size
-        return [] if trace is None else trace.began
+        return began
 
     def clear(self) -> None:
         """Forget all."""
         self._known.clear()
-        self._traces.clear()
+        self.traces.clear()
         self._held = 0
         self.nodes.clear()
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from turnspan import semconv
-from turnspan.content.convert import describe_reply
-from turnspan.content.keys import without_content
-from turnspan.content.ledger import Content, TurnContent
 from turnspan.content.model import Conversation, last_user_text
-from turnspan.turn import Turn
-from turnspan_clickhouse import dialects
-from turnspan_clickhouse.dialects import ForeignCall, ForeignSpan
+from turnspan.dialects.convert import describe_reply
+from turnspan.redaction.content_keys import without_content
+from turnspan.tracing.content_store import Content, ToolContent, TurnContent
+from turnspan.turn.turn import Turn
+from turnspan_clickhouse import foreign_dialects
+from turnspan_clickhouse.foreign_dialects import ForeignCall, ForeignSpan
 from turnspan_clickhouse.normalise.attributes import CONTENT
-from turnspan_clickhouse.normalise.source import SpanFacts
+from turnspan_clickhouse.normalise.column_values import text
+from turnspan_clickhouse.normalise.span_facts import SpanFacts
 
 
 def adopt(facts: SpanFacts, capture_content: bool) -> Content | None:
@@ -28,7 +29,7 @@ def adopt(facts: SpanFacts, capture_content: bool) -> Content | None:
         if not capture_content:
             _forget_content(facts)
         return None
-    call = dialects.read(_foreign_span(facts))
+    call = foreign_dialects.read(_foreign_span(facts))
     if call is None:
         if not capture_content:
             _forget_content(facts)
@@ -39,7 +40,7 @@ def adopt(facts: SpanFacts, capture_content: bool) -> Content | None:
     if not capture_content:
         _forget_content(facts)
         return None
-    return _turn_content(call) if call.kind == dialects.AGENT else call.content()
+    return _turn_content(call) if call.kind == foreign_dialects.AGENT else call.content()
 
 
 def _foreign_span(facts: SpanFacts) -> ForeignSpan:
@@ -52,7 +53,7 @@ def _own_content(facts: SpanFacts) -> Content | None:
     """What a span of ours carries itself: it was sent to us, by a process that was asked to."""
     if CONTENT.isdisjoint(facts.attributes):
         return None
-    call = dialects.read(_foreign_span(facts))
+    call = foreign_dialects.read(_foreign_span(facts))
     return call.content() if call is not None else None
 
 
@@ -69,3 +70,17 @@ def _turn_content(call: ForeignCall) -> TurnContent:
     describe_reply(reply, call.output)
     turn.last_text = reply.response_text
     return TurnContent(turn, user_message=last_user_text(call.input) or None)
+
+
+def operation_of(facts: SpanFacts, content: Content | None) -> str:
+    """What the span is of: as its content tells, else its attribute.
+
+    Others write on the spans of ours that are current when they record a call (LiteLLM does), and
+    the operation's name is among what they write.
+    """
+    if not facts.foreign:
+        if isinstance(content, TurnContent):
+            return semconv.OP_INVOKE_AGENT
+        if isinstance(content, ToolContent):
+            return semconv.OP_EXECUTE_TOOL
+    return text(facts.raw.get(semconv.OPERATION_NAME))

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable
 
-from turnspan.compiling import mypyc_attr
-from turnspan_clickhouse.normalise.source import SpanFacts
-from turnspan_clickhouse.records import LlmCall, ToolCall, TurnSummary
+from turnspan.runtime.mypyc import mypyc_attr
+from turnspan_clickhouse.normalise.span_facts import SpanFacts
+from turnspan_clickhouse.rows.tables import LlmCall, ToolCall, TurnSummary
 
 MAX_TRACES = 4_096
 MAX_PARENTS = 10_000
@@ -49,7 +49,7 @@ class Nesting:
 
     def __init__(self) -> None:
         self._traces: OrderedDict[str, dict[str, Held]] = OrderedDict()
-        self._ended: OrderedDict[str, None] = OrderedDict()
+        self._ended: OrderedDict[str, LlmCall | None] = OrderedDict()
 
     def ended_inside(self, facts: SpanFacts) -> Held | None:
         """The rows of what ended inside this span, which has now ended itself."""
@@ -80,15 +80,19 @@ class Nesting:
             around.add(held)
         trace[facts.parent_span_id] = around
 
-    def counted(self, span_id: str) -> None:
+    def counted(self, span_id: str, row: LlmCall | None = None) -> None:
         """Remember that a call counts: what ends inside it later (a stream) is the same one."""
-        self._ended[span_id] = None
+        self._ended[span_id] = row
         if len(self._ended) > MAX_TRACES:
             self._ended.popitem(last=False)
 
     def is_inside_counted(self, facts: SpanFacts) -> bool:
         """Whether the span directly around this one is a call that counts already."""
         return facts.parent_span_id in self._ended
+
+    def counted_around(self, facts: SpanFacts) -> LlmCall | None:
+        """The row of the call directly around this span, if it counts already and is known."""
+        return self._ended.get(facts.parent_span_id)
 
     def forget_trace(self, trace_id: str, calls: Iterable[str]) -> None:
         """Forget what waits in a trace; that these calls count stays known."""

@@ -6,10 +6,10 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Final
 
-from turnspan.content.redact import Redactor
-from turnspan_clickhouse.batch import Batch
-from turnspan_clickhouse.normalise.turns import MAX_IDLE_NS, DerivedTurn
-from turnspan_clickhouse.records import TurnSummary
+from turnspan.redaction.redactor import Redactor
+from turnspan_clickhouse.normalise.derived_turn import MAX_IDLE_NS, DerivedTurn
+from turnspan_clickhouse.rows.batch import Batch
+from turnspan_clickhouse.rows.tables import TurnSummary
 
 MAX_TURNS: Final = 20_000
 

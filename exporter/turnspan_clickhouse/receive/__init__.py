@@ -1,6 +1,6 @@
 """OTLP in: spans that other processes send over HTTP, landed as if they had been made here."""
 
-from turnspan_clickhouse.receive.app import ReceiveApp
+from turnspan_clickhouse.receive.asgi import ReceiveApp
 from turnspan_clickhouse.receive.receiver import Receiver, Taken
 from turnspan_clickhouse.receive.settings import ReceiveSettings
 

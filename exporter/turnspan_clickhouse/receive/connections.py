@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import uvicorn
 
-    from turnspan_clickhouse.receive.app import ReceiveApp
+    from turnspan_clickhouse.receive.asgi import ReceiveApp
 
 MAX_HEAD_BYTES = 64 * 2**10
 _CLOSED = "connection: close\r\ncontent-length: 0\r\n\r\n"

@@ -6,12 +6,12 @@ import time
 from collections import deque
 from collections.abc import Callable
 
-from turnspan_clickhouse.batch import Batch
-from turnspan_clickhouse.blocks import blocks
 from turnspan_clickhouse.errors import SpoolError
-from turnspan_clickhouse.migrate import SCHEMA_VERSION
-from turnspan_clickhouse.records import RECORDS
-from turnspan_clickhouse.spool import SpoolWriter
+from turnspan_clickhouse.rows.batch import Batch
+from turnspan_clickhouse.rows.blocks import blocks
+from turnspan_clickhouse.rows.tables import RECORDS
+from turnspan_clickhouse.spool.spool import SpoolWriter
+from turnspan_clickhouse.store.migrations import SCHEMA_VERSION
 
 _RECOUNT_SECONDS = 2.0
 

@@ -17,22 +17,15 @@ from dataclasses import dataclass, field, replace
 from opentelemetry import context as otel_context
 
 from turnspan import semconv
-from turnspan.content.ledger import Ledger
-from turnspan.guard import errors, logger
-from turnspan_clickhouse.background import BackgroundShipper
-from turnspan_clickhouse.batch import Batch, Clock
-from turnspan_clickhouse.dsn import Dsn
+from turnspan.runtime.guard import errors, logger
+from turnspan.tracing.content_store import ContentStore
 from turnspan_clickhouse.errors import SpoolError
-from turnspan_clickhouse.normalise import Normaliser
-from turnspan_clickhouse.normalise.answers import SharedAnswers
-from turnspan_clickhouse.normalise.requested import SCOPE
-from turnspan_clickhouse.receive.accounts import (
-    BEAT_SECONDS,
-    Account,
-    forget_old,
-    write_account,
-)
-from turnspan_clickhouse.receive.events import (
+from turnspan_clickhouse.normalise.decorated_turns import SCOPE
+from turnspan_clickhouse.normalise.normaliser import Normaliser
+from turnspan_clickhouse.normalise.shared_answers import SharedAnswers
+from turnspan_clickhouse.receive.decoded import Decoded, Received, in_order
+from turnspan_clickhouse.receive.late_events import SilentCalls
+from turnspan_clickhouse.receive.log_events import (
     NOT_TAKEN,
     TOO_LATE,
     LogEvent,
@@ -43,13 +36,20 @@ from turnspan_clickhouse.receive.events import (
     told,
 )
 from turnspan_clickhouse.receive.outbox import Outbox
+from turnspan_clickhouse.receive.receiver_stats import (
+    BEAT_SECONDS,
+    Account,
+    forget_old,
+    write_account,
+)
 from turnspan_clickhouse.receive.settings import ReceiveSettings
-from turnspan_clickhouse.receive.silent import SilentCalls
-from turnspan_clickhouse.receive.spans import Decoded, Received, in_order
-from turnspan_clickhouse.receive.traces import Trace, TraceBook
-from turnspan_clickhouse.records import LlmCall, Record, SpanRow, ToolCall, TurnSummary
-from turnspan_clickhouse.spool import Spool, SpoolWriter
-from turnspan_clickhouse.totals import Account as WriterAccount
+from turnspan_clickhouse.receive.trace_buffer import Trace, TraceBook
+from turnspan_clickhouse.rows.batch import Batch, Clock
+from turnspan_clickhouse.rows.tables import LlmCall, Record, SpanRow, ToolCall, TurnSummary
+from turnspan_clickhouse.ship.background import BackgroundShipper
+from turnspan_clickhouse.spool.spool import Spool, SpoolWriter
+from turnspan_clickhouse.spool.totals import Account as WriterAccount
+from turnspan_clickhouse.store.dsn import Dsn
 
 MAX_SPANS_TOGETHER = 8_192
 """Spans of several requests that are written together."""
@@ -92,7 +92,7 @@ class Receiver:
         self._speaking: dict[str, None] = {}
         self._silent = SilentCalls(project)
         shared = SharedAnswers(dsn.spool)
-        self._normaliser = Normaliser(Ledger(), project, received=True, shared=shared)
+        self._normaliser = Normaliser(ContentStore(), project, received=True, shared=shared)
         self._clock = Clock()
         self._outbox = Outbox(self.writer, fsync=self.settings.fsync)
         self.address = ""
@@ -254,7 +254,7 @@ class Receiver:
             trace = self.book.get(event.trace_id)
             one = trace.spans.get(event.span_id) if trace is not None else None
             if event.name == semconv.EVENT_EVALUATION:
-                self._normaliser.judged(judgment(event, one.span if one else None), batch)
+                self._normaliser.fact(judgment(event, one.span if one else None), batch)
             elif one is not None:
                 again.setdefault(event.trace_id, []).append(event)
             elif event.span in self._silent:

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 
 import orjson
 
-from turnspan.compiling import mypyc_attr
+from turnspan.runtime.mypyc import mypyc_attr
 
 Part: TypeAlias = "dict[str, Any]"
 Message: TypeAlias = "dict[str, Any]"

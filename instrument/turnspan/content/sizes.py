@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from turnspan.content.alike import Numbers
-from turnspan.content.lean import TextMessage
-from turnspan.content.shapes import is_dict, is_list
+from turnspan.content.equality import Numbers
+from turnspan.content.text_message import TextMessage
+from turnspan.runtime.type_guards import is_dict, is_list
 
 _CONTAINER = 200
 """Bytes of a small dictionary or list."""

@@ -14,9 +14,10 @@ from opentelemetry.instrumentation.instrumentor import (  # type: ignore[attr-de
 )
 from opentelemetry.trace import Tracer
 
-from turnspan.guard import guard
+from turnspan._version import __version__
 from turnspan.patching.patches import Patches
-from turnspan.spans import tracer_of
+from turnspan.runtime.guard import guard
+from turnspan.tracing.otel_fast import tracer_of
 
 logger = logging.getLogger("turnspan")
 
@@ -69,8 +70,6 @@ class SdkInstrumentor(BaseInstrumentor):  # type: ignore[misc]
             self._imported(None)
 
     def _tracer(self, provider: Any) -> Tracer:
-        from turnspan import __version__
-
         return tracer_of(self.scope, provider, __version__)
 
     def use_default_provider(self, provider: trace.TracerProvider | None) -> None:

@@ -8,9 +8,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from contextvars import ContextVar
 from functools import lru_cache
 from types import FrameType
 from typing import Any, Final, cast
+
+INSIDE: Final[ContextVar[bool]] = ContextVar("turnspan-inside-recorded", default=False)
+"""Set while a recorded stream fetches its next piece, which may be when its request is sent."""
 
 _PATH: Final = re.compile(
     r"(?:/(?:chat/completions|completions?|responses|messages|embed(?:dings?)?|chat|generate"

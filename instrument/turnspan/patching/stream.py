@@ -13,10 +13,9 @@ from array import array
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any, cast
 
-from turnspan import metrics
-from turnspan.guard import errors, guard
-from turnspan.patching.call import ABANDONED, COMPLETE, Call
-from turnspan.patching.endpoint import Accumulator
+from turnspan.runtime.guard import errors, guard
+from turnspan.tracing.endpoint import Accumulator
+from turnspan.tracing.model_call import ABANDONED, COMPLETE, Call
 
 RECORD = "_turnspan_record"
 """The attribute of a stream or raw response that holds its record."""
@@ -33,7 +32,7 @@ class StreamRecord:
     def __init__(self, call: Call) -> None:
         self.accumulator = call.endpoint.accumulator()
         self.hide = call.hide_usage
-        call.chunks = metrics.clock()
+        call.chunks = call.state.metrics.clock()
         self.fold = _folding(self.accumulator, call.chunks)
         self._call = call
 

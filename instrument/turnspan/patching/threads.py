@@ -29,9 +29,9 @@ from opentelemetry.instrumentation.instrumentor import (  # type: ignore[attr-de
     BaseInstrumentor,
 )
 
-from turnspan.context import SESSION_KEY, TURN_KEY
-from turnspan.guard import guard
-from turnspan.recording import detach
+from turnspan.runtime.guard import guard
+from turnspan.tracing.context import SESSION_KEY, TURN_KEY
+from turnspan.tracing.recording import detach
 
 _CARRY = guard("threads.carry")
 _ENTER = guard("threads.enter")

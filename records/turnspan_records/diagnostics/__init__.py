@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
-from turnspan_clickhouse.stores import Result, Store
+from turnspan_clickhouse.store.client import Result, Store
 from turnspan_records.window import Window, as_parameter
 
 ORDER = (

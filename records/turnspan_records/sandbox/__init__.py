@@ -1,10 +1,10 @@
 """Queries that people write, which may read the records and nothing else, whoever asks.
 
 Two layers. The engine runs them read-only and within limits that they cannot lift
-(``turnspan_clickhouse.readers``); before that a guard reads the engine's own syntax tree of the
-statement (``guard``), since ``readonly`` does not keep a query from reading and writing files. What
-runs is not the text that was given but the one statement that the engine read in it, written by the
-engine: a comment, a quote or a second statement cannot make the two differ.
+(``turnspan_clickhouse.store.read_only``); before that a guard reads the engine's own syntax tree
+of the statement (``guard``), since ``readonly`` does not keep a query from reading and writing
+files. What runs is not the text that was given but the one statement that the engine read in it,
+written by the engine: a comment, a quote or a second statement cannot make the two differ.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from turnspan_clickhouse.errors import QueryError
-from turnspan_clickhouse.readers import ALLOWS_SETTINGS, Reader
-from turnspan_clickhouse.stores import Result, Store
+from turnspan_clickhouse.store.client import Result, Store
+from turnspan_clickhouse.store.read_only import ALLOWS_SETTINGS, Reader
 from turnspan_records.sandbox.grants import beyond_reading
 from turnspan_records.sandbox.guard import (
     FILES,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from turnspan_clickhouse.errors import QueryError
-from turnspan_clickhouse.readers import Reader
+from turnspan_clickhouse.store.read_only import Reader
 
 _GRANT = re.compile(r"GRANT (.+?)(?: ON .+?)? TO ", re.DOTALL)
 _COLUMNS = re.compile(r"\([^()]*\)")

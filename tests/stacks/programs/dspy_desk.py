@@ -3,10 +3,11 @@
 import dspy
 import tools
 
+dspy.configure(lm=dspy.LM("openai/gpt-4o", cache=False))  # once: another task may not
+
 
 def start(stream):
     """Questions that know nothing of each other."""
-    dspy.configure(lm=dspy.LM("openai/gpt-4o", cache=False))
     desk = dspy.ReAct("question -> answer", tools=[*tools.by_name().values()])
 
     def say(text):

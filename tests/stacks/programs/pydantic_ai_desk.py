@@ -43,4 +43,13 @@ def start(stream):
     return say
 
 
-BESIDE = {"its own": Agent.instrument_all, "openinference": Agent.instrument_all}
+def openinference():
+    """Its package reads the framework's own spans, in a processor."""
+    from openinference.instrumentation.pydantic_ai import OpenInferenceSpanProcessor
+    from opentelemetry import trace
+
+    trace.get_tracer_provider().add_span_processor(OpenInferenceSpanProcessor())
+    Agent.instrument_all()
+
+
+BESIDE = {"its own": Agent.instrument_all, "OpenInference": openinference}

@@ -7,8 +7,8 @@ stretched: the runs were played against a model server that answers at once.
 
 from __future__ import annotations
 
-from turnspan_clickhouse.records import RECORDS, Annotation, Definition, Record, columns
-from turnspan_clickhouse.stores import Store
+from turnspan_clickhouse.rows.tables import RECORDS, Annotation, Definition, Record, columns
+from turnspan_clickhouse.store.client import Store
 
 DAYS = 60
 BEGIN = "toDateTime64('2026-09-20 00:00:00', 9, 'UTC')"

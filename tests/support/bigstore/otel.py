@@ -18,7 +18,7 @@ from support.bigstore.grow import (
     new_time,
     new_trace,
 )
-from turnspan_clickhouse.stores import Store
+from turnspan_clickhouse.store.client import Store
 
 TABLE = """
 CREATE TABLE IF NOT EXISTS otel_traces

@@ -11,10 +11,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from support.clickhouse_server import ClickHouseServer, start_server
-from support.shared import shared_data
-from turnspan_clickhouse.migrate import migrate
-from turnspan_clickhouse.ship import ship
-from turnspan_clickhouse.stores import Store, open_store
+from support.shared import trajectories
+from turnspan_clickhouse.ship.shipper import ship
+from turnspan_clickhouse.store.client import Store
+from turnspan_clickhouse.store.migrations import migrate
+from turnspan_clickhouse.store.opening import open_store
 
 ROOT = Path(__file__).resolve().parents[3]
 REAL = "real"
@@ -41,7 +42,7 @@ def record(folder: Path) -> Path:
     """
     spool = folder / "spool"
     if not spool.exists():
-        files = sorted(map(str, shared_data("trajectories").glob("*.jsonl")))
+        files = list(map(str, trajectories()))
         program = ROOT / "tests" / "demo" / "record_runs.py"
         environment = {
             name: value

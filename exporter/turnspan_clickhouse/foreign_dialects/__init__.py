@@ -1,0 +1,102 @@
+"""Spans of other instrumentations, read into our words: one file a dialect.
+
+Which dialect a span speaks is decided by its instrumentation scope first, then by the attribute
+that is the dialect's own, then by the GenAI operation.
+"""
+
+from __future__ import annotations
+
+from turnspan import semconv
+from turnspan.redaction.content_keys import is_content
+from turnspan.runtime.guard import errors
+from turnspan_clickhouse.foreign_dialects import (
+    genai,
+    google_adk,
+    langfuse,
+    langsmith,
+    openinference,
+    openllmetry,
+    pydantic_ai,
+    vercel,
+)
+from turnspan_clickhouse.foreign_dialects.base import (
+    AGENT,
+    INFERENCE,
+    OTHER,
+    TOOL,
+    WORKFLOW,
+    Attributes,
+    Dialect,
+    ForeignCall,
+    ForeignSpan,
+)
+from turnspan_clickhouse.foreign_dialects.settling import settle
+
+__all__ = [
+    "AGENT",
+    "INFERENCE",
+    "OTHER",
+    "TOOL",
+    "WORKFLOW",
+    "Dialect",
+    "ForeignCall",
+    "ForeignSpan",
+    "detect",
+    "is_content",
+    "read",
+]
+
+_OFFICIAL = ("opentelemetry.instrumentation.genai.", "opentelemetry.util.genai")
+_OLD_PROMPT = ("gen_ai.prompt.0.role", "gen_ai.prompt.0.content", "gen_ai.completion.0.role")
+
+
+def detect(scope: str, attributes: Attributes) -> Dialect | None:
+    """The dialect that a span speaks; ``None`` for a span that is about no model, tool or agent."""
+    if scope.startswith(_OFFICIAL) or scope == "com.anthropic.sdk.python":
+        return genai.DIALECT
+    if scope.startswith("openinference.") or "openinference.span.kind" in attributes:
+        return openinference.DIALECT
+    if scope == "langsmith" or langsmith.KIND in attributes:
+        return langsmith.DIALECT
+    if scope == google_adk.SCOPE:
+        return google_adk.DIALECT
+    if scope == "pydantic-ai" or scope.startswith("logfire."):
+        if semconv.OPERATION_NAME in attributes or scope == "pydantic-ai":
+            return pydantic_ai.DIALECT
+        return pydantic_ai.DIALECT if "request_data" in attributes else None
+    if langfuse.TYPE in attributes and semconv.OPERATION_NAME not in attributes:
+        return langfuse.DIALECT
+    if "ai.operationId" in attributes:
+        return vercel.DIALECT
+    if _is_openllmetry(scope, attributes):
+        return openllmetry.DIALECT
+    if semconv.OPERATION_NAME in attributes or "gen_ai.system" in attributes:
+        return genai.DIALECT
+    return None
+
+
+def _is_openllmetry(scope: str, attributes: Attributes) -> bool:
+    if "llm.request.type" in attributes or "traceloop.span.kind" in attributes:
+        return True
+    if any(key in attributes for key in _OLD_PROMPT):
+        return True
+    return scope.startswith("opentelemetry.instrumentation.") and any(
+        key.startswith(("traceloop.", "gen_ai.prompt.", "gen_ai.completion.")) for key in attributes
+    )
+
+
+def read(span: ForeignSpan) -> ForeignCall | None:
+    """What a span of another instrumentation says; ``None`` where it is none of our business.
+
+    Never raises: a span that its dialect's reader fails on is counted and left a plain span.
+    """
+    dialect = detect(span.scope, span.attributes)
+    if dialect is None:
+        return None
+    try:
+        call = dialect.read(span)
+        settle(call)
+        return call
+    except BaseException as error:  # noqa: BLE001  a foreign span of any shape must land as a span
+        errors.record(f"dialect {dialect.name}", error)
+        return None

@@ -1,0 +1,94 @@
+"""LangSmith through OpenTelemetry: ``langsmith.*`` beside the conventions' older names."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from turnspan import semconv
+from turnspan.content.model import as_dict, as_list, text_part
+from turnspan_clickhouse.foreign_dialects import genai, langchain
+from turnspan_clickhouse.foreign_dialects.base import (
+    INFERENCE,
+    OTHER,
+    TOOL,
+    WORKFLOW,
+    Attributes,
+    Dialect,
+    ForeignCall,
+    ForeignSpan,
+    definitions,
+    fill_usage,
+    first,
+    genai_messages,
+    parsed,
+    provider,
+    text,
+    texts,
+)
+
+KIND: Final = "langsmith.span.kind"
+
+_KINDS: Final = {
+    "llm": (INFERENCE, semconv.OP_CHAT),
+    "embedding": (INFERENCE, semconv.OP_EMBEDDINGS),
+    "tool": (TOOL, semconv.OP_EXECUTE_TOOL),
+    "chain": (WORKFLOW, semconv.OP_INVOKE_WORKFLOW),
+}
+_METADATA: Final = "langsmith.metadata."
+
+
+def read(span: ForeignSpan) -> ForeignCall:
+    """Read a run."""
+    a = span.attributes
+    kind, operation = _KINDS.get(text(a.get(KIND)), (OTHER, ""))
+    call = ForeignCall(kind=kind, operation=operation)
+    genai.read_facts(call, a)
+    call.conversation_id = call.conversation_id or text(
+        first(a, *(f"{_METADATA}{name}" for name in ("session_id", "conversation_id", "thread_id")))
+    )
+    if kind == WORKFLOW:
+        call.workflow_name = span.name
+    elif kind == TOOL:
+        _read_tool(call, span)
+    elif kind == INFERENCE:
+        call.provider = provider(first(a, f"{_METADATA}ls_provider", "gen_ai.system"))
+        call.stream = a.get(f"{_METADATA}stream") in (True, "true")
+        _read_messages(call, a)
+    return call
+
+
+def _read_tool(call: ForeignCall, span: ForeignSpan) -> None:
+    a = span.attributes
+    call.tool_name = call.tool_name or span.name
+    call.tool_arguments = parsed(a.get("gen_ai.prompt"))
+    made = a.get("gen_ai.completion")
+    found = langchain.result(made)
+    if found is None:
+        body = as_dict(parsed(made))
+        call.tool_result = body["output"] if body is not None and "output" in body else parsed(made)
+        return
+    call.tool_call_id = call.tool_call_id or found.call_id
+    call.tool_result, call.tool_failed = found.value, found.failed
+
+
+def _read_messages(call: ForeignCall, a: Attributes) -> None:
+    asked = parsed(a.get("gen_ai.prompt"))
+    call.input = langchain.messages(asked)
+    if not call.input:  # what was traced by hand: the provider's own messages, or any arguments
+        given = as_dict(asked) or {}
+        call.input = genai_messages(given.get("messages") or asked, "user")
+        call.tools = definitions(as_list(given.get("tools")) or [])
+    made = a.get("gen_ai.completion")
+    said = langchain.reply(made)
+    if said is None:
+        if made:
+            call.output = [{"role": "assistant", "parts": [text_part(text(made))]}]
+        return
+    call.output = said.output
+    call.response_id = call.response_id or said.response_id
+    call.response_model = call.response_model or said.response_model
+    call.finish_reasons = call.finish_reasons or texts(said.finish_reasons)
+    fill_usage(call.usage, said.usage)
+
+
+DIALECT: Final = Dialect("langsmith", read)

@@ -1,0 +1,140 @@
+"""Agents' spans of other packages around undecorated calls: whose turn is it?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from turnspan.turn.turn import Turn
+from turnspan_clickhouse.normalise.conversations import SESSION_PREFIX, Conversations
+from turnspan_clickhouse.normalise.decorated_turns import again
+from turnspan_clickhouse.normalise.derived_turn import DerivedTurn, Event
+from turnspan_clickhouse.normalise.nesting import Held
+from turnspan_clickhouse.normalise.open_turns import OpenTurns
+from turnspan_clickhouse.normalise.span_facts import SpanFacts
+from turnspan_clickhouse.rows.batch import Batch
+from turnspan_clickhouse.rows.tables import LlmCall, ToolCall, TurnSummary
+
+
+class AgentSpans:
+    """Lets agents' spans take derived turns over.
+
+    With ``own_ids`` an agent keeps its own id and start, so that its row is the same record whether
+    its calls came before it or after.
+    """
+
+    def __init__(self, turns: OpenTurns, conversations: Conversations, *, own_ids: bool) -> None:
+        self._turns = turns
+        self._conversations = conversations
+        self._own_ids = own_ids
+
+    def take_over(self, facts: SpanFacts, row: TurnSummary, held: Held, batch: Batch) -> bool:
+        """An agent's span ended around these calls and tools: make its row that of their turn.
+
+        Returns whether the span is a turn at all: one around a single agent is that agent's
+        wrapper, and says no more than it.
+        """
+        mine = {call.span_id for call in held.calls} | {tool.span_id for tool in held.tools}
+        turns = [turn for call in held.calls if (turn := self._turns.get(call.turn_id)) is not None]
+        found = turns[0] if turns else None
+        if found is not None:
+            _adopt(found, turns, held.tools, batch)
+            whole = found.taken_over or all(event.owner in mine for event in found.events)
+            if whole and not self._own_ids:
+                self._turns.settle(found)
+                found.take_over(row, held.turns)
+            else:
+                self._split(found, facts, row, mine, held, batch)
+        elif held.tools and self._conversations.traces.by_trace(facts.trace_id) is None:
+            alone = DerivedTurn(Turn(row.turn_id, agent_name=row.agent_name), row, "", 0, 0)
+            alone.retell([Event(tool, tool.span_id) for tool in held.tools])
+            alone.own(row, held.turns)
+            for tool in held.tools:
+                again(tool, batch)
+        elif held.turns and not held.calls and not held.tools:
+            nested = list({each.turn_id: each for each in held.turns}.values())
+            if len(nested) == 1:
+                _unwrap(row, nested[0], batch)
+                return False
+            _wrap(row, nested)
+        elif not (held.turns or held.calls or held.tools):
+            # Of an agent that nothing was recorded of, what it was asked and said is all there is.
+            return bool(row.user_message or row.response_text or row.error_type)
+        row.session_id = row.session_id or SESSION_PREFIX + facts.trace_id
+        for tool in held.tools:
+            if not tool.session_id and tool.written_at == batch.written_at:
+                tool.session_id = row.session_id
+        for nested_row in held.turns:
+            if nested_row.turn_id != row.turn_id:
+                nested_row.parent_turn_id = row.turn_id
+                again(nested_row, batch)
+        return True
+
+    def _split(
+        self,
+        found: DerivedTurn,
+        facts: SpanFacts,
+        row: TurnSummary,
+        mine: set[str],
+        held: Held,
+        batch: Batch,
+    ) -> None:
+        """Move an agent's calls and tools into a turn of their own."""
+        own = [event for event in found.events if event.owner in mine]
+        rest = [event for event in found.events if event.owner not in mine]
+        row.session_id = found.session_id or row.session_id
+        moved = DerivedTurn(Turn(facts.span_id, agent_name=row.agent_name), row, found.asked, 0, 0)
+        moved.session_id = row.session_id
+        moved.retell(own)
+        self._turns.add(moved)
+        for event in own:
+            node = self._conversations.nodes.by_span(event.owner)
+            if node is not None and isinstance(event.row, LlmCall):
+                node.turn, moved.system, moved.tools = moved, node.system, node.tools
+            again(event.row, batch)
+        if rest:
+            found.retell(rest)
+            for event in rest:
+                again(event.row, batch)
+            self._turns.change(found)
+        else:
+            row.user_message = row.user_message or found.row.user_message
+            found.taken_over = True
+            self._turns.settle(found)
+        moved.own(row, held.turns)
+
+
+def _adopt(
+    found: DerivedTurn, turns: Sequence[DerivedTurn], tools: Sequence[ToolCall], batch: Batch
+) -> None:
+    """Tools that ended before the call that asked for them: a stream's, whose call ends when the
+    framework has left it. Until now nobody knew whose they were."""
+    late = [tool for tool in tools if all(turn.event_of(tool) is None for turn in turns)]
+    if not late:
+        return
+    for tool in late:
+        if tool.written_at == batch.written_at:  # else it has landed, in a session or in none
+            tool.session_id = tool.session_id or found.session_id
+    found.insert([Event(tool, tool.span_id) for tool in late])
+    for tool in late:
+        again(tool, batch)
+
+
+def _unwrap(row: TurnSummary, nested: TurnSummary, batch: Batch) -> None:
+    """A span around one agent: what it knows more goes to that agent's row."""
+    changed = False
+    for name in ("user_message", "response_text", "agent_name", "user_id"):
+        if not getattr(nested, name) and getattr(row, name):
+            setattr(nested, name, getattr(row, name))
+            changed = True
+    if changed:
+        again(nested, batch)
+
+
+def _wrap(row: TurnSummary, nested: Sequence[TurnSummary]) -> None:
+    """A span around agents that itself called no model: it says what they say together."""
+    first, final = nested[0], nested[-1]
+    row.session_id = row.session_id or first.session_id
+    row.user_message = row.user_message or first.user_message
+    row.response_text = row.response_text or final.response_text
+    if not row.error_type:
+        row.stop_reason, row.stop_detail = final.stop_reason, final.stop_detail

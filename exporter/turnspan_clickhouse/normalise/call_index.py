@@ -1,0 +1,232 @@
+"""The calls of undecorated conversations, as later calls find them: by what they asked and said."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any, Final
+
+from turnspan_clickhouse.normalise.decorated_turns import Asked
+from turnspan_clickhouse.normalise.derived_turn import DerivedTurn
+from turnspan_clickhouse.normalise.history_keys import Answer, canonical
+from turnspan_clickhouse.normalise.span_facts import SpanFacts
+from turnspan_clickhouse.rows.tables import ToolCall
+
+MAX_NODES: Final = 20_000
+MAX_ALIKE: Final = 32
+"""Nodes kept a key: answers that many conversations share tell nothing."""
+
+
+class Conversation:
+    """An undecorated conversation: its session, and the newest call's messages."""
+
+    __slots__ = ("chain", "keys", "messages", "project", "session_id", "size", "turn")
+
+    def __init__(self, project: str, session_id: str) -> None:
+        self.project = project
+        self.session_id = session_id
+        self.turn: DerivedTurn | None = None
+        """The newest."""
+        self.messages: list[Any] = []
+        self.keys: list[int] = []
+        """Of the messages, one each."""
+        self.chain = 0
+        """Of all of them."""
+        self.size = 0
+        """About how many bytes the messages take (``size_of``)."""
+
+
+class Node:
+    """A call of a conversation."""
+
+    __slots__ = (
+        "answers",
+        "asked",
+        "blind",
+        "chain",
+        "continued",
+        "conversation",
+        "executed",
+        "failed",
+        "indexed",
+        "last",
+        "pending",
+        "prefill",
+        "span_id",
+        "system",
+        "tools",
+        "trace_id",
+        "turn",
+    )
+
+    def __init__(
+        self, conversation: Conversation, turn: DerivedTurn, trace_id: str, span_id: str
+    ) -> None:
+        self.conversation = conversation
+        self.turn = turn
+        self.trace_id = trace_id
+        self.span_id = span_id
+        self.chain = 0
+        """The key of its whole history."""
+        self.last = 0
+        """The key of the newest message of it that is not the model's."""
+        self.prefill = ""
+        """What the request made the model begin its answer with."""
+        self.system = 0
+        self.tools = 0
+        self.answers: list[Answer] = []
+        self.indexed: list[int] = []
+        """Every key under which it is found."""
+        self.asked: frozenset[str] = frozenset()
+        """The keys of all tool calls that its reply asked for."""
+        self.pending: dict[str, Asked] = {}
+        """Tool calls that its reply asked for, by call id (or name and place)."""
+        self.executed: dict[str, ToolCall] = {}
+        """Tools of it whose spans do not say what came out, by call id."""
+        self.continued = False
+        self.failed = False
+        self.blind = False
+        """Whether nothing is known of what the model was sent."""
+
+
+class NodeIndex:
+    """The newest nodes of a process."""
+
+    def __init__(self) -> None:
+        self._nodes: OrderedDict[str, Node] = OrderedDict()
+        """By span id."""
+        self._by_key: dict[tuple[str, int], list[Node]] = {}
+        self._by_trace: dict[str, list[Node]] = {}
+        self._waiting: OrderedDict[str, list[Node]] = OrderedDict()
+        """By call id, those that wait for a tool's result; ids are not always told apart."""
+
+    def add(self, node: Node) -> None:
+        """Keep a node; the oldest makes room for it."""
+        self._nodes[node.span_id] = node
+        self._by_trace.setdefault(node.trace_id, []).append(node)
+        if len(self._nodes) > MAX_NODES:
+            self._drop(self._nodes.popitem(last=False)[1])
+
+    def forget(self, node: Node) -> None:
+        """Forget a node."""
+        self._nodes.pop(node.span_id, None)
+        self._drop(node)
+
+    def by_span(self, span_id: str) -> Node | None:
+        """The node of a call's span."""
+        return self._nodes.get(span_id)
+
+    def by_key(self, project: str, key: int) -> list[Node]:
+        """The nodes that are found under a key, oldest first."""
+        return self._by_key.get((project, key), [])
+
+    def index(self, node: Node, key: int) -> None:
+        """Let a node be found under a key."""
+        if node.span_id not in self._nodes:
+            return
+        alike = self._by_key.setdefault((node.conversation.project, key), [])
+        if node in alike:
+            return
+        node.indexed.append(key)
+        alike.append(node)
+        if len(alike) > MAX_ALIKE:
+            del alike[0]
+
+    def forget_trace(self, trace_id: str) -> list[Node]:
+        """Forget the nodes of a trace; returns them."""
+        gone = self._by_trace.get(trace_id, [])[:]
+        for node in gone:
+            self.forget(node)
+        return gone
+
+    def clear(self) -> None:
+        """Forget all."""
+        self._nodes.clear()
+        self._by_key.clear()
+        self._by_trace.clear()
+        self._waiting.clear()
+
+    # -- tools ------------------
+
+    def waits(self, node: Node) -> None:
+        """A call's reply has asked for tools: it waits for their results."""
+        node.asked = frozenset(node.pending)
+        for call_id in node.pending:
+            nodes = self._waiting.setdefault(call_id, [])
+            nodes.append(node)
+            del nodes[:-MAX_ALIKE]
+            self._waiting.move_to_end(call_id)
+        while len(self._waiting) > MAX_NODES:
+            self._waiting.popitem(last=False)
+
+    def waiting_for(self, call_id: str, facts: SpanFacts, tool: ToolCall | None) -> Node | None:
+        """The call whose reply asked for the tool call of this id and that has no result yet: of
+        several the one in the same session, in the same trace, with the same arguments, the
+        newest."""
+        nodes = self._waiting.get(call_id)
+        if nodes is None:
+            return None
+        nodes[:] = [node for node in nodes if call_id in node.pending]
+        if not nodes:
+            del self._waiting[call_id]
+            return None
+        found = nodes[-1]
+        if len(nodes) > 1:
+            most = (False, False, False, -1)
+            for place, node in enumerate(nodes):
+                rank = (
+                    node.conversation.session_id == facts.session_id,
+                    node.trace_id == facts.trace_id,
+                    tool is not None and is_same_call(node.pending[call_id], tool),
+                    place,
+                )
+                if rank > most:
+                    found, most = node, rank
+        return found
+
+    def waiting_for_tool(self, facts: SpanFacts, tool: ToolCall) -> Node | None:
+        """The newest call that asked for a tool of this name, with these arguments, before it
+        began; those of its own trace before others. In its own trace the name is enough: frameworks
+        write arguments in ways of their own."""
+        found: Node | None = None
+        only_named: Node | None = None
+        for call_id in reversed(self._waiting):
+            for node in reversed(self._waiting[call_id]):
+                asked = node.pending.get(call_id)
+                if (
+                    asked is None
+                    or asked.name != tool.name
+                    or asked.replied > facts.start_time
+                    or node.conversation.project != facts.project
+                ):
+                    continue
+                same_trace = node.trace_id == facts.trace_id
+                if is_same_call(asked, tool):
+                    if same_trace:
+                        return node
+                    found = found or node
+                elif same_trace:
+                    only_named = only_named or node
+        return found or only_named
+
+    def _drop(self, node: Node) -> None:
+        for key in node.indexed:
+            place = (node.conversation.project, key)
+            alike = self._by_key.get(place)
+            if alike is not None:
+                if node in alike:
+                    alike.remove(node)
+                if not alike:
+                    del self._by_key[place]
+        siblings = self._by_trace.get(node.trace_id)
+        if siblings is not None:
+            if node in siblings:
+                siblings.remove(node)
+            if not siblings:
+                del self._by_trace[node.trace_id]
+
+
+def is_same_call(asked: Asked, tool: ToolCall) -> bool:
+    """Whether a tool was executed with the arguments that the model gave, as far as is known."""
+    if not tool.arguments:
+        return True
+    return canonical(asked.arguments) == canonical(tool.arguments)

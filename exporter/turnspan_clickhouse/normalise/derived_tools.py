@@ -1,0 +1,129 @@
+"""Tools of turns that nobody decorated: told by spans, and by messages where there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from turnspan.redaction.redactor import Redactor
+from turnspan_clickhouse.normalise.asking import Link
+from turnspan_clickhouse.normalise.call_index import Node
+from turnspan_clickhouse.normalise.conversations import Conversations
+from turnspan_clickhouse.normalise.decorated_turns import (
+    Execution,
+    again,
+    brought,
+    claimed,
+    complete,
+)
+from turnspan_clickhouse.normalise.derived_turn import DerivedTurn, Event
+from turnspan_clickhouse.normalise.duplicates import Sightings
+from turnspan_clickhouse.normalise.history_keys import Said
+from turnspan_clickhouse.normalise.open_turns import OpenTurns
+from turnspan_clickhouse.normalise.span_facts import SpanFacts
+from turnspan_clickhouse.rows.batch import Batch
+from turnspan_clickhouse.rows.tables import LlmCall, ToolCall
+
+
+class DerivedTools:
+    """Gives executed tools to the turns of one process's conversations."""
+
+    def __init__(
+        self, conversations: Conversations, turns: OpenTurns, sightings: Sightings
+    ) -> None:
+        self._conversations = conversations
+        self._turns = turns
+        self._sightings = sightings
+
+    def bring(
+        self,
+        link: Link | None,
+        turn: DerivedTurn | None,
+        news: Sequence[Said],
+        facts: SpanFacts,
+        row: LlmCall,
+        redactor: Redactor,
+        batch: Batch,
+    ) -> None:
+        """Add the tool calls whose results this call's messages bring, to the turn that asked."""
+        if turn is None:
+            return
+        for part in [part for said in news for part in said.results]:
+            call_id = str(part.get("id") or "")
+            node = self._asking(link, call_id, facts)
+            if node is None:
+                continue
+            told = brought(part, node.executed, redactor, batch)
+            if told is not None:
+                self.changed(told)
+                continue
+            execution = Execution.of(part, node.pending)
+            if execution is None:
+                continue
+            turn_id, row.turn_id = row.turn_id, turn.turn.id
+            tool = execution.row(facts, row, redactor, batch)
+            row.turn_id = turn_id
+            tool.session_id = turn.session_id
+            if self._sightings.tool(tool) is not None:
+                continue  # another package's span has told of it, in a trace of its own
+            turn.add(Event(tool, facts.span_id), facts.start_time)
+            batch.add(tool)
+        self._turns.change(turn)
+
+    def _asking(self, link: Link | None, call_id: str, facts: SpanFacts) -> Node | None:
+        """The call whose reply asked for a tool."""
+        node = None if link is None else link.node
+        if node is not None and (not call_id or call_id in node.asked):
+            return node
+        return self._conversations.nodes.waiting_for(call_id, facts, None) if call_id else node
+
+    def tool(self, facts: SpanFacts, row: ToolCall, redactor: Redactor) -> None:
+        """A span of an executed tool that is in no decorated turn: give it its turn, if known."""
+        nodes = self._conversations.nodes
+        if row.call_id:
+            node = nodes.waiting_for(row.call_id, facts, row)
+        else:
+            node = nodes.waiting_for_tool(facts, row)
+        if node is not None:
+            turn = node.turn
+            self._executed(node, row, redactor)
+        else:
+            hinted = self._conversations.traces.by_trace(facts.trace_id)
+            if hinted is None or hinted.taken_over:
+                return
+            turn = hinted
+        row.session_id = turn.session_id
+        turn.add(Event(row, facts.span_id), facts.end_time)
+        self._turns.change(turn)
+
+    def changed(self, row: ToolCall) -> None:
+        """More is known of a tool than when its turn was told of it."""
+        turn = self._turns.get(row.turn_id)
+        if turn is not None and turn.event_of(row) is not None:
+            turn.retell(turn.events)
+            self._turns.change(turn)
+
+    def _executed(self, node: Node, row: ToolCall, redactor: Redactor) -> None:
+        """A span is about a tool that a reply asked for: nobody waits for its result any more, but
+        for what the span does not say itself."""
+        key, asked = claimed(node.pending, row)
+        if asked is not None and complete(row, key, asked, redactor):
+            node.executed[key] = row
+
+    def inside(
+        self, facts: SpanFacts, row: LlmCall, tools: Sequence[ToolCall], batch: Batch
+    ) -> None:
+        """Tools whose spans are inside the call that asked for them ran after its reply."""
+        turn = self._turns.get(row.turn_id)
+        if turn is None:
+            return
+        for tool in tools:
+            nodes = self._conversations.nodes
+            node = nodes.waiting_for(tool.call_id, facts, tool) if tool.call_id else None
+            if node is not None:
+                claimed(node.pending, tool)
+            if tool.written_at == batch.written_at:  # else it has landed, in a session or in none
+                tool.session_id = tool.session_id or turn.session_id
+        turn.insert([Event(tool, tool.span_id) for tool in tools])
+        self._turns.change(turn)
+        for tool in tools:
+            again(tool, batch)

@@ -1,0 +1,162 @@
+"""One model call, one tool execution, told by several instrumentations, none around the other.
+
+A framework's callbacks make a span beside the provider SDK's, not around it, and often in a trace
+of its own. Two rows are of one call where different scopes tell them, their times overlap, the
+model can be the same, and they have the provider's response id in common, else what was answered,
+else (where one of them does not know the answer) the token counts. Two are of one tool where they
+have the call id in common, else name and arguments.
+
+While all rows come from one scope, as nearly always, this costs next to nothing: what is compared
+is made only when a row of another scope overlaps.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any, Final
+
+from turnspan.content.model import Message
+from turnspan_clickhouse.normalise.history_keys import Answer, HistoryReader, canonical
+from turnspan_clickhouse.rows.tables import LlmCall, ToolCall
+
+MAX_SIGHTINGS: Final = 512
+SLACK_NS: Final = 250 * 10**6
+"""A callback tells of a beginning or an end a little before or after it."""
+_LONG_AGO_NS: Final = 60 * 10**9
+"""Rows come in about the order of their end: before one that ended so much earlier, none fits."""
+
+
+_OURS: Final = "turnspan."
+
+
+class Sighting:
+    """A row that has landed, when what it tells began and ended, and who has told of it."""
+
+    __slots__ = ("end", "output", "row", "scopes", "start")
+
+    def __init__(self, row: Any, output: list[Message]) -> None:
+        self.row = row
+        self.output = output
+        self.scopes = {_teller(row)}
+        self.start = row.start_time
+        self.end = row.start_time + round(row.duration * 1e9)
+
+    def overlaps(self, row: Any) -> bool:
+        """Whether another scope's row is of the same time."""
+        if _teller(row) in self.scopes:
+            return False
+        end = row.start_time + round(row.duration * 1e9)
+        return bool(self.start <= end + SLACK_NS and row.start_time <= self.end + SLACK_NS)
+
+
+def _teller(row: Any) -> str:
+    """Who tells of a row: its scope; our instrumentors are one, as none records inside another."""
+    scope: str = row.scope_name
+    return _OURS if scope.startswith(_OURS) else scope
+
+
+class Sightings:
+    """The newest calls and tools of a process."""
+
+    def __init__(self) -> None:
+        self._reader = HistoryReader()
+        self._calls: deque[Sighting] = deque(maxlen=MAX_SIGHTINGS)
+        self._tools: deque[Sighting] = deque(maxlen=MAX_SIGHTINGS)
+        self._call_scopes: set[str] = set()
+        self._tool_scopes: set[str] = set()
+
+    def may_see_calls_twice(self, row: LlmCall) -> bool:
+        """Whether there is another scope that tells of calls."""
+        scopes = self._call_scopes
+        return len(scopes) > 1 or (bool(scopes) and _teller(row) not in scopes)
+
+    def call(self, row: LlmCall, output: list[Message]) -> LlmCall | None:
+        """The row of this call that another scope's span has made, if any.
+
+        ``output`` is what was answered, in the GenAI schema; empty where that is not known.
+        """
+        answer = self._answer(output)
+        for one in reversed(self._calls):
+            if one.end + _LONG_AGO_NS < row.start_time:
+                break
+            if one.overlaps(row) and self._is_one_call(one, row, answer):
+                one.scopes.add(_teller(row))
+                found: LlmCall = one.row
+                return found
+        return None
+
+    def landed(self, row: LlmCall, output: list[Message]) -> None:
+        """Remember a call's row."""
+        self._call_scopes.add(_teller(row))
+        self._calls.append(Sighting(row, output))
+
+    def tool(self, row: ToolCall) -> ToolCall | None:
+        """The row of this execution that another scope's span has made; else it is remembered."""
+        self._tool_scopes.add(_teller(row))
+        if len(self._tool_scopes) > 1:
+            for one in reversed(self._tools):
+                if one.end + _LONG_AGO_NS < row.start_time:
+                    break
+                if one.overlaps(row) and _is_one_tool(one.row, row):
+                    one.scopes.add(_teller(row))
+                    found: ToolCall = one.row
+                    return found
+        self._tools.append(Sighting(row, []))
+        return None
+
+    def forget_trace(self, trace_id: str) -> None:
+        """Forget what a trace's spans have told: they are told again."""
+        for kept in (self._calls, self._tools):
+            rest = [one for one in kept if one.row.trace_id != trace_id]
+            if len(rest) < len(kept):
+                kept.clear()
+                kept.extend(rest)
+
+    def forget(self) -> None:
+        """In a forked child: those were the parent's."""
+        self._calls.clear()
+        self._tools.clear()
+
+    def _answer(self, output: list[Message]) -> Answer | None:
+        answers = self._reader.answers(output, one_choice=True) if output else []
+        return answers[0] if answers and answers[0].keys else None
+
+    def _is_one_call(self, one: Sighting, row: LlmCall, answer: Answer | None) -> bool:
+        first: LlmCall = one.row
+        if (first.operation == "embeddings") != (row.operation == "embeddings"):
+            return False
+        if first.response_id and row.response_id:
+            return first.response_id == row.response_id
+        if bool(first.error_type) != bool(row.error_type) or not _may_be_one_model(first, row):
+            return False
+        known = self._answer(one.output)
+        if known is not None and answer is not None:
+            return not set(known.keys).isdisjoint(answer.keys)
+        if row.error_type:
+            return True
+        return row.input_tokens is not None and (
+            (first.input_tokens, first.output_tokens) == (row.input_tokens, row.output_tokens)
+        )
+
+
+def _may_be_one_model(one: LlmCall, other: LlmCall) -> bool:
+    """Whether two names can be of one model: with or without a provider before it, a date after."""
+    ours, theirs = _models(one), _models(other)
+    if not ours or not theirs:
+        return True
+    return any(a.startswith(b) or b.startswith(a) for a in ours for b in theirs)
+
+
+def _models(row: LlmCall) -> list[str]:
+    names = (row.request_model, row.response_model)
+    return [name.rsplit("/", 1)[-1].lower() for name in names if name]
+
+
+def _is_one_tool(first: ToolCall, row: ToolCall) -> bool:
+    if first.call_id and row.call_id:
+        return first.call_id == row.call_id
+    if first.name != row.name:
+        return False
+    if not first.arguments or not row.arguments:
+        return True
+    return canonical(first.arguments) == canonical(row.arguments)

@@ -1,0 +1,151 @@
+"""Model calls, told by one span or by several: one row each, in its session and turn."""
+
+from __future__ import annotations
+
+from turnspan import semconv
+from turnspan.content.model import Conversation, RequestParts
+from turnspan.dialects.convert import split_request
+from turnspan.redaction.redactor import Redactor
+from turnspan.tracing.content_store import InferenceContent
+from turnspan_clickhouse.normalise import llm_call
+from turnspan_clickhouse.normalise.background_responses import BackgroundCalls
+from turnspan_clickhouse.normalise.decorated_turns import DecoratedTurns, again
+from turnspan_clickhouse.normalise.derived_turns import DerivedTurns
+from turnspan_clickhouse.normalise.duplicates import Sightings
+from turnspan_clickhouse.normalise.message_store import Lander
+from turnspan_clickhouse.normalise.nesting import Held, Nesting, enrich, same_call
+from turnspan_clickhouse.normalise.span_facts import SpanFacts
+from turnspan_clickhouse.normalise.turn_costs import TurnCosts
+from turnspan_clickhouse.rows.batch import Batch
+from turnspan_clickhouse.rows.tables import LlmCall
+
+
+class ModelCalls:
+    """Makes the rows of calls, and tells everybody who has to know of one."""
+
+    def __init__(
+        self,
+        derived: DerivedTurns,
+        decorated: DecoratedTurns,
+        background: BackgroundCalls,
+        nesting: Nesting,
+        sightings: Sightings,
+        lander: Lander,
+        costs: TurnCosts,
+    ) -> None:
+        self._derived = derived
+        self._decorated = decorated
+        self._background = background
+        self._nesting = nesting
+        self._sightings = sightings
+        self._lander = lander
+        self._costs = costs
+
+    def inference(
+        self,
+        facts: SpanFacts,
+        content: InferenceContent | None,
+        held: Held,
+        redactor: Redactor,
+        batch: Batch,
+    ) -> None:
+        """A span of a call ended: add its row, or what it tells more to the row of the call that
+        another span has told of."""
+        row = llm_call.llm_call(facts, redactor, batch)
+        request = split_request(content.dialect, content.request) if content else RequestParts()
+        within = [call for call in held.calls if same_call(call, row.operation)]
+        if len(within) > 1 and len({id(c) for c in within if not c.error_type}) > 1:
+            return  # around several calls, none of them another one's next try: it is no call
+        inner = within[-1] if within else None
+        if inner is None and self._nesting.is_inside_counted(facts):
+            if row.turn_id and not facts.foreign:
+                self._decorated.same(row)
+            inner = self._nesting.counted_around(facts)
+            if inner is None or not same_call(inner, row.operation):
+                return
+        if inner is None and self._sightings.may_see_calls_twice(row):
+            inner = self._sightings.call(row, llm_call.output_of(content))
+            if inner is not None:
+                held.calls.append(inner)
+                if row.turn_id and not facts.foreign and inner.turn_id == row.turn_id:
+                    self._decorated.same(row)
+        if inner is None:
+            self._count(facts, row, content, request, held, redactor, batch)
+            return
+        # The same call seen from outside: what it knows more is kept.
+        dialect = content.dialect if content is not None else ""
+        told = self._derived.rejoin(facts, inner, dialect, request, redactor, batch)
+        row.session_id, row.turn_id = inner.session_id, inner.turn_id
+        reply = self._land(facts, row, content, request, redactor, batch)
+        enriched = enrich(inner, row)
+        if told is not None:
+            self._derived.reply(facts, inner, reply, dialect, told)
+        if enriched or told is not None:
+            again(inner, batch)
+
+    def _count(
+        self,
+        facts: SpanFacts,
+        row: LlmCall,
+        content: InferenceContent | None,
+        request: RequestParts,
+        held: Held,
+        redactor: Redactor,
+        batch: Batch,
+    ) -> None:
+        """Add the row of a call that nobody else has told of, and its turn's."""
+        dialect = content.dialect if content is not None else ""
+        derived = not row.turn_id and row.operation != semconv.OP_EMBEDDINGS
+        if derived:
+            self._derived.join(facts, row, dialect, request, redactor, batch)
+        elif row.turn_id:
+            self._decorated.call(facts, row, dialect, request.messages_raw, redactor, batch)
+        reply = self._land(facts, row, content, request, redactor, batch)
+        batch.add(row)
+        self._background.made(facts, row)
+        held.calls.append(row)
+        self._sightings.landed(row, reply.output)
+        if facts.parent_span_id:
+            self._nesting.counted(facts.span_id, row)
+        if derived:
+            self._derived.reply(facts, row, reply, dialect)
+            if held.tools:
+                self._derived.tools.inside(facts, row, held.tools, batch)
+            return
+        if row.turn_id and row.operation != semconv.OP_EMBEDDINGS:
+            self._decorated.reply(facts, row, reply.tool_calls)
+        if row.turn_id and row.cost_usd is not None:
+            self._costs.add(row.turn_id, row.cost_usd)
+
+    def fetched(
+        self, facts: SpanFacts, content: InferenceContent | None, redactor: Redactor, batch: Batch
+    ) -> None:
+        """What a model said in the background: no call of its own, so nothing counts it."""
+        row = llm_call.llm_call(facts, redactor, batch)
+        reply = self._land(facts, row, content, RequestParts(), redactor, batch)
+        if content is not None:
+            batch.add(row)
+        made = self._background.completed(facts, row, batch)
+        if row.turn_id and not facts.foreign:
+            self._decorated.reply(facts, row, reply.tool_calls)
+        if made is None:
+            return
+        if self._derived.completed(made, reply, facts.end_time):
+            return
+        if not self._background.complete_turn(made, batch) and made.cost_usd is not None:
+            self._costs.add(made.turn_id, made.cost_usd)
+
+    def _land(
+        self,
+        facts: SpanFacts,
+        row: LlmCall,
+        content: InferenceContent | None,
+        request: RequestParts,
+        redactor: Redactor,
+        batch: Batch,
+    ) -> Conversation:
+        if content is None:
+            return Conversation()
+        if not content.captured:  # it tells whose the call is; none of it is written
+            return llm_call.reply_of(row, content)
+        return llm_call.add_content(row, content, request, facts, self._lander, redactor, batch)

@@ -1,0 +1,310 @@
+"""Finished spans (and the content beside them) -> records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.trace import SpanKind
+
+from turnspan import config, semconv
+from turnspan.redaction.redactor import Redactor
+from turnspan.runtime.throttle import give_way
+from turnspan.tracing.content_store import (
+    Content,
+    ContentStore,
+    Fact,
+    InferenceContent,
+    Judgment,
+    StartedTurn,
+    ToolContent,
+    TurnContent,
+)
+from turnspan_clickhouse.normalise import other_rows
+from turnspan_clickhouse.normalise.attributes import Cleaner
+from turnspan_clickhouse.normalise.background_responses import BackgroundCalls
+from turnspan_clickhouse.normalise.decorated_turns import DecoratedTurns, again
+from turnspan_clickhouse.normalise.derived_turns import DerivedTurns
+from turnspan_clickhouse.normalise.duplicates import Sightings
+from turnspan_clickhouse.normalise.foreign import adopt, operation_of
+from turnspan_clickhouse.normalise.message_store import Lander
+from turnspan_clickhouse.normalise.model_calls import ModelCalls
+from turnspan_clickhouse.normalise.nesting import (
+    Held,
+    Nesting,
+    enrich_tool,
+    same_tool,
+)
+from turnspan_clickhouse.normalise.shared_answers import SharedAnswers
+from turnspan_clickhouse.normalise.span_facts import Origins, Reader, SpanFacts
+from turnspan_clickhouse.normalise.turn_costs import TurnCosts
+from turnspan_clickhouse.rows.batch import Batch
+from turnspan_clickhouse.rows.tables import TurnSummary
+
+TOGETHER = 32
+"""Spans that go through a step before the next step begins."""
+
+
+class Normaliser:
+    """Turns spans into records; remembers what has landed and what each open turn has cost.
+
+    ``received`` spans come from other processes, in any order: an agent's row keeps its span's
+    identity whatever came before it. ``shared`` are the answers that other processes of the same
+    store have given.
+    """
+
+    def __init__(
+        self,
+        content: ContentStore,
+        project: str = "",
+        *,
+        received: bool = False,
+        shared: SharedAnswers | None = None,
+        settings: Callable[[], config.Settings] = config.active,
+    ) -> None:
+        self._content = content
+        self._settings_now = settings
+        self._project = project
+        self._lander = Lander()
+        self._costs = TurnCosts()
+        self._sightings = Sightings()
+        self._derived = DerivedTurns(self._sightings, own_ids=received, shared=shared)
+        self._decorated = DecoratedTurns()
+        self._background = BackgroundCalls()
+        self._nesting = Nesting()
+        self._calls = ModelCalls(
+            self._derived,
+            self._decorated,
+            self._background,
+            self._nesting,
+            self._sightings,
+            self._lander,
+            self._costs,
+        )
+        self._settings: config.Settings = settings()
+        self._use(self._settings)
+
+    def span(self, span: ReadableSpan, batch: Batch) -> None:
+        """Add a span's records to the batch. Raises for a span that cannot be read."""
+        for error in self.spans([span], batch):
+            raise error
+
+    def spans(
+        self,
+        spans: Sequence[ReadableSpan],
+        batch: Batch,
+        between: Callable[[], None] | None = None,
+    ) -> list[BaseException]:
+        """Add spans' records to the batch, in order; returns what failed. A span that fails costs
+        only itself. ``between`` is called where the batch's messages may be taken out of it.
+
+        One thing is done for many spans before the next is begun: the processor's caches hold the
+        code of one step, not of all (124 us a span of recorded agents became 110).
+        """
+        failed: list[BaseException] = []
+        for start in range(0, len(spans), TOGETHER):
+            self._together(spans[start : start + TOGETHER], batch, between, failed)
+        return failed
+
+    def _together(
+        self,
+        spans: Sequence[ReadableSpan],
+        batch: Batch,
+        between: Callable[[], None] | None,
+        failed: list[BaseException],
+    ) -> None:
+        redactor = self._current_redactor()
+        found: list[tuple[SpanFacts, Content | None]] = []
+        for span in spans:
+            give_way()
+            try:
+                found.append(self._read(span))
+            except BaseException as error:  # noqa: BLE001  a poison span costs only itself
+                failed.append(error)
+        recorded: list[SpanFacts] = []
+        for facts, content in found:
+            give_way()
+            try:
+                self._records(facts, content, redactor, batch)
+                recorded.append(facts)
+            except BaseException as error:  # noqa: BLE001  as above
+                failed.append(error)
+            if between is not None:
+                between()
+        for facts in recorded:
+            try:
+                batch.add(other_rows.span_row(facts, redactor, batch))
+            except BaseException as error:  # noqa: BLE001  as above
+                failed.append(error)
+
+    def _read(self, span: ReadableSpan) -> tuple[SpanFacts, Content | None]:
+        facts = self._reader.read(span)
+        trace_id, span_id = facts.key
+        content = self._content.take(trace_id, span_id)
+        if content is None:
+            content = adopt(facts, self._settings.capture_content)
+        self._reader.settle(facts)
+        return facts, content
+
+    def _records(
+        self, facts: SpanFacts, content: Content | None, redactor: Redactor, batch: Batch
+    ) -> None:
+        """Add the records of a span but its own row."""
+        held = self._nesting.ended_inside(facts)
+        operation = operation_of(facts, content)
+        if operation:
+            held = self._operation(operation, facts, content, held or Held(), redactor, batch)
+        self._nesting.hold(facts, held)
+
+    def _operation(
+        self,
+        operation: str,
+        facts: SpanFacts,
+        content: Content | None,
+        held: Held,
+        redactor: Redactor,
+        batch: Batch,
+    ) -> Held:
+        """Add the records of a model call, tool or turn; returns what is held of its inside."""
+        if operation in semconv.INFERENCE_OPERATIONS:
+            said = content if isinstance(content, InferenceContent) else None
+            self._calls.inference(facts, said, held, redactor, batch)
+        elif operation in semconv.COMPLETING_OPERATIONS:
+            said = content if isinstance(content, InferenceContent) else None
+            self._calls.fetched(facts, said, redactor, batch)
+        elif operation == semconv.OP_EXECUTE_TOOL:
+            tool = content if isinstance(content, ToolContent) else None
+            self._tool(facts, tool, held, redactor, batch)
+        elif operation == semconv.OP_INVOKE_AGENT:
+            turn = content if isinstance(content, TurnContent) else None
+            return self._turn(facts, turn, held, redactor, batch)
+        return held
+
+    def fact(self, fact: Fact, batch: Batch) -> None:
+        """Add the row of a fact that is no span's. Raises for one that cannot be read."""
+        redactor = self._current_redactor()
+        if isinstance(fact, StartedTurn):
+            batch.add(other_rows.running_turn(fact, self._origins, self._cleaner, batch))
+        elif isinstance(fact, Judgment):
+            project = self._origins.of(fact.resource).project
+            batch.add(other_rows.annotation(fact, project, redactor, batch.written_at))
+        else:
+            raise TypeError(f"there is no record of a {type(fact).__name__}")
+
+    def finish(
+        self,
+        batch: Batch,
+        ready: Callable[[TurnSummary], bool] | None = None,
+        *,
+        last: bool = False,
+    ) -> None:
+        """Add the rows of derived turns that changed; those that are not ``ready`` are kept.
+
+        With ``last`` nothing more comes: turns that wait for their tools' results are over.
+        """
+        self._derived.write(self._current_redactor(), batch, ready, last=last)
+
+    def forget(self) -> None:
+        """Land every message again: a batch was lost."""
+        self._lander.forget()
+
+    def forget_trace(
+        self,
+        trace_id: str,
+        turn_ids: Iterable[str],
+        calls: Iterable[str],
+        sessions: Mapping[str, str] | None = None,
+    ) -> None:
+        """Forget what a trace's spans led to: they come again, in order, or no more.
+
+        ``turn_ids`` are the decorated turns among them, ``calls`` the spans whose rows landed;
+        ``sessions``, given where they come again, those in which spans have landed.
+        """
+        self._derived.forget_trace(trace_id, sessions)
+        self._nesting.forget_trace(trace_id, calls)
+        for turn_id in turn_ids:
+            self._decorated.forget_turn(turn_id)
+            self._costs.take(turn_id)
+
+    def after_fork(self) -> None:
+        """In a forked child: nothing of the parent's conversations and open turns is ours."""
+        self._lander.forget()
+        self._derived.forget()
+        self._decorated.forget()
+        self._background.clear()
+        self._nesting.forget()
+        self._sightings.forget()
+        self._costs.clear()
+
+    def _tool(
+        self,
+        facts: SpanFacts,
+        content: ToolContent | None,
+        held: Held,
+        redactor: Redactor,
+        batch: Batch,
+    ) -> None:
+        if facts.span.kind is SpanKind.SERVER and facts.parent_span_id:
+            return  # an MCP server's side of a call that its client has made
+        row = other_rows.tool_call(facts, content, redactor, batch)
+        inner = next((tool for tool in held.tools if same_tool(tool, row)), None)
+        if inner is None:
+            inner = self._sightings.tool(row)
+            if inner is not None:
+                held.tools.append(inner)
+        if inner is not None:  # a framework's span over the tool's own, or beside it
+            if enrich_tool(inner, row):
+                again(inner, batch)
+                self._derived.tools.changed(inner)
+            return
+        if facts.turn_id:
+            self._decorated.tool(facts, row, redactor)
+        else:
+            self._derived.tools.tool(facts, row, redactor)
+        batch.add(row)
+        held.tools.append(row)
+
+    def _turn(
+        self,
+        facts: SpanFacts,
+        content: TurnContent | None,
+        held: Held,
+        redactor: Redactor,
+        batch: Batch,
+    ) -> Held:
+        """Add a turn's row; returns what the span around it is to know."""
+        if facts.foreign and facts.turn_id:
+            return Held()  # part of the decorated turn around it
+        turn_id = facts.turn_id or facts.span_id
+        cost = self._costs.take(turn_id)
+        row = other_rows.turn_summary(facts, content, cost, redactor, batch)
+        if facts.foreign:
+            if not self._derived.agents.take_over(facts, row, held, batch):
+                return held  # a wrapper around one agent is not another turn
+        else:
+            self._decorated.finish(row, content.turn if content is not None else None)
+        # Both may have judged the turn anew, by the raw names of its tools.
+        row.stop_reason = redactor.text(row.stop_reason, "error")
+        row.stop_detail = redactor.text(row.stop_detail, "error")
+        batch.add(row)
+        self._background.turn_ended(row)
+        if cost is not None and row.parent_turn_id:
+            self._costs.add(row.parent_turn_id, cost)
+        around = Held()
+        if facts.foreign:
+            around.turns.append(row)
+        return around
+
+    def _current_redactor(self) -> Redactor:
+        settings = self._settings_now()
+        if settings is not self._settings:
+            self._use(settings)
+            self._lander.forget()
+        return self._redactor
+
+    def _use(self, settings: config.Settings) -> None:
+        self._settings = settings
+        self._redactor = Redactor(settings)
+        self._cleaner = Cleaner(self._redactor)
+        self._origins = Origins(self._project or settings.project, self._redactor)
+        self._reader = Reader(self._origins, self._cleaner)

@@ -1,0 +1,82 @@
+"""What a call's row means for a turn that was not told of it when it happened."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from turnspan import semconv
+from turnspan.turn.turn import ToolRequest, Turn, Usage
+from turnspan_clickhouse.rows.native_types import NO_PAIRS, Pairs, written
+from turnspan_clickhouse.rows.tables import LlmCall, ToolCall
+
+_REFUSED: Final = written(semconv.RESPONSE_REFUSED)
+_BLANK: Final = written(semconv.RESPONSE_BLANK)
+_LEFT: Final = frozenset({"cancelled", "abandoned"})
+"""Outcomes of a call whose caller did not wait for its end."""
+
+
+def tell_call(
+    turn: Turn,
+    row: LlmCall,
+    requests: Sequence[ToolRequest],
+    usage: Usage | None,
+    text: str | None,
+) -> None:
+    """Tell a turn how a call that it has begun ended, as the row has it, and what it said, which
+    the row may not (``text_of`` is what it has of it)."""
+    turn.end_call(
+        model=row.response_model or row.request_model,
+        finish_reasons=row.finish_reasons,
+        text=text,
+        tool_requests=requests,
+        usage=usage,
+        refused=_notes(row, _REFUSED),
+    )
+    left = row.stream_outcome in _LEFT
+    if row.error_type or (left and not requests):
+        turn.fail_call(row.error_message or row.error_type, aborted=left)
+
+
+def tell_tool(turn: Turn, row: ToolCall) -> None:
+    """Tell a turn of a tool that was executed in it; the row gets its round."""
+    fact = turn.begin_tool(row.name, arguments_of(row), row.call_id)
+    row.round = fact.round
+    turn.end_tool(fact, row.result, row.failed)
+
+
+def arguments_of(row: ToolCall) -> str:
+    """A tool's arguments for the loop detector: those that are not known repeat no others."""
+    own = row.span_id  # in two: whole, it is noise to the detector
+    return row.arguments or row.result or f"<unknown {own[:8]} {own[8:]}>"
+
+
+def text_of(row: LlmCall) -> str | None:
+    """What the model wrote for the user to read; ``None`` where nothing tells it."""
+    if row.response_text or row.output_messages or _notes(row, _BLANK):
+        return row.response_text
+    return None
+
+
+def note(row: LlmCall, name: str, value: str = "true") -> None:
+    """Note on a row what has no column."""
+    known = row.attributes
+    pairs = known if isinstance(known, Pairs) else Pairs.of(known)
+    row.attributes = pairs.plus(name, value)
+
+
+def copy_notes(source: LlmCall, row: LlmCall) -> None:
+    """Note on a row what is noted of its reply on another."""
+    for name, written_name in (
+        (semconv.RESPONSE_REFUSED, _REFUSED),
+        (semconv.RESPONSE_BLANK, _BLANK),
+    ):
+        if _notes(source, written_name):
+            note(row, name)
+
+
+def _notes(row: LlmCall, name: bytes) -> bool:
+    pairs = row.attributes
+    if pairs is NO_PAIRS:
+        return False
+    return name in (pairs.keys if isinstance(pairs, Pairs) else Pairs.of(pairs).keys)

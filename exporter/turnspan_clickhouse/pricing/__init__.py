@@ -1,0 +1,1 @@
+"""What a model call cost, by the maintained price data of ``genai-prices``."""

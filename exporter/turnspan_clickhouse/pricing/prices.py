@@ -1,0 +1,395 @@
+"""What a model call cost, in US dollars, by the maintained price data of ``genai-prices``.
+
+``genai_prices.calc_price`` takes some 70 us a call. Here a model's prices are looked up once and
+kept as rates per token, so that a call costs a few multiplications; the results are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from decimal import Decimal
+from typing import Any, Final
+
+from turnspan import semconv
+from turnspan.runtime.forks import Gate
+from turnspan.runtime.guard import errors, guard
+from turnspan.turn.turn import Usage
+from turnspan_clickhouse.pricing.price_data import (
+    Prices,
+    Source,
+    base_of,
+    fields_of,
+    tiers_of,
+    updated,
+)
+from turnspan_clickhouse.pricing.price_sources import TOLD, lookups, told_cost
+
+UNKNOWN: Final[tuple[Decimal | None, str]] = (None, "")
+"""The price is not known: never 0."""
+
+_REPORTED: Final = (
+    "input_tokens",
+    "output_tokens",
+    "cache_read_tokens",
+    "cache_write_tokens",
+    "cache_write_1h_tokens",
+    "output_reasoning_tokens",
+    "web_searches",
+)
+_BATCH: Final = "batch"
+_MAX_CACHED: Final = 10_000
+_MINUTE: Final = 60_000_000_000
+_MILLION: Final = 6
+"""Prices are of a million tokens, or of fewer."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Rate:
+    """The price of one kind of token. ``subsets`` are kinds that are priced on their own."""
+
+    index: int
+    subsets: tuple[int, ...]
+    base: int
+    tiers: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Rates:
+    """A model's prices per token, most specific kind first, and per request, as whole numbers of
+    ``unit`` (US dollars): small integers add up quicker than decimals."""
+
+    rates: tuple[_Rate, ...]
+    per_request: int
+    unit: Decimal
+
+    def cost(self, counts: tuple[int, ...]) -> Decimal | None:
+        """The cost of these counts; ``None`` if they contradict each other."""
+        total = self.per_request
+        own = [0] * len(counts)
+        context = counts[0]
+        for rate in self.rates:
+            count = counts[rate.index]
+            for subset in rate.subsets:
+                count -= own[subset]
+            if count < 0:
+                return None
+            own[rate.index] = count
+            if count:
+                price = rate.base
+                for start, above in rate.tiers:
+                    if context > start:
+                        price = above
+                        break
+                total += price * count
+        return self.unit * total
+
+
+class _Known:
+    """A model found in the price data, with the rates that were computed last."""
+
+    __slots__ = ("always", "model", "provider", "rates", "timed")
+
+    def __init__(self, provider: Any, model: Any, timed: bool) -> None:
+        self.provider = provider
+        self.model = model
+        self.timed = timed
+        self.always: _Rates | None = None
+        """Of the usual calls, where they do not change with time."""
+        self.rates: dict[tuple[str, str, bool], tuple[int, _Rates]] = {}
+
+
+class Pricer:
+    """Prices model calls. Thread-safe; never raises."""
+
+    def __init__(self) -> None:
+        self._models: dict[tuple[str, str, str], _Known | None] = {}
+        self._source: Source | None = None
+        self._missing = False
+        """Whether there is no price data to be read."""
+        self._bundled: Prices | None = None
+        self._snapshot: Any = None
+        """What ``_models`` were found in: ours, or what the application has updated."""
+        self._version = ""
+        self._lock = Gate()
+
+    def prepare(self) -> None:
+        """Find the price data, so that no other thread has to search for what is installed."""
+        if self._source is None and not self._missing:
+            self._missing = True
+            with guard("pricing"):
+                self._source = Source()
+                self._missing = False
+
+    def price(
+        self,
+        provider: str,
+        response_model: str,
+        request_model: str,
+        usage: Usage,
+        when: int,
+        *,
+        cache_write_1h_tokens: int = 0,
+        web_searches: int = 0,
+        service_tier: str = "",
+        speed: str = "",
+        batch: bool = False,
+        cached: bool = False,
+    ) -> tuple[Decimal | None, str]:
+        """(cost in USD, version of the price data); ``(None, "")`` where the price is unknown.
+
+        The response's model is looked up first, then the request's. ``when`` is in ns since the
+        epoch. ``usage.input_tokens`` includes cached tokens and ``cache_write_tokens`` those kept
+        for an hour, as everywhere in Turnspan. An answer from the application's own cache
+        (``cached``) cost nothing, whatever it cost the first time.
+        """
+        if cached:
+            return self.nothing()
+        if usage.input_tokens is None and usage.output_tokens is None:
+            return UNKNOWN
+        counts = (
+            usage.input_tokens or 0,
+            usage.output_tokens or 0,
+            usage.cache_read_tokens or 0,
+            usage.cache_write_tokens or 0,
+            cache_write_1h_tokens,
+            usage.reasoning_tokens or 0,
+            web_searches,
+        )
+        names = (provider, response_model, request_model)
+        return self.cost(names, counts, when, service_tier, speed, batch)
+
+    def nothing(self) -> tuple[Decimal | None, str]:
+        """The price of an answer from the application's own cache."""
+        try:
+            snapshot = self._current()
+            return UNKNOWN if snapshot is None else (Decimal(0), self._version_of(snapshot))
+        except Exception as error:  # noqa: BLE001  a price is never worth a lost record
+            errors.record("pricing", error)
+            return UNKNOWN
+
+    def cost(
+        self,
+        names: tuple[str, str, str],
+        counts: tuple[int, ...],
+        when: int,
+        service_tier: str,
+        speed: str,
+        batch: bool,
+    ) -> tuple[Decimal | None, str]:
+        """``price`` of what ``_REPORTED`` names; ``names`` are those of provider and models."""
+        try:
+            known = self._find(names)
+            if known is None:
+                return UNKNOWN
+            rates = self._rates(known, when, service_tier, speed, batch)
+        except Exception as error:  # noqa: BLE001  a price is never worth a lost record
+            errors.record("pricing", error)
+            return UNKNOWN
+        cost = rates.cost(counts)
+        return UNKNOWN if cost is None else (cost, self._version)
+
+    def _current(self) -> Any:
+        """The prices in force; ``None`` where there are none."""
+        bundled = self._bundled
+        if bundled is None:
+            bundled = self._load()
+            if bundled is None:
+                return None
+        return updated() or bundled
+
+    def _load(self) -> Prices | None:
+        self.prepare()
+        with self._lock:
+            if self._bundled is None and self._source is not None and not self._missing:
+                self._missing = True  # if this fails it does not get better
+                self._bundled = self._source.read()
+                self._missing = False
+            return self._bundled
+
+    def _version_of(self, snapshot: Any) -> str:
+        version = "genai-prices " + ("" if self._source is None else self._source.version)
+        if snapshot.from_auto_update:
+            version += f" updated {snapshot.timestamp:%Y-%m-%dT%H:%M:%S}"
+        return version
+
+    def _find(self, names: tuple[str, str, str]) -> _Known | None:
+        snapshot = self._current()
+        if snapshot is None:
+            return None
+        if snapshot is self._snapshot:
+            found = self._models.get(names)
+            if found is not None or names in self._models:
+                return found
+        provider, response_model, request_model = names
+        with self._lock:
+            if snapshot is not self._snapshot or len(self._models) >= _MAX_CACHED:
+                self._models = {}
+                self._version = self._version_of(snapshot)
+                self._snapshot = snapshot
+            known = None
+            for model in (response_model, request_model):
+                known = known or _look_up(snapshot, provider, model)
+            self._models[names] = known
+        return known
+
+    def _rates(
+        self, known: _Known, when: int, service_tier: str, speed: str, batch: bool
+    ) -> _Rates:
+        usual = not (known.timed or service_tier or speed or batch)
+        if usual and known.always is not None:
+            return known.always
+        key = (service_tier, speed, batch)
+        minute = when // _MINUTE if known.timed or any(key) else 0
+        cached = known.rates.get(key)
+        if cached is not None and cached[0] == minute:
+            return cached[1]
+        moment = datetime.fromtimestamp(when // 1_000_000_000, timezone.utc)
+        context: dict[str, str] = {}
+        if service_tier:
+            context["service_tier"] = service_tier
+        if speed:
+            context["speed"] = speed
+        if batch:
+            context["processing"] = "batch"
+        if not any(known.model is model for model in known.provider.models):
+            context = {}  # another provider's model: its variants are not this provider's
+        units: Mapping[str, Any] = {} if self._bundled is None else self._bundled.units
+        rates = _compile(known.model.get_prices(moment, context), units)
+        known.rates[key] = (minute, rates)
+        if usual:
+            known.always = rates
+        return rates
+
+
+def _look_up(snapshot: Any, provider: str, model: str) -> _Known | None:
+    if not model:
+        return None
+    for provider_id, address in lookups(provider):
+        try:
+            found, info = snapshot.find_provider_model(model, None, provider_id, address)
+        except LookupError:
+            continue
+        return _Known(found, info, isinstance(info.prices, list))
+    return None
+
+
+def _compile(prices: Any, units: Mapping[str, Any]) -> _Rates:
+    """Rates for the kinds of tokens that Turnspan reports; all others count as none used."""
+    amounts = fields_of(prices)
+
+    def dimensions(name: str) -> set[tuple[str, str]]:
+        return set(units[name].get("dimensions", {}).items())
+
+    def amount(name: str) -> Any:
+        return amounts.get(str(units[name].get("price_key", name)))
+
+    priced = [name for name in _REPORTED if name in units and amount(name) is not None]
+    priced.sort(key=lambda name: (-len(dimensions(name)), name))
+    places = _places(amounts)
+    rates: list[_Rate] = []
+    for name in priced:
+        price = amount(name)
+        per = Decimal(units[name]["per"])
+        subsets = [n for n in priced if n != name and dimensions(name) <= dimensions(n)]
+        tiers = tuple(
+            (tier.start, _units(tier.price / per, places)) for tier in reversed(tiers_of(price))
+        )
+        base = _units(base_of(price) / per, places)
+        positions = tuple(_REPORTED.index(n) for n in subsets)
+        rates.append(_Rate(_REPORTED.index(name), positions, base, tiers))
+    requests = amount("requests")
+    per_request = Decimal(0) if requests is None else base_of(requests) / units["requests"]["per"]
+    unit = Decimal(1).scaleb(-places)
+    return _Rates(tuple(rates), _units(per_request, places), unit)
+
+
+def _places(prices: Mapping[str, Any]) -> int:
+    """How many decimal places the finest of a model's prices has for one token."""
+    amounts: list[Any] = []
+    for price in prices.values():
+        if price is not None:
+            amounts += [base_of(price), *(tier.price for tier in tiers_of(price))]
+    exponents = [amount.as_tuple().exponent for amount in amounts]
+    return _MILLION - min((e for e in exponents if isinstance(e, int)), default=0)
+
+
+def _units(price: Decimal, places: int) -> int:
+    return int(price.scaleb(places))
+
+
+_pricer: Final = Pricer()
+
+price = _pricer.price
+"""``Pricer.price`` of the process's pricer."""
+prepare = _pricer.prepare
+"""``Pricer.prepare`` of the process's pricer."""
+
+
+def price_of_counts(
+    attributes: dict[str, Any],
+    input_tokens: int | None,
+    output_tokens: int | None,
+    cache_read_tokens: int | None,
+    cache_write_tokens: int | None,
+    reasoning_tokens: int | None,
+    when: int,
+) -> tuple[Decimal | None, str]:
+    """As ``price_of_call``."""
+    if attributes.get(semconv.RESPONSE_CACHED) is True:
+        return _pricer.nothing()
+    told = told_cost(attributes)
+    if told is not None:
+        return told, TOLD
+    if input_tokens is None and output_tokens is None:
+        return UNKNOWN
+    tier = attributes.get(semconv.OPENAI_RESPONSE_SERVICE_TIER)
+    if not isinstance(tier, str):
+        tier = attributes.get(semconv.RESPONSE_SERVICE_TIER)
+    tier = tier if isinstance(tier, str) else ""
+    names = (
+        _text(attributes.get(semconv.PROVIDER_NAME)),
+        _text(attributes.get(semconv.RESPONSE_MODEL)),
+        _text(attributes.get(semconv.REQUEST_MODEL)),
+    )
+    counts = (
+        input_tokens or 0,
+        output_tokens or 0,
+        cache_read_tokens or 0,
+        cache_write_tokens or 0,
+        _count(attributes.get(semconv.USAGE_CACHE_WRITE_1H_INPUT_TOKENS)),
+        reasoning_tokens or 0,
+        _count(attributes.get(semconv.USAGE_WEB_SEARCHES)),
+    )
+    batch = tier == _BATCH
+    speed = _text(attributes.get(semconv.RESPONSE_SPEED))
+    return _pricer.cost(names, counts, when, "" if batch else tier, speed, batch)
+
+
+def price_of_call(
+    attributes: dict[str, Any], usage: Usage, when: int
+) -> tuple[Decimal | None, str]:
+    """``price`` of the call whose span has these attributes."""
+    return price_of_counts(
+        attributes,
+        usage.input_tokens,
+        usage.output_tokens,
+        usage.cache_read_tokens,
+        usage.cache_write_tokens,
+        usage.reasoning_tokens,
+        when,
+    )
+
+
+def cost_of_call(attributes: dict[str, Any], usage: Usage, when: int) -> Decimal | None:
+    """What the call cost in USD, for the metric of costs; ``None`` where it is not known."""
+    return price_of_call(attributes, usage, when)[0]
+
+
+def _count(value: Any) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

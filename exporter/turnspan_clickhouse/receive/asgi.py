@@ -1,0 +1,314 @@
+"""The ASGI application: OTLP/HTTP as its specification has it, for traces and the events of calls.
+
+``POST /v1/traces`` and ``/v1/logs`` take protobuf and JSON; of logs only the GenAI conventions'
+events are kept. ``/v1/metrics`` is not served (404); ``GET /health`` says whether spans can be
+taken.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from turnspan.runtime.guard import errors
+from turnspan_clickhouse.errors import SpoolError
+from turnspan_clickhouse.receive.decoded import Decoded, MalformedError, Shared
+from turnspan_clickhouse.receive.http_body import (
+    ENCODINGS,
+    JSON,
+    PROTOBUF,
+    TooLargeError,
+    bearer_token,
+    decompressed,
+    failure,
+    host_name,
+    media_type,
+    success,
+)
+from turnspan_clickhouse.receive.otlp_json import decode_json, decode_logs_json
+from turnspan_clickhouse.receive.otlp_protobuf import decode_logs_protobuf, decode_protobuf
+from turnspan_clickhouse.receive.rate_limited_log import Notices
+from turnspan_clickhouse.receive.receiver import Receiver
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+TRACES, LOGS = "/v1/traces", "/v1/logs"
+_DECODERS = {
+    (TRACES, PROTOBUF): decode_protobuf,
+    (TRACES, JSON): decode_json,
+    (LOGS, PROTOBUF): decode_logs_protobuf,
+    (LOGS, JSON): decode_logs_json,
+}
+_OTHER_SIGNALS = frozenset({"/v1/metrics", "/v1/profiles", "/v1development/profiles"})
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_POLL_SECONDS = 0.05
+_RETRY_SECONDS = 5
+
+
+class _Refusal(Exception):
+    """A request is answered with an error."""
+
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        *,
+        kind: str = "",
+        close: bool = False,
+        allow: str = "POST",
+    ) -> None:
+        super().__init__(message)
+        self.allow = allow
+        self.status = status
+        self.kind = kind or str(status)
+        self.close = close
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    status: int
+    body: bytes
+    kind: str
+    headers: dict[str, str] = field(default_factory=dict[str, str])
+
+
+class ReceiveApp:
+    """OTLP over HTTP into a receiver; with ``tokens``, only for who shows one of them, with
+    ``hosts`` only for who asked for one of those names, or for this machine by address."""
+
+    def __init__(
+        self, receiver: Receiver, *, tokens: Sequence[str] = (), hosts: Sequence[str] | None = None
+    ) -> None:
+        self.receiver = receiver
+        self.settings = receiver.settings
+        self._tokens = [token.encode() for token in tokens]
+        self._hosts = None if hosts is None else {*LOOPBACK, *(name.lower() for name in hosts)}
+        self._shared = {PROTOBUF: Shared(), JSON: Shared()}
+        self.waiting = 0
+        """Bytes of the requests under way, as sent and decompressed."""
+        self._notices = Notices()
+        # One thread: more would only wait for each other's interpreter lock.
+        self._decoder = ThreadPoolExecutor(1, thread_name_prefix="turnspan-decoder")
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request; the protocol is ASGI's."""
+        if scope["type"] == "lifespan":
+            await self._live(receive, send)
+        elif scope["type"] == "http":
+            answer = await self._answer(scope, receive)
+            if answer is not None:
+                self.receiver.answers[str(answer.status)] += 1
+                await _send(answer, send)
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        while True:
+            message = await receive()
+            if message["type"] == "lifespan.startup":
+                self.receiver.start()
+                await send({"type": "lifespan.startup.complete"})
+            elif message["type"] == "lifespan.shutdown":
+                await asyncio.to_thread(self.receiver.stop)
+                self._decoder.shutdown()
+                await send({"type": "lifespan.shutdown.complete"})
+                return
+
+    async def _answer(self, scope: Scope, receive: Receive) -> _Answer | None:
+        headers = {
+            key.decode("latin-1"): value.decode("latin-1") for key, value in scope["headers"]
+        }
+        said = media_type(headers.get("content-type", ""))
+        kind = JSON if said == JSON or (not said and scope["method"] == "GET") else PROTOBUF
+        try:
+            return await self._route(scope, headers, kind, said, receive)
+        except _Gone:
+            return None
+        except _Refusal as refusal:
+            return self._refused(refusal, kind)
+        except Exception as error:  # noqa: BLE001  whatever a request holds, the server goes on
+            errors.record("receive.request", error)
+            return self._refused(_Refusal(503, "an internal error; see the receiver's log"), kind)
+
+    async def _route(
+        self, scope: Scope, headers: dict[str, str], kind: str, said: str, receive: Receive
+    ) -> _Answer:
+        path, method = scope["path"], scope["method"]
+        self._check_host(scope)
+        if path in ("/health", "/healthz"):
+            if method not in ("GET", "HEAD"):
+                raise _Refusal(405, "use GET", allow="GET")
+            return self._health()
+        self._check_token(headers)
+        if path in _OTHER_SIGNALS:
+            raise _Refusal(
+                404,
+                f"{path} is not served: Turnspan takes traces, and of logs the events of model"
+                " calls. Send the rest elsewhere (OTEL_METRICS_EXPORTER=none, or"
+                " OTEL_EXPORTER_OTLP_METRICS_ENDPOINT): tokens and costs are in the records",
+                kind=path,
+            )
+        if path not in (TRACES, LOGS):
+            raise _Refusal(404, f"{path!r} is not served; traces go to {TRACES}")
+        if method != "POST":
+            raise _Refusal(405, f"{path} takes POST")
+        if said not in (PROTOBUF, JSON):
+            raise _Refusal(415, f"the content type is {said!r}: use {PROTOBUF} or {JSON}")
+        return await self._take(path, headers, kind, receive)
+
+    def closed(self, answer: str, why: str) -> None:
+        """Count a connection that was closed before it had a request."""
+        self.receiver.answers[answer] += 1
+        self._notices.tell(answer, f"{why}: closed with {answer}")
+
+    def _check_host(self, scope: Scope) -> None:
+        """Refuse a browser whose page's own name was made to lead here (DNS rebinding)."""
+        if self._hosts is None:
+            return
+        for key, value in scope["headers"]:
+            if key == b"host" and host_name(value.decode("latin-1")) not in self._hosts:
+                raise _Refusal(421, "the request is for another host: --allow-host names more")
+
+    def _check_token(self, headers: dict[str, str]) -> None:
+        if not self._tokens:
+            return
+        shown = bearer_token(headers.get("authorization", "")).encode()
+        if not any(hmac.compare_digest(shown, token) for token in self._tokens):
+            raise _Refusal(401, "a bearer token of this receiver is needed")
+
+    async def _take(
+        self, path: str, headers: dict[str, str], kind: str, receive: Receive
+    ) -> _Answer:
+        encoding = headers.get("content-encoding", "").strip().lower()
+        if encoding not in ENCODINGS:
+            raise _Refusal(
+                415, f"the content encoding {encoding!r} is not known: use gzip, zstd or deflate"
+            )
+        held = _Held(self)
+        try:
+            reading = self._body(headers, receive, held)
+            body = await asyncio.wait_for(reading, self.settings.read_timeout)
+            loop = asyncio.get_running_loop()
+            decoded = await loop.run_in_executor(
+                self._decoder, self._decode, path, body, encoding, kind
+            )
+            del body
+            held.add(decoded.size)
+            patience = loop.time() + self.settings.event_patience
+            while loop.time() < patience and self.receiver.waits_for_events(decoded):
+                await asyncio.sleep(_POLL_SECONDS)
+            taken = await asyncio.wrap_future(self.receiver.submit(decoded))
+        except MalformedError as error:
+            raise _Refusal(400, str(error)) from error
+        except TooLargeError:
+            raise _Refusal(
+                413,
+                f"a request may have {self.settings.max_request_bytes:,} bytes, also decompressed",
+            ) from None
+        except SpoolError as error:
+            raise _Refusal(503, str(error)) from error
+        except asyncio.TimeoutError:
+            raise _Refusal(408, "the request took too long to arrive", close=True) from None
+        finally:
+            held.release()
+        if taken.refused:
+            for why, number in taken.refused.items():
+                what = "log records" if path == LOGS else "spans"
+                self._notices.tell(why, f"{number:,} {what} refused: {why}")
+        return _Answer(200, success(kind, taken.refused, logs=path == LOGS), kind)
+
+    def _decode(self, path: str, body: bytes, encoding: str, kind: str) -> Decoded:
+        plain = decompressed(body, encoding, self.settings.max_request_bytes)
+        return _DECODERS[path, kind](plain, self._shared[kind])
+
+    async def _body(self, headers: dict[str, str], receive: Receive, held: _Held) -> bytes:
+        """The body as sent. One that is too large is read for a while, so that its sender gets to
+        see the answer.
+
+        Raises:
+            TooLargeError: it is larger than a request may be.
+        """
+        limit = self.settings.max_request_bytes
+        length = headers.get("content-length", "")
+        over = length.isdigit() and int(length) > limit
+        size, chunks = 0, list[bytes]()
+        while True:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise _Gone
+            chunk: bytes = message.get("body", b"")
+            size += len(chunk)
+            over = over or size > limit
+            if over:
+                chunks.clear()
+            else:
+                held.add(len(chunk))
+                chunks.append(chunk)
+            if not message.get("more_body") or size > 4 * limit:
+                break
+        if over:
+            raise TooLargeError
+        return b"".join(chunks)
+
+    def _health(self) -> _Answer:
+        failed = self.receiver.failure
+        told: dict[str, Any] = {
+            "status": "failing" if failed else "ok",
+            "spans": self.receiver.counts["spans"],
+            "traces_under_way": len(self.receiver.book),
+        }
+        if failed:
+            told["failure"] = failed
+        return _Answer(503 if failed else 200, orjson.dumps(told), JSON)
+
+    def _refused(self, refusal: _Refusal, kind: str) -> _Answer:
+        message = str(refusal)
+        self._notices.tell(refusal.kind, f"a request was answered {refusal.status}: {message}")
+        headers = {"connection": "close"} if refusal.close else {}
+        if refusal.status in (429, 503):
+            headers["retry-after"] = str(_RETRY_SECONDS)
+        elif refusal.status == 401:
+            headers["www-authenticate"] = "Bearer"
+        elif refusal.status == 405:
+            headers["allow"] = refusal.allow
+        return _Answer(refusal.status, failure(kind, refusal.status, message), kind, headers)
+
+
+class _Held:
+    """What one request adds to the bytes under way."""
+
+    def __init__(self, app: ReceiveApp) -> None:
+        self._app = app
+        self._size = 0
+
+    def add(self, size: int) -> None:
+        """Take up more; a refusal where that is too much."""
+        self._size += size
+        self._app.waiting += size
+        if self._app.waiting > self._app.settings.max_waiting_bytes:
+            raise _Refusal(429, "too much is under way; come back later", close=True)
+
+    def release(self) -> None:
+        """The request is over."""
+        self._app.waiting -= self._size
+
+
+class _Gone(Exception):
+    """The client went away before it had sent its request."""
+
+
+async def _send(answer: _Answer, send: Send) -> None:
+    headers = {
+        "content-type": answer.kind,
+        "content-length": str(len(answer.body)),
+        **answer.headers,
+    }
+    raw = [(key.encode(), value.encode()) for key, value in headers.items()]
+    await send({"type": "http.response.start", "status": answer.status, "headers": raw})
+    await send({"type": "http.response.body", "body": answer.body})

@@ -1,0 +1,290 @@
+"""OTLP in JSON -> spans, and the events of logs.
+
+As the OTLP specification has it: names in lowerCamelCase, ids in hex, enumerations as integers,
+64-bit integers as text or numbers, other bytes in base64, unknown fields ignored.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, cast
+
+import orjson
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import Event
+from opentelemetry.trace import Link
+
+from turnspan.content.model import as_list
+from turnspan_clickhouse.receive.decoded import (
+    MAX_DEPTH,
+    Decoded,
+    MalformedError,
+    Scope,
+    Shared,
+    SpanFields,
+    attribute,
+    bounded,
+    dropped_counts,
+    event_of,
+    link_to,
+    resource_of,
+)
+from turnspan_clickhouse.receive.log_events import LogEvent
+
+Object = dict[str, Any]
+
+
+def decode_json(body: bytes, shared: Shared) -> Decoded:
+    """The spans of a request body.
+
+    Raises:
+        MalformedError: it is not JSON, or a field has a value of the wrong kind.
+    """
+    request = _request(body)
+    decoded = Decoded(size=len(body))
+    for of_resource in _objects(request, "resourceSpans"):
+        decoded.group()
+        resource = _shared_resource(of_resource, shared)
+        for of_scope in _objects(of_resource, "scopeSpans"):
+            decoded.group()
+            named = _object(of_scope, "scope")
+            schema_url = _text(of_scope, "schemaUrl")
+            scope = shared.get(
+                b"S" + orjson.dumps([named, schema_url]), partial(_scope, named, schema_url)
+            )
+            spans = list(_objects(of_scope, "spans"))
+            share = len(body) // max(1, len(spans))
+            for span in spans:
+                decoded.add(_fields(span, share, decoded), resource, scope)
+    return decoded
+
+
+def decode_logs_json(body: bytes, shared: Shared) -> Decoded:
+    """The events of a request body with logs.
+
+    Raises:
+        MalformedError: it is not JSON, or a field has a value of the wrong kind.
+    """
+    request = _request(body)
+    decoded = Decoded(size=len(body))
+    for of_resource in _objects(request, "resourceLogs"):
+        decoded.group()
+        resource = _shared_resource(of_resource, shared)
+        for of_scope in _objects(of_resource, "scopeLogs"):
+            decoded.group()
+            records = list(_objects(of_scope, "logRecords"))
+            share = len(body) // max(1, len(records))
+            for record in records:
+                decoded.tell(_event(record, resource, share))
+    return decoded
+
+
+def _event(record: Object, resource: Resource, size: int) -> LogEvent:
+    said = _attributes(record)
+    body = _value(_object(record, "body"), 0)
+    if isinstance(body, dict):
+        pairs = cast("Object", body).items()
+        said = {**{key: attribute(v) for key, v in pairs if v is not None}, **said}
+    elif body is not None:
+        said.setdefault("content", attribute(body))
+    return event_of(
+        _text(record, "eventName"),
+        _id(record, "traceId"),
+        _id(record, "spanId"),
+        _integer(record, "timeUnixNano") or _integer(record, "observedTimeUnixNano"),
+        said,
+        resource,
+        size,
+    )
+
+
+def _request(body: bytes) -> Object:
+    request = _parsed(body)
+    if not isinstance(request, dict):
+        raise MalformedError("the body is not a JSON object")
+    return cast("Object", request)
+
+
+def _parsed(body: bytes) -> Any:
+    try:
+        return orjson.loads(body)
+    except orjson.JSONDecodeError as strict:
+        # JavaScript writes half of a character that was cut in two; JSON's text may say that.
+        if b"\\ud" not in body.lower():
+            raise MalformedError(f"the body is not JSON: {strict}") from strict
+    try:
+        text = json.dumps(json.loads(body), ensure_ascii=False)
+        whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        return orjson.loads(whole)
+    except (ValueError, RecursionError) as error:
+        raise MalformedError("the body is not JSON") from error
+
+
+def _shared_resource(holder: Object, shared: Shared) -> Resource:
+    said, schema_url = _object(holder, "resource"), _text(holder, "schemaUrl")
+    key = b"R" + orjson.dumps([said, schema_url])
+    return shared.get(key, partial(_resource, said, schema_url))
+
+
+def _resource(said: Object, schema_url: str) -> Resource:
+    return resource_of(_attributes(said), schema_url)
+
+
+def _scope(said: Object, schema_url: str) -> Scope:
+    return Scope.of(_text(said, "name"), _text(said, "version"), schema_url, _attributes(said))
+
+
+def _fields(span: Object, size: int, decoded: Decoded) -> SpanFields:
+    attributes, over = bounded(_attributes(span))
+    events, links = list(_objects(span, "events")), list(_objects(span, "links"))
+    few, some = decoded.share(len(events)), decoded.share(len(links))
+    attributes |= dropped_counts(
+        _integer(span, "droppedAttributesCount") + over,
+        _integer(span, "droppedEventsCount") + len(events) - few,
+        _integer(span, "droppedLinksCount") + len(links) - some,
+    )
+    status = _object(span, "status")
+    return SpanFields(
+        trace_id=_id(span, "traceId"),
+        span_id=_id(span, "spanId"),
+        parent_id=_id(span, "parentSpanId"),
+        trace_state=_text(span, "traceState"),
+        flags=_integer(span, "flags"),
+        name=_text(span, "name"),
+        kind=_integer(span, "kind"),
+        start_time=_integer(span, "startTimeUnixNano"),
+        end_time=_integer(span, "endTimeUnixNano"),
+        attributes=attributes,
+        events=[
+            Event(
+                _text(event, "name"),
+                bounded(_attributes(event))[0],
+                _integer(event, "timeUnixNano"),
+            )
+            for event in events[:few]
+        ],
+        links=_links(links[:some]),
+        status_code=_integer(status, "code"),
+        status_message=_text(status, "message"),
+        size=size,
+    )
+
+
+def _links(said: list[Object]) -> list[Link]:
+    links = (
+        link_to(
+            _id(link, "traceId"),
+            _id(link, "spanId"),
+            _text(link, "traceState"),
+            bounded(_attributes(link))[0],
+        )
+        for link in said
+    )
+    return [link for link in links if link is not None]
+
+
+def _attributes(holder: Object) -> dict[str, Any]:
+    attributes: dict[str, Any] = {}
+    for pair in _objects(holder, "attributes"):
+        value = _value(_object(pair, "value"), 0)
+        if value is not None:
+            attributes[_text(pair, "key")] = attribute(value)
+    return attributes
+
+
+def _value(said: Object, depth: int) -> Any:
+    if depth > MAX_DEPTH:
+        raise MalformedError(f"a value is nested deeper than {MAX_DEPTH} levels")
+    for key in ("stringValue", "bytesValue"):
+        if key in said:
+            return _text(said, key)
+    if "intValue" in said:
+        return _integer(said, "intValue")
+    if "boolValue" in said:
+        value = said["boolValue"]
+        if not isinstance(value, bool):
+            raise MalformedError("boolValue is not true or false")
+        return value
+    if "doubleValue" in said:
+        return _double(said["doubleValue"])
+    if "arrayValue" in said:
+        items = _objects(_object(said, "arrayValue"), "values")
+        return [_value(item, depth + 1) for item in items]
+    if "kvlistValue" in said:
+        pairs = _objects(_object(said, "kvlistValue"), "values")
+        return {_text(p, "key"): _value(_object(p, "value"), depth + 1) for p in pairs}
+    return None
+
+
+# -- fields ----------------------------------------------------------------------------------------
+
+
+def _objects(holder: Object, key: str) -> Iterator[Object]:
+    found: Any = holder.get(key)
+    if found is None:
+        return
+    items = as_list(found)
+    if items is None:
+        raise MalformedError(f"{key} is not a list")
+    for item in items:
+        if not isinstance(item, dict):
+            raise MalformedError(f"{key} holds something that is not an object")
+        yield cast("Object", item)
+
+
+def _object(holder: Object, key: str) -> Object:
+    found: Any = holder.get(key)
+    if found is None:
+        return {}
+    if not isinstance(found, dict):
+        raise MalformedError(f"{key} is not an object")
+    return cast("Object", found)
+
+
+def _text(holder: Object, key: str) -> str:
+    found: Any = holder.get(key)
+    if found is None:
+        return ""
+    if not isinstance(found, str):
+        raise MalformedError(f"{key} is not text")
+    return found
+
+
+def _integer(holder: Object, key: str) -> int:
+    found: Any = holder.get(key)
+    if found is None or found == "":
+        return 0
+    if isinstance(found, int) and not isinstance(found, bool):
+        return found
+    if isinstance(found, float) and found.is_integer():
+        return int(found)
+    if isinstance(found, str) and len(found) <= 24:
+        try:
+            return int(found)
+        except ValueError:
+            pass
+    raise MalformedError(f"{key} is not an integer")
+
+
+def _double(value: Any) -> float:
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return float(value)
+    known = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+    if isinstance(value, str):
+        try:
+            return known[value] if value in known else float(value)
+        except ValueError:
+            pass
+    raise MalformedError("doubleValue is not a number")
+
+
+def _id(holder: Object, key: str) -> bytes:
+    """An id's bytes; of the wrong length where it is not hex, so that its span is refused."""
+    said = _text(holder, key)
+    try:
+        return bytes.fromhex(said)
+    except ValueError:
+        return b"?"

@@ -1,0 +1,187 @@
+"""OTLP in protobuf -> spans, and the events of logs."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable
+from functools import partial
+from typing import Any
+
+from google.protobuf.message import DecodeError
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
+from opentelemetry.proto.common.v1.common_pb2 import InstrumentationScope as ProtoScope
+from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord, ResourceLogs
+from opentelemetry.proto.resource.v1.resource_pb2 import Resource as ProtoResource
+from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, Span
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import Event
+from opentelemetry.trace import Link
+
+from turnspan_clickhouse.receive.decoded import (
+    MAX_ATTRIBUTES,
+    MAX_DEPTH,
+    Decoded,
+    MalformedError,
+    Scope,
+    Shared,
+    SpanFields,
+    attribute,
+    bounded,
+    dropped_counts,
+    event_of,
+    link_to,
+    resource_of,
+)
+from turnspan_clickhouse.receive.log_events import LogEvent
+
+_SCALARS = frozenset({"string_value", "bool_value", "int_value", "double_value"})
+
+
+def decode_protobuf(body: bytes, shared: Shared) -> Decoded:
+    """The spans of a request body.
+
+    Raises:
+        MalformedError: it is not an ``ExportTraceServiceRequest``.
+    """
+    try:
+        request = ExportTraceServiceRequest.FromString(body)
+    except DecodeError as error:
+        raise MalformedError("the body is not an OTLP trace export request in protobuf") from error
+    decoded = Decoded(size=len(body))
+    for of_resource in request.resource_spans:
+        decoded.group()
+        resource = _shared_resource(of_resource, shared)
+        for of_scope in of_resource.scope_spans:
+            decoded.group()
+            scope = shared.get(
+                b"S" + of_scope.scope.SerializeToString() + of_scope.schema_url.encode(),
+                partial(_scope, of_scope.scope, of_scope.schema_url),
+            )
+            for span in of_scope.spans:
+                decoded.add(_fields(span, decoded), resource, scope)
+    return decoded
+
+
+def decode_logs_protobuf(body: bytes, shared: Shared) -> Decoded:
+    """The events of a request body with logs.
+
+    Raises:
+        MalformedError: it is not an ``ExportLogsServiceRequest``.
+    """
+    try:
+        request = ExportLogsServiceRequest.FromString(body)
+    except DecodeError as error:
+        raise MalformedError("the body is not an OTLP logs export request in protobuf") from error
+    decoded = Decoded(size=len(body))
+    for of_resource in request.resource_logs:
+        decoded.group()
+        resource = _shared_resource(of_resource, shared)
+        for of_scope in of_resource.scope_logs:
+            decoded.group()
+            for record in of_scope.log_records:
+                decoded.tell(_event(record, resource))
+    return decoded
+
+
+def _event(record: LogRecord, resource: Resource) -> LogEvent:
+    said = _attributes(record.attributes)
+    kind = record.body.WhichOneof("value")
+    if kind == "kvlist_value":
+        said = {**_attributes(record.body.kvlist_value.values), **said}
+    elif kind is not None:
+        said.setdefault("content", attribute(_value(record.body, 0)))
+    return event_of(
+        record.event_name,
+        record.trace_id,
+        record.span_id,
+        record.time_unix_nano or record.observed_time_unix_nano,
+        said,
+        resource,
+        record.ByteSize(),
+    )
+
+
+def _fields(span: Span, decoded: Decoded) -> SpanFields:
+    over = max(0, len(span.attributes) - MAX_ATTRIBUTES)
+    attributes = _attributes(span.attributes[:MAX_ATTRIBUTES] if over else span.attributes)
+    events, links = decoded.share(len(span.events)), decoded.share(len(span.links))
+    dropped = (
+        span.dropped_attributes_count + over,
+        span.dropped_events_count + len(span.events) - events,
+        span.dropped_links_count + len(span.links) - links,
+    )
+    if any(dropped):
+        attributes |= dropped_counts(*dropped)
+    return SpanFields(
+        trace_id=span.trace_id,
+        span_id=span.span_id,
+        parent_id=span.parent_span_id,
+        trace_state=span.trace_state,
+        flags=span.flags,
+        name=span.name,
+        kind=span.kind,
+        start_time=span.start_time_unix_nano,
+        end_time=span.end_time_unix_nano,
+        attributes=attributes,
+        events=[
+            Event(event.name, bounded(_attributes(event.attributes))[0], event.time_unix_nano)
+            for event in span.events[:events]
+        ],
+        links=_links(span.links[:links]),
+        status_code=span.status.code,
+        status_message=span.status.message,
+        size=span.ByteSize(),
+    )
+
+
+def _links(said: Iterable[Span.Link]) -> list[Link]:
+    links = (
+        link_to(
+            link.trace_id, link.span_id, link.trace_state, bounded(_attributes(link.attributes))[0]
+        )
+        for link in said
+    )
+    return [link for link in links if link is not None]
+
+
+def _shared_resource(holder: ResourceSpans | ResourceLogs, shared: Shared) -> Resource:
+    said, schema_url = holder.resource, holder.schema_url
+    key = b"R" + said.SerializeToString() + schema_url.encode()
+    return shared.get(key, partial(_resource, said, schema_url))
+
+
+def _resource(said: ProtoResource, schema_url: str) -> Resource:
+    return resource_of(_attributes(said.attributes), schema_url)
+
+
+def _scope(said: ProtoScope, schema_url: str) -> Scope:
+    return Scope.of(said.name, said.version, schema_url, _attributes(said.attributes))
+
+
+def _attributes(pairs: Iterable[KeyValue]) -> dict[str, Any]:
+    attributes: dict[str, Any] = {}
+    for pair in pairs:
+        said = pair.value
+        kind = said.WhichOneof("value")
+        if kind in _SCALARS:
+            attributes[pair.key] = getattr(said, kind)
+        elif kind is not None:
+            attributes[pair.key] = attribute(_value(said, 0))
+    return attributes
+
+
+def _value(said: AnyValue, depth: int) -> Any:
+    if depth > MAX_DEPTH:
+        raise MalformedError(f"a value is nested deeper than {MAX_DEPTH} levels")
+    kind = said.WhichOneof("value")
+    if kind is None:
+        return None
+    if kind == "array_value":
+        return [_value(item, depth + 1) for item in said.array_value.values]
+    if kind == "kvlist_value":
+        return {pair.key: _value(pair.value, depth + 1) for pair in said.kvlist_value.values}
+    if kind == "bytes_value":
+        return base64.b64encode(said.bytes_value).decode()
+    return getattr(said, kind) if kind in _SCALARS else None

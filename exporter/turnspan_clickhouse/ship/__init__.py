@@ -1,0 +1,1 @@
+"""Shipping: segments of the spool into a store, each once."""

@@ -1,0 +1,1 @@
+"""Stores: the embedded engine and the server behind one interface, and their schema."""

@@ -1,0 +1,69 @@
+"""Opening a store: the embedded engine, or a connection to a server."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from turnspan_clickhouse.store.client import Store, close_pool, importing, make_client
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.embedded import open_embedded
+from turnspan_clickhouse.store.server_answers import checked, translated_errors
+
+_CONNECT_SECONDS, _ANSWER_SECONDS = 5, 60
+"""How long a server may take to accept a connection, and to answer."""
+
+
+def open_store(dsn: Dsn, *, wait: float = 10.0) -> Store:
+    """Open the store a DSN names; creates an embedded store that is not there.
+
+    ``wait`` is how many seconds to wait for another process to release the embedded store.
+
+    Raises:
+        StoreBusyError: another process kept the embedded store.
+        StoreUnavailableError: the server does not answer.
+        StoreError: chdb is not installed, or the server refused the user.
+    """
+    if not dsn.embedded:
+        return _open_server(dsn)
+    return open_embedded(dsn, wait)
+
+
+def _open_server(dsn: Dsn) -> Store:
+    pool = _pool(dsn)
+    try:
+        client = _server_client(dsn, pool)
+    except BaseException:
+        close_pool(pool)
+        raise
+    client.database = dsn.database
+    return Store(dsn, client, pool)
+
+
+def _server_client(dsn: Dsn, pool: Any) -> Any:
+    with translated_errors(dsn):
+        return make_client(
+            pool_mgr=pool,
+            host=dsn.host,
+            port=dsn.port,
+            username=dsn.user,
+            password=dsn.password,
+            secure=dsn.secure,
+            connect_timeout=_CONNECT_SECONDS,
+            send_receive_timeout=_ANSWER_SECONDS,
+            autogenerate_session_id=False,
+            client_name="turnspan",
+        )
+
+
+def _pool(dsn: Dsn) -> Any:
+    """Connections of this store's own, whose answers are looked at (server_answers.py)."""
+    with importing:
+        from clickhouse_connect.driver import httputil
+
+    proxy = httputil.check_env_proxy("https" if dsn.secure else "http", dsn.host, dsn.port)
+    driver: Any = httputil
+    pool = driver.get_pool_manager(
+        http_proxy=None if dsn.secure else proxy, https_proxy=proxy if dsn.secure else None
+    )
+    pool.urlopen = checked(dsn, pool.urlopen)
+    return pool

@@ -1,0 +1,86 @@
+"""A connection that the engine itself keeps from changing anything: ``readonly=1``, limits before.
+
+For queries that people write. What this cannot keep out (``INTO OUTFILE``, ``file()`` as a scalar,
+``KILL``) is the business of a guard before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from turnspan_clickhouse.store.client import Result, Store
+from turnspan_clickhouse.store.embedded import engine_client
+from turnspan_clickhouse.store.server_answers import translated_errors
+
+ALLOWS_SETTINGS = 2
+"""``readonly`` that lets a query change its settings, and read files and addresses."""
+
+_READONLY = "readonly"
+
+
+class Reader:
+    """Asks one store; its settings, ``readonly`` included, hold for whatever is asked.
+
+    An embedded store gets a connection of its own. A server gets the settings with each request,
+    which needs no session: any of several replicas behind one address may answer.
+    """
+
+    def __init__(self, store: Store, settings: Mapping[str, Any], *, readonly: int = 1) -> None:
+        self._dsn = store.dsn
+        self._own = store.dsn.embedded
+        self._settings: dict[str, Any] = {}
+        settings = {**store.read_settings, **settings}
+        if self._own:
+            assert self._dsn.path is not None
+            with translated_errors(self._dsn):
+                self._client = engine_client(self._dsn, str(self._dsn.path / "engine"))
+                self._client.database = self._dsn.database
+                for name, value in {**settings, _READONLY: readonly}.items():
+                    self._client.command(f"SET {name} = '{value}'")
+        else:
+            self._client = store.client
+            self._settings = _of_user(self._client.server_settings, settings)
+            if int(self._client.server_settings[_READONLY].value) == 0:
+                self._settings[_READONLY] = readonly
+
+    def query(self, sql: str, parameters: Mapping[str, Any] | None = None) -> Result:
+        """Run a statement that answers with rows. Raises as ``Store.query``."""
+        with translated_errors(self._dsn):
+            result = self._client.query(
+                sql, parameters=dict(parameters or {}) or None, settings=self._settings
+            )
+        types = tuple(t.name for t in result.column_types)
+        return Result(tuple(result.column_names), types, result.result_rows)
+
+    def text(self, sql: str, parameters: Mapping[str, Any] | None = None) -> str:
+        """The answer as ClickHouse's tab-separated text. Raises as ``Store.query``."""
+        with translated_errors(self._dsn):
+            answer: bytes = self._client.raw_query(
+                sql, parameters=dict(parameters or {}) or None, settings=self._settings
+            )
+        return answer.decode("utf-8", "replace")
+
+    def close(self) -> None:
+        """Release the connection, where it is this reader's own."""
+        if self._own:
+            self._client.close()
+
+    def __enter__(self) -> Reader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _of_user(known: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that this user may be given: of a limit the tighter of ours and their own."""
+    given: dict[str, Any] = {}
+    for name, value in settings.items():
+        theirs = known.get(name)
+        if theirs is None or theirs.readonly:
+            continue
+        own = str(theirs.value)
+        if not (name.startswith("max_") and own.isdigit() and 0 < int(own) < value):
+            given[name] = value
+    return given

@@ -1,0 +1,319 @@
+"""The records that spans land as, in memory and without a store, for ``turnspan.testing``.
+
+That package is where tests find this: it may not import the exporter, so it loads this module by
+its name.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from opentelemetry.sdk.trace import ReadableSpan
+
+from turnspan import config
+from turnspan.content.model import as_dict, as_list
+from turnspan.testing.records import (
+    RecordedAnnotation,
+    RecordedCall,
+    RecordedMessage,
+    RecordedSpan,
+    RecordedTool,
+    RecordedTurn,
+    ToolRequest,
+)
+from turnspan.tracing.content_store import ContentStore, StartedTurn
+from turnspan_clickhouse.normalise.normaliser import Normaliser
+from turnspan_clickhouse.normalise.shared_answers import SharedAnswers
+from turnspan_clickhouse.rows.batch import Batch, Clock
+from turnspan_clickhouse.rows.native_types import Pairs
+from turnspan_clickhouse.rows.tables import (
+    Annotation,
+    Definition,
+    LlmCall,
+    Message,
+    Record,
+    SpanRow,
+    ToolCall,
+    TurnSummary,
+)
+
+R = TypeVar("R", bound=Record)
+
+
+class Rows:
+    """Normalises the spans it is given and keeps each record in its newest state.
+
+    ``content`` is the ledger in which their contents wait, and what has begun and was judged.
+    """
+
+    def __init__(
+        self,
+        content: ContentStore,
+        *,
+        settings: Callable[[], config.Settings] = config.active,
+        shared: SharedAnswers | None = None,
+    ) -> None:
+        self._content = content
+        self._normaliser = Normaliser(content, settings=settings, shared=shared)
+        self._clock = Clock()
+        self._rows: dict[tuple[Any, ...], Record] = {}
+
+    def take(self, spans: Sequence[ReadableSpan]) -> None:
+        """Add what these spans, in one batch, and the ledger tell.
+
+        Raises:
+            Exception: what the first span that could not be turned into records raised; in an
+                application it would have been counted as ``normalise_failed``.
+        """
+        batch = Batch("testing", self._clock.now())
+        ended = {span.context.span_id for span in spans if span.context is not None}
+        for fact in self._content.take_facts():
+            if not isinstance(fact, StartedTurn) or fact.span_id not in ended:
+                self._normaliser.fact(fact, batch)
+        failed = self._normaliser.spans(spans, batch)
+        self._normaliser.finish(batch)
+        for kind, rows in batch.rows.items():
+            for row in rows:
+                self._rows[kind, _identity(row)] = row
+        for error in failed:
+            raise error
+
+    def of(self, kind: type[R]) -> list[R]:
+        """The rows of a table, in the order they began."""
+        found = [row for row in self._rows.values() if isinstance(row, kind)]
+        return sorted(found, key=_began)
+
+    # -- as a test sees them ------------------
+
+    def turns(self) -> list[RecordedTurn]:
+        """The turns."""
+        return [_turn(row) for row in self.of(TurnSummary)]
+
+    def calls(self) -> list[RecordedCall]:
+        """The model calls."""
+        messages = {(row.scope, row.hash): row for row in self.of(Message)}
+        any_scope = {row.hash: row for row in messages.values()}
+        definitions = {row.hash: row for row in self.of(Definition)}
+
+        def said(row: LlmCall, hashes: list[bytes]) -> tuple[RecordedMessage, ...]:
+            found = [messages.get((row.session_id, h)) or any_scope.get(h) for h in hashes]
+            return tuple(_message(message) for message in found if message is not None)
+
+        def defined(digest: bytes) -> str:
+            found = definitions.get(digest)
+            return "" if found is None else found.body
+
+        return [
+            _call(
+                row,
+                said(row, row.input_messages),
+                said(row, row.output_messages),
+                defined(row.system_prompt),
+                defined(row.tool_definitions),
+            )
+            for row in self.of(LlmCall)
+        ]
+
+    def tools(self) -> list[RecordedTool]:
+        """The executed tools."""
+        return [_tool(row) for row in self.of(ToolCall)]
+
+    def annotations(self) -> list[RecordedAnnotation]:
+        """The judgments."""
+        return [_annotation(row) for row in self.of(Annotation)]
+
+    def spans(self) -> list[RecordedSpan]:
+        """Every span."""
+        return [_span(row) for row in self.of(SpanRow)]
+
+
+def _began(row: Record) -> int:
+    return int(getattr(row, "start_time", 0) or getattr(row, "created_at", 0))
+
+
+def _identity(row: Record) -> tuple[Any, ...]:
+    """As the tables are ordered: their engines keep the newest row of one identity."""
+    if isinstance(row, TurnSummary):
+        return (row.project, row.session_id, row.start_time, row.turn_id)
+    if isinstance(row, (LlmCall, ToolCall)):
+        return (row.project, row.session_id, row.start_time, row.span_id)
+    if isinstance(row, SpanRow):
+        return (row.project, row.trace_id, row.start_time, row.span_id)
+    if isinstance(row, Message):
+        return (row.project, row.scope, row.hash)
+    if isinstance(row, Definition):
+        return (row.project, row.hash)
+    assert isinstance(row, Annotation)
+    return (row.project, row.subject_kind, row.kind, row.subject_id, row.annotation_id)
+
+
+def _texts(given: Pairs | dict[str, str]) -> dict[str, str]:
+    return given.texts() if isinstance(given, Pairs) else dict(given)
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _fields(text: str) -> dict[str, Any]:
+    return as_dict(_json(text)) or {}
+
+
+def _items(text: str) -> list[dict[str, Any]]:
+    found = [as_dict(item) for item in as_list(_json(text)) or []]
+    return [item for item in found if item is not None]
+
+
+def _message(row: Message) -> RecordedMessage:
+    parts = _items(row.parts)
+    texts: list[str] = []
+    for part in parts:
+        if part.get("type") == "text":
+            texts.append(str(part.get("content", "")))
+        elif part.get("type") == "tool_call_response":
+            result = part.get("response", part.get("result", ""))
+            texts.append(result if isinstance(result, str) else json.dumps(result))
+    return RecordedMessage(row.role, "".join(texts), tuple(parts), row.name)
+
+
+def _call(
+    row: LlmCall,
+    messages: tuple[RecordedMessage, ...],
+    reply: tuple[RecordedMessage, ...],
+    system_prompt: str,
+    tools: str,
+) -> RecordedCall:
+    requests = [
+        ToolRequest(str(asked.get("name", "")), asked.get("arguments"), str(asked.get("id") or ""))
+        for asked in _items(row.tool_calls)
+    ]
+    return RecordedCall(
+        id=row.span_id,
+        trace_id=row.trace_id,
+        turn_id=row.turn_id,
+        session_id=row.session_id,
+        round=row.round,
+        provider=row.provider,
+        operation=row.operation,
+        model=row.request_model,
+        response_model=row.response_model,
+        response_id=row.response_id,
+        system_prompt=system_prompt,
+        messages=messages,
+        reply=reply,
+        text=row.response_text,
+        thoughts=row.response_thoughts,
+        tool_requests=tuple(requests),
+        tools_offered=tuple(str(tool.get("name", "")) for tool in _items(tools)),
+        parameters=_fields(row.request_parameters),
+        finish_reasons=tuple(row.finish_reasons),
+        input_tokens=row.input_tokens,
+        output_tokens=row.output_tokens,
+        cache_read_tokens=row.cache_read_tokens,
+        cache_write_tokens=row.cache_write_tokens,
+        reasoning_tokens=row.reasoning_tokens,
+        cost_usd=row.cost_usd,
+        stream=row.stream,
+        stream_outcome=row.stream_outcome,
+        error_type=row.error_type,
+        error_message=row.error_message,
+        agent_name=row.agent_name,
+        start_time=row.start_time,
+        duration=row.duration,
+        attributes=_texts(row.attributes),
+        row=row,
+    )
+
+
+def _tool(row: ToolCall) -> RecordedTool:
+    return RecordedTool(
+        id=row.span_id,
+        trace_id=row.trace_id,
+        turn_id=row.turn_id,
+        session_id=row.session_id,
+        round=row.round,
+        name=row.name,
+        call_id=row.call_id,
+        arguments=_json(row.arguments),
+        result=_json(row.result),
+        failed=row.failed,
+        error_type=row.error_type,
+        error_message=row.error_message,
+        agent_name=row.agent_name,
+        start_time=row.start_time,
+        duration=row.duration,
+        attributes=_texts(row.attributes),
+        row=row,
+    )
+
+
+def _turn(row: TurnSummary) -> RecordedTurn:
+    return RecordedTurn(
+        id=row.turn_id,
+        trace_id=row.trace_id,
+        parent_id=row.parent_turn_id,
+        session_id=row.session_id,
+        user_id=row.user_id,
+        agent_name=row.agent_name,
+        agent_version=row.agent_version,
+        status=row.status,
+        user_message=row.user_message,
+        text=row.response_text,
+        stop_reason=row.stop_reason,
+        stop_detail=row.stop_detail,
+        rounds=row.rounds,
+        calls=row.llm_call_count,
+        tools=row.tool_call_count,
+        failed_tools=row.tool_error_count,
+        intent=row.turn_intent,
+        input_tokens=row.input_tokens,
+        output_tokens=row.output_tokens,
+        cost_usd=row.cost_usd,
+        models=tuple(row.models),
+        error_type=row.error_type,
+        error_message=row.error_message,
+        start_time=row.start_time,
+        duration=row.duration,
+        attributes=_texts(row.attributes),
+        row=row,
+    )
+
+
+def _annotation(row: Annotation) -> RecordedAnnotation:
+    return RecordedAnnotation(
+        id=row.annotation_id,
+        subject_kind=row.subject_kind,
+        subject_id=row.subject_id,
+        kind=row.kind,
+        outcome=row.outcome,
+        training_flag=row.training_flag,
+        score=row.score,
+        comment=row.comment,
+        directive=row.directive,
+        chosen_id=row.chosen_id,
+        rejected_id=row.rejected_id,
+        author=row.author,
+        created_at=row.created_at,
+        row=row,
+    )
+
+
+def _span(row: SpanRow) -> RecordedSpan:
+    return RecordedSpan(
+        id=row.span_id,
+        trace_id=row.trace_id,
+        parent_id=row.parent_span_id,
+        name=row.name,
+        kind=row.kind,
+        status=row.status_code,
+        scope=row.scope_name,
+        attributes=_texts(row.attributes),
+        start_time=row.start_time,
+        duration=row.duration,
+        row=row,
+    )

@@ -1,0 +1,282 @@
+"""``turnspan.annotate`` and ``turnspan.evaluation``: what became of an answer, and what a person, a
+judge or a test thought of it."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from hashlib import blake2b
+from typing import Any, Final
+
+from opentelemetry import trace
+from opentelemetry.context import Context
+from opentelemetry.trace import NonRecordingSpan, Span, SpanContext, set_span_in_context
+
+from turnspan import config, semconv
+from turnspan.runtime.guard import guard
+from turnspan.tracing.content_store import Judgment
+from turnspan.tracing.context import active_turn
+from turnspan.tracing.state import current
+from turnspan.turn.turn import Turn
+
+OUTCOMES: Final = ("pending", "used", "modified", "rejected")
+"""What became of an answer (docs/turns.md)."""
+
+SUBJECTS: Final = ("turn", "call", "tool", "span", "session", "artifact", "attempt")
+"""What can be judged."""
+
+Subject = Turn | Span | SpanContext | str
+
+
+def annotate(
+    subject: Subject | None = None,
+    *,
+    kind: str | None = None,
+    outcome: str | None = None,
+    training_flag: int | None = None,
+    score: float | None = None,
+    comment: str | None = None,
+    directive: str | None = None,
+    preferred_over: str | None = None,
+    author: str = "",
+    id: str = "",
+) -> bool:
+    """Record judgments of a turn, a call or anything else with an id. Never raises.
+
+    They are records of their own, appended and joined by id: it makes no difference whether they
+    come while the turn is running, after it landed, from another process, or before anything of it
+    is known. The same judgment sent twice is stored once; the newest of each kind holds.
+
+    Args:
+        subject: the turn (or its id as text), a span or its context; else the current turn, or
+            outside of turns the current span.
+        kind: what the id is of: ``turn``, ``call``, ``tool``, ``span``, ``session``, ``artifact``
+            or ``attempt``. Of an id as text it is else a turn, of a span what its operation says.
+        outcome: ``pending``, ``used``, ``modified`` or ``rejected``.
+        training_flag: 1 a good candidate for training, -1 to be left out, 0 neither.
+        score: a number; 1 to 10 where people judge.
+        comment: anything.
+        directive: what is to be done differently.
+        preferred_over: the id of the same kind of thing that this one was chosen over.
+        author: who judged.
+        id: your own id of this judgment; sent again with it, a judgment replaces itself.
+
+    Returns:
+        Whether it was taken. ``False`` has one of these reasons: this process makes no records
+        (``configure`` was not called, or Turnspan is off); there is no judgment or no subject; or
+        an argument is not what it must be, which is logged and counted as an internal error.
+    """
+    with guard("annotate"):
+        if not config.active().enabled or not current().content.active:
+            return False
+        found = _subject(subject, kind)
+        if found is None:
+            return False
+        said = Judgment(
+            resource=_resource(subject),
+            subject_kind=found[0],
+            subject_id=found[1],
+            author=str(author),
+            source="annotate",
+            created_at=time.time_ns(),
+        )
+        each = judged(said, outcome, training_flag, score, comment, directive, preferred_over, id)
+        for one in each:
+            current().content.tell(one)
+        return bool(each)
+    return False
+
+
+def evaluation(
+    name: str,
+    *,
+    score: float | None = None,
+    label: str | None = None,
+    explanation: str | None = None,
+    response_id: str | None = None,
+    error_type: str | None = None,
+    span: Span | SpanContext | None = None,
+) -> None:
+    """Emit a ``gen_ai.evaluation.result`` event, and record the judgment. Never raises.
+
+    The record is one of ``annotation``, of the kind ``evaluation:<name>``. The event goes to the
+    LoggerProvider given to ``configure``, or else the global one, and belongs to
+    ``span`` (a span or its context, so that an answer can be judged long after), or else to the
+    current span.
+
+    Args:
+        name: the metric that was evaluated, such as ``"relevance"``.
+        score: what it came to, as a number.
+        label: what it came to, as a word, such as ``"pass"``.
+        explanation: why.
+        response_id: the provider's id of the judged response, where the span is not known.
+        error_type: why there is no score or label, where the evaluation itself failed.
+        span: what was judged.
+    """
+    with guard("evaluation"):
+        # The masks: loaded with the first text that needs them.
+        from turnspan.redaction.redactor import Redactor
+        from turnspan.tracing import events
+
+        settings = config.active()
+        if not settings.enabled:
+            return
+        number = None if score is None else float(score)
+        _tell_evaluation(span, str(name), number, label, explanation)
+        if events.logger() is None:
+            return
+        redactor = Redactor(settings)
+        attributes: dict[str, Any] = {semconv.EVALUATION_NAME: str(name)}
+        if number is not None:
+            attributes[semconv.EVALUATION_SCORE_VALUE] = number
+        for key, text in (
+            (semconv.EVALUATION_SCORE_LABEL, label),
+            (semconv.EVALUATION_EXPLANATION, explanation),
+            (semconv.RESPONSE_ID, response_id),
+            (semconv.ERROR_TYPE, error_type),
+        ):
+            if text:
+                attributes[key] = redactor.text(str(text), f"attribute:{key}")
+        events.emit(semconv.EVENT_EVALUATION, attributes, _context(span))
+
+
+def _tell_evaluation(
+    span: Span | SpanContext | None,
+    name: str,
+    score: float | None,
+    label: str | None,
+    explanation: str | None,
+) -> None:
+    """Record an evaluation: of the kind ``evaluation:<name>``, the label as its outcome."""
+    content = current().content
+    if not content.active:
+        return
+    found = _subject(span, None)
+    if found is None:
+        return
+    content.tell(
+        evaluated(
+            _resource(span),
+            found,
+            name,
+            None if score is None else float(score),
+            str(label or ""),
+            str(explanation or ""),
+            time.time_ns(),
+        )
+    )
+
+
+def evaluated(
+    resource: Any,
+    subject: tuple[str, str],
+    name: str,
+    score: float | None,
+    label: str,
+    explanation: str,
+    created_at: int,
+) -> Judgment:
+    """The judgment that an evaluation of a subject, a kind and an id, is; said twice it is one."""
+    said = Judgment(
+        resource=resource,
+        subject_kind=subject[0],
+        subject_id=subject[1],
+        kind=f"evaluation:{name}",
+        score=score,
+        outcome=label,
+        comment=explanation,
+        source="evaluation",
+        created_at=created_at,
+    )
+    return replace(said, annotation_id=_digest(said))
+
+
+def judged(
+    said: Judgment,
+    outcome: str | None = None,
+    training_flag: int | None = None,
+    score: float | None = None,
+    comment: str | None = None,
+    directive: str | None = None,
+    preferred_over: str | None = None,
+    id: str = "",
+) -> list[Judgment]:
+    """A judgment of each kind that is given (see ``annotate``).
+
+    Raises:
+        ValueError: one of them is not what it must be; the message says what.
+    """
+    each: list[Judgment] = []
+    if outcome is not None:
+        if outcome not in OUTCOMES:
+            raise ValueError(f"outcome is one of {', '.join(OUTCOMES)}: not {outcome!r}")
+        each.append(replace(said, kind="outcome", outcome=outcome))
+    if training_flag is not None:
+        if training_flag not in (-1, 0, 1):
+            raise ValueError(f"training_flag is 1 (good), 0 or -1 (exclude): not {training_flag!r}")
+        each.append(replace(said, kind="training_flag", training_flag=int(training_flag)))
+    if score is not None:
+        if not math.isfinite(float(score)):
+            raise ValueError(f"score is a finite number: not {score!r}")
+        each.append(replace(said, kind="score", score=float(score)))
+    if comment:
+        each.append(replace(said, kind="comment", comment=str(comment)))
+    if directive:
+        each.append(replace(said, kind="directive", directive=str(directive)))
+    if preferred_over:
+        chosen, rejected = said.subject_id, str(preferred_over)
+        each.append(replace(said, kind="preference", chosen_id=chosen, rejected_id=rejected))
+    return [replace(one, annotation_id=str(id or _digest(one))) for one in each]
+
+
+def _digest(said: Judgment) -> str:
+    values = (
+        *(said.kind, said.outcome, said.training_flag, said.score, said.comment),
+        *(said.chosen_id, said.rejected_id, said.directive, said.author),
+    )
+    return blake2b(repr(values).encode(errors="replace"), digest_size=16).hexdigest()
+
+
+def _subject(subject: Subject | None, kind: str | None) -> tuple[str, str] | None:
+    if kind is not None and kind not in SUBJECTS:
+        raise ValueError(f"kind is one of {', '.join(SUBJECTS)}: not {kind!r}")
+    if subject is None:
+        subject = active_turn() or trace.get_current_span()
+    if isinstance(subject, str):
+        return (kind or "turn", subject) if subject else None
+    if isinstance(subject, Turn):
+        return ("turn", subject.id) if subject.id else None
+    context = subject if isinstance(subject, SpanContext) else subject.get_span_context()
+    if not context.is_valid:
+        return None
+    return kind or subject_kind(
+        getattr(subject, "attributes", None) or {}
+    ), f"{context.span_id:016x}"
+
+
+_KINDS: Final = {semconv.OP_INVOKE_AGENT: "turn", semconv.OP_EXECUTE_TOOL: "tool"}
+
+
+def subject_kind(attributes: Mapping[str, Any]) -> str:
+    """What is judged where a span of these attributes is."""
+    operation = str(attributes.get(semconv.OPERATION_NAME))
+    if operation in semconv.INFERENCE_OPERATIONS:
+        return "call"
+    return _KINDS.get(operation, "span")
+
+
+def _resource(subject: Subject | None) -> Any:
+    """The resource that says whose record it is: the span's, else that of this process."""
+    for holder in (subject, trace.get_current_span(), current().decorators):
+        resource = getattr(holder, "resource", None)
+        if resource is not None:
+            return resource.attributes
+    return {}
+
+
+def _context(span: Span | SpanContext | None) -> Context | None:
+    if span is None:
+        return None
+    return set_span_in_context(NonRecordingSpan(span) if isinstance(span, SpanContext) else span)

@@ -1,0 +1,1 @@
+"""How each provider's API writes messages: to the GenAI conventions' schema, and back."""

@@ -1,0 +1,227 @@
+"""From what a provider was sent and said to the GenAI message schema.
+
+Runs on the worker thread, after the call. Nothing here raises: what is of an unknown shape becomes
+a generic part that keeps the provider's value, and a converter's own failure is counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, Final, cast
+
+from turnspan.content.json_codec import BARE, LAYOUT
+from turnspan.content.media import reduce_bytes
+from turnspan.content.model import (
+    REASONING,
+    REFUSAL,
+    TEXT,
+    TOOL_CALL,
+    Conversation,
+    Message,
+    Part,
+    RequestParts,
+    as_dict,
+    as_list,
+    unknown_part,
+)
+from turnspan.content.text_message import thawed
+from turnspan.dialects import (
+    anthropic_messages,
+    gemini,
+    gemini_embeddings,
+    genai,
+    openai_chat,
+    openai_completions,
+    openai_embeddings,
+    openai_responses,
+)
+from turnspan.runtime.guard import errors
+
+__all__ = [
+    "Conversation",
+    "Dialect",
+    "Message",
+    "Part",
+    "RequestParts",
+    "convert",
+    "convert_message",
+    "dialect_of",
+    "join_request",
+    "output_messages",
+    "split_request",
+    "tool_definitions",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """One provider API's way of writing requests, messages and replies."""
+
+    name: str
+    split_request: Callable[[dict[str, Any]], RequestParts]
+    join_request: Callable[[RequestParts], dict[str, Any]]
+    system_parts: Callable[[Any, list[Message]], list[Part]]
+    tool_definitions: Callable[[Any], list[dict[str, Any]]]
+    output_messages: Callable[[Any], tuple[list[Any], list[str]]]
+    to_message: Callable[[Any, str], Message]
+    from_message: Callable[[str, str, list[Part]], Any]
+    is_exact: Callable[[dict[str, Any]], bool]
+    """Whether a message is surely rebuilt byte for byte; nobody need try it then."""
+
+
+def _dialect(module: ModuleType) -> Dialect:
+    return Dialect(
+        module.NAME,
+        module.split_request,
+        module.join_request,
+        module.system_parts,
+        module.tool_definitions,
+        module.output_messages,
+        module.to_message,
+        module.from_message,
+        getattr(module, "is_exact", _never),
+    )
+
+
+def _never(raw: dict[str, Any]) -> bool:
+    return False
+
+
+_DIALECTS: Final[Mapping[str, Dialect]] = {
+    module.NAME: _dialect(module)
+    for module in (
+        openai_chat,
+        openai_responses,
+        openai_completions,
+        openai_embeddings,
+        anthropic_messages,
+        gemini,
+        gemini_embeddings,
+        genai,
+    )
+}
+
+
+def dialect_of(name: str) -> Dialect:
+    """The dialect of this name; an unknown name is read as the GenAI schema."""
+    return _DIALECTS.get(name) or _DIALECTS[genai.NAME]
+
+
+def split_request(dialect: str, request: Any) -> RequestParts:
+    """Take a request apart into system, messages, tools and all other parameters."""
+    fields = as_dict(request)  # the splitters make their own copy
+    if fields is None:
+        if not isinstance(request, Mapping):
+            return RequestParts(None, [], None, {} if request is None else {"request": request})
+        fields = dict(cast("Mapping[str, Any]", request))
+    return dialect_of(dialect).split_request(fields)
+
+
+def join_request(dialect: str, parts: RequestParts) -> dict[str, Any]:
+    """Put together the request that ``split_request`` took apart (up to the order of its keys)."""
+    return dialect_of(dialect).join_request(parts)
+
+
+def convert_message(
+    dialect: str, raw: Any, *, default_role: str = "user", keep_bytes: bool = False
+) -> Message:
+    """One provider's message in the GenAI schema.
+
+    ``default_role`` stands where the message names none. Embedded images and files are replaced by
+    hash, size and type unless ``keep_bytes``.
+    """
+    try:
+        raw = thawed(raw)
+        reduced = raw if keep_bytes else reduce_bytes(raw)
+        if isinstance(reduced, str):
+            part: Part = {"type": TEXT, "content": reduced, LAYOUT: BARE}
+            return {"role": default_role, "parts": [part]}
+        return dialect_of(dialect).to_message(reduced, default_role)
+    except BaseException as error:  # noqa: BLE001  a message of any shape must land
+        errors.record(f"convert_message ({dialect})", error)
+        return {"role": default_role, "parts": [unknown_part(raw)]}
+
+
+def output_messages(dialect: str, response: Any) -> tuple[list[Any], list[str]]:
+    """A response's messages as their provider wrote them, and the finish reasons."""
+    try:
+        return dialect_of(dialect).output_messages(response)
+    except BaseException as error:  # noqa: BLE001  a response of any shape must land
+        errors.record(f"output_messages ({dialect})", error)
+        return [response], []
+
+
+def tool_definitions(dialect: str, raw_tools: Any) -> list[dict[str, Any]]:
+    """GenAI tool definitions of a request's tools."""
+    try:
+        return dialect_of(dialect).tool_definitions(raw_tools)
+    except BaseException as error:  # noqa: BLE001  tools of any shape must land
+        errors.record(f"tool_definitions ({dialect})", error)
+        return [{"type": "unknown", "value": raw} for raw in as_list(raw_tools) or [raw_tools]]
+
+
+def system_parts(dialect: str, raw_system: Any, messages: list[Message]) -> list[Part]:
+    """The parts of the system field, or of the leading system messages."""
+    try:
+        return dialect_of(dialect).system_parts(reduce_bytes(raw_system), messages)
+    except BaseException as error:  # noqa: BLE001  a system field of any shape must land
+        errors.record(f"system_parts ({dialect})", error)
+        return [unknown_part(raw_system)]
+
+
+def convert(
+    name: str, body: Mapping[str, Any], response: Any = None, *, keep_bytes: bool = False
+) -> Conversation:
+    """A model call's content in the GenAI schema, beside the provider's own form. Never raises.
+
+    ``name`` is the dialect of the request's ``body`` and of what came back (see
+    ``InferenceContent``).
+    """
+    request = split_request(name, body)
+    replies, finish_reasons = output_messages(name, response)
+    found = Conversation(request, replies, finish_reasons)
+    found.raw_input = [thawed(message) for message in request.messages_raw]
+    found.input = [convert_message(name, m, keep_bytes=keep_bytes) for m in request.messages_raw]
+    found.output = [
+        convert_message(name, m, default_role="assistant", keep_bytes=keep_bytes) for m in replies
+    ]
+    found.system = system_parts(name, request.system_raw, found.input)
+    found.tools = tool_definitions(name, request.tools_raw)
+    describe_reply(found, first_choice(name, found.output))
+    return found
+
+
+def first_choice(dialect: str, output: list[Message]) -> list[Message]:
+    """The messages of a reply's first choice: a Responses reply is one choice of many items."""
+    return output if dialect == openai_responses.NAME else output[:1]
+
+
+def describe_reply(found: Conversation, messages: list[Message]) -> None:
+    """Fill text, thoughts and tool calls of a conversation from the reply's messages."""
+    texts: list[str] = []
+    thoughts: list[str] = []
+    for message in messages:
+        for part in message["parts"]:
+            kind = part.get("type")
+            if kind == TEXT:
+                texts.append(str(part.get("content", "")))
+                if part.get("refusal"):
+                    found.refused = True
+            elif kind == REFUSAL:
+                texts.append(str(part.get("content") or part.get("refusal") or ""))
+                found.refused = True
+            elif kind == REASONING:
+                thoughts.append(str(part.get("content", "")))
+            elif kind == TOOL_CALL:
+                found.tool_calls.append(
+                    {
+                        "id": part.get("id", ""),
+                        "name": part.get("name", ""),
+                        "arguments": part.get("arguments"),
+                    }
+                )
+    found.response_text = texts[0] if len(texts) == 1 else "".join(texts)
+    if thoughts:
+        found.response_thoughts = "\n".join([thought for thought in thoughts if thought])

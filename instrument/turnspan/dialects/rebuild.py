@@ -1,0 +1,91 @@
+"""From the GenAI schema back to the provider's own JSON, byte for byte, and what that needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from turnspan.content.json_codec import BARE, LAYOUT
+from turnspan.content.media import reduce_bytes
+from turnspan.content.model import Message, Part, as_dict, dumps, dumps_text
+from turnspan.dialects.convert import convert_message, dialect_of
+from turnspan.runtime.value_exceptions import delivered
+
+
+@dataclass(frozen=True, slots=True)
+class SealedMessage:
+    """A message as its record keeps it; ``parts`` is JSON, ``source`` see ``source_if_needed``."""
+
+    role: str
+    name: str
+    parts: str
+    source: str
+
+
+def rebuild_message(dialect: str, role: str, name: str, parts: list[Part]) -> Any:
+    """The provider's message of these parts, exact where the record has no ``source``.
+
+    Embedded files come back as ``sha256:<hex>;size=<bytes>`` in the place of their base64 text.
+
+    Raises:
+        LookupError, TypeError, ValueError: the parts are not of a message of this dialect.
+    """
+    if len(parts) == 1 and parts[0].get(LAYOUT) == BARE:
+        return parts[0]["content"]
+    return dialect_of(dialect).from_message(role, name, parts)
+
+
+def rebuild_record(dialect: str, role: str, name: str, parts: str, source: str) -> Any:
+    """The provider's message of a ``message`` record (its columns as they are)."""
+    if source:
+        return orjson.loads(source)
+    return rebuild_message(dialect, role, name, orjson.loads(parts))
+
+
+def source_if_needed(dialect: str, raw: Any, message: Message, *, keep_bytes: bool = False) -> str:
+    """``''`` if the message can be rebuilt byte for byte, else the provider's JSON of it.
+
+    Where embedded files are reduced to their hashes, they are so in the returned JSON too, and it
+    is that JSON which is compared. Never raises.
+    """
+    return _source(dialect, dumps(raw if keep_bytes else reduce_bytes(raw)), message)
+
+
+def convert_sealed(
+    dialect: str,
+    raw: Any,
+    *,
+    default_role: str = "user",
+    keep_bytes: bool = False,
+) -> tuple[Message, str]:
+    """``convert_message`` and ``source_if_needed`` in one. Never raises."""
+    reduced = raw if keep_bytes else reduce_bytes(raw)
+    message = convert_message(dialect, reduced, default_role=default_role, keep_bytes=True)
+    fields = as_dict(reduced)
+    if fields is not None and dialect_of(dialect).is_exact(fields):
+        return message, ""
+    return message, _source(dialect, dumps(reduced), message)
+
+
+def _source(dialect: str, written: bytes, message: Message) -> str:
+    try:
+        rebuilt = rebuild_message(
+            dialect, message["role"], message.get("name", ""), message["parts"]
+        )
+    except BaseException as error:
+        if delivered(error):
+            raise
+        return written.decode()
+    return "" if dumps(rebuilt) == written else written.decode()
+
+
+def seal_message(
+    dialect: str, raw: Any, *, default_role: str = "user", keep_bytes: bool = False
+) -> SealedMessage:
+    """Everything that a ``message`` record keeps of a provider's message. Never raises."""
+    message, source = convert_sealed(dialect, raw, default_role=default_role, keep_bytes=keep_bytes)
+    return SealedMessage(
+        message["role"], message.get("name", ""), dumps_text(message["parts"]), source
+    )

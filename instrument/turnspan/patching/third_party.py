@@ -1,0 +1,308 @@
+"""Instrumentations of other packages: which are installed, which of them to enable.
+
+One table of GenAI libraries and one of the families of packages that instrument them. A library is
+instrumented once: ours goes before all others, then the families in the order of their table. A
+package is loaded when the application imports its library, so enabling costs nothing for what an
+application does not use.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from importlib import metadata, util
+from typing import TYPE_CHECKING, Any, Final
+
+from turnspan.runtime.guard import guard, logger
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import TracerProvider
+
+GROUP: Final = "opentelemetry_instrumentor"
+DISABLED: Final = "OTEL_PYTHON_DISABLED_INSTRUMENTATIONS"
+OURS: Final = "turnspan"
+
+LIBRARIES: Final = {
+    "agno": "agno",
+    "alephalpha": "aleph_alpha_client",
+    "anthropic": "anthropic",
+    "autogen": "autogen",
+    "autogen_agentchat": "autogen_agentchat",
+    "bedrock": "boto3",
+    "beeai": "beeai_framework",
+    "chromadb": "chromadb",
+    "claude_agent_sdk": "claude_agent_sdk",
+    "cohere": "cohere",
+    "crewai": "crewai",
+    "dspy": "dspy",
+    "google_adk": "google.adk",
+    "google_genai": "google.genai",
+    "google_generativeai": "google.generativeai",
+    "groq": "groq",
+    "guardrails": "guardrails",
+    "haystack": "haystack",
+    "instructor": "instructor",
+    "lancedb": "lancedb",
+    "langchain": "langchain_core",
+    "litellm": "litellm",
+    "llama_index": "llama_index",
+    "marqo": "marqo",
+    "mcp": "mcp",
+    "milvus": "pymilvus",
+    "mistralai": "mistralai",
+    "ollama": "ollama",
+    "openai": "openai",
+    "openai_agents": "agents",
+    "pinecone": "pinecone",
+    "portkey": "portkey_ai",
+    "pydantic_ai": "pydantic_ai",
+    "qdrant": "qdrant_client",
+    "replicate": "replicate",
+    "sagemaker": "boto3",
+    "smolagents": "smolagents",
+    "strands": "strands",
+    "together": "together",
+    "transformers": "transformers",
+    "vertexai": "vertexai",
+    "voyageai": "voyageai",
+    "watsonx": "ibm_watsonx_ai",
+    "weaviate": "weaviate",
+    "writer": "writerai",
+}
+"""GenAI libraries by the name that their instrumentations give them: the module to wait for."""
+
+_ALIASES: Final = {
+    "llamaindex": "llama_index",
+    "google_gen_ai": "google_genai",
+    "googlegenai": "google_genai",
+    "mistral": "mistralai",
+    "openai_v2": "openai",
+    "openai_agents_v2": "openai_agents",
+    "strands_agents": "strands",
+    "vertex_ai": "vertexai",
+    "weaviate_client": "weaviate",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Packages of one maker."""
+
+    name: str
+    distributions: re.Pattern[str]
+    """What their distributions are called; the group is the library."""
+    any_library: bool
+    """Whether all of them are about GenAI; else those of ``LIBRARIES`` are."""
+
+
+FAMILIES: Final = (
+    Family(
+        "OpenTelemetry",
+        re.compile(
+            r"opentelemetry-instrumentation-"
+            r"(?:genai-(?P<new>.+)|(?P<old>google-genai|openai-v2|openai-agents-v2))"
+        ),
+        True,
+    ),
+    Family("OpenInference", re.compile(r"openinference-instrumentation-(?P<new>.+)"), True),
+    Family("OpenLLMetry", re.compile(r"opentelemetry-instrumentation-(?P<new>.+)"), False),
+)
+"""In the order of preference."""
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """One installed instrumentation of a GenAI library."""
+
+    library: str
+    family: str
+    distribution: str
+    version: str
+    entry: metadata.EntryPoint
+
+    @property
+    def module(self) -> str:
+        """The module of its library."""
+        return LIBRARIES.get(self.library, self.library)
+
+
+@dataclass(slots=True)
+class Choice:
+    """A package and why it is not enabled; empty where it is to be."""
+
+    package: Package
+    reason: str = ""
+
+
+def packages() -> list[Package]:
+    """The installed instrumentations of GenAI libraries but ours, in the order of preference."""
+    found: list[tuple[int, str, Package]] = []
+    for entry in metadata.entry_points(group=GROUP):
+        name = distribution_of(entry)
+        if entry.dist is None or entry.name.startswith(f"{OURS}_"):
+            continue
+        for place, family in enumerate(FAMILIES):
+            library = _library(family, name)
+            if library:
+                package = Package(library, family.name, name, entry.dist.version, entry)
+                found.append((place, name, package))
+                break
+    return [package for _, _, package in sorted(found, key=lambda item: item[:2])]
+
+
+def distribution_of(entry: metadata.EntryPoint) -> str:
+    """The normal form of the name of an entry point's distribution; empty where it is unknown."""
+    return "" if entry.dist is None else re.sub(r"[-_.]+", "-", entry.dist.name).lower()
+
+
+def _library(family: Family, distribution: str) -> str:
+    matched = family.distributions.fullmatch(distribution)
+    if matched is None:
+        return ""
+    called = next(group for group in matched.groups() if group).replace("-", "_")
+    library = _ALIASES.get(called, called)
+    return library if family.any_library or library in LIBRARIES else ""
+
+
+def disabled(environ: Collection[str] | None = None) -> frozenset[str]:
+    """The entry points that OTEL_PYTHON_DISABLED_INSTRUMENTATIONS names; ``*`` is all of them."""
+    text = os.environ.get(DISABLED, "") if environ is None else ",".join(environ)
+    return frozenset(name.strip() for name in text.split(",") if name.strip())
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the caller (``only``, ``exclude``) and the environment want instrumented.
+
+    A name is a library (``langchain``), a distribution (``openinference-instrumentation-openai``)
+    or an entry point (``turnspan_openai``).
+    """
+
+    only: frozenset[str] | None
+    exclude: frozenset[str]
+    disabled: frozenset[str]
+
+    @classmethod
+    def of(cls, only: Iterable[str] | None, exclude: Iterable[str], off: frozenset[str]) -> Wanted:
+        """With the names written in any way (dashes or underscores)."""
+        chosen = None if only is None else frozenset(map(_plain, only))
+        return cls(chosen, frozenset(map(_plain, exclude)), off)
+
+    def refused(self, library: str, distribution: str, entry: str) -> str:
+        """Why it is not wanted; empty if it is."""
+        if entry in self.disabled or "*" in self.disabled:
+            return f"switched off by {DISABLED}"
+        names = {_plain(library), _plain(distribution)}
+        if distribution == OURS:
+            names.add(_plain(entry))
+        if names & self.exclude:
+            return "excluded"
+        if self.only is not None and not names & self.only:
+            return "not among those asked for"
+        return ""
+
+
+def _plain(name: str) -> str:
+    return name.strip().lower().replace("-", "_").replace(".", "_")
+
+
+def choose(found: Iterable[Package], taken: Collection[str], wanted: Wanted) -> list[Choice]:
+    """Which packages to enable: one a library, none of those that are ``taken`` already."""
+    owners = dict.fromkeys(taken, OURS)
+    choices: list[Choice] = []
+    for package in found:
+        reason = wanted.refused(package.library, package.distribution, package.entry.name)
+        owner = owners.get(package.library)
+        if not reason and owner is not None:
+            reason = f"{owner} records this library already"
+        if not reason and util.find_spec(package.module.partition(".")[0]) is None:
+            reason = f"{package.library} is not installed"
+        if not reason:
+            reason = _conflict(package)
+        if not reason:
+            owners[package.library] = package.distribution
+        choices.append(Choice(package, reason))
+    return choices
+
+
+def _conflict(package: Package) -> str:
+    from opentelemetry.instrumentation.dependencies import get_dist_dependency_conflicts
+
+    dist = package.entry.dist
+    conflict = get_dist_dependency_conflicts(dist) if dist is not None else None
+    if conflict is None or (conflict.found is None and _is_there(package)):
+        return ""  # also where it lists what it does not need: what it does is asked later
+    wanted = conflict.required or ", ".join(conflict.required_any or ())
+    return f"made for {wanted}" + (f", found {conflict.found}" if conflict.found else "")
+
+
+def _is_there(package: Package) -> bool:
+    return util.find_spec(package.module.partition(".")[0]) is not None
+
+
+class Enabled:
+    """A package that was told to instrument its library, now or when it is imported."""
+
+    def __init__(self, package: Package, provider: TracerProvider | None) -> None:
+        self.package = package
+        self.provider = provider
+        self.instrumentor: Any = None
+        self.refusal = ""
+        self.active = True
+        self.was_on = False
+        """Whether the application (or opentelemetry-instrument) had enabled it before."""
+
+    def start(self) -> None:
+        """Instrument the library as soon as it is imported. Never raises."""
+        import wrapt
+
+        if self.imported or util.find_spec(self.package.module.partition(".")[0]) is None:
+            self._load(None)
+        else:
+            wrapt.register_post_import_hook(self._load, self.package.module)
+
+    @property
+    def imported(self) -> bool:
+        """Whether the application has imported the library."""
+        return self.package.module in sys.modules
+
+    def _load(self, module: Any) -> None:
+        with guard(f"instrument {self.package.distribution}"):
+            if self.instrumentor is not None or not self.active:
+                return
+            try:
+                self._instrument()
+            except Exception as error:  # noqa: BLE001  another package's bug is not ours to count
+                self.refusal = f"{type(error).__name__}: {error}"[:300]
+                logger.warning(
+                    "%s %s cannot instrument %s: %s.",
+                    self.package.distribution,
+                    self.package.version,
+                    self.package.library,
+                    self.refusal,
+                )
+
+    def _instrument(self) -> None:
+        from opentelemetry.instrumentation.dependencies import get_dependency_conflicts
+
+        instrumentor = self.package.entry.load()()
+        self.was_on = bool(getattr(instrumentor, "is_instrumented_by_opentelemetry", False))
+        if not self.was_on:
+            conflict = get_dependency_conflicts(instrumentor.instrumentation_dependencies())
+            if conflict is not None:
+                raise RuntimeError(f"it is made for {conflict.required or conflict.required_any}")
+            arguments: dict[str, Any] = {"skip_dep_check": True}
+            if self.provider is not None:
+                arguments["tracer_provider"] = self.provider
+            instrumentor.instrument(**arguments)
+        self.instrumentor = instrumentor
+
+    def stop(self) -> None:
+        """Give the library its own functions back, unless somebody else had enabled it."""
+        self.active = False
+        if self.instrumentor is not None and not self.was_on:
+            self.instrumentor.uninstrument()
+        self.instrumentor = None

@@ -1,0 +1,1 @@
+"""The ``anthropic`` SDK: messages, streams and tool runners."""

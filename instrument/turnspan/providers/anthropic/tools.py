@@ -1,0 +1,343 @@
+"""The Anthropic SDK's tool runners: each run a turn, each tool they execute a span.
+
+Since 1.x the SDK has spans of its own for both; ours take their place. A run within a turn of the
+application's belongs to that turn. Before 1.x the runner has no seam but the tool itself.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Final, cast
+
+from opentelemetry import context as otel_context
+from opentelemetry import trace
+from opentelemetry.trace import NonRecordingSpan
+
+from turnspan import config, semconv
+from turnspan.patching.patches import Patches
+from turnspan.patching.stainless import Sdk
+from turnspan.runtime.cancellation import is_abort
+from turnspan.runtime.guard import guard
+from turnspan.runtime.type_guards import is_dict, is_list
+from turnspan.tracing import recording
+from turnspan.tracing.agent_recording import TurnRecording, begin_turn
+from turnspan.tracing.context import TURN_KEY, active_turn
+from turnspan.tracing.tool_recording import ToolRecording, begin_tool, inside_tool
+from turnspan.tracing.tool_runner import RUN_KEY, ToolRun, current_run
+
+_RUN_BEGIN = guard("anthropic.tool_runner")
+_RUN_STEP = guard("anthropic.tool_runner_step")
+_RUN_END = guard("anthropic.tool_runner_end")
+_TOOL_BEGIN = guard("anthropic.tool_begin")
+_TOOL_END = guard("anthropic.tool_end")
+_TOOL_ERROR = guard("anthropic.tool_error")
+
+_RUNNER: Final = "anthropic.lib.tools._beta_runner"
+_SESSIONS: Final = "anthropic.lib.tools._beta_session_runner"
+_FUNCTIONS: Final = "anthropic.lib.tools._beta_functions"
+_TRACING: Final = "anthropic.lib._tracing"
+_LOOP: Final = (
+    "BaseToolRunner._start_tool_runner_span",
+    "as_current_span",
+    "set_tool_runner_status",
+)
+"""How a run of the loop makes its span, makes it current, and says how it went."""
+
+_Arguments = tuple[Any, ...]
+_Keywords = dict[str, Any]
+
+
+class Untraced:
+    """A client as the SDK's tracing of tools sees it: one that has no spans."""
+
+    _tracer: Final = None
+
+
+class RunnerSpan(NonRecordingSpan):
+    """Stands in for the SDK's span of a tool runner; what is told to it, our recording hears."""
+
+    def __init__(self, turn: TurnRecording) -> None:
+        super().__init__(turn.span.get_span_context())
+        self.turn: TurnRecording | None = turn
+        self.error: BaseException | None = None
+
+    def end(self, end_time: int | None = None) -> None:
+        """The runner is done, failed, or was left."""
+        with _RUN_END:
+            self._finish()
+
+    def _finish(self) -> None:
+        turn, self.turn = self.turn, None
+        error, self.error = self.error, None
+        if turn is None:
+            return
+        if error is None:
+            turn.done(None)
+        elif isinstance(error, GeneratorExit):
+            turn.abandoned()
+        else:
+            turn.failed(error)
+
+
+class Step:
+    """The runner's own code at work: our turn and span are current."""
+
+    __slots__ = ("_span", "_token")
+
+    def __init__(self, span: RunnerSpan) -> None:
+        self._span = span
+        self._token: object | None = None
+
+    def __enter__(self) -> RunnerSpan:
+        with _RUN_STEP:
+            self._make_current()
+        return self._span
+
+    def _make_current(self) -> None:
+        turn = self._span.turn
+        if turn is not None:
+            inside = otel_context.set_value(TURN_KEY, turn.turn)
+            self._token = otel_context.attach(trace.set_span_in_context(turn.span, inside))
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        with _RUN_STEP:
+            recording.detach(self._token)
+
+
+class ToolSpan:
+    """``with tool_use_span(...) as run:`` of the SDK, with our span in place of its own."""
+
+    __slots__ = ("_arguments", "_inner", "_keywords", "_result", "_run", "_token", "_wrapped")
+
+    def __init__(self, wrapped: Callable[..., Any], args: _Arguments, kwargs: _Keywords) -> None:
+        self._wrapped = wrapped
+        self._arguments = args
+        self._keywords = kwargs
+        self._run: ToolRun | None = None
+        self._token: object | None = None
+        self._inner: Any = None
+        self._result: Any = None
+
+    def __enter__(self) -> Any:
+        with _TOOL_BEGIN:
+            self._begin()
+        if self._inner is None:  # no recording: the SDK's own way
+            self._inner = self._wrapped(*self._arguments, **self._keywords)
+            return self._inner.__enter__()
+        return self._result
+
+    def _begin(self) -> None:
+        tool, given = self._arguments[1], self._keywords
+        inner = self._wrapped(Untraced(), *self._arguments[1:], **given)
+        attributes: dict[str, Any] = {}
+        if given.get("conversation_id"):
+            attributes[semconv.CONVERSATION_ID] = given["conversation_id"]
+        begun = begin_tool(
+            given["tool_name"],
+            call_id=given["tool_use_id"],
+            description=_description(tool),
+            tool_type="function",
+            arguments=given["input"],
+            attributes=attributes,
+        )
+        self._run, self._token = _enter(begun, tool)
+        self._result = inner.__enter__()
+        self._inner = inner
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> Any:
+        run, self._run = self._run, None
+        if run is not None:
+            with _TOOL_END:
+                recording.detach(self._token)
+                self._end(run, error)
+        return self._inner.__exit__(kind, error, traceback)
+
+    def _end(self, run: ToolRun, error: BaseException | None) -> None:
+        result: Any = None
+        failed = False
+        try:
+            said = self._result.result
+            if is_dict(said):
+                result = self._result.content or said.get("content")
+                failed = said.get("is_error") is True
+        finally:
+            raised, run.error = error or run.error, None
+            if error is not None or (failed and raised is not None and not is_abort(raised)):
+                run.recording.outcome = result
+                run.recording.failed(cast("BaseException", raised))
+            else:
+                run.recording.failure = (_text(result) or "failed") if failed else ""
+                run.recording.done(result)
+
+
+class ToolRunners:
+    """The wrappers for the SDK's tool runners."""
+
+    def __init__(self, sdk: Sdk) -> None:
+        self._sdk = sdk
+        self._bare = False
+        """Whether this SDK's runner has no seam around a tool but the tool's own ``call``."""
+
+    @property
+    def _enabled(self) -> bool:
+        return self._sdk.enabled and config.active().enabled
+
+    def patch(self, patches: Patches) -> None:
+        """Put the wrappers on; an SDK without tool runners, or with other ones, does without."""
+        if not patches.has(_FUNCTIONS, "BetaFunctionTool.call", "BetaAsyncFunctionTool.call"):
+            return
+        patches.wrap(_FUNCTIONS, "BetaFunctionTool.call", self.call)
+        patches.wrap(_FUNCTIONS, "BetaAsyncFunctionTool.call", self.acall)
+        self._bare = not patches.has(_RUNNER, "tool_use_span")
+        if self._bare:
+            return
+        for module in (_TRACING, _RUNNER, _SESSIONS):
+            if module in sys.modules:  # one that is imported later gets what is wrapped here
+                patches.wrap(module, "tool_use_span", self.tool_use)
+        if patches.has(_RUNNER, *_LOOP):
+            for name, wrapper in zip(_LOOP, (self.start_run, self.step, self.status), strict=True):
+                patches.wrap(_RUNNER, name, wrapper)
+
+    # -- a run
+
+    def start_run(
+        self, wrapped: Callable[..., Any], runner: Any, args: _Arguments, kwargs: _Keywords
+    ) -> Any:
+        """Around ``_start_tool_runner_span``, which gives the span of one run of the loop."""
+        with _RUN_BEGIN:
+            if self._enabled:
+                span = None if active_turn() is not None else self._begin_run(runner)
+                runner._tool_runner_span = span
+                return span
+        return wrapped(*args, **kwargs)
+
+    def _begin_run(self, runner: Any) -> RunnerSpan:
+        limit = getattr(runner, "_max_iterations", None)
+        rounds = limit if isinstance(limit, int) else None
+        return RunnerSpan(begin_turn("", "", rounds, None, {}))
+
+    def step(self, wrapped: Callable[..., Any], _: Any, args: _Arguments, kwargs: _Keywords) -> Any:
+        """Around ``as_current_span``."""
+        span = args[0] if args else None
+        return Step(span) if isinstance(span, RunnerSpan) else wrapped(*args, **kwargs)
+
+    def status(
+        self, wrapped: Callable[..., Any], _: Any, args: _Arguments, kwargs: _Keywords
+    ) -> Any:
+        """Around ``set_tool_runner_status``."""
+        span = args[0] if args else None
+        if not isinstance(span, RunnerSpan):
+            return wrapped(*args, **kwargs)
+        span.error = args[1] if len(args) > 1 else kwargs.get("error")
+        return None
+
+    # -- a tool
+
+    def tool_use(
+        self, wrapped: Callable[..., Any], _: Any, args: _Arguments, kwargs: _Keywords
+    ) -> Any:
+        """Around ``tool_use_span``."""
+        return ToolSpan(wrapped, args, kwargs) if self._enabled else wrapped(*args, **kwargs)
+
+    def call(
+        self, wrapped: Callable[..., Any], tool: Any, args: _Arguments, kwargs: _Keywords
+    ) -> Any:
+        """Around ``BetaFunctionTool.call``."""
+        run, token, own = self._called(tool, args, kwargs)
+        if run is None:
+            return wrapped(*args, **kwargs)
+        try:
+            result = wrapped(*args, **kwargs)
+        except BaseException as error:
+            _raised(run, token, own, error)
+            raise
+        _returned(run, token, own, result)
+        return result
+
+    def acall(
+        self, wrapped: Callable[..., Any], tool: Any, args: _Arguments, kwargs: _Keywords
+    ) -> Any:
+        """Around ``BetaAsyncFunctionTool.call``."""
+        return self._acall(wrapped, tool, args, kwargs)
+
+    async def _acall(
+        self, wrapped: Callable[..., Any], tool: Any, args: _Arguments, kwargs: _Keywords
+    ) -> Any:
+        run, token, own = self._called(tool, args, kwargs)
+        if run is None:
+            return await wrapped(*args, **kwargs)
+        try:
+            result = await wrapped(*args, **kwargs)
+        except BaseException as error:
+            _raised(run, token, own, error)
+            raise
+        _returned(run, token, own, result)
+        return result
+
+    def _called(
+        self, tool: Any, args: _Arguments, kwargs: _Keywords
+    ) -> tuple[ToolRun | None, object | None, bool]:
+        """The run that a call belongs to: the runner's, or one of its own where it has none."""
+        with _TOOL_BEGIN:
+            run = current_run()
+            # Outside a turn, an older runner's tools are read from the messages: not twice.
+            if run is None and self._bare and self._enabled and active_turn() is not None:
+                begun = begin_tool(
+                    tool.name,
+                    call_id="",
+                    description=_description(tool),
+                    tool_type="function",
+                    arguments=args[0] if args else kwargs.get("input"),
+                    attributes={},
+                )
+                return *_enter(begun, tool), True
+            return run, None, False
+        return None, None, False
+
+
+def _enter(begun: ToolRecording, tool: Any) -> tuple[ToolRun, object]:
+    run = ToolRun(begun, getattr(tool, "func", None))
+    inside = inside_tool(begun.tool, otel_context.get_current())
+    return run, otel_context.attach(otel_context.set_value(RUN_KEY, run, inside))
+
+
+def _raised(run: ToolRun, token: object | None, own: bool, error: BaseException) -> None:
+    with _TOOL_ERROR:
+        if own:
+            recording.detach(token)
+            run.recording.failed(error)
+        else:
+            run.error = error
+
+
+def _returned(run: ToolRun, token: object | None, own: bool, result: Any) -> None:
+    with _TOOL_END:
+        if own:
+            recording.detach(token)
+            run.recording.done(result)
+
+
+def _description(tool: Any) -> str:
+    found = getattr(tool, "description", None)
+    return found if isinstance(found, str) else ""
+
+
+def _text(content: Any) -> str:
+    """The text of a tool's result for the model."""
+    if isinstance(content, str):
+        return content
+    if not is_list(content):
+        return ""
+    return " ".join(str(block["text"]) for block in content if is_dict(block) and "text" in block)

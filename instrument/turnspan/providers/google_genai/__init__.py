@@ -1,0 +1,1 @@
+"""The ``google-genai`` SDK: content, embeddings and the functions that it calls."""

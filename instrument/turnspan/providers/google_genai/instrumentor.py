@@ -1,0 +1,244 @@
+"""Instrumentation of the ``google-genai`` SDK: Gemini by Google's API or by Vertex.
+
+Every call of ``models``, ``chats`` and ``aio`` goes through four methods of the SDK's API client,
+one request each, also where the SDK itself calls functions and asks again. So these are wrapped;
+bodies are those of the wire.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from opentelemetry.trace import Tracer
+
+from turnspan import semconv
+from turnspan.patching.instrumentor import SdkInstrumentor
+from turnspan.patching.patches import Patches
+from turnspan.patching.stainless import Sdk
+from turnspan.patching.stream import StreamRecord, afolded, folded
+from turnspan.providers.google_genai.content import GenerateContent, body_of
+from turnspan.providers.google_genai.embeddings import GeminiEmbeddings
+from turnspan.providers.google_genai.tools import AutomaticFunctions
+from turnspan.runtime.guard import errors, guard
+from turnspan.runtime.type_guards import is_dict, is_list
+from turnspan.tracing.begin_call import begin, current_call
+from turnspan.tracing.endpoint import Endpoint
+from turnspan.tracing.model_call import Call
+
+_CLIENT: Final = "google.genai._api_client"
+_OWNERS: Final = ("BaseApiClient", "ApiClient")
+"""The API client in newer and in older versions."""
+_END: Final = object()
+
+_FAILED: Final = guard("google.call_failed")
+_LEAVE: Final = guard("google.leave")
+_TRY: Final = guard("google.try")
+
+_Arguments = tuple[Any, ...]
+_Keywords = dict[str, Any]
+
+
+class GoogleSdk(Sdk):
+    """The Google GenAI SDK."""
+
+    def __init__(self, tracer: Tracer) -> None:
+        content, embeddings = GenerateContent(), GeminiEmbeddings()
+        super().__init__(
+            tracer,
+            {
+                "generateContent": content,
+                "streamGenerateContent": content,
+                "embedContent": embeddings,
+                "batchEmbedContents": embeddings,
+                "predict": embeddings,
+            },
+        )
+
+    def _begin(self, client: Any, args: _Arguments, kwargs: _Keywords) -> Call | None:
+        return self._begun(client, args, kwargs, stream=False)
+
+    def _begun(
+        self, client: Any, args: _Arguments, kwargs: _Keywords, *, stream: bool
+    ) -> Call | None:
+        if not self.enabled:
+            return None
+        path = args[1] if len(args) > 1 else kwargs["path"]
+        body = args[2] if len(args) > 2 else kwargs["request_dict"]
+        model, _, method = str(path).partition("?")[0].rpartition(":")
+        endpoint = self._endpoints.get(method)
+        if endpoint is None or not is_dict(body) or not _is_asked(endpoint, method, body):
+            return None
+        options = args[3] if len(args) > 3 else kwargs.get("http_options")
+        target = {**_target(client, options), semconv.REQUEST_MODEL: _model_of(model)}
+        if stream:
+            target[semconv.REQUEST_STREAM] = True
+        return begin(self.tracer, endpoint, target, body, stream=stream)
+
+    def _answered(self, call: Call, result: Any) -> None:
+        try:
+            call.leave()
+        finally:
+            body = body_of(result) if call.listened_to else None
+            call.close(body, body)
+
+    # -- streams: one that is made at its first step, and one that is awaited
+
+    def streamed(
+        self, wrapped: Callable[..., Any], client: Any, args: _Arguments, kwargs: _Keywords
+    ) -> Iterator[Any]:
+        """Around ``request_streamed``, a generator: nothing is sent before its first step."""
+        call: Call | None = None
+        try:
+            call = self._begun(client, args, kwargs, stream=True)
+            if call is not None:
+                call.enter()
+        except BaseException as error:  # noqa: BLE001  ours, never the caller's
+            errors.record("google.before_call", error)
+        inner: Iterator[Any] = wrapped(*args, **kwargs)
+        if call is None:
+            yield from inner
+            return
+        try:
+            first = next(inner, _END)
+        except BaseException as error:
+            with _FAILED:
+                self._failed(call, client, error)
+            raise
+        whole = _from(first, inner)
+        followed: Iterator[Any] = whole
+        try:
+            followed = folded(whole, _followed(call))
+        except BaseException as error:  # noqa: BLE001  ours, never the caller's
+            errors.record("google.call_answered", error)
+            with _LEAVE:
+                call.close(None)
+        yield from followed
+
+    def astreamed(
+        self, wrapped: Callable[..., Any], client: Any, args: _Arguments, kwargs: _Keywords
+    ) -> Any:
+        """Around ``async_request_streamed``, which gives a generator once the answer begins."""
+        return self._astreamed(wrapped, client, args, kwargs)
+
+    async def _astreamed(
+        self, wrapped: Callable[..., Any], client: Any, args: _Arguments, kwargs: _Keywords
+    ) -> AsyncIterator[Any]:
+        call: Call | None = None
+        try:
+            call = self._begun(client, args, kwargs, stream=True)
+            if call is not None:
+                call.enter()
+        except BaseException as error:  # noqa: BLE001  ours, never the caller's
+            errors.record("google.before_call", error)
+        if call is None:
+            result: AsyncIterator[Any] = await wrapped(*args, **kwargs)
+            return result
+        try:
+            result = await wrapped(*args, **kwargs)
+        except BaseException as error:
+            with _FAILED:
+                self._failed(call, client, error)
+            raise
+        try:
+            return afolded(result, _followed(call))
+        except BaseException as error:  # noqa: BLE001  ours, never the caller's
+            errors.record("google.call_answered", error)
+            with _LEAVE:
+                call.close(None)
+        return result
+
+    def sent(
+        self, wrapped: Callable[..., Any], client: Any, args: _Arguments, kwargs: _Keywords
+    ) -> Any:
+        """Around the sending of one request, which the SDK repeats when it tries again."""
+        with _TRY:
+            call = current_call()
+            if call is not None:
+                call.attempts += 1
+                call.tries = max(call.tries, call.attempts)
+        return wrapped(*args, **kwargs)
+
+
+def _followed(call: Call) -> StreamRecord:
+    """The record of a stream whose answer has begun."""
+    with _LEAVE:
+        call.leave()
+    record = StreamRecord(call)
+    call.followed = True
+    return record
+
+
+def _from(first: Any, rest: Iterator[Any]) -> Iterator[Any]:
+    if first is not _END:
+        yield first
+    yield from rest
+
+
+def _is_asked(endpoint: Endpoint, method: str, body: Mapping[str, Any]) -> bool:
+    """Whether a request is of the endpoint: Vertex's ``predict`` makes images, too."""
+    if method != "predict":
+        return True
+    items = body.get("instances")
+    first = items[0] if is_list(items) and items else None
+    return is_dict(first) and "content" in first
+
+
+def _model_of(path: str) -> str:
+    """The model in a path such as ``publishers/google/models/gemini-3``; an endpoint's as it is."""
+    before, _, name = path.rpartition("models/")
+    return name if not before or before.endswith("/") else path
+
+
+def _target(client: Any, options: Any) -> dict[str, Any]:
+    """The attributes of provider and server."""
+    vertex = bool(getattr(client, "vertexai", False))
+    target: dict[str, Any] = {
+        semconv.PROVIDER_NAME: "gcp.vertex_ai" if vertex else "gcp.gemini",
+    }
+    address = _base_url(options) or _base_url(getattr(client, "_http_options", None))
+    if address:
+        url = urlsplit(address)
+        if url.hostname:
+            target[semconv.SERVER_ADDRESS] = url.hostname
+            target[semconv.SERVER_PORT] = url.port or (80 if url.scheme == "http" else 443)
+    return target
+
+
+def _base_url(options: Any) -> str:
+    found = options.get("base_url") if is_dict(options) else getattr(options, "base_url", None)
+    return found if isinstance(found, str) else ""
+
+
+class GoogleGenAIInstrumentor(SdkInstrumentor):
+    """Records every call of Gemini made through the ``google-genai`` package, and the functions
+    that it calls by itself."""
+
+    package = "google.genai"
+    distribution = "google-genai"
+    scope = semconv.SCOPE_GOOGLE_GENAI
+
+    def instrumentation_dependencies(self) -> Collection[str]:
+        """The versions this is made for."""
+        return ("google-genai >= 1.0, < 4",)
+
+    def make_sdk(self, tracer: Tracer) -> GoogleSdk:
+        """The wrappers of one instrumentation."""
+        return GoogleSdk(tracer)
+
+    def patch(self, sdk: Any, patches: Patches) -> str:
+        """Put the wrappers on; returns why the SDK cannot be instrumented, or nothing."""
+        assert isinstance(sdk, GoogleSdk)
+        owner = next((name for name in _OWNERS if patches.has(_CLIENT, f"{name}.request")), "")
+        if not owner:
+            return "this version of google-genai has no BaseApiClient.request"
+        patches.wrap(_CLIENT, f"{owner}.request", sdk.request)
+        patches.wrap(_CLIENT, f"{owner}.async_request", sdk.arequest)
+        patches.wrap(_CLIENT, f"{owner}.request_streamed", sdk.streamed)
+        patches.wrap(_CLIENT, f"{owner}.async_request_streamed", sdk.astreamed)
+        for name in ("_request_once", "_async_request_once"):
+            if patches.has(_CLIENT, f"{owner}.{name}"):  # older versions try once
+                patches.wrap(_CLIENT, f"{owner}.{name}", sdk.sent)
+        AutomaticFunctions(sdk).patch(patches)
+        return ""

@@ -1,0 +1,190 @@
+"""Functions that the google-genai SDK calls by itself because the model asked for them.
+
+Each is an executed tool of the turn under way. Outside a turn it is read from the messages instead,
+as any tool of an undecorated agent: of a stream the SDK calls functions before the reply has ended,
+and a span without a turn could not be told from what the messages say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from opentelemetry import context as otel_context
+
+from turnspan import config
+from turnspan.patching.patches import Patches
+from turnspan.patching.stainless import Sdk
+from turnspan.runtime.guard import guard
+from turnspan.tracing import recording
+from turnspan.tracing.context import active_turn
+from turnspan.tracing.tool_recording import begin_tool, inside_tool
+from turnspan.tracing.tool_runner import RUN_KEY, ToolRun
+
+_UTILS: Final = "google.genai._extra_utils"
+_ASKED: Final = otel_context.create_key("turnspan-google-functions")
+
+_ASKING: Final = guard("google.functions")
+_BEGIN: Final = guard("google.function_begin")
+_END: Final = guard("google.function_end")
+_MAX_DESCRIPTION: Final = 4_000
+
+_Arguments = tuple[Any, ...]
+_Keywords = dict[str, Any]
+
+
+class Running:
+    """A function at work: its tool is current until it has returned or raised."""
+
+    __slots__ = ("_run", "_token")
+
+    def __init__(self, run: ToolRun) -> None:
+        self._run = run
+        inside = inside_tool(run.recording.tool, otel_context.get_current())
+        self._token = otel_context.attach(otel_context.set_value(RUN_KEY, run, inside))
+
+    def failed(self, error: BaseException) -> None:
+        """It raised; the SDK tells of that with an error of its own, raised in its place."""
+        recording.detach(self._token)
+        self._run.recording.failed(self._run.error or error.__context__ or error)
+
+    def done(self, result: Any) -> None:
+        """It returned."""
+        recording.detach(self._token)
+        self._run.recording.done(result)
+
+
+class AutomaticFunctions:
+    """The wrappers around the SDK's own calls of functions."""
+
+    def __init__(self, sdk: Sdk) -> None:
+        self._sdk = sdk
+
+    def patch(self, patches: Patches) -> None:
+        """Put the wrappers on; a version without one of these functions does without."""
+        for name, wrapper in (
+            ("get_function_response_parts", self.answer),
+            ("get_function_response_parts_async", self.aanswer),
+            ("invoke_function_from_dict_args", self.invoke),
+            ("invoke_function_from_dict_args_async", self.ainvoke),
+        ):
+            if patches.has(_UTILS, name):
+                patches.wrap(_UTILS, name, wrapper)
+
+    # -- the functions that one reply asks for
+
+    def answer(
+        self, wrapped: Callable[..., Any], _: Any, args: _Arguments, kwargs: _Keywords
+    ) -> Any:
+        """Around the calls of what one reply asks for, which are to know their ids."""
+        token: object | None = None
+        with _ASKING:
+            token = _asked_for(args, kwargs)
+        try:
+            return wrapped(*args, **kwargs)
+        finally:
+            with _ASKING:
+                recording.detach(token)
+
+    def aanswer(
+        self, wrapped: Callable[..., Any], _: Any, args: _Arguments, kwargs: _Keywords
+    ) -> Any:
+        """The same, asynchronous."""
+        return self._aanswer(wrapped, args, kwargs)
+
+    async def _aanswer(
+        self, wrapped: Callable[..., Any], args: _Arguments, kwargs: _Keywords
+    ) -> Any:
+        token: object | None = None
+        with _ASKING:
+            token = _asked_for(args, kwargs)
+        try:
+            return await wrapped(*args, **kwargs)
+        finally:
+            with _ASKING:
+                recording.detach(token)
+
+    # -- one function
+
+    def invoke(
+        self, wrapped: Callable[..., Any], _: Any, args: _Arguments, kwargs: _Keywords
+    ) -> Any:
+        """Around ``invoke_function_from_dict_args``."""
+        run: Running | None = None
+        with _BEGIN:
+            run = self._begin(args, kwargs)
+        if run is None:
+            return wrapped(*args, **kwargs)
+        try:
+            result = wrapped(*args, **kwargs)
+        except BaseException as error:
+            with _END:
+                run.failed(error)
+            raise
+        with _END:
+            run.done(result)
+        return result
+
+    def ainvoke(
+        self, wrapped: Callable[..., Any], _: Any, args: _Arguments, kwargs: _Keywords
+    ) -> Any:
+        """Around the asynchronous twin."""
+        return self._ainvoke(wrapped, args, kwargs)
+
+    async def _ainvoke(
+        self, wrapped: Callable[..., Any], args: _Arguments, kwargs: _Keywords
+    ) -> Any:
+        run: Running | None = None
+        with _BEGIN:
+            run = self._begin(args, kwargs)
+        if run is None:
+            return await wrapped(*args, **kwargs)
+        try:
+            result = await wrapped(*args, **kwargs)
+        except BaseException as error:
+            with _END:
+                run.failed(error)
+            raise
+        with _END:
+            run.done(result)
+        return result
+
+    def _begin(self, args: _Arguments, kwargs: _Keywords) -> Running | None:
+        if not self._sdk.enabled or not config.active().enabled or active_turn() is None:
+            return None
+        arguments = args[0] if args else kwargs["args"]
+        function = args[1] if len(args) > 1 else kwargs["function_to_invoke"]
+        name = str(getattr(function, "__name__", "function"))
+        call_id = _call_id(name)
+        described = getattr(function, "__doc__", None)
+        begun = begin_tool(
+            name,
+            call_id=call_id,
+            description=described[:_MAX_DESCRIPTION] if isinstance(described, str) else "",
+            tool_type="function",
+            arguments=arguments,
+            attributes={},
+        )
+        return Running(ToolRun(begun, function))
+
+
+def _asked_for(args: _Arguments, kwargs: _Keywords) -> object:
+    """Note the calls that a reply asks for: names and ids, in the order in which they will run."""
+    response: Any = args[0] if args else kwargs["response"]
+    asked: list[tuple[str, str]] = []
+    candidates: Any = response.candidates or ()
+    for part in (candidates[0].content.parts or ()) if candidates else ():
+        call: Any = part.function_call
+        if call:
+            asked.append((str(call.name), str(getattr(call, "id", None) or "")))
+    return otel_context.attach(otel_context.set_value(_ASKED, asked))
+
+
+def _call_id(name: str) -> str:
+    """The model's id of the call that is next to run by this name; used up once."""
+    asked: Any = otel_context.get_value(_ASKED)
+    for each in asked or ():
+        if each[0] == name:
+            asked.remove(each)
+            return str(each[1])
+    return ""

@@ -1,0 +1,1 @@
+"""LiteLLM: its functions, whatever provider they call."""

@@ -1,0 +1,384 @@
+"""Instrumentation of LiteLLM: one call of its functions is one model call, whatever makes it.
+
+LiteLLM calls other SDKs or sends requests itself; what these would record of the same call is left
+out. Its functions are found by name, so they are replaced in every module that has imported them;
+streams are its own objects, whose class is wrapped. LiteLLM's trying again is one call, and so is
+the Router's as long as it goes to the same model of the same provider.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
+from typing import Any, Final
+
+from opentelemetry.trace import Tracer
+
+from turnspan import config, semconv
+from turnspan.patching.instrumentor import SdkInstrumentor
+from turnspan.patching.models_on_the_wire import INSIDE
+from turnspan.patching.patches import Patches
+from turnspan.patching.stream import RECORD, StreamRecord
+from turnspan.providers.litellm.calls import PARAMETERS, body_of, endpoints
+from turnspan.providers.litellm.names import Served, served_by, where_of
+from turnspan.providers.litellm.retries import Retries, current_retries
+from turnspan.providers.openai.instrumentor import streams_usage
+from turnspan.runtime.guard import errors, guard
+from turnspan.runtime.type_guards import is_dict
+from turnspan.tracing.begin_call import begin, current_call
+from turnspan.tracing.model_call import ABANDONED, COMPLETE, Call
+
+_FAILED: Final = guard("litellm.call_failed")
+_ASKED: Final = guard("litellm.stream_usage")
+_SERVED: Final = guard("litellm.served")
+_FOLD: Final = guard("litellm.fold")
+_FINISH: Final = guard("litellm.finish")
+_GROUP: Final = guard("litellm.retries")
+
+_STREAMS: Final = (
+    ("litellm.litellm_core_utils.streaming_handler", "CustomStreamWrapper"),
+    ("litellm.utils", "CustomStreamWrapper"),
+)
+_TEXT_STREAM: Final = "TextCompletionStreamWrapper"
+_SPEAK_OPENAI: Final = frozenset(
+    {
+        *("openai", "azure", "custom_openai", "openai_like", "hosted_vllm", "llamafile"),
+        *("lm_studio", "deepseek", "groq", "xai", "openrouter", "together_ai", "fireworks_ai"),
+        "cerebras",
+    }
+)
+"""Providers whose streams carry token usage only where it is asked for."""
+_USAGE: Final = {"include_usage": True}
+
+_Arguments = tuple[Any, ...]
+_Keywords = dict[str, Any]
+
+
+class LiteLLMSdk:
+    """The wrappers of one instrumentation."""
+
+    def __init__(self, tracer: Tracer) -> None:
+        self.tracer = tracer
+        self.enabled = True
+        self._endpoints = endpoints()
+        self._refusing: set[str] = set()
+
+    # -- the functions
+
+    def call(
+        self, entry: str, wrapped: Callable[..., Any], _: Any, args: _Arguments, kwargs: _Keywords
+    ) -> Any:
+        """Around one of the synchronous functions."""
+        begun: Begun | None = None
+        try:
+            begun = self._begin(entry, args, kwargs)
+        except BaseException as error:  # noqa: BLE001  ours, never the caller's
+            errors.record("litellm.before_call", error)
+        if begun is None:
+            return wrapped(*args, **kwargs)
+        try:
+            result = wrapped(*args, **begun.kwargs)
+        except BaseException as error:
+            with _FAILED:
+                self._failed(begun, error)
+            raise
+        if begun.asked:  # LiteLLM has asked; to the caller it is as if nobody had
+            with _ASKED:
+                result.stream_options, result.send_stream_usage = None, False
+        try:
+            self._answered(begun, result)
+        except BaseException as error:  # noqa: BLE001  ours, never the caller's
+            errors.record("litellm.call_answered", error)
+            _give_up(begun)
+        return result
+
+    def acall(
+        self, entry: str, wrapped: Callable[..., Any], _: Any, args: _Arguments, kwargs: _Keywords
+    ) -> Any:
+        """Around one of the asynchronous functions."""
+        return self._acall(entry, wrapped, args, kwargs)
+
+    async def _acall(
+        self, entry: str, wrapped: Callable[..., Any], args: _Arguments, kwargs: _Keywords
+    ) -> Any:
+        begun: Begun | None = None
+        try:
+            begun = self._begin(entry, args, kwargs)
+        except BaseException as error:  # noqa: BLE001  ours, never the caller's
+            errors.record("litellm.before_call", error)
+        if begun is None:
+            return await wrapped(*args, **kwargs)
+        try:
+            result = await wrapped(*args, **begun.kwargs)
+        except BaseException as error:
+            with _FAILED:
+                self._failed(begun, error)
+            raise
+        if begun.asked:
+            with _ASKED:
+                result.stream_options, result.send_stream_usage = None, False
+        try:
+            self._answered(begun, result)
+        except BaseException as error:  # noqa: BLE001  ours, never the caller's
+            errors.record("litellm.call_answered", error)
+            _give_up(begun)
+        return result
+
+    def _begin(self, entry: str, args: _Arguments, kwargs: _Keywords) -> Begun | None:
+        if not self.enabled:
+            return None
+        running = current_call()
+        if running is not None and running.gateway:
+            own = running.endpoint.operation
+            if entry == "completion" and own == semconv.OP_CHAT:  # LiteLLM itself, on its way
+                running.attempts += 1
+                running.tries = max(running.tries, running.attempts)
+            return None
+        if kwargs.get("acompletion") or kwargs.get("aembedding") or kwargs.get("fallbacks"):
+            return None  # what these lead to is recorded
+        endpoint = self._endpoints[entry]
+        body = body_of(entry, args, kwargs)
+        served = served_by(body.get("model"), kwargs)
+        retries = current_retries()
+        call = None if retries is None else retries.again(served)
+        stream = body.get("stream") is True
+        if call is None:
+            body["model"] = served.model
+            target = {semconv.PROVIDER_NAME: served.provider, **served.where}
+            call = begin(self.tracer, endpoint, target, body, stream=stream)
+        if call is None:
+            return None
+        call.gateway = True
+        call.attempts = 0 if entry[0] == "a" else 1
+        begun = Begun(call, served, kwargs)
+        if stream and endpoint.operation == semconv.OP_CHAT:
+            with _ASKED:
+                self._ask_for_usage(begun)
+        call.enter()
+        return begun
+
+    def _ask_for_usage(self, begun: Begun) -> None:
+        """Have the server send a stream's usage where LiteLLM would not ask for it."""
+        host = begun.served.where.get(semconv.SERVER_ADDRESS, "")
+        if begun.kwargs.get("stream_options") is not None or host in self._refusing:
+            return
+        if begun.served.name not in _SPEAK_OPENAI or not config.active().request_stream_usage:
+            return
+        if host and streams_usage(host):
+            begun.asked = True
+            begun.kwargs = {**begun.kwargs, "stream_options": dict(_USAGE)}
+
+    def _failed(self, begun: Begun, error: BaseException) -> None:
+        call = begun.call
+        call.leave()
+        if begun.asked and "stream_options" in str(error):
+            self._refusing.add(begun.served.where.get(semconv.SERVER_ADDRESS, ""))
+        retries = current_retries()
+        if retries is not None and isinstance(error, Exception):
+            retries.hold(call, begun.served, error)
+        else:
+            call.fail(error)
+
+    def _answered(self, begun: Begun, result: Any) -> None:
+        call = begun.call
+        try:
+            call.leave()
+        finally:
+            hidden = getattr(result, "_hidden_params", None)
+            if is_dict(hidden) and call.recording:
+                with _SERVED:
+                    _say_where(call, begun.served, hidden)
+            if call.stream and hasattr(result, "completion_stream"):
+                _follow(call, result)
+            else:
+                call.answered(result)
+
+    # -- streams
+
+    def next(
+        self, wrapped: Callable[..., Any], stream: Any, args: _Arguments, kwargs: _Keywords
+    ) -> Any:
+        """Around ``__next__`` of LiteLLM's streams."""
+        record: StreamRecord | None = stream.__dict__.get(RECORD)
+        if record is None:
+            return wrapped(*args, **kwargs)
+        token = INSIDE.set(True) if record.accumulator.first is None else None
+        try:
+            chunk = wrapped(*args, **kwargs)
+        except BaseException as error:
+            with _FINISH:
+                _over(record, error, StopIteration)
+            raise
+        finally:
+            if token is not None:
+                INSIDE.reset(token)
+        with _FOLD:
+            record.fold(chunk)
+        return chunk
+
+    def anext(
+        self, wrapped: Callable[..., Any], stream: Any, args: _Arguments, kwargs: _Keywords
+    ) -> Any:
+        """Around ``__anext__``."""
+        record: StreamRecord | None = stream.__dict__.get(RECORD)
+        if record is None:
+            return wrapped(*args, **kwargs)
+        return self._anext(wrapped, record, args, kwargs)
+
+    async def _anext(
+        self,
+        wrapped: Callable[..., Any],
+        record: StreamRecord,
+        args: _Arguments,
+        kwargs: _Keywords,
+    ) -> Any:
+        token = INSIDE.set(True) if record.accumulator.first is None else None
+        try:
+            chunk = await wrapped(*args, **kwargs)
+        except BaseException as error:
+            with _FINISH:
+                _over(record, error, StopAsyncIteration)
+            raise
+        finally:
+            if token is not None:
+                INSIDE.reset(token)
+        with _FOLD:
+            record.fold(chunk)
+        return chunk
+
+    def aclose(
+        self, wrapped: Callable[..., Any], stream: Any, args: _Arguments, kwargs: _Keywords
+    ) -> Any:
+        """Around ``aclose``."""
+        return self._aclose(wrapped, stream, args, kwargs)
+
+    async def _aclose(
+        self, wrapped: Callable[..., Any], stream: Any, args: _Arguments, kwargs: _Keywords
+    ) -> Any:
+        try:
+            return await wrapped(*args, **kwargs)
+        finally:
+            with _FINISH:
+                record = stream.__dict__.get(RECORD)
+                if record is not None:
+                    record.finish(ABANDONED)
+
+    # -- the Router
+
+    def retries(
+        self, wrapped: Callable[..., Any], router: Any, args: _Arguments, kwargs: _Keywords
+    ) -> Any:
+        """Around the Router's synchronous trying again, which older versions have."""
+        retries: Retries | None = None
+        with _GROUP:
+            retries = Retries()
+        try:
+            return wrapped(*args, **kwargs)
+        finally:
+            if retries is not None:
+                with _GROUP:
+                    retries.end()
+
+    def aretries(
+        self, wrapped: Callable[..., Any], router: Any, args: _Arguments, kwargs: _Keywords
+    ) -> Any:
+        """Around the Router's asynchronous trying again."""
+        return self._aretries(wrapped, args, kwargs)
+
+    async def _aretries(
+        self, wrapped: Callable[..., Any], args: _Arguments, kwargs: _Keywords
+    ) -> Any:
+        retries: Retries | None = None
+        with _GROUP:
+            retries = Retries()
+        try:
+            return await wrapped(*args, **kwargs)
+        finally:
+            if retries is not None:
+                with _GROUP:
+                    retries.end()
+
+
+class Begun:
+    """A call under way."""
+
+    __slots__ = ("asked", "call", "kwargs", "served")
+
+    def __init__(self, call: Call, served: Served, kwargs: _Keywords) -> None:
+        self.call = call
+        self.served = served
+        self.kwargs = kwargs
+        """What LiteLLM's function is called with."""
+        self.asked = False
+        """Whether that asks for a stream's usage, and the caller did not."""
+
+
+def _give_up(begun: Begun) -> None:
+    """Following the result failed: the call ends here."""
+    with _FINISH:
+        begun.call.close(None)
+
+
+def _follow(call: Call, stream: Any) -> None:
+    record = StreamRecord(call)
+    inner = stream if hasattr(stream, "chunks") else stream.completion_stream
+    accumulator: Any = record.accumulator
+    accumulator.chunks = getattr(inner, "chunks", None)
+    stream.__dict__[RECORD] = record
+    call.followed = True
+
+
+def _over(record: StreamRecord, error: BaseException, end: type[BaseException]) -> None:
+    if isinstance(error, end):
+        record.finish(COMPLETE)
+    else:
+        record.finish("", error)
+
+
+def _say_where(call: Call, served: Served, hidden: Mapping[str, Any]) -> None:
+    """What is known once LiteLLM has chosen where to send the request."""
+    if not served.where:
+        for name, value in where_of(hidden.get("api_base")).items():
+            call.span.set_attribute(name, value)
+    if hidden.get("cache_hit") is True:
+        call.span.set_attribute(semconv.RESPONSE_CACHED, True)
+
+
+class LiteLLMInstrumentor(SdkInstrumentor):
+    """Records every chat, text completion and embedding made through LiteLLM."""
+
+    package = "litellm"
+    scope = semconv.SCOPE_LITELLM
+
+    def instrumentation_dependencies(self) -> Collection[str]:
+        """The versions this is made for."""
+        return ("litellm >= 1.55, < 2",)
+
+    def make_sdk(self, tracer: Tracer) -> LiteLLMSdk:
+        """The wrappers of one instrumentation."""
+        return LiteLLMSdk(tracer)
+
+    def patch(self, sdk: Any, patches: Patches) -> str:
+        """Put the wrappers on; returns why LiteLLM cannot be instrumented, or nothing."""
+        assert isinstance(sdk, LiteLLMSdk)
+        if not patches.has("litellm.main", "completion", "acompletion"):
+            return "this version of litellm has no completion"
+        for entry in PARAMETERS:
+            if patches.has("litellm.main", entry):
+                around = sdk.acall if entry[0] == "a" else sdk.call
+                patches.wrap_everywhere("litellm.main", entry, partial(around, entry))
+        for module, name in _STREAMS:
+            if patches.has(module, f"{name}.__next__"):
+                patches.wrap(module, f"{name}.__next__", sdk.next)
+                patches.wrap(module, f"{name}.__anext__", sdk.anext)
+                if patches.has(module, f"{name}.aclose"):
+                    patches.wrap(module, f"{name}.aclose", sdk.aclose)
+                break
+        patches.wrap("litellm.utils", f"{_TEXT_STREAM}.__next__", sdk.next)
+        patches.wrap("litellm.utils", f"{_TEXT_STREAM}.__anext__", sdk.anext)
+        if "litellm.router" in sys.modules:
+            patches.wrap("litellm.router", "Router.async_function_with_retries", sdk.aretries)
+            if patches.has("litellm.router", "Router.function_with_retries"):
+                patches.wrap("litellm.router", "Router.function_with_retries", sdk.retries)
+        return ""

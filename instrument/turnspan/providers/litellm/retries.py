@@ -1,0 +1,58 @@
+"""What LiteLLM's Router tries again: one call, as long as it is the same model of one provider."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from opentelemetry import context as otel_context
+
+from turnspan.providers.litellm.names import Served
+from turnspan.tracing import recording
+from turnspan.tracing.model_call import Call
+
+_RETRIES: Final = otel_context.create_key("turnspan-litellm-retries")
+
+
+class Retries:
+    """The attempts of one call: one that failed waits here for the next."""
+
+    __slots__ = ("_token", "call", "error", "served")
+
+    def __init__(self) -> None:
+        self.call: Call | None = None
+        self.served: Served | None = None
+        self.error: BaseException | None = None
+        self._token = otel_context.attach(otel_context.set_value(_RETRIES, self))
+
+    def again(self, served: Served) -> Call | None:
+        """The call that failed, if the next attempt is the same one; any other ends here."""
+        call, self.call = self.call, None
+        if call is not None and served == self.served:
+            self.error = None
+            call.tries += 1
+            return call
+        if call is not None:
+            self._end(call)
+        return None
+
+    def hold(self, call: Call, served: Served, error: BaseException) -> None:
+        """An attempt failed."""
+        self.call, self.served, self.error = call, served, error
+
+    def end(self) -> None:
+        """There will be no other attempt."""
+        recording.detach(self._token)
+        call, self.call = self.call, None
+        if call is not None:
+            self._end(call)
+
+    def _end(self, call: Call) -> None:
+        error, self.error = self.error, None
+        if error is not None:
+            call.fail(error)
+
+
+def current_retries() -> Retries | None:
+    """What the Router is at, in this context."""
+    found = otel_context.get_value(_RETRIES)
+    return found if isinstance(found, Retries) else None

@@ -1,0 +1,1 @@
+"""The ``mcp`` client: tools that a server executes."""

@@ -1,0 +1,1 @@
+"""The ``openai`` SDK: chat, responses, completions and embeddings."""

@@ -1,0 +1,80 @@
+"""OpenAI embeddings: what was embedded is content, the vectors are not kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from turnspan import semconv
+from turnspan.content.snapshot import freeze
+from turnspan.providers.openai.completions import CompletionAccumulator
+from turnspan.runtime.type_guards import is_list
+from turnspan.tracing.endpoint import Accumulator, Reply, fields_of, write_counts
+from turnspan.tracing.request_parameters import describe
+
+DIALECT: Final = "openai.embeddings"
+
+_COUNTS: Final = (("prompt_tokens", semconv.USAGE_INPUT_TOKENS),)
+_ABOUT_RESPONSE: Final = (
+    ("id", semconv.RESPONSE_ID),  # not OpenAI's own, but Mistral's, vLLM's, ...
+    ("model", semconv.RESPONSE_MODEL),
+)
+_FLOAT_BYTES: Final = 4
+
+
+class Embeddings:
+    """``POST /embeddings``: no round of a turn."""
+
+    operation: str = semconv.OP_EMBEDDINGS
+    dialect: str = DIALECT
+
+    def describe(self, body: Mapping[str, Any], attributes: dict[str, Any]) -> None:
+        """Write the request's attributes."""
+        attributes[semconv.OPERATION_NAME] = semconv.OP_EMBEDDINGS
+        describe(body, attributes)
+        form = body.get("encoding_format")
+        if type(form) is str:
+            attributes[semconv.REQUEST_ENCODING_FORMATS] = [form]
+        dimensions = body.get("dimensions")
+        if type(dimensions) is int:
+            attributes[semconv.EMBEDDINGS_DIMENSION_COUNT] = dimensions
+
+    def freeze(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """A copy of the request that no later change reaches."""
+        return {key: freeze(value) for key, value in body.items()}
+
+    def describe_response(
+        self, response: Any, attributes: dict[str, Any], *, cut: bool = False
+    ) -> None:
+        """Write the attributes of a list of embeddings."""
+        fields = fields_of(response)
+        for key, name in _ABOUT_RESPONSE:
+            value = fields.get(key)
+            if value:
+                attributes[name] = value
+        write_counts(fields_of(fields.get("usage")), _COUNTS, attributes)
+        data = fields.get("data")
+        size = dimension_count(fields_of(data[0]).get("embedding")) if is_list(data) and data else 0
+        if size:
+            attributes[semconv.EMBEDDINGS_DIMENSION_COUNT] = size
+
+    def reply(self, response: Any) -> Reply | None:
+        """It means nothing for the turn."""
+        return None
+
+    def accumulator(self) -> Accumulator:
+        """Embeddings are not streamed; what came if they were is not kept."""
+        return CompletionAccumulator()
+
+    def error_code(self, error: BaseException) -> Any:
+        """``error.code`` as the API gave it."""
+        return getattr(error, "code", None)
+
+
+def dimension_count(embedding: Any) -> int:
+    """The length of a vector: a list of numbers, or base64 of 32-bit floats; 0 if neither."""
+    if is_list(embedding):
+        return len(embedding)
+    if type(embedding) is str:
+        return (len(embedding) * 3 // 4 - embedding[-2:].count("=")) // _FLOAT_BYTES
+    return 0

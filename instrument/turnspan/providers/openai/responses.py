@@ -1,0 +1,198 @@
+"""OpenAI's Responses API: how requests, responses and the events of a stream read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from turnspan import semconv
+from turnspan.content.frozen_history import FrozenHistory, FrozenOnce
+from turnspan.content.snapshot import freeze, freeze_fields
+from turnspan.dialects.openai_items import asked_key, tool_name
+from turnspan.providers.openai.events import ResponsesAccumulator
+from turnspan.runtime.type_guards import is_dict
+from turnspan.tracing.endpoint import UNFINISHED, Reply, fields_of, write_counts
+from turnspan.tracing.provider_errors import code_of, problem_of
+from turnspan.tracing.request_parameters import describe
+from turnspan.turn.turn import ToolRequest, Turn, Usage
+
+DIALECT: Final = "openai.responses"
+
+PENDING: Final = frozenset({"queued", "in_progress"})
+"""What a response's status is while the model works on it in the background."""
+
+_FORMATS: Final = {"text": "text", "json_object": "json", "json_schema": "json"}
+_ABOUT_RESPONSE: Final = (
+    ("id", semconv.RESPONSE_ID),
+    ("model", semconv.RESPONSE_MODEL),
+    ("service_tier", semconv.OPENAI_RESPONSE_SERVICE_TIER),
+)
+_COUNTS: Final = (
+    ("input_tokens", semconv.USAGE_INPUT_TOKENS),  # the cached ones included
+    ("output_tokens", semconv.USAGE_OUTPUT_TOKENS),
+)
+_INPUT_COUNTS: Final = (
+    ("cached_tokens", semconv.USAGE_CACHE_READ_INPUT_TOKENS),
+    ("cache_write_tokens", semconv.USAGE_CACHE_WRITE_INPUT_TOKENS),
+)
+_OUTPUT_COUNTS: Final = (("reasoning_tokens", semconv.USAGE_REASONING_OUTPUT_TOKENS),)
+_FREEZERS: Final = {"input": FrozenHistory().freeze, "tools": FrozenOnce().freeze}
+_MAX_PENDING: Final = 10_000
+
+
+class Responses:
+    """``POST /responses``."""
+
+    operation: str = semconv.OP_CHAT
+    dialect: str = DIALECT
+
+    def __init__(self) -> None:
+        self.pending: dict[str, Turn | None] = {}
+        """Responses made in the background whose end has not been seen, and who made them."""
+
+    def describe(self, body: Mapping[str, Any], attributes: dict[str, Any]) -> None:
+        """Write the request's attributes."""
+        attributes[semconv.OPERATION_NAME] = semconv.OP_CHAT
+        attributes[semconv.OPENAI_API_TYPE] = "responses"
+        describe(body, attributes)
+        model = body.get("model")
+        if type(model) is str:
+            attributes[semconv.REQUEST_MODEL] = model
+        limit = body.get("max_output_tokens")
+        if type(limit) is int:
+            attributes[semconv.REQUEST_MAX_TOKENS] = limit
+        tier = body.get("service_tier")
+        if type(tier) is str and tier != "auto":
+            attributes[semconv.OPENAI_REQUEST_SERVICE_TIER] = tier
+        before = body.get("previous_response_id")
+        if type(before) is str:
+            attributes[semconv.REQUEST_PREVIOUS_RESPONSE_ID] = before
+        _describe_options(body, attributes)
+
+    def freeze(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """A copy of the request that no later change reaches."""
+        return freeze_fields(body, _FREEZERS)
+
+    def describe_response(
+        self, response: Any, attributes: dict[str, Any], *, cut: bool = False
+    ) -> None:
+        """Write the attributes of a response."""
+        fields = fields_of(response)
+        describe_identity(response, attributes, cut=cut)
+        status, identity = fields.get("status"), fields.get("id")
+        if status in PENDING:
+            attributes[semconv.RESPONSE_STATUS] = status
+            if isinstance(identity, str):
+                self._await_end(identity)
+        usage = fields.get("usage")
+        if usage is not None:
+            counts = fields_of(usage)
+            write_counts(counts, _COUNTS, attributes)
+            write_counts(fields_of(counts.get("input_tokens_details")), _INPUT_COUNTS, attributes)
+            write_counts(fields_of(counts.get("output_tokens_details")), _OUTPUT_COUNTS, attributes)
+
+    def reply(self, response: Any) -> Reply | None:
+        """What a response means for the turn."""
+        return read_reply(fields_of(response))
+
+    def _await_end(self, identity: str) -> None:
+        self.pending[identity] = None
+        while len(self.pending) > _MAX_PENDING:
+            self.pending.pop(next(iter(self.pending)), None)
+
+    def accumulator(self) -> ResponsesAccumulator:
+        """A fresh accumulator."""
+        return ResponsesAccumulator()
+
+    def error_code(self, error: BaseException) -> Any:
+        """``error.code`` as the API gave it."""
+        return getattr(error, "code", None)
+
+
+def _describe_options(body: Mapping[str, Any], attributes: dict[str, Any]) -> None:
+    """Write what stands in objects of the request."""
+    reasoning = body.get("reasoning")
+    if is_dict(reasoning) and type(reasoning.get("effort")) is str:
+        attributes[semconv.REQUEST_REASONING_LEVEL] = reasoning["effort"]
+    text = body.get("text")
+    form = text.get("format") if is_dict(text) else None
+    if is_dict(form):
+        output = _FORMATS.get(form.get("type", ""))
+        if output is not None:
+            attributes[semconv.OUTPUT_TYPE] = output
+    conversation = body.get("conversation")
+    if is_dict(conversation):
+        conversation = conversation.get("id")
+    if type(conversation) is str:
+        attributes[semconv.CONVERSATION_ID] = conversation
+
+
+def describe_identity(response: Any, attributes: dict[str, Any], *, cut: bool = False) -> None:
+    """Write which response it is and how it ended."""
+    fields = fields_of(response)
+    for key, name in _ABOUT_RESPONSE:
+        value = fields.get(key)
+        if value:
+            attributes[name] = value
+    reason = finish_reason(fields) or (UNFINISHED if cut else "")
+    if reason:
+        attributes[semconv.RESPONSE_FINISH_REASONS] = (reason,)
+    if fields.get("status") == "failed" or not (fields.get("status") or fields.get("output")):
+        problem = problem_of(response)
+        if problem or fields.get("status"):
+            attributes[semconv.ERROR_TYPE] = code_of(problem)
+
+
+def finish_reason(fields: Mapping[str, Any]) -> str:
+    """Why a response ended: its status, or the reason it is incomplete; empty while it has not."""
+    details = fields_of(fields.get("incomplete_details"))
+    status = fields.get("status")
+    if status in PENDING:
+        return ""
+    return str(details.get("reason") or status or "")
+
+
+def read_reply(fields: Mapping[str, Any]) -> Reply:
+    """What a response means for the turn."""
+    reason = finish_reason(fields)
+    usage = fields.get("usage")
+    texts: list[str] = []
+    requests: list[ToolRequest] = []
+    refused = False
+    for raw in fields.get("output") or ():
+        item = fields_of(raw)
+        kind = item.get("type") or ""
+        if kind == "message":
+            for each in item.get("content") or ():
+                block = fields_of(each)
+                said = block.get("text", block.get("refusal"))
+                refused = refused or block.get("type") == "refusal"
+                if type(said) is str:
+                    texts.append(said)
+        else:
+            key = asked_key(item)
+            if key:
+                asked = freeze(item[key])
+                requests.append((str(item["call_id"] or ""), tool_name(item), asked))
+    return Reply(
+        fields.get("model") or "",
+        [reason] if reason else [],
+        None if not texts and fields.get("status") in PENDING else "".join(texts),
+        requests,
+        None if usage is None else read_usage(usage),
+        refused,
+    )
+
+
+def read_usage(usage: Any) -> Usage:
+    """Token counts; the input tokens include the cached ones already."""
+    counts = fields_of(usage)
+    given = fields_of(counts.get("input_tokens_details"))
+    made = fields_of(counts.get("output_tokens_details"))
+    return Usage(
+        counts.get("input_tokens"),
+        counts.get("output_tokens"),
+        given.get("cached_tokens"),
+        given.get("cache_write_tokens"),
+        made.get("reasoning_tokens"),
+    )

@@ -1,0 +1,112 @@
+"""Token counts in OpenAI's form, and in the places where servers that speak it put theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from turnspan import semconv
+from turnspan.tracing.endpoint import fields_of, write_usage
+from turnspan.turn.turn import Usage
+
+_CACHED: Final = (
+    "prompt_cache_hit_tokens",  # DeepSeek
+    "cached_tokens",  # Moonshot, Together, Zhipu
+    "num_cached_tokens",  # Mistral
+    "cache_read_input_tokens",  # LiteLLM, and others that pass Anthropic's on
+)
+_WRITTEN: Final = ("cache_creation_input_tokens", "cache_write_tokens")
+_SCHEMA: Final = frozenset(
+    {
+        "prompt_tokens",
+        "completion_tokens",
+        "total_tokens",
+        "prompt_tokens_details",
+        "completion_tokens_details",
+    }
+)
+"""OpenAI's own fields: where there are no others, nothing is to be looked for."""
+
+
+def usage_of(fields: Mapping[str, Any]) -> Any:
+    """The usage of a response or chunk; Groq's stands in a field of its own, Moonshot's in the
+    choice."""
+    usage = fields.get("usage")
+    if usage is None:
+        own = fields.get("x_groq")
+        if own is not None:
+            usage = fields_of(own).get("usage")
+    if usage is None:
+        for choice in fields.get("choices") or ():
+            extra = getattr(choice, "__pydantic_extra__", choice)
+            if extra:
+                usage = fields_of(extra).get("usage")
+    return usage
+
+
+def read_usage(usage: Any) -> Usage:
+    """Token counts. The prompt's include the cached ones; the reply's include the reasoning, also
+    where the server counts it beside them (xAI does, and its total tells)."""
+    counts = fields_of(usage)
+    given, made = counts.get("prompt_tokens"), counts.get("completion_tokens")
+    cached = written = reasoned = None
+    details = counts.get("prompt_tokens_details")
+    if details is not None:
+        within = fields_of(details)
+        cached, written = within.get("cached_tokens"), within.get("cache_write_tokens")
+        if written is None:
+            written = within.get("cache_creation_tokens")
+    details = counts.get("completion_tokens_details")
+    if details is not None:
+        reasoned = fields_of(details).get("reasoning_tokens")
+    found = Usage(given, made, cached, written, reasoned)
+    if not counts.keys() <= _SCHEMA:
+        _read_elsewhere(counts, found)
+    if found.reasoning_tokens:
+        _include_reasoning(counts, found)
+    return found
+
+
+def _read_elsewhere(counts: Mapping[str, Any], found: Usage) -> None:
+    """Fill in what a server counts in places of its own."""
+    if found.input_tokens is None and found.output_tokens is None:
+        found.input_tokens = counts.get("input_tokens")
+        found.output_tokens = counts.get("output_tokens")
+    if found.cache_read_tokens is None:
+        found.cache_read_tokens = _first(counts, _CACHED)
+    if found.cache_write_tokens is None:
+        found.cache_write_tokens = _first(counts, _WRITTEN)
+    if found.reasoning_tokens is None:
+        found.reasoning_tokens = counts.get("reasoning_tokens")  # Perplexity
+
+
+def _include_reasoning(counts: Mapping[str, Any], found: Usage) -> None:
+    given, made, more = found.input_tokens, found.output_tokens, found.reasoning_tokens or 0
+    total = counts.get("total_tokens")
+    if given is not None and made is not None and total == given + made + more:
+        found.output_tokens = made + more
+
+
+def describe_usage(usage: Any, attributes: dict[str, Any]) -> None:
+    """Write the token counts that are known, and what the server says that they cost."""
+    write_usage(read_usage(usage), attributes)
+    counts = fields_of(usage)
+    cost = counts.get("cost")
+    if cost is None:
+        return
+    if not isinstance(cost, (int, float)):  # Perplexity's comes in parts
+        cost = fields_of(cost).get("total_cost")
+    if counts.get("is_byok"):  # OpenRouter's fee, beside what the provider bills
+        more = fields_of(counts.get("cost_details")).get("upstream_inference_cost")
+        if isinstance(more, (int, float)) and isinstance(cost, (int, float)):
+            cost += more
+    if isinstance(cost, (int, float)) and not isinstance(cost, bool):
+        attributes[semconv.USAGE_COST] = float(cost)
+
+
+def _first(counts: Mapping[str, Any], names: tuple[str, ...]) -> Any:
+    for name in names:
+        count = counts.get(name)
+        if count is not None:
+            return count
+    return None

@@ -1,0 +1,92 @@
+"""The limit on content: what is longer is cut, part by part, stays JSON and says so.
+
+A cut part carries ``truncated: true`` and ``original_bytes``, the size in UTF-8 of what was cut.
+Applied after redaction, so that no secret is cut into something no mask knows.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from turnspan.content.json_codec import WRITING, WRITTEN
+from turnspan.content.model import BLOB, Part, as_dict, as_list, dumps, dumps_text
+
+TRUNCATED: Final = "truncated"
+ORIGINAL_BYTES: Final = "original_bytes"
+
+_KEPT: Final = WRITING | {"type", "id", "name", "role", "modality", "mime_type", "sha256", "size"}
+"""What a part is known by, never cut."""
+
+_LEAST: Final = 16
+
+
+def limit_text(text: str, limit: int) -> tuple[str, int]:
+    """The text, at most ``limit`` bytes of UTF-8, and how many it had if it was cut (else 0)."""
+    if not limit or len(text) * 4 <= limit:
+        return text, 0
+    raw = text.encode("utf-8", "replace")
+    if len(raw) <= limit:
+        return text, 0
+    return raw[:limit].decode("utf-8", "ignore"), len(raw)
+
+
+def limit_value(value: Any, limit: int) -> tuple[Any, int]:
+    """As ``limit_text`` for what is written as JSON: its longest texts are cut, its shape stays.
+
+    Where the shape alone is too long, the beginning of the JSON stands as a text.
+    """
+    if isinstance(value, str):
+        return limit_text(value, limit)
+    if not limit or not isinstance(value, (dict, list)):
+        return value, 0
+    size = len(dumps(value))  # pyright: ignore[reportUnknownArgumentType]
+    if size <= limit:
+        return value, 0  # pyright: ignore[reportUnknownVariableType]
+    longest = limit
+    while longest >= _LEAST:
+        cut = _cut_leaves(value, longest)
+        if len(dumps(cut)) <= limit:
+            return cut, size
+        longest //= 2
+    return limit_text(dumps_text(value), limit)[0], size
+
+
+def limit_parts(parts: list[Part], limit: int) -> list[Part]:
+    """A message's parts; each that was cut is a new one and marked. The bytes of files stay."""
+    if not limit:
+        return parts
+    return [_limit_part(part, limit) for part in parts]
+
+
+def _limit_part(part: Part, limit: int) -> Part:
+    if part.get("type") == BLOB:
+        return part
+    cut: Part = {}
+    original = 0
+    for key, value in part.items():
+        if key in _KEPT:
+            continue
+        kept, size = limit_value(value, limit)
+        if size:
+            cut[key] = kept
+            if key != WRITTEN:
+                original += size
+    if not cut:
+        return part
+    kept_part = {**part, **cut}
+    if WRITTEN in kept_part:  # a text that would no longer be that of the arguments
+        kept_part.pop(WRITTEN)
+        original = original or len(str(part[WRITTEN]).encode("utf-8", "replace"))
+    return {**kept_part, TRUNCATED: True, ORIGINAL_BYTES: original}
+
+
+def _cut_leaves(value: Any, longest: int) -> Any:
+    if isinstance(value, str):
+        return limit_text(value, longest)[0]
+    mapping = as_dict(value)
+    if mapping is not None:
+        return {key: _cut_leaves(item, longest) for key, item in mapping.items()}
+    items = as_list(value)
+    if items is not None:
+        return [_cut_leaves(item, longest) for item in items]
+    return value

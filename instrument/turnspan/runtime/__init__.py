@@ -1,0 +1,1 @@
+"""What everything else stands on: guards, statistics, ids, forks, and pauses for other threads."""

@@ -1,0 +1,117 @@
+"""The one guard: telemetry never raises into the user's code.
+
+Our code runs beside the user's, inside ``with guard("where"):``. It contains what our code raises,
+and what the methods of a value raise that our code looks at, a ``KeyboardInterrupt`` or
+``SystemExit`` among it; logs the first failure of each place once with a traceback, and counts
+every one. What was ``delivered`` meanwhile (Ctrl-C, a handler's timeout) goes on to the user's
+code. The user's function is always called outside it.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import Counter
+from collections.abc import Callable
+from types import TracebackType
+
+from turnspan.runtime.forks import in_child
+from turnspan.runtime.value_exceptions import delivered
+
+logger = logging.getLogger("turnspan")
+
+_MESSAGE = (
+    "Turnspan failed in %s; your code is unaffected, this piece of telemetry is lost. "
+    "Further failures there are only counted (`turnspan doctor`).\n%s"
+)
+
+
+class InternalErrors:
+    """What was swallowed, by place. Tests assert that it stays empty."""
+
+    def __init__(self) -> None:
+        # Reentrant: letting go of an error may collect what its traceback held, such as a stream,
+        # whose end may fail in turn.
+        self._lock = threading.RLock()
+        self._counts: Counter[str] = Counter()
+        self._accounted = 0
+        self.last: BaseException | None = None
+        self.describe: Callable[[str, BaseException], str] = _kind_of_error
+        """What the log says of the first error at a place. An error's own message may quote
+        content, so whoever knows the settings is to say what of it may be told."""
+        in_child(self._after_fork)
+
+    def record(self, place: str, error: BaseException, *, accounted: bool = False) -> None:
+        """Count a swallowed error; the first at a place is logged with its traceback.
+
+        ``accounted`` says that the caller counts what was lost by it among what it has dropped.
+
+        Raises:
+            BaseException: the error itself, where it was delivered and is not ours to swallow.
+        """
+        if delivered(error):
+            raise error
+        with self._lock:
+            self._counts[place] += 1
+            self._accounted += accounted
+            first = self._counts[place] == 1
+            self.last = error
+        if first:
+            try:
+                logger.warning(_MESSAGE, place, self.describe(place, error))
+            except BaseException as failure:
+                if delivered(failure):
+                    raise
+
+    def counts(self) -> dict[str, int]:
+        """Swallowed errors by place since the process began (or the last reset)."""
+        with self._lock:
+            return dict(self._counts)
+
+    @property
+    def unaccounted(self) -> int:
+        """How many cost a piece of telemetry that nobody else counts."""
+        with self._lock:
+            return sum(self._counts.values()) - self._accounted
+
+    def reset(self) -> None:
+        """Forget them all; the next failure is logged again."""
+        with self._lock:
+            self._counts.clear()
+            self._accounted = 0
+            self.last = None
+
+    def _after_fork(self) -> None:
+        self._lock = threading.RLock()  # another thread may have held it
+
+
+def _kind_of_error(place: str, error: BaseException) -> str:
+    return type(error).__qualname__
+
+
+errors = InternalErrors()
+
+
+class guard:
+    """``with guard("place"):`` swallows and counts what our own code, or a value's, raises."""
+
+    __slots__ = ("_place",)
+
+    def __init__(self, place: str) -> None:
+        self._place = place
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool:
+        if error is None:
+            return False
+        if delivered(error):
+            return False
+        errors.record(self._place, error)
+        return True

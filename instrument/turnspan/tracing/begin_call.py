@@ -1,0 +1,116 @@
+"""The beginning of a model call, before the user's function runs: its span and its request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from opentelemetry import context as otel_context
+from opentelemetry.context import Context
+from opentelemetry.trace import SpanKind, Tracer
+
+from turnspan import semconv
+from turnspan.runtime.guard import errors
+from turnspan.tracing import otel_fast
+from turnspan.tracing.context import SESSION_KEY, TURN_KEY, scope_attributes
+from turnspan.tracing.endpoint import Endpoint
+from turnspan.tracing.framework_sessions import session_of
+from turnspan.tracing.model_call import ACTIVE_CALL, Call
+from turnspan.tracing.state import current as current_state
+from turnspan.tracing.state import default
+
+_SUPPRESSED: Final = str(getattr(otel_context, "_SUPPRESS_INSTRUMENTATION_KEY", ""))
+_SUPPRESSED_PLAIN: Final = "suppress_instrumentation"
+_CLIENT: Final = SpanKind.CLIENT  # looking a member up calls a function, until Python 3.12
+
+
+def begin(
+    tracer: Tracer,
+    endpoint: Endpoint,
+    target: Mapping[str, Any],
+    body: Mapping[str, Any],
+    *,
+    stream: bool,
+) -> Call | None:
+    """Start the span of a call about to be made, or ``None`` when it is not to be recorded.
+
+    ``target`` holds the attributes of provider and server. What fails after the span has begun
+    is swallowed, what fails before is raised; callers guard.
+    """
+    outer = otel_context.get_current()
+    state = current_state(outer)
+    settings = state.settings
+    if not settings.enabled:
+        return None
+    turn: Any = None
+    session: Any = None
+    if outer:
+        if is_suppressed(outer):
+            return None
+        running = outer.get(ACTIVE_CALL)
+        if isinstance(running, Call) and running.covers(endpoint.operation):
+            return None  # a wrapper over this SDK records the same call already
+        turn, session = outer.get(TURN_KEY), outer.get(SESSION_KEY)
+    rounds = endpoint.operation not in semconv.OUTSIDE_ROUNDS
+    completing = endpoint.operation in semconv.COMPLETING_OPERATIONS
+    concerned = turn if rounds or completing else None
+    call = Call(endpoint, outer, concerned, stream, state)
+    attributes = dict(target)
+    endpoint.describe(body, attributes)
+    if turn is not None or session is not None:
+        attributes.update(scope_attributes(turn, session))
+    elif outer and semconv.CONVERSATION_ID not in attributes:
+        _name_session(outer, attributes)
+    if turn is not None:
+        attributes[semconv.ROUND] = turn.begin_call() if rounds else turn.rounds
+    model = attributes.get(semconv.REQUEST_MODEL, "")
+    call.model = model
+    name = f"{endpoint.operation} {model}" if model else endpoint.operation
+    call.attributes = attributes
+    if state is not default:
+        tracer = state.like(tracer)
+    call.begun(otel_fast.start(tracer, name, outer, _CLIENT, attributes))
+    if settings.capture_content:
+        wanted = (call.recording and (state.content.active or settings.content_on_spans)) or (
+            settings.emit_events and settings.content_on_events
+        )
+    else:  # in memory only: whose undecorated call it is, its messages alone can tell
+        wanted = turn is None and call.recording and state.content.active
+    if wanted:
+        try:
+            _freeze_request(call, body)
+        except BaseException as error:  # noqa: BLE001  costs the content only
+            errors.record("call.freeze_request", error)
+    return call
+
+
+def _name_session(outer: Context, attributes: dict[str, Any]) -> None:
+    """The conversation that a framework around the call names."""
+    try:
+        session = session_of(outer)
+    except BaseException as error:  # noqa: BLE001  costs that name only
+        errors.record("call.framework_session", error)
+        return
+    if session:
+        attributes[semconv.CONVERSATION_ID] = session
+
+
+def _freeze_request(call: Call, body: Mapping[str, Any]) -> None:
+    request = call.endpoint.freeze(body)
+    call.request = request
+    turn = call.turn
+    if turn is None or call.endpoint.operation in semconv.OUTSIDE_ROUNDS:
+        return
+    if turn.first_request is None:
+        turn.first_request = (call.endpoint.dialect, request)
+
+
+def is_suppressed(context: Context) -> bool:
+    """Whether somebody wants nothing recorded here."""
+    return bool(context.get(_SUPPRESSED) or context.get(_SUPPRESSED_PLAIN))
+
+
+def current_call() -> Call | None:
+    """The call whose SDK function is at work in this context."""
+    call = otel_context.get_value(ACTIVE_CALL)
+    return call if isinstance(call, Call) and call.under_way else None

@@ -1,0 +1,131 @@
+"""What a provider's API is to the core: how its requests, responses and streams read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+from turnspan import semconv
+from turnspan.runtime.type_guards import kind_of
+from turnspan.turn.turn import ToolRequest, Turn, Usage
+
+UNFINISHED: Final = "error"
+"""The finish reason of a choice that never finished (conventions, ``finish_reasons``)."""
+
+
+@dataclass(slots=True)
+class Reply:
+    """What a response means for the turn."""
+
+    model: str = ""
+    finish_reasons: Sequence[str] = ()
+    text: str | None = ""
+    """What the model wrote for the user to read; ``None``: that is not known."""
+    tool_requests: Sequence[ToolRequest] = ()
+    """The tool calls that the model asked the application for."""
+    usage: Usage | None = None
+    refused: bool = False
+    """Whether it carries a refusal, whatever its finish reason says."""
+    made_by: Turn | None = None
+    """The turn whose call this completes, where it is the end of one made in the background: the
+    tokens are that turn's."""
+
+
+class Accumulator(Protocol):
+    """Folds the chunks of one stream into the response they make up."""
+
+    done: bool
+    """Whether everything that matters has arrived (a reader may stop before the last byte)."""
+    first: float | None
+    """When the first chunk arrived, by ``time.perf_counter``."""
+
+    def fold(self, chunk: Any) -> bool:
+        """Take a chunk in; true for a chunk that carries nothing but token usage."""
+        ...
+
+    def response(self) -> dict[str, Any] | None:
+        """The response as the API would have sent it unstreamed; ``None`` before any chunk."""
+        ...
+
+
+class Endpoint(Protocol):
+    """One inference API of a provider: how its requests, responses and streams read."""
+
+    operation: str
+    dialect: str
+
+    def describe(self, body: Mapping[str, Any], attributes: dict[str, Any]) -> None:
+        """Write the request's attributes, those a sampler may want included."""
+        ...
+
+    def freeze(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """A copy of the request that no later change reaches."""
+        ...
+
+    def describe_response(
+        self, response: Any, attributes: dict[str, Any], *, cut: bool = False
+    ) -> None:
+        """Write the attributes of a response, an SDK's model or frozen.
+
+        ``cut``: it broke off; what has not finished then, finished with ``UNFINISHED``.
+        """
+        ...
+
+    def reply(self, response: Any) -> Reply | None:
+        """What a response, an SDK's model or frozen, means for the turn; ``None``: nothing."""
+        ...
+
+    def accumulator(self) -> Accumulator:
+        """A fresh accumulator for one stream."""
+        ...
+
+    def error_code(self, error: BaseException) -> Any:
+        """The provider's own code of an error, if it has one."""
+        ...
+
+
+def fields_of(value: Any) -> dict[str, Any]:
+    """The fields of an SDK's model, also those it has no name for, or of what was frozen of one.
+
+    None of anything else, such as the plain text of an answer that was no JSON.
+    """
+    if kind_of(value) is dict:
+        frozen: dict[str, Any] = value
+        return frozen
+    fields: dict[str, Any] = getattr(value, "__dict__", {})
+    extra: dict[str, Any] | None = getattr(value, "__pydantic_extra__", None)
+    return {**fields, **extra} if extra else fields
+
+
+def describe_reply(reply: Reply, attributes: dict[str, Any]) -> None:
+    """Write what a stop reason depends on, for whoever does not get the reply itself."""
+    if reply.refused:
+        attributes[semconv.RESPONSE_REFUSED] = True
+    text = reply.text
+    if text is not None and not text.strip():
+        attributes[semconv.RESPONSE_BLANK] = True
+
+
+def write_usage(usage: Usage, attributes: dict[str, Any]) -> None:
+    """Write the known token counts."""
+    if usage.input_tokens is not None:
+        attributes[semconv.USAGE_INPUT_TOKENS] = usage.input_tokens
+    if usage.output_tokens is not None:
+        attributes[semconv.USAGE_OUTPUT_TOKENS] = usage.output_tokens
+    if usage.cache_read_tokens is not None:
+        attributes[semconv.USAGE_CACHE_READ_INPUT_TOKENS] = usage.cache_read_tokens
+    if usage.cache_write_tokens is not None:
+        attributes[semconv.USAGE_CACHE_WRITE_INPUT_TOKENS] = usage.cache_write_tokens
+    if usage.reasoning_tokens is not None:
+        attributes[semconv.USAGE_REASONING_OUTPUT_TOKENS] = usage.reasoning_tokens
+
+
+def write_counts(
+    counts: Mapping[str, Any], names: tuple[tuple[str, str], ...], attributes: dict[str, Any]
+) -> None:
+    """Write those of a provider's counts that are known."""
+    for key, name in names:
+        count = counts.get(key)
+        if count is not None:
+            attributes[name] = count

@@ -1,0 +1,75 @@
+"""What a recording of one execution is to the wrapper around the user's function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, Protocol
+
+
+class Recording(Protocol):
+    """One execution being recorded. No method ever raises (each guards itself)."""
+
+    def enter(self) -> object | None:
+        """Make the span current; returns a token for ``leave``."""
+        ...
+
+    def leave(self, token: object | None) -> None:
+        """Make the former span current again."""
+        ...
+
+    def suspend(self, token: object | None, item: Any) -> None:
+        """As ``leave``, at a yield of this item: the next ``enter`` finds the context as the code
+        left it."""
+        ...
+
+    def done(self, result: Any) -> None:
+        """The code returned; ends the span."""
+        ...
+
+    def exhausted(self, result: Any) -> None:
+        """A generator ran to its end; ends the span with the items as its output."""
+        ...
+
+    def failed(self, error: BaseException, *, stream: bool = False) -> None:
+        """The code (with ``stream``: a generator) raised; ends the span."""
+        ...
+
+    def abandoned(self) -> None:
+        """The consumer left a generator before its end; ends the span, without an error."""
+        ...
+
+
+Begin = Callable[[tuple[Any, ...], dict[str, Any]], Recording]
+WrapperOf = Callable[[Callable[..., Any], Begin], Callable[..., Any]]
+"""Wraps functions of one kind."""
+
+
+class NoRecording:
+    """Stands in when a recording could not begin: does nothing."""
+
+    __slots__ = ()
+
+    def enter(self) -> object | None:
+        """Nothing."""
+        return None
+
+    def leave(self, token: object | None) -> None:
+        """Nothing."""
+
+    def suspend(self, token: object | None, item: Any) -> None:
+        """Nothing."""
+
+    def done(self, result: Any) -> None:
+        """Nothing."""
+
+    def exhausted(self, result: Any) -> None:
+        """Nothing."""
+
+    def failed(self, error: BaseException, *, stream: bool = False) -> None:
+        """Nothing."""
+
+    def abandoned(self) -> None:
+        """Nothing."""
+
+
+NO_RECORDING: Final = NoRecording()

@@ -1,0 +1,89 @@
+"""Why a turn stopped: the words of docs/turns.md, and what models' finish reasons mean in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+USER_ABORTED: Final = "user_aborted"
+LOOP_DETECTED: Final = "loop_detected:"
+ROUND_CAP: Final = "round_cap"
+TOOL_FAILURE: Final = "tool_failure"
+ERROR: Final = "error"
+MAX_TOKENS: Final = "max_tokens"
+CONTENT_FILTER: Final = "content_filter"
+REFUSAL: Final = "refusal"
+SILENT_ROUNDS: Final = "silent_rounds"
+EMPTY_NO_TOOLS: Final = "empty_no_tools"
+COMPLETED: Final = "completed"
+
+SILENT_ROUNDS_LIMIT = 30
+DETAIL_LENGTH = 2_000
+
+_FINISH: Final[Mapping[str, str]] = {
+    "length": MAX_TOKENS,
+    "max_tokens": MAX_TOKENS,
+    "max_output_tokens": MAX_TOKENS,
+    "model_length": MAX_TOKENS,
+    "model_context_window_exceeded": MAX_TOKENS,
+    "content_filter": CONTENT_FILTER,
+    "content_filtered": CONTENT_FILTER,
+    "guardrail_intervened": CONTENT_FILTER,
+    "error_toxic": CONTENT_FILTER,
+    "safety": CONTENT_FILTER,
+    "image_safety": CONTENT_FILTER,
+    "prohibited_content": CONTENT_FILTER,
+    "image_prohibited_content": CONTENT_FILTER,
+    "blocklist": CONTENT_FILTER,
+    "recitation": CONTENT_FILTER,
+    "image_recitation": CONTENT_FILTER,
+    "spii": CONTENT_FILTER,
+    "model_armor": CONTENT_FILTER,
+    "refusal": REFUSAL,
+    "cancelled": USER_ABORTED,
+    "error": ERROR,
+}
+"""Providers' finish reasons that say more than that the model was done, in lower case."""
+
+_USUAL: Final = frozenset({"", "stop", "tool_calls", "end_turn", "tool_use", "completed"})
+
+
+def meaning_of(finish_reason: str) -> str:
+    """The stop reason of a turn whose last reply finished so; empty for one that was done.
+
+    Some write them in capitals or as an enumeration's member (``FinishReason.SAFETY``).
+    """
+    if finish_reason in _USUAL:
+        return ""
+    return _FINISH.get(finish_reason.lower().rpartition(".")[2].replace("-", "_"), "")
+
+
+@dataclass(slots=True)
+class Ending:
+    """How a turn stopped."""
+
+    reason: str
+    detail: str = ""
+
+
+def cut(text: str, limit: int) -> str:
+    """The text, shortened to this many characters where it is longer, secrets masked first."""
+    if len(text) <= limit:
+        return text
+    # The masks: loaded with the first text that needs them.
+    from turnspan.redaction.brief import cut_text
+
+    return cut_text(text, "error", limit)
+
+
+def same_arguments(requested: Any, arguments: Any) -> bool:
+    """Whether a tool was called as the model asked for it, in JSON text or a mapping."""
+    if isinstance(requested, str):
+        import orjson
+
+        try:
+            requested = orjson.loads(requested)
+        except orjson.JSONDecodeError:
+            return False
+    return bool(requested == arguments)

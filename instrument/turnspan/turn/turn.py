@@ -1,0 +1,396 @@
+"""The turn: one user input and everything the agent does with it.
+
+A ``Turn`` lives in the OpenTelemetry context of its ``invoke_agent`` span. The instrumentors tell
+it what happened (model calls, tool calls); when it ends it decides why it stopped, by the first
+rule of docs/turns.md that holds.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from copy import copy
+from typing import Any, Final
+
+from turnspan.content.given_values import label_of, text_of
+from turnspan.runtime.cancellation import is_abort
+from turnspan.runtime.guard import guard
+from turnspan.turn.loop_detector import ToolFact
+from turnspan.turn.session import Session as Session
+from turnspan.turn.stop_reasons import (
+    COMPLETED,
+    DETAIL_LENGTH,
+    EMPTY_NO_TOOLS,
+    ERROR,
+    LOOP_DETECTED,
+    REFUSAL,
+    ROUND_CAP,
+    SILENT_ROUNDS,
+    SILENT_ROUNDS_LIMIT,
+    TOOL_FAILURE,
+    USER_ABORTED,
+    Ending,
+    cut,
+    meaning_of,
+    same_arguments,
+)
+from turnspan.turn.tool_history import ExecutedTools
+from turnspan.turn.usage import Usage as Usage
+
+ToolRequest = tuple[str, str, Any]
+"""A tool call the model asked for: (call id, tool name, arguments as JSON text or a mapping)."""
+
+
+class Turn:
+    """One agent turn, as the application sees and steers it.
+
+    ``stop``, ``abort`` and ``set`` never raise for the state of the turn; on a turn that has ended,
+    or outside any turn, they do nothing.
+    """
+
+    # Thirty names and more are a dictionary of a kilobyte and a half where there are no slots.
+    __slots__ = (
+        "__weakref__",
+        "_aborted",
+        "_asked_for_tools",
+        "_emitted",
+        "_executed",
+        "_explicit",
+        "_failed",
+        "_finish_reason",
+        "_lock",
+        "_refused",
+        "_requests",
+        "_silent_limit",
+        "_unread",
+        "agent_name",
+        "agent_version",
+        "attributes",
+        "chat_mode",
+        "ended",
+        "first_request",
+        "id",
+        "intent",
+        "last_text",
+        "llm_calls",
+        "max_rounds",
+        "models",
+        "parent",
+        "recording",
+        "response_text",
+        "rounds",
+        "session",
+        "silent_rounds",
+        "target",
+        "task_type",
+        "usage",
+        "user_message",
+    )
+
+    def __init__(
+        self,
+        turn_id: str = "",
+        *,
+        agent_name: str = "",
+        agent_version: str = "",
+        parent: Turn | None = None,
+        session: Session | None = None,
+        max_rounds: int | None = None,
+        silent_rounds_limit: int = SILENT_ROUNDS_LIMIT,
+        recording: bool = True,
+    ) -> None:
+        self.id = turn_id
+        """The turn's id: its span's id, lowercase hex; empty outside any turn."""
+        self.agent_name = agent_name
+        self.agent_version = agent_version
+        self.parent = parent
+        self.session = session
+        self.max_rounds = max_rounds
+        self.recording = recording
+        self.rounds = 0
+        """Model calls in this turn's own tool loop so far (not those of nested agents)."""
+        self.llm_calls = 0
+        self.silent_rounds = 0
+        self.usage = Usage()
+        self.models: list[str] = []
+        self.user_message: Any = None
+        self.response_text: Any = None
+        """What the application gave as the turn's answer, frozen; ``None``: nothing."""
+        self.last_text: str = ""
+        """The last visible text the model wrote in this turn."""
+        self.first_request: Any = None
+        self.intent = ""
+        self.chat_mode = ""
+        self.task_type = ""
+        self.target = ""
+        self.attributes: dict[str, Any] = {}
+        self.ended = False
+        self._executed = ExecutedTools()
+        self._finish_reason = ""
+        self._refused = False
+        self._failed: Ending | None = None
+        self._unread = False
+        self._asked_for_tools = False
+        self._requests: list[ToolRequest] = []
+        self._emitted: dict[str, int] = {}
+        self._explicit: Ending | None = None
+        self._aborted: Ending | None = None
+        self._silent_limit = silent_rounds_limit
+        # Reentrant: collecting an abandoned stream may end its call while this thread holds it.
+        self._lock = threading.RLock()
+
+    def after_fork(self) -> None:
+        """In a forked child: no thread that is not here holds it, nor those around it."""
+        self._lock = threading.RLock()
+        if self.parent is not None:
+            self.parent.after_fork()
+
+    # -- for the application ------------------
+
+    def stop(self, reason: str, detail: str = "") -> None:
+        """Say why the application ended the turn; beats every rule but the user's abort.
+
+        ``reason`` is one of the usual stop reasons (docs/turns.md) or a word of your own.
+        """
+        if not self.ended:
+            with guard("turn.stop"):
+                reason = text_of(reason)
+                if reason.startswith(LOOP_DETECTED):
+                    reason = LOOP_DETECTED + cut(reason[len(LOOP_DETECTED) :], 160)
+                self._explicit = Ending(reason, cut(text_of(detail), DETAIL_LENGTH))
+
+    def abort(self, detail: str = "") -> None:
+        """The user cancelled the turn; its partial reply is kept and it is not an error."""
+        if not self.ended:
+            with guard("turn.abort"):
+                self._aborted = Ending(USER_ABORTED, cut(text_of(detail), DETAIL_LENGTH))
+
+    def set(
+        self,
+        *,
+        intent: str | None = None,
+        chat_mode: str | None = None,
+        task_type: str | None = None,
+        target: str | None = None,
+        user_message: Any = None,
+        response_text: str | None = None,
+        **attributes: Any,
+    ) -> None:
+        """Say what the turn is about; anything without a column goes into its attributes."""
+        if self.ended:
+            return
+        if intent is not None:
+            self.intent = label_of(intent)
+        if chat_mode is not None:
+            self.chat_mode = label_of(chat_mode)
+        if task_type is not None:
+            self.task_type = label_of(task_type)
+        if target is not None:
+            self.target = label_of(target)
+        if user_message is not None:
+            self.user_message = user_message
+        if response_text is not None:
+            self.response_text = response_text
+        if attributes:
+            self.attributes.update(attributes)
+
+    @property
+    def looping(self) -> str:
+        """Why the built-in loop detector fires now; empty while it does not."""
+        with self._lock:
+            self._executed.fold(finished_only=True)
+            return self._executed.firing
+
+    # -- for the instrumentors ------------------
+
+    def begin_call(self) -> int:
+        """A model call of this turn begins; returns its round, counted from 1."""
+        with self._lock:
+            self.llm_calls += 1
+            self.rounds += 1
+            return self.rounds
+
+    def end_call(
+        self,
+        *,
+        model: str,
+        finish_reasons: Sequence[str],
+        text: str | None,
+        tool_requests: Sequence[ToolRequest],
+        usage: Usage | None,
+        refused: bool = False,
+    ) -> None:
+        """A model call ended with this reply.
+
+        ``text`` is what it wrote for the user to read (``None``: that is not known),
+        ``tool_requests`` the tool calls it asked for, in the order of emission; ``refused``:
+        whether it says itself that it is a refusal.
+        """
+        with self._lock:
+            self._unread = text is None
+            if text and not text.isspace():
+                self.last_text = text
+                self.silent_rounds = 0
+            elif tool_requests and text is not None:
+                self.silent_rounds += 1
+            self._asked_for_tools = bool(tool_requests)
+            self._requests = list(tool_requests)
+            self._emitted = {request[0]: place for place, request in enumerate(tool_requests)}
+            self._finish_reason = finish_reasons[0] if finish_reasons else ""
+            self._refused = refused
+            self._failed = None
+            if usage is not None:
+                self.usage.add(usage)
+            if model and model not in self.models:
+                self.models.append(model)
+
+    def fail_call(self, detail: str = "", *, aborted: bool = False) -> None:
+        """A model call failed, or was aborted: there is no last reply to judge by.
+
+        What the turn ended with, unless another call or the application answers after all.
+        """
+        with self._lock:
+            self._asked_for_tools = self._refused = False
+            self._finish_reason = ""
+            self._failed = Ending(USER_ABORTED if aborted else ERROR, cut(detail, DETAIL_LENGTH))
+
+    def add_usage(self, usage: Usage | None) -> None:
+        """A call of this turn, made in the background, has come to its end elsewhere."""
+        if usage is not None and not self.ended:
+            with self._lock:
+                self.usage.add(usage)
+
+    def requested_call_id(self, name: str, arguments: Any) -> str:
+        """The model's id of the call it asked for by this name (and arguments); used up once."""
+        with self._lock:
+            same = [r for r in self._requests if r[1] == name]
+            if not same:
+                return ""
+            chosen = same[0]
+            if len(same) > 1:
+                chosen = next((r for r in same if same_arguments(r[2], arguments)), same[0])
+            self._requests.remove(chosen)
+            return chosen[0]
+
+    def begin_tool(self, name: str, arguments: Any, call_id: str = "") -> ToolFact:
+        """A tool begins; the fact keeps its place in the order of emission."""
+        place = self._emitted.get(call_id, 0) if call_id else 0
+        return self._executed.begin(name, arguments, self.rounds, place)
+
+    def end_tool(self, fact: ToolFact, result: Any, raised: bool) -> None:
+        """A tool ended with this (frozen) result."""
+        fact.result = result
+        fact.error = raised
+        fact.done = True
+        if self._executed.many_wait:
+            with self._lock:
+                self._executed.fold_some()
+
+    def finish(self, error: BaseException | None) -> Ending:
+        """The turn ends; decide why. Nested turns hand their usage to their parent."""
+        with self._lock:
+            self._executed.fold()
+            ending = self._judge(error)
+            self.ended = True
+        parent = self.parent
+        if parent is not None and not parent.ended:
+            with parent._lock:
+                parent.usage.add(self.usage)
+                for model in self.models:
+                    if model not in parent.models:
+                        parent.models.append(model)
+        return ending
+
+    def judge(self) -> Ending:
+        """Why the turn would have stopped if it ended now; it stays open."""
+        with self._lock:
+            self._executed.fold()
+            return self._judge(None)
+
+    def judged_with(self, tools: Sequence[ToolFact]) -> tuple[Turn, Ending]:
+        """A copy that had these tools as well, each in its round, and why it would have stopped."""
+        with self._lock:
+            told = copy(self)
+            told._executed = self._executed.with_others(tools)
+        return told, told.judge()
+
+    @property
+    def asked_for_tools(self) -> bool:
+        """Whether the last reply asked for tools."""
+        return self._asked_for_tools
+
+    @property
+    def tool_calls(self) -> int:
+        """Tool calls executed so far."""
+        return len(self._executed)
+
+    @property
+    def tool_errors(self) -> int:
+        """Tool calls that failed; those under way are not in it until the turn has ended."""
+        return self._executed.errors
+
+    @property
+    def max_identical_tool_streak(self) -> int:
+        """See LoopDetector; exact once the turn has ended."""
+        return self._executed.max_identical_streak
+
+    @property
+    def no_progress_rounds(self) -> int:
+        """See LoopDetector; exact once the turn has ended."""
+        return self._executed.no_progress_rounds
+
+    # -- judging ------------------
+
+    def _judge(self, error: BaseException | None) -> Ending:
+        if error is not None and is_abort(error):
+            return Ending(USER_ABORTED, type(error).__name__)
+        if self._aborted is not None:
+            return self._aborted
+        unanswered = self._failed if self.response_text is None else None
+        if unanswered is not None and unanswered.reason == USER_ABORTED and error is None:
+            return unanswered
+        if self._explicit is not None:
+            return self._explicit
+        executed = self._executed
+        firing = executed.firing
+        if firing:
+            return Ending((LOOP_DETECTED + firing)[: len(LOOP_DETECTED) + 160])
+        cap = self.max_rounds
+        if cap is not None and self.rounds >= cap and self._asked_for_tools:
+            return Ending(ROUND_CAP, f"{self.rounds} of {cap} rounds used")
+        failed = executed.failed_last
+        if failed:
+            return Ending(TOOL_FAILURE, failed)
+        if error is not None:
+            # The masks: loaded with the first text that needs them.
+            from turnspan.redaction.brief import error_text
+
+            return Ending(ERROR, error_text(error, DETAIL_LENGTH))
+        if unanswered is not None:
+            return unanswered
+        finish = REFUSAL if self._refused else meaning_of(self._finish_reason)
+        if finish:
+            return Ending(finish)
+        if self.silent_rounds >= self._silent_limit:
+            return Ending(SILENT_ROUNDS, f"{self.silent_rounds} rounds without visible text")
+        if not executed and not self._asked_for_tools and self._is_blank():
+            return Ending(EMPTY_NO_TOOLS)
+        return Ending(COMPLETED)
+
+    @property
+    def reply(self) -> Any:
+        """What the turn answered, frozen: what the application returned, else the last visible
+        text of the model. The one place that decides it."""
+        return self.last_text if self.response_text is None else self.response_text
+
+    def _is_blank(self) -> bool:
+        """Whether the answer is known and blank; a value that is no text is an answer."""
+        reply = self.reply
+        if reply is self.last_text and self._unread:
+            return False
+        return isinstance(reply, str) and not reply.strip()
+
+
+NO_TURN: Final = Turn(recording=False)
+"""What ``current_turn()`` returns outside any turn: inert."""
+NO_TURN.ended = True

@@ -1,0 +1,165 @@
+"""The house's own rules, where no tool holds them."""
+
+from __future__ import annotations
+
+import ast
+import re
+import runpy
+import subprocess
+from collections.abc import Iterator
+from importlib import import_module, metadata
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.shared import REPOSITORY
+from turnspan import instrumentation, semconv
+
+WINGS = {
+    "instrument": "turnspan",
+    "exporter": "turnspan_clickhouse",
+    "records": "turnspan_records",
+    "console": "turnspan_console",
+}
+ROOMS = 25
+
+
+def modules(wing: str) -> list[Path]:
+    """The modules of a wing; a command imports what it needs when it runs, so that `turnspan`
+    starts at once."""
+    found = sorted((REPOSITORY / wing).rglob("*.py"))
+    return [path for path in found if "commands" not in path.parts and path.parent.name != wing]
+
+
+def imports_in_functions(path: Path) -> Iterator[int]:
+    """The lines of imports of ours inside functions; of several in a row, the first."""
+    lines = path.read_text("utf-8").splitlines()
+    for function in ast.walk(ast.parse("\n".join(lines))):
+        if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        for node in ast.walk(function):
+            named = isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0]
+            if named in WINGS.values():
+                assert isinstance(node, ast.ImportFrom)
+                before = lines[node.lineno - 2].strip()
+                if not before.startswith(("from ", "import ")):
+                    yield node.lineno
+
+
+@pytest.mark.parametrize("wing", ["instrument", "exporter"])
+def test_an_import_inside_a_function_says_what_it_saves(wing: str) -> None:
+    """Else it may hide a circle."""
+    silent: list[str] = []
+    for path in modules(wing):
+        lines = path.read_text("utf-8").splitlines()
+        silent += [
+            f"{path.relative_to(REPOSITORY)}:{number}"
+            for number in imports_in_functions(path)
+            if "#" not in lines[number - 1] and "#" not in lines[number - 2]
+        ]
+    assert silent == []
+
+
+@pytest.mark.parametrize(("wing", "package"), WINGS.items())
+def test_the_first_level_can_be_overlooked(wing: str, package: str) -> None:
+    """At most so many files and folders side by side."""
+    folder = REPOSITORY / wing / package
+    rooms = [
+        path.name
+        for path in folder.iterdir()
+        if path.suffix == ".py" or (path / "__init__.py").exists()
+    ]
+    assert len(rooms) <= ROOMS, sorted(rooms)
+
+
+def test_a_provider_is_a_folder_a_row_and_an_entry_point() -> None:
+    """All three name the same ones, and each has a scope of its own whose spans carry content."""
+    found = metadata.entry_points(group="opentelemetry_instrumentor")
+    points = {one.name: one.value for one in found if one.name.startswith("turnspan_")}
+    rows: tuple[tuple[str, str, str], ...] = vars(instrumentation)["_INSTRUMENTORS"]
+    assert points == {f"turnspan_{name}": f"{module}:{kind}" for name, module, kind in rows}
+
+    providers = [(name, module, kind) for name, module, kind in rows if ".providers." in module]
+    folder = REPOSITORY / "instrument" / "turnspan" / "providers"
+    folders = sorted(path.name for path in folder.iterdir() if (path / "__init__.py").exists())
+    assert folders == sorted(name for name, _, _ in providers)
+    for name, module, kind in providers:
+        instrumentor: Any = getattr(import_module(module), kind)
+        assert module == f"turnspan.providers.{name}.instrumentor"
+        assert instrumentor.package.partition(".")[0] in (name, "google")
+        assert instrumentor.scope == f"{semconv.SCOPE_PREFIX}.{name}"
+
+
+def test_what_is_compiled_is_there() -> None:
+    """Each module that a wheel compiles, once."""
+    built = runpy.run_path(str(REPOSITORY / "hatch_build.py"))
+    compiled: tuple[str, ...] = built["COMPILED"]
+    roots: dict[str, str] = built["ROOTS"]
+    assert len(set(compiled)) == len(compiled)
+    for module in compiled:
+        assert (REPOSITORY / roots[module.partition("/")[0]] / module).is_file(), module
+
+
+def tracked(*suffixes: str) -> list[str]:
+    """The files of the repository that end so."""
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=REPOSITORY, capture_output=True, text=True, check=True
+    )
+    return [name for name in listed.stdout.splitlines() if name.endswith(suffixes)]
+
+
+def test_pages_name_files_that_exist() -> None:
+    """A module that moves, moves in every page too; a path may begin at any folder."""
+    files = ["/" + name for name in tracked(".py")]
+    gone = [
+        f"{page}: {path}"
+        for page in tracked(".md")
+        for path in re.findall(r"`((?:[a-z_.]+/)+[a-z_]+\.py)`", text_of(page))
+        if not any(name.endswith("/" + path) for name in files)
+    ]
+    assert gone == []
+
+
+def text_of(name: str) -> str:
+    """A file of the repository."""
+    return (REPOSITORY / name).read_text("utf-8")
+
+
+ATTRIBUTES = "turnspan.turn.", "turnspan.pipeline."
+"""Names of attributes and metrics that begin like a room."""
+
+
+def test_dotted_names_lead_to_a_module_or_into_one() -> None:
+    """In strings and docstrings as well as in pages, which no tool renames with a module."""
+    dotted = re.compile(r"\bturnspan(?:_[a-z]+)?(?:\.[A-Za-z_]+)+")
+    gone = [
+        f"{page}: {name}"
+        for page in tracked(".py", ".md")
+        for name in sorted(set(dotted.findall(text_of(page))))
+        if of_a_room(name) and not leads_somewhere(name)
+    ]
+    assert gone == []
+
+
+def of_a_room(name: str) -> bool:
+    """Whether it names a module, not an attribute, a table or a file."""
+    package, room, *_ = name.split(".")
+    if package == "turnspan":
+        return not name.startswith(ATTRIBUTES) and find_spec(f"{package}.{room}") is not None
+    return package in WINGS.values() and room != "md"
+
+
+def leads_somewhere(name: str) -> bool:
+    """Whether it can be imported, or is an attribute of what can."""
+    package, *parts = name.split(".")
+    found: Any = import_module(package)
+    for part in parts:
+        if not hasattr(found, part):
+            try:
+                import_module(f"{getattr(found, '__name__', '')}.{part}")
+            except ImportError:
+                return False
+        found = getattr(found, part)
+    return True
