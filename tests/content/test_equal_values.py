@@ -15,6 +15,8 @@ from itertools import permutations
 from typing import Any
 
 import pytest
+from anthropic.types import ToolUseBlock
+from openai.types.chat import ChatCompletionMessage
 
 import turnspan
 from turnspan.content.equality import is_alike, written
@@ -51,6 +53,11 @@ SHAPES: dict[str, Callable[[Any], Any]] = {
     "list": lambda value: {"role": "user", "content": ["x", value]},
     "deep": lambda value: {"role": "tool", "content": [{"type": "x", "input": {"a": [value]}}]},
     "tuple": lambda value: {"role": "user", "content": ("x", value)},
+    "block": lambda value: {
+        "role": "assistant",
+        "content": [ToolUseBlock.model_construct(type="tool_use", input={"a": [value]})],
+    },
+    "object": lambda value: ChatCompletionMessage.model_construct(role="assistant", extra=value),
     "key": lambda value: {"role": "user", "content": {value: "x"}},
 }
 PAIRS = [pair for group in EQUAL for pair in permutations(group, 2)]

@@ -16,6 +16,7 @@ from turnspan.runtime.type_guards import kind_of
 _OPTIONS: Final = 1 << 9 | 1 << 11
 """orjson's OPT_PASSTHROUGH_DATETIME and OPT_PASSTHROUGH_DATACLASS."""
 
+_MAX_DEPTH: Final = 32
 _MAX_LEAVES: Final = 24
 """Numbers that are looked at one by one; more are compared as JSON."""
 
@@ -77,34 +78,78 @@ def is_alike_number(one: Any, other: Any) -> bool:
     return bool(one == other) and (one != 0 or str(one) == str(other))
 
 
-def exactly(value: Any) -> Any:
-    """What is equal to a frozen value and to nothing that is other JSON, but for the order of keys;
-    ``None`` where that cannot be made.
+@final
+@mypyc_attr(acyclic=True)
+class _Model:
+    """An SDK's object (a pydantic model), equal only to one of its class that says the same."""
 
-    To compare with it costs little more than to compare with the value, in C.
+    __slots__ = ("_extra", "_fields", "_kind", "_names")
+
+    def __init__(self, kind: Any, fields: Any, names: frozenset[str], extra: Any) -> None:
+        self._kind = kind
+        self._fields = fields
+        self._names = names
+        self._extra = extra
+
+    def __eq__(self, other: object) -> bool:
+        if kind_of(other) is not self._kind:
+            return False
+        found: Any = other
+        return bool(
+            self._fields == found.__dict__
+            and self._names == found.__pydantic_fields_set__
+            and self._extra == found.__pydantic_extra__
+        )
+
+    def __hash__(self) -> int:
+        raise TypeError("no key")
+
+
+def exactly(value: Any, depth: int = 0) -> Any:
+    """What is equal to a value, and to nothing that is other JSON but for the order of keys; later
+    changes of the value do not change it. ``None`` where that cannot be made.
+
+    To compare with it costs little more than to compare with the value, in C; it belongs to the
+    left, since the right may be an SDK's object whose own comparison is slow.
     """
     kind = kind_of(value)
+    if depth > _MAX_DEPTH:
+        return None
     if kind is dict:
         fields: dict[Any, Any] = value
         made: dict[Any, Any] = {}
         for key, item in fields.items():
             if type(key) is not str:
                 return None
-            made[key] = item if type(item) is str else _exact_item(item)
+            made[key] = item if type(item) is str else _exact_item(item, depth)
             if made[key] is _NOT_MADE:
                 return None
         return made
     if kind is list:
         items: list[Any] = value
-        found = [item if type(item) is str else _exact_item(item) for item in items]
+        found = [item if type(item) is str else _exact_item(item, depth) for item in items]
         return None if any(item is _NOT_MADE for item in found) else found
-    return _Exactly(value) if kind is int or kind is float or kind is bool else value
+    if kind is int or kind is float or kind is bool:
+        return _Exactly(value)
+    if kind is str or kind is bytes:
+        return value
+    if isinstance(value, str):
+        return str.__str__(value)
+    return _exact_model(kind, value, depth) if hasattr(kind, "__pydantic_fields_set__") else None
 
 
-def _exact_item(item: Any) -> Any:
+def _exact_model(kind: Any, value: Any, depth: int) -> Any:
+    fields, extra = exactly(value.__dict__, depth + 1), value.__pydantic_extra__
+    more = extra and exactly(extra, depth + 1)
+    if fields is None or (more is None and extra is not None):
+        return None
+    return _Model(kind, fields, frozenset(value.__pydantic_fields_set__), more)
+
+
+def _exact_item(item: Any, depth: int) -> Any:
     if item is None:
         return None
-    made = exactly(item)
+    made = exactly(item, depth + 1)
     return _NOT_MADE if made is None else made
 
 

@@ -39,16 +39,16 @@ class FrozenOnce:
         if kind_of(value) is not list or not value:
             return freeze(value)
         last = self._last
-        if last[0] == value:
+        if last[0] == value:  # what is equal exactly stands left (see ``exactly``)
             return last[1]
         key = (len(value), _shape(value))
         known = self._known.get(key)
         if known is not None and known[0] == value:
             self._last = known
             return known[1]
+        exact = exactly(value)
         frozen = freeze(value)
-        exact = exactly(frozen)
-        if exact is not None:
+        if exact is not None and exact == value:  # no other thread has changed it in between
             if len(self._known) >= self._limit:
                 self._known.clear()
             self._known[key] = self._last = (exact, frozen)
@@ -67,19 +67,38 @@ def _shape(items: list[Any]) -> int:
 
 Odd = tuple[int, Numbers]
 """The place of a message with numbers, which another may be equal to and not the same."""
-Kept = tuple[list[Any], list[Odd]]
-"""Frozen messages, and those of them that are odd."""
+
+
+class _Kept:
+    """A conversation's newest messages, frozen."""
+
+    __slots__ = ("frozen", "looks", "odd")
+
+    def __init__(self, frozen: list[Any], looks: list[Any], odd: list[Odd]) -> None:
+        self.frozen = frozen
+        self.looks = looks
+        """What the next call's messages are compared with: the frozen ones, but for those in which
+        the application sends an SDK's objects, as nothing frozen is equal to those."""
+        self.odd = odd
+
+    def has(self, messages: list[Any]) -> bool:
+        """Whether messages that are equal to these, as far as they go, are the same JSON."""
+        count = len(messages)
+        for place, numbers in self.odd:
+            if place < count and not numbers.are_of(messages[place]):
+                return False
+        return True
 
 
 class _Conversation:
-    """The newest messages of a conversation, frozen, and what they take to keep."""
+    """What is known of a conversation, and what it takes to keep."""
 
     __slots__ = ("kept", "size")
 
-    def __init__(self, messages: list[Any]) -> None:
-        self.size, odd = measured(messages)
-        self.kept = (messages, odd)
-        """Together, as another thread may read and replace them."""
+    def __init__(self, frozen: list[Any], looks: list[Any]) -> None:
+        self.size, odd = _measured(frozen, looks)
+        self.kept = _Kept(frozen, looks, odd)
+        """Replaced as a whole, as another thread may read it."""
 
 
 class FrozenHistory:
@@ -102,22 +121,22 @@ class FrozenHistory:
         self._known: OrderedDict[Any, list[_Conversation]] = OrderedDict()
         """By how they begin, the conversations that begin so; nearly always one."""
         self._held = 0
-        self._last: Kept | None = None
+        self._last: _Kept | None = None
 
     def freeze(self, messages: Any) -> Any:
         """A frozen copy of the messages."""
         if kind_of(messages) is not list or not messages:
             return freeze(messages)
         last = self._last
-        if last is not None and last[0] == messages and _are(last[1], messages):
-            return last[0]
+        if last is not None and last.looks == messages and last.has(messages):
+            return last.frozen
         key = _opening(messages)
         alike = self._known.get(key)
         found = None if alike is None else _continued(alike, messages)
         if alike is None or found is None:
-            shared = _beginning_of(alike, messages) if alike else []
-            frozen = shared + [freeze_message(message) for message in messages[len(shared) :]]
-            found = _Conversation(frozen)
+            frozen, looks = _beginning_of(alike or [], messages)
+            _add(messages, frozen, looks)
+            found = _Conversation(frozen, looks)
             self._held += found.size
             if alike is None:
                 self._known[key] = [found]
@@ -131,7 +150,7 @@ class FrozenHistory:
         self._last = kept
         if self._held > self._max_held or len(self._known) > self._limit:
             self._make_room()
-        return kept[0]
+        return kept.frozen
 
     def _touch(self, key: Any) -> None:
         try:
@@ -139,28 +158,32 @@ class FrozenHistory:
         except KeyError:
             return  # another thread has just made room
 
-    def _renewed(self, found: _Conversation, messages: list[Any]) -> Kept:
+    def _renewed(self, found: _Conversation, messages: list[Any]) -> _Kept:
         """The conversation's messages frozen, with those that are still the same."""
-        known, odd = found.kept
+        kept = found.kept
+        known, looks, odd = kept.frozen, kept.looks, kept.odd
         count, total = len(known), len(messages)
         if count > total:  # a beginning of it
-            if _are(odd, messages):
-                return known[:total], odd
-            frozen = _frozen_like(known, messages)
-            return frozen, measured(frozen)[1]
-        same = begins_with(messages, known) and _are(odd, messages)
+            if kept.has(messages):
+                return _Kept(known[:total], looks[:total], odd)
+            frozen, looks = _frozen_like(kept, messages)
+            return _Kept(frozen, looks, _measured(frozen, looks)[1])
+        same = begins_with(messages, looks) and kept.has(messages)
         if same and count == total:
-            return found.kept
-        new = [freeze_message(message) for message in messages[count:]]
+            return kept
         if same:  # they were only added to, as nearly always
-            size, more = measured(new)
+            frozen, looks = known.copy(), looks.copy()
+            _add(messages, frozen, looks)
+            size, more = _measured(frozen, looks, count)
             size += found.size
-            frozen, odd = known + new, odd + [(count + place, each) for place, each in more]
+            if more:
+                odd = odd + more
         else:
-            frozen = _frozen_like(known, messages) + new
-            size, odd = measured(frozen)
+            frozen, looks = _frozen_like(kept, messages)
+            _add(messages, frozen, looks)
+            size, odd = _measured(frozen, looks)
         self._held += size - found.size
-        found.kept, found.size = (frozen, odd), size
+        found.kept, found.size = _Kept(frozen, looks, odd), size
         return found.kept
 
     def _make_room(self) -> None:
@@ -186,21 +209,50 @@ class FrozenHistory:
         self._held = held
 
 
-def _are(odd: list[Odd], messages: list[Any]) -> bool:
-    """Whether messages that are equal to what is known, as far as they go, are the same JSON."""
-    count = len(messages)
-    for place, numbers in odd:
-        if place < count and not numbers.are_of(messages[place]):
-            return False
-    return True
+def _add(messages: list[Any], frozen: list[Any], looks: list[Any]) -> None:
+    """Add what is missing of the messages to both."""
+    for message in messages[len(frozen) :]:
+        look = exactly(message) if _may_hold_objects(message) else None
+        copied = freeze_message(message)
+        frozen.append(copied)
+        # What it was before it was copied and is still: no other thread has changed it meanwhile.
+        looks.append(look if look is not None and look == message else copied)
 
 
-def _frozen_like(known: list[Any], messages: list[Any]) -> list[Any]:
+def _may_hold_objects(message: Any) -> bool:
+    """Whether a message is, or has a list of, an SDK's objects."""
+    if kind_of(message) is not dict:
+        return True
+    fields: dict[Any, Any] = message
+    for item in fields.values():
+        if kind_of(item) is list and item and kind_of(item[-1]) not in (dict, str):
+            return True
+    return False
+
+
+def _measured(frozen: list[Any], looks: list[Any], start: int = 0) -> tuple[int, list[Odd]]:
+    """What messages from a place on take to keep, and those that are odd; a look is exact."""
+    size, odd = measured(frozen[start:] if start else frozen)
+    found = [(start + place, numbers) for place, numbers in odd]
+    return size, [each for each in found if looks[each[0]] is frozen[each[0]]]
+
+
+def _frozen_like(kept: _Kept, messages: list[Any]) -> tuple[list[Any], list[Any]]:
     """As many messages frozen as are known, those that are the same still as they were."""
-    return [
-        old if old == now and is_alike(old, now) else freeze_message(now)
-        for old, now in zip(known, messages, strict=False)
-    ]
+    frozen: list[Any] = []
+    looks: list[Any] = []
+    for place, message in enumerate(messages[: len(kept.frozen)]):
+        if _is_same(kept, place, message):
+            frozen.append(kept.frozen[place])
+            looks.append(kept.looks[place])
+        else:
+            _add(messages[: place + 1], frozen, looks)
+    return frozen, looks
+
+
+def _is_same(kept: _Kept, place: int, message: Any) -> bool:
+    look, old = kept.looks[place], kept.frozen[place]
+    return bool(look == message) and (look is not old or is_alike(old, message))
 
 
 def begins_with(messages: list[Any], beginning: list[Any]) -> bool:
@@ -210,7 +262,7 @@ def begins_with(messages: list[Any], beginning: list[Any]) -> bool:
         return True
     if count > len(messages) or beginning[count - 1] != messages[count - 1]:
         return False
-    return (messages if count == len(messages) else messages[:count]) == beginning
+    return beginning == (messages if count == len(messages) else messages[:count])
 
 
 def _continued(alike: list[_Conversation], messages: list[Any]) -> _Conversation | None:
@@ -223,10 +275,10 @@ def _continued(alike: list[_Conversation], messages: list[Any]) -> _Conversation
     total = len(messages)
     edited: _Conversation | None = None
     for each in reversed(alike):
-        known = each.kept[0]
+        known = each.kept.looks
         count = len(known)
         if count > total:
-            if begins_with(known, messages):
+            if known[total - 1] == messages[total - 1] and known[:total] == messages:
                 return each
             continue
         middle = count // 2
@@ -239,15 +291,17 @@ def _continued(alike: list[_Conversation], messages: list[Any]) -> _Conversation
     return edited
 
 
-def _beginning_of(alike: list[_Conversation], messages: list[Any]) -> list[Any]:
-    """What a new conversation has in common with the newest that begins as it does."""
-    known = alike[-1].kept[0]
+def _beginning_of(alike: list[_Conversation], messages: list[Any]) -> tuple[list[Any], list[Any]]:
+    """What a new conversation has in common with the newest that begins as it does, if any."""
+    if not alike:
+        return [], []
+    kept = alike[-1].kept
     count = 0
-    for old, now in zip(known, messages, strict=False):
-        if old != now or not is_alike(old, now):
+    for message in messages[: len(kept.frozen)]:
+        if not _is_same(kept, count, message):
             break
         count += 1
-    return known[:count]
+    return kept.frozen[:count], kept.looks[:count]
 
 
 def _opening(messages: list[Any]) -> Any:
