@@ -274,14 +274,15 @@ class DecoratedTurns:
                 if known is not None and more is not None:
                     setattr(unseen.usage, name, max(0, known - more))
 
-    def tool(self, facts: SpanFacts, row: ToolCall, redactor: Redactor) -> None:
-        """An executed tool of a turn; one of another package's counts as well."""
+    def tool(self, facts: SpanFacts, row: ToolCall, redactor: Redactor, *, answered: bool) -> None:
+        """An executed tool of a turn; one of another package's counts as well. One that
+        ``answered`` has its result, and if that is an empty text."""
         unseen = self._turns.get(row.turn_id)
         if unseen is not None:
             key, asked = claimed(unseen.pending, row)
             if asked is not None:
                 row.round = row.round or asked.round
-                if complete(row, key, asked, redactor):
+                if complete(row, key, asked, redactor) and not answered:
                     unseen.executed[key] = row
         if facts.foreign:
             unseen = self._of(row.turn_id)

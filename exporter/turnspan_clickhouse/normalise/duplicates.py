@@ -27,26 +27,42 @@ _LONG_AGO_NS: Final = 60 * 10**9
 
 
 _OURS: Final = "turnspan."
+_NOTHING: Final[list[Message]] = []
 
 
 class Sighting:
-    """A row that has landed, when what it tells began and ended, and who has told of it."""
+    """A row that has landed, and who has told of it."""
 
-    __slots__ = ("end", "output", "row", "scopes", "start")
+    __slots__ = ("output", "row", "tellers")
 
-    def __init__(self, row: Any, output: list[Message]) -> None:
+    def __init__(self, row: Any, teller: str, output: list[Message]) -> None:
         self.row = row
         self.output = output
-        self.scopes = {_teller(row)}
-        self.start = row.start_time
-        self.end = row.start_time + round(row.duration * 1e9)
+        self.tellers: str | set[str] = teller
+        """One, as nearly always, or several."""
+
+    def told_by(self, teller: str) -> bool:
+        """Whether this scope has told of it."""
+        tellers = self.tellers
+        return tellers == teller if isinstance(tellers, str) else teller in tellers
+
+    def add(self, teller: str) -> None:
+        """Another one has told of it."""
+        tellers = self.tellers
+        self.tellers = {tellers, teller} if isinstance(tellers, str) else tellers | {teller}
 
     def overlaps(self, row: Any) -> bool:
         """Whether another scope's row is of the same time."""
-        if _teller(row) in self.scopes:
+        if self.told_by(_teller(row)):
             return False
-        end = row.start_time + round(row.duration * 1e9)
-        return bool(self.start <= end + SLACK_NS and row.start_time <= self.end + SLACK_NS)
+        slack = SLACK_NS
+        mine = self.row
+        return bool(mine.start_time <= _end(row) + slack and row.start_time <= _end(mine) + slack)
+
+
+def _end(row: Any) -> int:
+    end: int = row.start_time + round(row.duration * 1e9)
+    return end
 
 
 def _teller(row: Any) -> str:
@@ -77,31 +93,35 @@ class Sightings:
         """
         answer = self._answer(output)
         for one in reversed(self._calls):
-            if one.end + _LONG_AGO_NS < row.start_time:
+            if _end(one.row) + _LONG_AGO_NS < row.start_time:
                 break
             if one.overlaps(row) and self._is_one_call(one, row, answer):
-                one.scopes.add(_teller(row))
+                one.add(_teller(row))
                 found: LlmCall = one.row
                 return found
         return None
 
     def landed(self, row: LlmCall, output: list[Message]) -> None:
         """Remember a call's row."""
-        self._call_scopes.add(_teller(row))
-        self._calls.append(Sighting(row, output))
+        teller = _teller(row)
+        if teller not in self._call_scopes:
+            self._call_scopes.add(teller)
+        self._calls.append(Sighting(row, teller, output))
 
     def tool(self, row: ToolCall) -> ToolCall | None:
         """The row of this execution that another scope's span has made; else it is remembered."""
-        self._tool_scopes.add(_teller(row))
+        teller = _teller(row)
+        if teller not in self._tool_scopes:
+            self._tool_scopes.add(teller)
         if len(self._tool_scopes) > 1:
             for one in reversed(self._tools):
-                if one.end + _LONG_AGO_NS < row.start_time:
+                if _end(one.row) + _LONG_AGO_NS < row.start_time:
                     break
                 if one.overlaps(row) and _is_one_tool(one.row, row):
-                    one.scopes.add(_teller(row))
+                    one.add(_teller(row))
                     found: ToolCall = one.row
                     return found
-        self._tools.append(Sighting(row, []))
+        self._tools.append(Sighting(row, teller, _NOTHING))
         return None
 
     def forget_trace(self, trace_id: str) -> None:

@@ -300,7 +300,9 @@ def _longest_prefix(
     count = len(raw)
     for history in histories:
         messages = history.messages
-        limit = min(len(messages), count)
+        limit = len(messages)
+        if limit > count:
+            limit = count
         if history.dialect != dialect or limit <= most:
             continue
         shorter, longer = (messages, raw) if limit == len(messages) else (raw, messages)

@@ -258,7 +258,8 @@ class Normaliser:
                 self._derived.tools.changed(inner)
             return
         if facts.turn_id:
-            self._decorated.tool(facts, row, redactor)
+            answered = content is not None and content.result is not None
+            self._decorated.tool(facts, row, redactor, answered=answered)
         else:
             self._derived.tools.tool(facts, row, redactor)
         batch.add(row)

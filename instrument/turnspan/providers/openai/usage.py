@@ -36,10 +36,9 @@ def usage_of(fields: Mapping[str, Any]) -> Any:
         own = fields.get("x_groq")
         if own is not None:
             usage = fields_of(own).get("usage")
-    if usage is None:
         for choice in fields.get("choices") or ():
             extra = getattr(choice, "__pydantic_extra__", choice)
-            if extra:
+            if extra and usage is None:
                 usage = fields_of(extra).get("usage")
     return usage
 
@@ -47,7 +46,10 @@ def usage_of(fields: Mapping[str, Any]) -> Any:
 def read_usage(usage: Any) -> Usage:
     """Token counts. The prompt's include the cached ones; the reply's include the reasoning, also
     where the server counts it beside them (xAI does, and its total tells)."""
-    counts = fields_of(usage)
+    return _read(fields_of(usage))
+
+
+def _read(counts: Mapping[str, Any]) -> Usage:
     given, made = counts.get("prompt_tokens"), counts.get("completion_tokens")
     cached = written = reasoned = None
     details = counts.get("prompt_tokens_details")
@@ -89,8 +91,8 @@ def _include_reasoning(counts: Mapping[str, Any], found: Usage) -> None:
 
 def describe_usage(usage: Any, attributes: dict[str, Any]) -> None:
     """Write the token counts that are known, and what the server says that they cost."""
-    write_usage(read_usage(usage), attributes)
     counts = fields_of(usage)
+    write_usage(_read(counts), attributes)
     cost = counts.get("cost")
     if cost is None:
         return
