@@ -36,6 +36,9 @@ _NAMES: Final = tuple(
         rb"x(?:ox(?=[aros]-)|app(?=-\d-))",
     )
 )
+_ANY_NAME: Final = re.compile(b"|".join(name.pattern for name in _NAMES))
+_FEW: Final = 96
+"""In shorter texts to begin six searches costs more than one for any name."""
 _LONGEST_NAME: Final = 16
 """Characters that an expression looks at, ahead of where it begins, at most."""
 
@@ -324,6 +327,8 @@ def named_secrets(text: str, small: bytes, spans: list[Span]) -> None:
 
     ``small`` is the text in small letters, a byte each: what is no Latin-1 is a question mark.
     """
+    if len(small) < _FEW and _ANY_NAME.search(small) is None:
+        return
     names: list[tuple[int, int]] = []
     for start in range(0, len(small), WINDOW):
         give_way()

@@ -63,9 +63,10 @@ class Redactor:
         self._plain_keys: set[str] = set()
         self._hinting: set[str] = set()
         self._plain: set[str] = set()
-        self._plain_long: dict[int, str] = {}
-        """By identity: a reply is a message's part and a column of its call, a tool's result a
-        column of its row and a message of the next call."""
+        self._plain_long: set[str] = set()
+        """A reply is a message's part, a column of its call and comes back with the next request, a
+        tool's result is a column of its row and a message of the next call, and every session has
+        the same system prompt. To hash a text costs a tenth of searching it, at most."""
         self._long = 0
         self.active = self._masks or self._hook is not None
         """Whether anything is ever changed."""
@@ -196,14 +197,14 @@ class Redactor:
         """Whether there is no secret in a text. Short ones, and the newest long ones, are known."""
         if len(text) > _MAX_KNOWN_LENGTH:
             known = self._plain_long
-            if known.get(id(text)) is text:
+            if text in known:
                 return True
             if find_secrets(text):
                 return False
             if self._long + len(text) > _MAX_LONG:
                 known.clear()
                 self._long = 0
-            known[id(text)] = text
+            known.add(text)
             self._long += len(text)
             return True
         if text in self._plain:
