@@ -1,0 +1,111 @@
+"""docs/architecture.md says what is so: the rooms, and the files that a value passes."""
+
+from __future__ import annotations
+
+import re
+import sys
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+import pytest
+
+import turnspan
+from support.shared import REPOSITORY
+from turnspan.testing import ModelServer
+from turnspan_clickhouse.store.dsn import Dsn
+
+openai = pytest.importorskip("openai")
+
+PAGE = (REPOSITORY / "docs" / "architecture.md").read_text("utf-8")
+ROOTS = [REPOSITORY / "instrument" / "turnspan", REPOSITORY / "exporter" / "turnspan_clickhouse"]
+FILE = re.compile(r"`([a-z_]+(?:/[a-z_]+)*\.py)`")
+WALKS = ["The messages of a request", "What a decorated agent returns", "The id of a session"]
+"""Those that one process passes from end to end; the others need a server."""
+ELSEWHERE = {"tracing/framework_sessions.py", "normalise/conversations.py"}
+"""For calls without a session of the application's."""
+
+
+def walks() -> dict[str, list[str]]:
+    """The files of each walk, in order."""
+    part = PAGE.partition("## What is passed, file by file")[2].partition("\n## ")[0]
+    found: dict[str, list[str]] = {}
+    for section in part.split("\n### ")[1:]:
+        title, _, table = section.partition("\n")
+        rows = [row.split("|")[2] for row in table.splitlines() if row.startswith("|")]
+        found[title] = [name for cell in rows for name in FILE.findall(cell)]
+    return found
+
+
+@pytest.mark.parametrize("title", walks())
+def test_a_walk_names_files_that_exist_once_each(title: str) -> None:
+    """Nothing is visited twice."""
+    files = walks()[title]
+    assert len(files) > 5
+    assert len(files) == len(set(files))
+    assert [name for name in files if not any((root / name).is_file() for root in ROOTS)] == []
+
+
+@pytest.mark.parametrize("wing", ["instrument", "exporter"])
+def test_the_rooms_are_those_of_the_contracts(wing: str) -> None:
+    """In their order; `_version` is nobody's room."""
+    listed = re.search(rf"- \*\*{wing}\*\*: (.*?)(?=\n- |\n\n)", PAGE, re.DOTALL)
+    assert listed is not None
+    said = [re.findall(r"`(\w+)`", layer) for layer in listed[1].split("·")]
+    contract = re.search(
+        rf'name = "{wing}: .*?layers = \[\n(.*?)\n\]',
+        (REPOSITORY / "pyproject.toml").read_text("utf-8"),
+        re.DOTALL,
+    )
+    assert contract is not None
+    rooms = [re.findall(r"\b[a-z]\w*", layer) for layer in contract[1].splitlines()]
+    assert [sorted(layer) for layer in said] == [sorted(layer) for layer in rooms]
+
+
+@contextmanager
+def visited() -> Generator[set[str]]:
+    """The files of ours in which a function is called meanwhile, in any thread that begins."""
+    found: set[str] = set()
+    roots = tuple(f"{root}/" for root in ROOTS)
+
+    def called(frame: FrameType, event: str, _: object) -> None:
+        path = frame.f_code.co_filename
+        if event == "call" and path.startswith(roots):
+            root = next(root for root in roots if path.startswith(root))
+            found.add(Path(path).relative_to(root).as_posix())
+
+    threading.setprofile(called)
+    sys.setprofile(called)
+    try:
+        yield found
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+
+
+def test_what_is_recorded_passes_the_files_of_its_walk(embedded_dsn: Dsn) -> None:
+    """A decorated agent with a session, a model call and an image, until its rows are written."""
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
+    with ModelServer(default="Fine.") as server, visited() as files:
+        turnspan.configure(store=str(embedded_dsn), exporters=["turnspan"])
+        turnspan.instrument()
+        client = openai.OpenAI(api_key="k", base_url=f"{server.url}/v1")
+
+        @turnspan.agent
+        def answer(question: str) -> dict[str, str]:
+            said = [{"role": "user", "content": [{"type": "text", "text": question}, image]}]
+            reply = client.chat.completions.create(model="m", messages=said)
+            return {"reply": str(reply.choices[0].message.content)}
+
+        with turnspan.session("s"):
+            answer("How are you?")
+        assert turnspan.flush().ok
+        turnspan.shutdown()
+        turnspan.uninstrument()
+    known = walks()
+    for title in WALKS:
+        assert set(known[title]) - ELSEWHERE - files == set(), title
+    worker = known["A segment"][: known["A segment"].index("spool/insert_groups.py")]
+    assert set(worker) - files == set()
