@@ -63,7 +63,13 @@ PATTERNS = {
     "square-access-token": (
         r"(?:EAAA(?<![A-Za-z0-9]{17}EAAA)(?![\w-]{0,56}AAAA)|sq0atp-)[\w-]{22,60}"
     ),
-    "vault-service-token": r"(?:hvs\.[\w-]{90,120}|s\.(?=[A-Za-z]{0,23}\d)[A-Za-z0-9]{24}(?!\w))",
+    # An attribute of camel-case words (``exports.HashedRekordLogEntryV002``) is no token.
+    "vault-service-token": (
+        r"(?:hvs\.[\w-]{90,120}"
+        r"|s\.(?=[A-Za-z]{0,23}\d)(?!(?=[A-Za-z]{3,23}\d{1,3}[A-Za-z]{0,20}(?!\w))"
+        r"(?:[A-Z]?[a-z]{3,24}\d{0,3}|[A-Z][a-z]{2}|[A-Z]\d{1,3}){2,8}(?!\w))"
+        r"[A-Za-z0-9]{24}(?!\w))"
+    ),
     "slack-legacy-bot-token": r"xoxb-[0-9]{8,14}-[a-zA-Z0-9]{18,26}",
 }
 """Patterns that are ours for a reason."""

@@ -62,6 +62,8 @@ ORDINARY = [
     "key: value\nprimary_key: user_id\ncache_key=user:42:profile\npublic_key: none",
     "os.environ['API_KEY'], ${DB_PASSWORD}, <password>, {{ secret }}, $TOKEN, %(password)s",
     "the task-550e8400e29b41d4a716446655440000 and monkey-0123456789abcdef0123456789abcdef",
+    "exports.HashedRekordLogEntryV002 = this.sendSocks5CommandRequest",
+    "const OID_PKCS9_MESSAGE_DIGEST_KEY = '1.2.840.113549.1.9.4'",
     "task-manager-of-the-very-long-name, https://example.com:8443/@user, git@github.com:a/b.git",
     '{"type": "object", "properties": {"password": {"type": "string"}}, "required": ["password"]}',
 ]

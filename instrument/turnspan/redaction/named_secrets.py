@@ -95,6 +95,8 @@ _TOKEN: Final = re.compile(
     r"|ZXlK(?=[A-Za-z0-9/\\_+\-\r\n%]{40})(?:[A-Za-z0-9/_+%-]+|\\+n?|\r?\n){1,200}=*"
 )
 _VENDORS: Final = re.compile("linked|dropbox|sumo", re.IGNORECASE)
+_NUMBERED: Final = re.compile(r"\d+(?:\.\d+){3,}\Z")
+"""An address or an object's identifier."""
 _SHORT: Final = re.compile(r"(?=[\w=-]*\d)([A-Za-z0-9=_-]{8,20})\\*\"", re.ASCII)
 _REGION: Final = 4096
 
@@ -235,7 +237,8 @@ class _Scan:
         value = self.text[start:end]
         if not value.strip() or PLACEHOLDER.match(value) or value.lower() in _TYPES:
             return
-        if kind == "key" and not key_quoted and not any(c.isdigit() for c in value):
+        plain = _NUMBERED.match(value) is not None or not any(c.isdigit() for c in value)
+        if kind == "key" and not key_quoted and plain:
             return
         if kind.startswith("cookie") and "=" not in value:
             return

@@ -119,7 +119,7 @@ SHAPES: Final[tuple[tuple[str, str, int, str], ...]] = (
     ("stripe-access-token", "rk_live_ rk_prod_ rk_test_ sk_live_ sk_prod_ sk_test_", 0, r"(?:sk|rk)_(?:test|live|prod)_[a-zA-Z0-9]{10,99}"),
     ("twilio-api-key", "SK", 0, r"SK[0-9a-fA-F]{32}"),
     ("vault-batch-token", "hvb.", 0, r"hvb\.[\w-]{138,300}"),
-    ("vault-service-token", "hvs. s.", 0, r"(?:hvs\.[\w-]{90,120}|s\.(?=[A-Za-z]{0,23}\d)[A-Za-z0-9]{24}(?!\w))"),
+    ("vault-service-token", "hvs. s.", 0, r"(?:hvs\.[\w-]{90,120}|s\.(?=[A-Za-z]{0,23}\d)(?!(?=[A-Za-z]{3,23}\d{1,3}[A-Za-z]{0,20}(?!\w))(?:[A-Z]?[a-z]{3,24}\d{0,3}|[A-Z][a-z]{2}|[A-Z]\d{1,3}){2,8}(?!\w))[A-Za-z0-9]{24}(?!\w))"),
 )
 """Rule, beginnings, how far they stand behind its own beginning, pattern."""
 
