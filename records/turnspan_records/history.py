@@ -51,11 +51,10 @@ class History:
         return continuation
 
     def _common(self, chain: Sequence[str], inputs: Sequence[str]) -> int:
-        length = 0
-        for before, now in zip(chain, inputs, strict=False):
-            if before != now and not self._same(before, now):
-                break
-            length += 1
+        end = min(len(chain), len(inputs))
+        length = _difference(chain, inputs, 0, end)
+        while length < end and self._same(chain[length], inputs[length]):
+            length = _difference(chain, inputs, length + 1, end)
         return length
 
     def _compare(self, chain: Sequence[str], inputs: Sequence[str], common: int) -> Continuation:
@@ -72,3 +71,19 @@ class History:
             return Continuation(tuple(range(common, len(inputs))))
         dropped = rest.total() if common < len(inputs) else 0
         return Continuation(tuple(new), dropped)
+
+
+def _difference(one: Sequence[str], other: Sequence[str], start: int, end: int) -> int:
+    """Where two lists differ first from a place on; the end where they do not. Slices are compared
+    in C: a session of thousands of calls compares millions of hashes."""
+    if start >= end or one[start] != other[start]:
+        return start
+    if one[start:end] == other[start:end]:
+        return end
+    while end - start > 1:  # they differ between the two
+        middle = (start + end) // 2
+        if one[start:middle] == other[start:middle]:
+            start = middle
+        else:
+            end = middle
+    return start

@@ -38,14 +38,14 @@ def replay(store: Store, project: str, session_id: str, trace_id: str = "") -> C
     where = _OF_SESSION if session_id else _OF_TRACE
     parameters = {"project": project, "session": session_id, "trace": trace_id}
 
-    def select(columns: str, table: str) -> list[dict[str, Any]]:
-        sql = f"SELECT {columns} FROM {table} WHERE {where} ORDER BY start_time, span_id"
+    def select(what: str, table: str) -> list[dict[str, Any]]:
+        sql = f"{what} FROM {table} WHERE {where} ORDER BY start_time, span_id"
         return store.query(sql, parameters, ONE_SESSION).dicts()
 
-    turns = [rows.turn(row) for row in select(rows.TURN_COLUMNS, "turn_summary")]
-    call_rows = select(rows.CALL_COLUMNS, "llm_call")
-    calls = [rows.call(row) for row in call_rows]
-    tools = [rows.tool(row) for row in select(rows.TOOL_COLUMNS, "tool_call")]
+    turns = [rows.turn(row) for row in select(rows.TURNS, "turn_summary")]
+    call_rows = select(rows.CALLS, "llm_call")
+    calls = rows.calls(call_rows)
+    tools = [rows.tool(row) for row in select(rows.TOOLS, "tool_call")]
     messages = load_messages(store, project, session_id or trace_id)
     prompts = load_system_prompts(store, project, {call.system_hash for call in calls})
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from decimal import Decimal
 from typing import Any
 
@@ -72,6 +73,35 @@ def test_every_message_is_shown_once_at_the_call_that_was_first_given_it(store: 
     assert [m.text for m in two.replies + three.replies] == ["Three pairs.", "Done."]
     assert (one.dropped, two.dropped, three.dropped) == (0, 0, 0)
     assert one.cost_usd == Decimal("0.25") and one.input_tokens == 10
+
+
+def test_a_history_comes_whole_however_calls_follow_each_other(store: Store) -> None:
+    """Although only what the agent's call before had not sent is asked of the store: agents that
+    take turns, calls at one moment, histories that grow, shrink, slide, change and are repeated."""
+    chosen = random.Random(7)
+    sent: dict[str, list[bytes]] = {}
+    calls: list[Record] = []
+    history: dict[str, list[bytes]] = {"": [], "a": [], "b": []}
+    for number in range(300):
+        agent = chosen.choice(list(history))
+        now = history[agent]
+        change = chosen.randrange(8)
+        if change == 0:
+            now = now[: chosen.randrange(len(now) + 1)]
+        elif change == 1:
+            now = now[1:]
+        elif change == 2 and now:
+            now = [*now[:-1], chosen.randbytes(16)]
+        elif change == 3 and now:
+            now = [*now[: len(now) // 2], chosen.randbytes(16), *now[len(now) // 2 :]]
+        elif change > 4:
+            now = [*now, *(chosen.randbytes(16) for _ in range(chosen.randrange(1, 4)))]
+        span = f"{chosen.randrange(2**64):016x}"
+        sent[span] = history[agent] = now
+        calls.append(call(span, number // 2, agent_name=agent, input_messages=now))
+    insert(store, *calls)
+    found = {one.span_id: one.input_hashes for one in replay(store, PROJECT, "s1").calls()}
+    assert found == {span: [one.hex() for one in hashes_] for span, hashes_ in sent.items()}
 
 
 def test_a_tool_call_has_its_execution_and_what_the_model_was_given(store: Store) -> None:
