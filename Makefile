@@ -25,7 +25,7 @@ ARGS ?=
 PYTHONS := python3.13 python3.12 python3.11 python3.10 python3 python3.14 python
 CAN_MAKE_VENV := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))
 
-.PHONY: help setup demo test test-foreign test-oldest test-compiled test-stacks coverage compiled check format format-check lint types contracts wheel wheels docs lock bench bench-competitors bench-throughput jaeger sample clean
+.PHONY: help setup demo test test-foreign test-oldest test-compiled test-stacks coverage compiled check format format-check lint types contracts wheel wheels docs lock bench bench-competitors bench-throughput jaeger sample columns clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -123,6 +123,10 @@ jaeger: ## Build a real Jaeger into .tools/bin with the Go toolchain (some minut
 
 sample: setup ## Record the sample data of the tests anew: tests/data/sample
 	@PYTHONPATH=tests $(BIN)/python -m data.make_sample
+
+columns: setup ## Write exporter/turnspan_clickhouse/rows/columns.py anew, from the classes of tables.py
+	@$(BIN)/python .ci/row_columns.py
+	@$(BIN)/ruff format --quiet exporter/turnspan_clickhouse/rows/columns.py
 
 clean: ## Remove everything the other targets made
 	@rm -rf $(VENV) $(FOREIGN) $(OLDEST) $(COMPILED) $(COMPETITORS) $(STACKS) $(DOCS) .tools .demo dist build .cache .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -6,6 +6,7 @@ import ast
 import re
 import runpy
 import subprocess
+import sys
 from collections.abc import Iterator
 from importlib import import_module, metadata
 from importlib.util import find_spec
@@ -72,6 +73,20 @@ def test_the_first_level_can_be_overlooked(wing: str, package: str) -> None:
         if path.suffix == ".py" or (path / "__init__.py").exists()
     ]
     assert len(rooms) <= ROOMS, sorted(rooms)
+
+
+def test_the_columns_are_those_of_the_classes() -> None:
+    """`make columns` writes them."""
+    script = runpy.run_path(str(REPOSITORY / ".ci" / "row_columns.py"))
+    formatted = subprocess.run(
+        ["ruff", "format", "--stdin-filename", str(script["TARGET"]), "-"],
+        input=script["written"](),
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PATH": str(Path(sys.executable).parent)},
+    )
+    assert script["TARGET"].read_text("utf-8") == formatted.stdout
 
 
 def test_a_provider_is_a_folder_a_row_and_an_entry_point() -> None:

@@ -1,8 +1,8 @@
 """Rows, column by column: every value of a column in a list of its own.
 
-The names stand here once more because of what it costs to read a column whose name is known only
-when it is read: six times as much where this is compiled. ``tests/`` compares them with the
-classes.
+Written by ``.ci/row_columns.py`` from the classes of ``tables.py``. The names stand here once more
+because of what it costs to read a column whose name is known only when it is read: six times as
+much where this is compiled.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ def cells(kind: type[Record], rows: Sequence[Record]) -> list[list[Any]]:
     """The values of each column of a record class, in order."""
     known: Any = list(rows)
     if kind is LlmCall:
-        return _llm_calls(known)
+        return _llm_call(known)
     if kind is SpanRow:
-        return _spans(known)
+        return _span(known)
     if kind is ToolCall:
-        return _tool_calls(known)
+        return _tool_call(known)
     if kind is Message:
-        return _messages(known)
+        return _message(known)
     if kind is TurnSummary:
-        return _turns(known)
+        return _turn_summary(known)
     return [list(map(attrgetter(name), rows)) for name, _ in columns(kind)]
 
 
@@ -52,7 +52,7 @@ def _located(rows: list[Located]) -> list[list[Any]]:
     ]
 
 
-def _llm_calls(rows: list[LlmCall]) -> list[list[Any]]:
+def _llm_call(rows: list[LlmCall]) -> list[list[Any]]:
     return [
         *_located(cast("list[Located]", rows)),
         [row.start_time for row in rows],
@@ -101,7 +101,65 @@ def _llm_calls(rows: list[LlmCall]) -> list[list[Any]]:
     ]
 
 
-def _turns(rows: list[TurnSummary]) -> list[list[Any]]:
+def _span(rows: list[SpanRow]) -> list[list[Any]]:
+    return [
+        *_located(cast("list[Located]", rows)),
+        [row.trace_state for row in rows],
+        [row.name for row in rows],
+        [row.kind for row in rows],
+        [row.start_time for row in rows],
+        [row.duration for row in rows],
+        [row.status_code for row in rows],
+        [row.status_message for row in rows],
+        [row.scope_name for row in rows],
+        [row.scope_version for row in rows],
+        [row.attributes for row in rows],
+        [row.resource for row in rows],
+        [row.events for row in rows],
+        [row.links for row in rows],
+        [row.writer for row in rows],
+        [row.written_at for row in rows],
+    ]
+
+
+def _tool_call(rows: list[ToolCall]) -> list[list[Any]]:
+    return [
+        *_located(cast("list[Located]", rows)),
+        [row.start_time for row in rows],
+        [row.duration for row in rows],
+        [row.round for row in rows],
+        [row.name for row in rows],
+        [row.type for row in rows],
+        [row.call_id for row in rows],
+        [row.arguments for row in rows],
+        [row.result for row in rows],
+        [row.failed for row in rows],
+        [row.error_type for row in rows],
+        [row.error_message for row in rows],
+        [row.agent_name for row in rows],
+        [row.scope_name for row in rows],
+        [row.attributes for row in rows],
+        [row.writer for row in rows],
+        [row.written_at for row in rows],
+    ]
+
+
+def _message(rows: list[Message]) -> list[list[Any]]:
+    return [
+        [row.project for row in rows],
+        [row.scope for row in rows],
+        [row.hash for row in rows],
+        [row.role for row in rows],
+        [row.name for row in rows],
+        [row.parts for row in rows],
+        [row.source for row in rows],
+        [row.dialect for row in rows],
+        [row.first_seen for row in rows],
+        [row.written_at for row in rows],
+    ]
+
+
+def _turn_summary(rows: list[TurnSummary]) -> list[list[Any]]:
     return [
         [row.project for row in rows],
         [row.service for row in rows],
@@ -148,64 +206,6 @@ def _turns(rows: list[TurnSummary]) -> list[list[Any]]:
         [row.attempt_id for row in rows],
         [row.scope_name for row in rows],
         [row.attributes for row in rows],
-        [row.writer for row in rows],
-        [row.written_at for row in rows],
-    ]
-
-
-def _tool_calls(rows: list[ToolCall]) -> list[list[Any]]:
-    return [
-        *_located(cast("list[Located]", rows)),
-        [row.start_time for row in rows],
-        [row.duration for row in rows],
-        [row.round for row in rows],
-        [row.name for row in rows],
-        [row.type for row in rows],
-        [row.call_id for row in rows],
-        [row.arguments for row in rows],
-        [row.result for row in rows],
-        [row.failed for row in rows],
-        [row.error_type for row in rows],
-        [row.error_message for row in rows],
-        [row.agent_name for row in rows],
-        [row.scope_name for row in rows],
-        [row.attributes for row in rows],
-        [row.writer for row in rows],
-        [row.written_at for row in rows],
-    ]
-
-
-def _messages(rows: list[Message]) -> list[list[Any]]:
-    return [
-        [row.project for row in rows],
-        [row.scope for row in rows],
-        [row.hash for row in rows],
-        [row.role for row in rows],
-        [row.name for row in rows],
-        [row.parts for row in rows],
-        [row.source for row in rows],
-        [row.dialect for row in rows],
-        [row.first_seen for row in rows],
-        [row.written_at for row in rows],
-    ]
-
-
-def _spans(rows: list[SpanRow]) -> list[list[Any]]:
-    return [
-        *_located(cast("list[Located]", rows)),
-        [row.trace_state for row in rows],
-        [row.name for row in rows],
-        [row.kind for row in rows],
-        [row.start_time for row in rows],
-        [row.duration for row in rows],
-        [row.status_code for row in rows],
-        [row.status_message for row in rows],
-        [row.scope_name for row in rows],
-        [row.scope_version for row in rows],
-        [row.attributes for row in rows],
-        [row.resource for row in rows],
-        [row.events for row in rows],
-        [row.links for row in rows],
         [row.writer for row in rows],
         [row.written_at for row in rows],
     ]
