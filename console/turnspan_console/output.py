@@ -96,7 +96,7 @@ class Output:
     def csv(self, rows: Iterable[Sequence[str]], *, raw: bool = False) -> None:
         """Rows of texts as csv: visible, and none of them a formula for a spreadsheet, unless
         ``raw`` is wanted."""
-        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer = csv.writer(_Lines(), lineterminator="\r\n")
         for row in rows:
             writer.writerow(row if raw else [cell(one) for one in row])
 
@@ -121,6 +121,15 @@ def log_to_people() -> None:
     handler = logging.StreamHandler()
     handler.setFormatter(_Marked("%(asctime)s %(message)s"))
     logging.basicConfig(handlers=[handler], level=logging.INFO)
+
+
+class _Lines:
+    """Ends lines with a line feed. What the writer is told ends them is what it quotes in a text:
+    before Python 3.13 a carriage return in one stood without quotes, and readers began a new row.
+    """
+
+    def write(self, line: str) -> object:
+        return sys.stdout.write(line.removesuffix("\r\n") + "\n")
 
 
 class _Marked(logging.Formatter):

@@ -208,7 +208,8 @@ def test_json_reads_back_what_was_recorded(invoke: Invoke, hostile: str) -> None
 def test_raw_csv_reads_back_what_was_recorded(invoke: Invoke, hostile: str) -> None:
     sql = "SELECT session_id FROM llm_call LIMIT 1"
     raw = invoke("--store", hostile, "sql", sql, "--format", "csv", "--raw")
-    assert raw.stdout_bytes.decode() == f"session_id\nthread-7{POISON}\n"
+    read = csv.reader(io.StringIO(raw.stdout_bytes.decode(), newline=""))
+    assert list(read) == [["session_id"], [f"thread-7{POISON}"]]
 
 
 FORMULAS = {

@@ -288,12 +288,12 @@ def test_new_columns_reach_the_distributed_table_and_indexes_do_not() -> None:
     "migration", [one for one in migrations() if not one.view], ids=lambda one: one.name
 )
 def test_the_engine_takes_each_replicated_table_up_to_keeper(
-    cluster: Cluster, migration: Migration
+    shards: Cluster, migration: Migration
 ) -> None:
     """Columns, engine and settings are accepted: what is missing is Keeper and nothing else."""
     sql = statements(migration, Dsn("http", database="turnspan", cluster="main"))[0]
     alone = sql.replace(" ON CLUSTER main", "").replace("_local", "_replicated")
     alone = alone.replace("schema_migration", "schema_migration_replicated")
-    answer = cluster.nodes[0].code(alone.replace("{shard}", "1").replace("{replica}", "1"))
+    answer = shards.nodes[0].code(alone.replace("{shard}", "1").replace("{replica}", "1"))
 
     assert answer == NO_ZOOKEEPER

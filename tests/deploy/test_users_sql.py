@@ -41,13 +41,13 @@ def test_users_sql_grants_what_the_xml_grants() -> None:
     """The two forms differ in nothing: users, rights, profiles, limits."""
     in_xml = {
         flat(f"{query.text} {'FROM' if 'REVOKE' in (query.text or '') else 'TO'} {user.tag}")
-        for user in USERS_XML.find("users") or ()
+        for user in USERS_XML.findall("users/*")
         for query in user.iter("query")
     }
     in_sql = {flat(text) for text in USERS_SQL if text.startswith(("GRANT", "REVOKE"))}
     profiles = {
         user.tag: user.findtext("profile")
-        for user in USERS_XML.find("users") or ()
+        for user in USERS_XML.findall("users/*")
         if user.tag != "default"
     }
     made = {
@@ -66,7 +66,7 @@ def test_users_sql_limits_what_the_xml_limits(name: str) -> None:
     profile = USERS_XML.find(f"profiles/{name}")
     assert profile is not None
     wanted = {setting.tag: [setting.text] for setting in profile if setting.tag != "constraints"}
-    for constraint in profile.find("constraints") or ():
+    for constraint in profile.findall("constraints/*"):
         wanted[constraint.tag] += [part.tag.replace("readonly", "const") for part in constraint]
         wanted[constraint.tag] += [part.text for part in constraint if part.text]
     (text,) = [text for text in USERS_SQL if f"PROFILE OR REPLACE {name} " in text]

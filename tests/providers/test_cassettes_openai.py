@@ -57,13 +57,17 @@ def recorded(spans: Any) -> tuple[ReadableSpan, Batch]:
 @pytest.mark.slow
 @pytest.mark.parametrize("way", ["sync", "async"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_recorded_traffic(kind: str, way: str, spans: Any, request: pytest.FixtureRequest) -> None:
+def test_recorded_traffic(
+    kind: str,
+    way: str,
+    spans: Any,
+    loop: asyncio.AbstractEventLoop,
+    request: pytest.FixtureRequest,
+) -> None:
     """The application sees what it sees untraced; the records say what the bodies say."""
     of_this_kind = of_kind(kind)
     replayer = Replayer()
     wrong: list[str] = []
-    loop = asyncio.new_event_loop()
-    request.addfinalizer(loop.close)
 
     def call(exchange: Exchange) -> Outcome:
         if way == "sync":
