@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
@@ -111,8 +112,18 @@ def loop() -> Iterator[asyncio.AbstractEventLoop]:
     """Runs coroutines in one event loop, which is closed with everything left in it."""
     made = asyncio.new_event_loop()
     yield made
+    made.run_until_complete(_left_behind())
     made.run_until_complete(made.shutdown_asyncgens())
     made.close()
+
+
+async def _left_behind() -> None:
+    """What closes the streams that nobody holds any more."""
+    gc.collect()
+    await asyncio.sleep(0)
+    left = asyncio.all_tasks() - {asyncio.current_task()}
+    if left:
+        await asyncio.wait(left, timeout=10)
 
 
 async def drained(stream: AsyncIterator[Any]) -> list[Any]:
