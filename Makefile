@@ -14,6 +14,7 @@ DEMO := $(VENV)/.demo
 READY := $(VENV)/.ready
 FOREIGN := .venv-foreign
 OLDEST := .venv-oldest
+NEWEST := .venv-newest
 COMPILED := .venv-compiled
 COMPETITORS := .venv-bench
 STACKS := .venv-stacks
@@ -21,11 +22,12 @@ DOCS := .venv-docs
 CONSTRAINTS := .ci/constraints.txt
 THREADING := opentelemetry-instrumentation-threading==0.66b1
 ARGS ?=
+SEED ?= 1
 
 PYTHONS := python3.13 python3.12 python3.11 python3.10 python3 python3.14 python
 CAN_MAKE_VENV := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))
 
-.PHONY: help setup demo test test-foreign test-oldest test-compiled test-stacks coverage compiled check format format-check lint types contracts wheel wheels docs lock bench bench-competitors bench-throughput jaeger sample columns clean
+.PHONY: help setup demo test test-foreign test-oldest test-newest test-compiled test-stacks coverage compiled check format format-check lint types contracts wheel wheels docs lock bench bench-competitors bench-throughput jaeger sample columns clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,6 +44,11 @@ test-foreign: $(FOREIGN)/.ready ## Compare our rows with those of other packages
 test-oldest: $(OLDEST)/.ready ## Test the instrumentors against the oldest SDKs they support
 	@$(OLDEST)/bin/pytest -o oldest_sdks=true -W default --ignore tests/providers/test_anthropic_tools.py \
 	  tests/providers tests/privacy tests/emit/test_conformance.py $(ARGS)
+
+test-newest: $(NEWEST)/.ready ## Test in random order (SEED=2: in another) on the newest Python here, what needs few servers
+	@$(NEWEST)/bin/pytest -p randomly -p "no:cacheprovider" --randomly-seed=$(SEED) \
+	  tests/console tests/content tests/emit tests/packaging tests/privacy tests/receive tests/records \
+	  tests/testing tests/typing $(ARGS)
 
 test-compiled: $(COMPILED)/.ready wheel ## Test the compiled build (but faults, which are put in by replacing functions)
 	@$(BIN)/python .ci/check_wheel.py dist/*.whl build/compiled/*.whl
@@ -129,7 +136,7 @@ columns: setup ## Write exporter/turnspan_clickhouse/rows/columns.py anew, from 
 	@$(BIN)/ruff format --quiet exporter/turnspan_clickhouse/rows/columns.py
 
 clean: ## Remove everything the other targets made
-	@rm -rf $(VENV) $(FOREIGN) $(OLDEST) $(COMPILED) $(COMPETITORS) $(STACKS) $(DOCS) .tools .demo dist build .cache .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	@rm -rf $(VENV) $(FOREIGN) $(OLDEST) $(NEWEST) $(COMPILED) $(COMPETITORS) $(STACKS) $(DOCS) .tools .demo dist build .cache .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 setup: $(READY) ## Make .venv with Turnspan and all its extras, editable
@@ -184,6 +191,16 @@ $(OLDEST)/.ready: $(READY) pyproject.toml tests/oldest.txt
 	@$(BIN)/python -m venv $(OLDEST)
 	@$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check \
 	  -e '.[embedded,console]' -r tests/oldest.txt
+	@touch $@
+
+$(NEWEST)/.ready: $(READY) pyproject.toml $(CONSTRAINTS)
+	@python=$$(.ci/newest_python $(BIN)/python); \
+	echo "Setting up $(NEWEST) with $$("$$python" --version) (a minute or two, once) ..."; \
+	"$$python" -m venv --clear $(NEWEST)
+	@$(NEWEST)/bin/python -m pip install --quiet --disable-pip-version-check -c $(CONSTRAINTS) \
+	  -e '.[dev]' 'pytest-randomly>=4'
+	@$(NEWEST)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
+	  $(THREADING)
 	@touch $@
 
 $(COMPILED)/.ready: $(READY) pyproject.toml hatch_build.py $(shell git ls-files 'instrument/*.py' 'exporter/*.py')

@@ -8,6 +8,7 @@ pytest_plugins = (
     "support.internal_errors",
     "support.needs",
     "support.replay_table",
+    "support.settings",
     "support.shared",
     "support.stores",
     "support.traces",

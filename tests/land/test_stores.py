@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import gc
 import socket
 import subprocess
 import sys
@@ -127,3 +128,19 @@ def test_a_folder_that_cannot_be_used(tmp_path: Path) -> None:
 def test_identifiers_are_quoted_where_they_must_be(name: str, sql: str) -> None:
     """Bare words stay readable."""
     assert quoted(name) == sql
+
+
+def test_an_engine_that_cannot_be_opened_keeps_no_other_from_being(tmp_path: Path) -> None:
+    """Its connection, half made, is let go of at once, and not by the next garbage collection."""
+    broken = tmp_path / "broken" / "engine"
+    broken.mkdir(parents=True)
+    (broken / "metadata").write_text("not a folder")
+    gc.disable()
+    try:
+        for _ in range(2):
+            with pytest.raises(StoreError):
+                open_store(Dsn("chdb", path=tmp_path / "broken"))
+            with open_store(Dsn("chdb", path=tmp_path / "whole")) as store:
+                assert store.query("SELECT 1").rows == [(1,)]
+    finally:
+        gc.enable()

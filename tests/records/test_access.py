@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -165,3 +166,16 @@ def test_a_writer_with_a_wrong_password_is_told_where_it_comes_from(
     dsn = clickhouse_server.dsn("x", user="writer", password=WRITER_PASSWORD[::-1])
     with pytest.raises(StoreError, match="TURNSPAN_STORE_PASSWORD"):
         open_dsn(dsn)
+
+
+def test_python_asks_through_the_sandbox(embedded_dsn: Dsn, tmp_path: Path) -> None:
+    (tmp_path / "secret.txt").write_text("a secret\n")
+    with open_store(embedded_dsn) as store:
+        migrate(store)
+    text = str(embedded_dsn)
+    assert turnspan_records.query("SELECT 1 AS n", store=text).dicts() == [{"n": 1}]
+    reading = f"SELECT file('{tmp_path / 'secret.txt'}') AS s"
+    with pytest.raises(turnspan_records.RefusedError, match="refused: it reaches files"):
+        turnspan_records.query(reading, store=text)
+    (row,) = turnspan_records.query(reading, store=text, files=True).dicts()
+    assert row["s"] == "a secret\n"

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-import turnspan_records
 from support.clickhouse_server import ANALYST_PASSWORD, ClickHouseServer
 from support.shared import REPOSITORY
 from turnspan_clickhouse.errors import QueryError
@@ -158,18 +157,6 @@ def test_other_files_are_reached_only_when_that_is_asked_for(opened: Store, outs
             done = sandbox.query(f"SELECT 1 AS a, 'b' AS b INTO OUTFILE '{out}' FORMAT CSV")
             assert done.names == () and out.read_text() == '1,"b"\n'
     assert int(opened.query("SELECT count() FROM annotation").rows[0][0]) == 0
-
-
-def test_python_asks_through_the_sandbox(embedded_dsn: Dsn, outside: Path) -> None:
-    with open_store(embedded_dsn) as store:
-        migrate(store)
-    text = str(embedded_dsn)
-    assert turnspan_records.query("SELECT 1 AS n", store=text).dicts() == [{"n": 1}]
-    reading = f"SELECT file('{outside / 'secret.txt'}') AS s"
-    with pytest.raises(turnspan_records.RefusedError, match="refused: it reaches files"):
-        turnspan_records.query(reading, store=text)
-    (row,) = turnspan_records.query(reading, store=text, files=True).dicts()
-    assert row["s"] == f"{SECRET}\n"
 
 
 def test_a_user_with_more_than_reading_is_warned_of(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
+import traceback
 from typing import Any
 
 from turnspan_clickhouse.errors import StoreBusyError, StoreError
@@ -66,10 +67,19 @@ def open_embedded(dsn: Dsn, wait: float) -> Store:
     except OSError as error:
         os.close(lock)
         raise _unusable(dsn, error) from None
-    except BaseException:
+    except BaseException as error:
         os.close(lock)
+        _let_go(error)
         raise
     return EmbeddedStore(dsn, client, lock)
+
+
+def _let_go(error: BaseException | None) -> None:
+    """Drop what the frames of a failure hold: a connection half made among them, while which lives
+    the process can open no other store."""
+    while error is not None:
+        traceback.clear_frames(error.__traceback__)
+        error = error.__context__
 
 
 def engine_client(dsn: Dsn, engine: str) -> Any:
