@@ -137,10 +137,10 @@ def test_an_engine_that_cannot_be_opened_keeps_no_other_from_being(tmp_path: Pat
     (broken / "metadata").write_text("not a folder")
     gc.disable()
     try:
-        for _ in range(2):
+        for number in range(2):
+            with open_store(Dsn("chdb", path=tmp_path / f"whole-{number}")) as store:
+                assert store.query("SELECT 1").rows == [(1,)]
             with pytest.raises(StoreError):
                 open_store(Dsn("chdb", path=tmp_path / "broken"))
-            with open_store(Dsn("chdb", path=tmp_path / "whole")) as store:
-                assert store.query("SELECT 1").rows == [(1,)]
     finally:
         gc.enable()
