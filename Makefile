@@ -48,7 +48,7 @@ test-oldest: $(OLDEST)/.ready ## Test the instrumentors against the oldest SDKs 
 test-newest: $(NEWEST)/.ready ## Test in random order (SEED=2: in another) on the newest Python here, what needs few servers
 	@$(NEWEST)/bin/pytest -p randomly -p "no:cacheprovider" --randomly-seed=$(SEED) \
 	  tests/console tests/content tests/emit tests/packaging tests/privacy tests/receive tests/records \
-	  tests/testing tests/typing $(ARGS)
+	  tests/testing tests/typing tests/land/test_stores.py $(ARGS)
 
 test-compiled: $(COMPILED)/.ready wheel ## Test the compiled build (but faults, which are put in by replacing functions)
 	@$(BIN)/python .ci/check_wheel.py dist/*.whl build/compiled/*.whl

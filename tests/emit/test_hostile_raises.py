@@ -302,6 +302,11 @@ def test_ctrl_c_under_asyncio(spans: Spans) -> None:
         tool(Slow(signal.SIGINT))
         await asyncio.sleep(5)
 
-    with pytest.raises(KeyboardInterrupt):
-        asyncio.run(main())
+    # A shell has what it runs in the background ignore Ctrl-C, and asyncio leaves that so.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            asyncio.run(main())
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert errors.counts() == {}
