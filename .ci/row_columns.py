@@ -1,6 +1,6 @@
 """Write ``turnspan_clickhouse/rows/columns.py``: the columns of the tables that calls land in.
 
-    make columns        (or: python .ci/row_columns.py)
+make columns        (or: python .ci/row_columns.py)
 """
 
 from __future__ import annotations
