@@ -33,6 +33,7 @@ def test_sdk_objects_in_a_history_are_copied_once() -> None:
     part = Part(function_call=FunctionCall(name="ls", args={"depth": 1.5}))
     replies: list[Any] = [
         {"role": "assistant", "content": blocks},
+        {"role": "assistant", "content": [*blocks, {"type": "text", "text": "and more"}]},
         reply,
         Content(role="model", parts=[part]),
     ]

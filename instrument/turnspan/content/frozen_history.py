@@ -14,6 +14,7 @@ from turnspan.content.sizes import measured
 from turnspan.content.snapshot import freeze, freeze_message
 from turnspan.runtime.type_guards import is_dict, is_list, kind_of
 
+_PLAIN = frozenset({dict, str})
 _OPENING = 2
 """Messages by whose beginnings conversations are found."""
 MAX_CONVERSATIONS = 4_096
@@ -225,7 +226,7 @@ def _may_hold_objects(message: Any) -> bool:
         return True
     fields: dict[Any, Any] = message
     for item in fields.values():
-        if kind_of(item) is list and item and kind_of(item[-1]) not in (dict, str):
+        if kind_of(item) is list and item and not {kind_of(item[0]), kind_of(item[-1])} <= _PLAIN:
             return True
     return False
 
