@@ -40,7 +40,7 @@ LOOKED_AT = {
     "client.py": {"on_cluster"},
     # Column lists and tables from the record classes.
     "interrupted_turns.py": {"', '.join(names)", "', '.join(chosen)"},
-    "replay.py": {"columns", "table", "where"},
+    "replay.py": {"what", "table", "where"},
     "lookup.py": {"kind", "column", "rest", "table", "condition.replace('{column}', column)"},
     "detail.py": {"table", "column"},
     "store.py": {"record.table", "table", "names"},
