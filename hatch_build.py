@@ -96,6 +96,7 @@ COMPILED = (
     "turnspan/dialects/openai_responses.py",
     "turnspan/dialects/openai_tool_calls.py",
     "turnspan/dialects/rebuild.py",
+    "turnspan/dialects/request_fields.py",
     "turnspan/redaction/redactor.py",
     "turnspan/content/media.py",
     "turnspan/redaction/bare_values.py",

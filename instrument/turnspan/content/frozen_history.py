@@ -279,7 +279,7 @@ def _continued(alike: list[_Conversation], messages: list[Any]) -> _Conversation
         known = each.kept.looks
         count = len(known)
         if count > total:
-            if known[total - 1] == messages[total - 1] and known[:total] == messages:
+            if begins_with(known, messages):
                 return each
             continue
         middle = count // 2

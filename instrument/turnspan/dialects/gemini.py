@@ -32,12 +32,12 @@ from turnspan.content.model import (
     URI,
     Message,
     Part,
-    RequestParts,
     as_dict,
     as_list,
     as_text,
     unknown_part,
 )
+from turnspan.dialects.request_fields import RequestFields
 
 NAME: Final = "gemini"
 
@@ -117,31 +117,11 @@ _LAYOUT: Final = "parts,role"
 # -- the request and the response ------------------------------------------------------------------
 
 
-def split_request(request: dict[str, Any]) -> RequestParts:
-    """Take a request apart."""
-    parameters = dict(request)
-    messages: list[Any] = []
-    system: Any = None
-    tools: Any = None
-    if isinstance(parameters.get("contents"), list):
-        messages = parameters.pop("contents")
-    if isinstance(parameters.get("systemInstruction"), dict):
-        system = parameters.pop("systemInstruction")
-    if isinstance(parameters.get("tools"), (list, dict)):
-        tools = parameters.pop("tools")
-    return RequestParts(system, messages, tools, parameters)
-
-
-def join_request(parts: RequestParts) -> dict[str, Any]:
-    """The request that ``split_request`` took apart."""
-    request = dict(parts.parameters)
-    if "contents" not in request:
-        request["contents"] = parts.messages_raw
-    if parts.system_raw is not None:
-        request["systemInstruction"] = parts.system_raw
-    if parts.tools_raw is not None:
-        request["tools"] = parts.tools_raw
-    return request
+_REQUEST: Final = RequestFields(
+    "contents", system="systemInstruction", system_types=(dict,), tools_types=(list, dict)
+)
+split_request: Final = _REQUEST.split
+join_request: Final = _REQUEST.join
 
 
 def system_parts(raw_system: Any, messages: list[Message]) -> list[Part]:

@@ -13,7 +13,6 @@ from turnspan.content.json_codec import generic_part
 from turnspan.content.model import (
     Message,
     Part,
-    RequestParts,
     as_dict,
     as_list,
     as_text,
@@ -21,35 +20,14 @@ from turnspan.content.model import (
     text_part,
     unknown_part,
 )
+from turnspan.dialects.request_fields import RequestFields
 
 NAME: Final = "genai"
 
 
-def split_request(request: dict[str, Any]) -> RequestParts:
-    """Take a request apart."""
-    parameters = dict(request)
-    messages: list[Any] = []
-    system: Any = None
-    tools: Any = None
-    if isinstance(parameters.get("messages"), list):
-        messages = parameters.pop("messages")
-    if isinstance(parameters.get("system"), (str, list)):
-        system = parameters.pop("system")
-    if isinstance(parameters.get("tools"), list):
-        tools = parameters.pop("tools")
-    return RequestParts(system, messages, tools, parameters)
-
-
-def join_request(parts: RequestParts) -> dict[str, Any]:
-    """The request that ``split_request`` took apart."""
-    request = dict(parts.parameters)
-    if "messages" not in request:
-        request["messages"] = parts.messages_raw
-    if parts.system_raw is not None:
-        request["system"] = parts.system_raw
-    if parts.tools_raw is not None:
-        request["tools"] = parts.tools_raw
-    return request
+_REQUEST: Final = RequestFields("messages", system="system")
+split_request: Final = _REQUEST.split
+join_request: Final = _REQUEST.join
 
 
 def system_parts(raw_system: Any, messages: list[Message]) -> list[Part]:

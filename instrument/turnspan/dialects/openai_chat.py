@@ -29,7 +29,6 @@ from turnspan.content.model import (
     URI,
     Message,
     Part,
-    RequestParts,
     as_dict,
     as_list,
     as_text,
@@ -38,6 +37,7 @@ from turnspan.content.model import (
     unknown_part,
 )
 from turnspan.dialects.openai_tool_calls import call_part, raw_call
+from turnspan.dialects.request_fields import RequestFields
 from turnspan.runtime.type_guards import is_dict, is_list
 
 NAME: Final = "openai.chat"
@@ -56,26 +56,10 @@ _TOOL_ROLES: Final = ("tool", "function")
 # -- the request and the response ------------------------------------------------------------------
 
 
-def split_request(request: dict[str, Any]) -> RequestParts:
-    """Take a request apart. There is no system field: system messages are messages."""
-    parameters = dict(request)
-    messages: list[Any] = []
-    tools: Any = None
-    if isinstance(parameters.get("messages"), list):
-        messages = parameters.pop("messages")
-    if isinstance(parameters.get("tools"), list):
-        tools = parameters.pop("tools")
-    return RequestParts(None, messages, tools, parameters)
-
-
-def join_request(parts: RequestParts) -> dict[str, Any]:
-    """The request that ``split_request`` took apart."""
-    request = dict(parts.parameters)
-    if "messages" not in request:
-        request["messages"] = parts.messages_raw
-    if parts.tools_raw is not None:
-        request["tools"] = parts.tools_raw
-    return request
+_REQUEST: Final = RequestFields("messages")
+"""There is no system field: system messages are messages."""
+split_request: Final = _REQUEST.split
+join_request: Final = _REQUEST.join
 
 
 def system_parts(raw_system: Any, messages: list[Message]) -> list[Part]:

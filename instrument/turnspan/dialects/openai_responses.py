@@ -41,6 +41,7 @@ from turnspan.content.model import (
 )
 from turnspan.dialects.openai_chat import tool_definitions as chat_tool_definitions
 from turnspan.dialects.openai_items import ANSWERED, ASKED, asked_key, has_failed, tool_name
+from turnspan.dialects.request_fields import RequestFields
 
 NAME: Final = "openai.responses"
 
@@ -55,35 +56,21 @@ _ITEM: Final = "item"
 # -- the request and the response ------------------------------------------------------------------
 
 
+_REQUEST: Final = RequestFields("input", system="instructions", system_types=(str,))
+
+
 def split_request(request: dict[str, Any]) -> RequestParts:
     """Take a request apart; an ``input`` that is plain text becomes a list of that one text."""
-    parameters = dict(request)
-    messages: list[Any] = []
-    system: Any = None
-    tools: Any = None
-    given = parameters.get("input")
-    if isinstance(given, str):
-        messages = [parameters.pop("input")]
-    elif isinstance(given, list):
-        messages = parameters.pop("input")
-    if isinstance(parameters.get("instructions"), str):
-        system = parameters.pop("instructions")
-    if isinstance(parameters.get("tools"), list):
-        tools = parameters.pop("tools")
-    return RequestParts(system, messages, tools, parameters)
+    given = request.get("input")
+    return _REQUEST.split({**request, "input": [given]} if isinstance(given, str) else request)
 
 
 def join_request(parts: RequestParts) -> dict[str, Any]:
     """The request that ``split_request`` took apart; without input where it had none."""
-    request = dict(parts.parameters)
+    request = _REQUEST.join(parts)
     messages = parts.messages_raw
-    if "input" not in request:
-        plain = len(messages) == 1 and isinstance(messages[0], str)
-        request["input"] = messages[0] if plain else messages
-    if parts.system_raw is not None:
-        request["instructions"] = parts.system_raw
-    if parts.tools_raw is not None:
-        request["tools"] = parts.tools_raw
+    if "input" not in parts.parameters and len(messages) == 1 and isinstance(messages[0], str):
+        request["input"] = messages[0]
     return request
 
 

@@ -45,7 +45,7 @@ class RequestFields:
         request = dict(parts.parameters)
         if self._messages not in request:
             request[self._messages] = parts.messages_raw
-        if parts.system_raw is not None:
+        if self._system and parts.system_raw is not None:
             request[self._system] = parts.system_raw
         if parts.tools_raw is not None:
             request["tools"] = parts.tools_raw
