@@ -20,6 +20,9 @@ ERROR_TYPE: Final = "error.type"
 USER_ID: Final = "user.id"
 SESSION_ID: Final = "session.id"
 
+# -- the value of error.type where nothing tells which
+ERROR_OTHER: Final = "_OTHER"
+
 # -- values of gen_ai.operation.name
 OP_CHAT: Final = "chat"
 OP_TEXT_COMPLETION: Final = "text_completion"

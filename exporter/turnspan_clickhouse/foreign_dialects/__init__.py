@@ -29,6 +29,7 @@ from turnspan_clickhouse.foreign_dialects.base import (
     Dialect,
     ForeignCall,
     ForeignSpan,
+    raised,
 )
 from turnspan_clickhouse.foreign_dialects.settling import settle
 
@@ -43,6 +44,7 @@ __all__ = [
     "ForeignSpan",
     "detect",
     "is_content",
+    "raised",
     "read",
 ]
 

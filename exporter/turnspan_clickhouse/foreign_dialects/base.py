@@ -70,6 +70,12 @@ class ForeignCall:
     tool_result: Any = None
     tool_failed: bool = False
     """Whether something besides the result and the span's own status says that it failed."""
+    error_type: str = ""
+    """What failed, where something besides the span's own status says so; ``_OTHER`` for unknown.
+
+    An OpenTelemetry span whose status was once set to OK stays so, whatever is set later.
+    """
+    error_message: str = ""
     system: Any = None
     input: list[Message] = field(default_factory=list[Message])
     output: list[Message] = field(default_factory=list[Message])
@@ -127,6 +133,12 @@ class Dialect:
 
     name: str
     read: Callable[[ForeignSpan], ForeignCall]
+
+
+def raised(events: Events) -> Attributes | None:
+    """The exception that was recorded last on a span; ``None`` where none was."""
+    found = (said for name, said in reversed(events) if name == "exception")
+    return next(found, None)
 
 
 def _is_zero(value: Any) -> bool:

@@ -56,6 +56,9 @@ def read(span: ForeignSpan) -> ForeignCall:
         call.workflow_name = span.name
     elif kind == INFERENCE:
         _read_generation(call, span, given, made)
+    if a.get("langfuse.observation.level") == "ERROR":  # an application may set it, and no status
+        call.error_type = semconv.ERROR_OTHER
+        call.error_message = text(a.get("langfuse.observation.status_message"))
     return call
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from turnspan import semconv
@@ -22,6 +23,7 @@ from turnspan_clickhouse.foreign_dialects.base import (
     genai_messages,
     parsed,
     provider,
+    raised,
     text,
     texts,
 )
@@ -35,6 +37,7 @@ _KINDS: Final = {
     "chain": (WORKFLOW, semconv.OP_INVOKE_WORKFLOW),
 }
 _METADATA: Final = "langsmith.metadata."
+_CLASS: Final = re.compile(r"([A-Za-z_][\w.]{0,199})\(")
 
 
 def read(span: ForeignSpan) -> ForeignCall:
@@ -54,7 +57,24 @@ def read(span: ForeignSpan) -> ForeignCall:
         call.provider = provider(first(a, f"{_METADATA}ls_provider", "gen_ai.system"))
         call.stream = a.get(f"{_METADATA}stream") in (True, "true")
         _read_messages(call, a)
+    _read_error(call, span)
     return call
+
+
+def _read_error(call: ForeignCall, span: ForeignSpan) -> None:
+    """A run that failed has its exception as an event, but often OK as its status.
+
+    LangSmith begins a run's span with OK, unless the run has failed when it is first told of, and
+    OpenTelemetry keeps an OK. The event's type is always ``Exception``; its message has the
+    exception's ``repr`` before the traceback.
+    """
+    exception = raised(span.events)
+    if exception is None:
+        return
+    said = text(exception.get(semconv.EXCEPTION_MESSAGE))
+    call.error_message = said.partition("Traceback (most recent call last)")[0].strip()
+    named = _CLASS.match(call.error_message)
+    call.error_type = named[1] if named is not None else semconv.ERROR_OTHER
 
 
 def _read_tool(call: ForeignCall, span: ForeignSpan) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from turnspan import semconv
 from turnspan.content.model import Conversation, last_user_text
 from turnspan.dialects.convert import describe_reply
@@ -37,6 +39,7 @@ def adopt(facts: SpanFacts, capture_content: bool) -> Content | None:
     facts.foreign = True
     facts.attributes = {**facts.attributes, **call.canonical()}
     facts.session_id = facts.session_id or call.conversation_id
+    _read_failure(facts, call, capture_content)
     if not capture_content:
         _forget_content(facts)
         return None
@@ -44,9 +47,28 @@ def adopt(facts: SpanFacts, capture_content: bool) -> Content | None:
 
 
 def _foreign_span(facts: SpanFacts) -> ForeignSpan:
-    events = [(event.name, dict(event.attributes or {})) for event in facts.span.events]
     start = facts.span.start_time or 0
-    return ForeignSpan(facts.span.name, facts.scope_name, facts.attributes, events, start)
+    return ForeignSpan(facts.span.name, facts.scope_name, facts.attributes, _events(facts), start)
+
+
+def _events(facts: SpanFacts) -> list[tuple[str, dict[str, Any]]]:
+    return [(event.name, dict(event.attributes or {})) for event in facts.span.events]
+
+
+def _read_failure(facts: SpanFacts, call: ForeignCall, capture_content: bool) -> None:
+    """What a span's dialect or a recorded exception says of its failure, where its status does not.
+
+    The message is redacted and cut when the facts are settled.
+    """
+    if call.error_type:
+        if facts.error_type in ("", semconv.ERROR_OTHER):
+            facts.error_type = call.error_type
+        if capture_content:
+            facts.error_message = facts.error_message or call.error_message
+    elif facts.error_type == semconv.ERROR_OTHER:
+        exception = foreign_dialects.raised(_events(facts))
+        if exception is not None:
+            facts.error_type = text(exception.get(semconv.EXCEPTION_TYPE)) or semconv.ERROR_OTHER
 
 
 def _own_content(facts: SpanFacts) -> Content | None:

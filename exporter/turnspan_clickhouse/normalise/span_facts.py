@@ -230,11 +230,14 @@ class Reader:
     def _status(self, facts: SpanFacts) -> None:
         status = facts.status
         if status.status_code is _ERROR:
-            facts.error_type = facts.error_type or "_OTHER"
+            facts.error_type = facts.error_type or semconv.ERROR_OTHER
             if self._cleaner.capture_content:  # what an exception says may quote the content
-                # Redacted, then cut: half a secret is one that no mask knows.
-                said = self._cleaner.redactor.text(status.description or "", "error")[:MAX_STATUS]
+                said = self._said(status.description or "")
                 facts.error_message = said.removeprefix(f"{facts.error_type}: ")
+
+    def _said(self, message: str) -> str:
+        # Redacted, then cut: half a secret is one that no mask knows.
+        return self._cleaner.redactor.text(message, "error")[:MAX_STATUS]
 
     def settle(self, facts: SpanFacts) -> None:
         """Redact what the columns say, once everything that reads raw attributes has read them."""
@@ -246,6 +249,8 @@ class Reader:
         facts.scope_name = facts.scope.cleaned
         if facts.error_type:
             facts.error_type = cleaner.column(semconv.ERROR_TYPE, facts.error_type)
+            if facts.foreign:
+                facts.error_message = self._said(facts.error_message)
         if facts.turn_id:
             facts.turn_id = cleaner.turn_id(facts.turn_id)
 

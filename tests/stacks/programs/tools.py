@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 RAN: list[dict[str, Any]] = []
@@ -26,6 +27,8 @@ def broken_lookup(order_id: int) -> str:
     Args:
         order_id: the order's number
     """
+    # Longer than the batches of those that tell of a run's beginning before its end (LangSmith).
+    time.sleep(0.3)
     RAN.append({"name": "broken_lookup", "arguments": {"order_id": order_id}, "result": None})
     raise KeyError(f"order {order_id} not in database")
 
