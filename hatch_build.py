@@ -119,6 +119,7 @@ COMPILED = (
     "turnspan_clickhouse/normalise/attributes.py",
     "turnspan_clickhouse/normalise/background_responses.py",
     "turnspan_clickhouse/normalise/asking.py",
+    "turnspan_clickhouse/normalise/fact_rows.py",
     "turnspan_clickhouse/normalise/conversations.py",
     "turnspan_clickhouse/normalise/derived_tools.py",
     "turnspan_clickhouse/normalise/derived_turns.py",

@@ -15,8 +15,6 @@ from turnspan.tracing.content_store import (
     ContentStore,
     Fact,
     InferenceContent,
-    Judgment,
-    StartedTurn,
     ToolContent,
     TurnContent,
 )
@@ -26,6 +24,7 @@ from turnspan_clickhouse.normalise.background_responses import BackgroundCalls
 from turnspan_clickhouse.normalise.decorated_turns import DecoratedTurns, again
 from turnspan_clickhouse.normalise.derived_turns import DerivedTurns
 from turnspan_clickhouse.normalise.duplicates import Sightings
+from turnspan_clickhouse.normalise.fact_rows import FactRows
 from turnspan_clickhouse.normalise.foreign import adopt, operation_of
 from turnspan_clickhouse.normalise.message_store import Lander
 from turnspan_clickhouse.normalise.model_calls import ModelCalls
@@ -182,14 +181,8 @@ class Normaliser:
 
     def fact(self, fact: Fact, batch: Batch) -> None:
         """Add the row of a fact that is no span's. Raises for one that cannot be read."""
-        redactor = self._current_redactor()
-        if isinstance(fact, StartedTurn):
-            batch.add(other_rows.running_turn(fact, self._origins, self._cleaner, batch))
-        elif isinstance(fact, Judgment):
-            project = self._origins.of(fact.resource).project
-            batch.add(other_rows.annotation(fact, project, redactor, batch.written_at))
-        else:
-            raise TypeError(f"there is no record of a {type(fact).__name__}")
+        self._current_redactor()
+        self._facts.add(fact, batch)
 
     def finish(
         self,
@@ -309,3 +302,4 @@ class Normaliser:
         self._cleaner = Cleaner(self._redactor)
         self._origins = Origins(self._project or settings.project, self._redactor)
         self._reader = Reader(self._origins, self._cleaner)
+        self._facts = FactRows(self._origins, self._cleaner, self._lander)

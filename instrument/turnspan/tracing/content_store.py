@@ -91,8 +91,8 @@ Content = InferenceContent | ToolContent | TurnContent
 class Fact:
     """What is to be recorded beside spans, in rows of its own.
 
-    A new kind of record that is no span's is a subclass, a row of ``LIMITS``, and a branch of the
-    normaliser's ``fact``, which makes its row.
+    A new kind of record that is no span's is a subclass, a row of ``LIMITS``, and a builder in
+    ``turnspan_clickhouse.normalise.fact_rows``, which makes its rows.
     """
 
     __slots__ = ()

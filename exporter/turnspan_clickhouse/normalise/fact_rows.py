@@ -1,0 +1,62 @@
+"""The rows of facts that are no span's: one builder for each kind of fact.
+
+A new kind of record that an application tells of is a schema file, a class in ``rows/tables.py``, a
+``Fact`` with its row in ``LIMITS`` (``turnspan.tracing.content_store``), and a builder here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from turnspan.redaction.redactor import Redactor
+from turnspan.tracing.content_store import Fact, Judgment, StartedTurn
+from turnspan_clickhouse.normalise import other_rows
+from turnspan_clickhouse.normalise.attributes import Cleaner
+from turnspan_clickhouse.normalise.message_store import Lander
+from turnspan_clickhouse.normalise.span_facts import Origin, Origins
+from turnspan_clickhouse.rows.batch import Batch
+
+
+class FactRows:
+    """Adds the rows of facts to batches."""
+
+    __slots__ = ("cleaner", "lander", "origins", "redactor")
+
+    def __init__(self, origins: Origins, cleaner: Cleaner, lander: Lander) -> None:
+        self.origins = origins
+        self.cleaner = cleaner
+        self.lander = lander
+        """For texts that are stored once by their hash."""
+        self.redactor: Redactor = cleaner.redactor
+
+    def origin(self, resource: Mapping[str, Any]) -> Origin:
+        """Whose records are made under this resource: project, service, environment."""
+        return self.origins.of(resource)
+
+    def add(self, fact: Fact, batch: Batch) -> None:
+        """Add a fact's rows.
+
+        Raises:
+            TypeError: there is no record of such a fact.
+        """
+        build = BUILDERS.get(type(fact))
+        if build is None:
+            raise TypeError(f"there is no record of a {type(fact).__name__}")
+        build(fact, self, batch)
+
+
+def _started_turn(fact: StartedTurn, rows: FactRows, batch: Batch) -> None:
+    batch.add(other_rows.running_turn(fact, rows.origins, rows.cleaner, batch))
+
+
+def _judgment(fact: Judgment, rows: FactRows, batch: Batch) -> None:
+    project = rows.origin(fact.resource).project
+    batch.add(other_rows.annotation(fact, project, rows.redactor, batch.written_at))
+
+
+BUILDERS: Final[dict[type[Fact], Callable[[Any, FactRows, Batch], None]]] = {
+    StartedTurn: _started_turn,
+    Judgment: _judgment,
+}
+"""What adds the rows of a fact, by the fact's class."""
