@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.trace import StatusCode, TraceState
 
 from turnspan import semconv
 from turnspan.redaction.redactor import Redactor
+from turnspan.runtime import otel_private
 from turnspan.runtime.mypyc import mypyc_attr
 from turnspan_clickhouse.normalise.attributes import Cleaner, Scope, Shape
 from turnspan_clickhouse.normalise.column_values import text
@@ -154,16 +155,6 @@ class SpanFacts:
         return self.shape.view(_NO_COLUMNS, False, self.captured).pairs(self.encoded)
 
 
-def _attributes(span: ReadableSpan) -> dict[str, Any]:
-    # An ended span's attributes no longer change; behind the SDK's wrapper, which takes a
-    # microsecond for each look, they are a plain dictionary.
-    bounded = getattr(span, "_attributes", None)
-    plain = getattr(bounded, "_dict", None)
-    if isinstance(plain, dict):
-        return cast("dict[str, Any]", plain)
-    return dict(span.attributes or {})
-
-
 def _hex(span_id: Any) -> str:
     try:
         return str(span_id.to_bytes(8, "big").hex())  # a third of what formatting takes
@@ -190,7 +181,7 @@ class Reader:
         if context is None:
             raise ValueError("the span has no context")
         cleaner = self._cleaner
-        attributes = _attributes(span)
+        attributes = otel_private.attributes_of_ended(span)
         shape = cleaner.shape(attributes)
         origin = self._origins.of(span.resource.attributes)
         scope = cleaner.scope(span.instrumentation_scope)

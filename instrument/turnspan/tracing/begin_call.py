@@ -11,6 +11,7 @@ from opentelemetry.trace import SpanKind, Tracer
 
 from turnspan import semconv
 from turnspan.runtime.guard import errors
+from turnspan.runtime.otel_private import SUPPRESSION_KEY
 from turnspan.tracing import otel_fast
 from turnspan.tracing.context import SESSION_KEY, TURN_KEY, scope_attributes
 from turnspan.tracing.endpoint import Endpoint
@@ -19,7 +20,6 @@ from turnspan.tracing.model_call import ACTIVE_CALL, Call
 from turnspan.tracing.state import current as current_state
 from turnspan.tracing.state import default
 
-_SUPPRESSED: Final = str(getattr(otel_context, "_SUPPRESS_INSTRUMENTATION_KEY", ""))
 _SUPPRESSED_PLAIN: Final = "suppress_instrumentation"
 _CLIENT: Final = SpanKind.CLIENT  # looking a member up calls a function, until Python 3.12
 
@@ -107,7 +107,7 @@ def _freeze_request(call: Call, body: Mapping[str, Any]) -> None:
 
 def is_suppressed(context: Context) -> bool:
     """Whether somebody wants nothing recorded here."""
-    return bool(context.get(_SUPPRESSED) or context.get(_SUPPRESSED_PLAIN))
+    return bool(context.get(SUPPRESSION_KEY) or context.get(_SUPPRESSED_PLAIN))
 
 
 def current_call() -> Call | None:

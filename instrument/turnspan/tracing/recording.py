@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from contextvars import ContextVar, Token
+from contextvars import Token
 from typing import Any, Final, cast
 
 from opentelemetry import context as otel_context
 from opentelemetry import trace
 from opentelemetry.context import Context
-from opentelemetry.context.contextvars_context import ContextVarsRuntimeContext
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode
 
 from turnspan import config, semconv
 from turnspan.content.snapshot import freeze
 from turnspan.metrics.measurements import WorkflowEnded
+from turnspan.runtime import otel_private
 from turnspan.runtime.cancellation import is_abort
 from turnspan.runtime.forks import in_child
 from turnspan.runtime.guard import errors, guard
@@ -46,16 +46,7 @@ def _after_fork() -> None:
 in_child(_after_fork)
 
 
-def _current() -> ContextVar[Context] | None:
-    """Where OpenTelemetry keeps the current context; ``None`` where that is another's affair."""
-    runtime: Any = getattr(otel_context, "_RUNTIME_CONTEXT", None)
-    if kind_of(runtime) is not ContextVarsRuntimeContext:
-        return None
-    found: Any = getattr(runtime, "_current_context", None)
-    return found if kind_of(found) is ContextVar else None
-
-
-_variable: Final = _current()
+_variable: Final = otel_private.current_context_variable()
 # Each step of a generator does both: by OpenTelemetry's functions they cost three times as much.
 _attach: Final[Callable[[Context], object]] = (
     otel_context.attach if _variable is None else _variable.set
