@@ -38,9 +38,9 @@ from turnspan_clickhouse.receive.log_events import (
 from turnspan_clickhouse.receive.outbox import Outbox
 from turnspan_clickhouse.receive.receiver_stats import (
     BEAT_SECONDS,
-    Account,
+    ReceiverStats,
     forget_old,
-    write_account,
+    write_receiver_stats,
 )
 from turnspan_clickhouse.receive.settings import ReceiveSettings
 from turnspan_clickhouse.receive.trace_buffer import Trace, TraceBook
@@ -48,7 +48,7 @@ from turnspan_clickhouse.rows.batch import Batch, Clock
 from turnspan_clickhouse.rows.tables import LlmCall, Record, SpanRow, ToolCall, TurnSummary
 from turnspan_clickhouse.ship.background import BackgroundShipper
 from turnspan_clickhouse.spool.spool import Spool, SpoolWriter
-from turnspan_clickhouse.spool.totals import Account as WriterAccount
+from turnspan_clickhouse.spool.totals import WriterStats
 from turnspan_clickhouse.store.dsn import Dsn
 
 MAX_SPANS_TOGETHER = 8_192
@@ -355,21 +355,21 @@ class Receiver:
         sessions = trace.sessions if again else None
         self._normaliser.forget_trace(trace.id, trace.turn_ids, trace.calls, sessions)
 
-    def _of_writer(self) -> WriterAccount:
+    def _of_writer(self) -> WriterStats:
         dropped = Counter(self.spool.dropped)
         if self.counts["lost"]:
             dropped["receive_failed"] = self.counts["lost"]
         if self.counts["unmatched"]:
             dropped["events_without_span"] = self.counts["unmatched"]
-        return WriterAccount(0, dict(dropped))
+        return WriterStats(0, dict(dropped))
 
     def _tell(self, last: bool) -> None:
         now = time.monotonic()
         if not last and now - self._told_at < BEAT_SECONDS:
             return
         self._told_at = now
-        self.writer.tell()
-        account = Account(
+        self.writer.publish_stats()
+        stats = ReceiverStats(
             token=self.writer.token,
             address=self.address,
             started=self._started,
@@ -384,7 +384,7 @@ class Receiver:
             answers=dict(self.answers),
         )
         with contextlib.suppress(OSError):  # the spool's trouble shows where records are written
-            write_account(self.spool.folder, account)
+            write_receiver_stats(self.spool.folder, stats)
             if last:
                 forget_old(self.spool.folder)
 

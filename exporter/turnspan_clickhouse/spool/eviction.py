@@ -77,7 +77,7 @@ def given_up(folder: Path, process: str) -> Path:
 
 
 def note(folder: Path, process: str, rows: int) -> None:
-    """Say that rows of another process's were given up; for its flush, beside our own account.
+    """Say that rows of another process's were given up; for its flush, beside our own figures.
 
     Raises:
         OSError: it cannot be written.

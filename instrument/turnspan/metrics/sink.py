@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from turnspan.metrics.instruments import Instruments
     from turnspan.metrics.measurements import Measurement, Pricer
-    from turnspan.runtime.stats import Accounts, Pipeline, Stats
+    from turnspan.runtime.stats import Pipeline, PipelineStats, Stats
 
 GATHER: Final = 256
 """Measurements that wake the thread; fewer wait for the next collection."""
@@ -215,9 +215,9 @@ class Metrics:
             return observe
 
         def of_spool(
-            read: Callable[[Accounts], int],
+            read: Callable[[PipelineStats], int],
         ) -> Callable[[CallbackOptions], Iterable[Observation]]:
-            return lambda _: [Observation(read(stats.accounts()))]
+            return lambda _: [Observation(read(stats.snapshot()))]
 
         def queued(options: CallbackOptions) -> Iterable[Observation]:
             self.drain()  # a reader calls the observable instruments before it reads the others

@@ -140,7 +140,7 @@ class Outlets:
         try:
             landed = processor.leave()
             if not landed or processor.dropped():
-                logger.warning("Turnspan has not landed everything: %s.", self._stats.accounts())
+                logger.warning("Turnspan has not landed everything: %s.", self._stats.snapshot())
             exporter = processor.exporter
             farewell = exporter.farewell() if isinstance(exporter, RecordExporter) else ""
             if farewell:

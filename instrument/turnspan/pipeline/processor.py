@@ -29,7 +29,7 @@ from turnspan import semconv
 from turnspan.pipeline.record_exporter import RecordExporter
 from turnspan.runtime.forks import in_child
 from turnspan.runtime.guard import errors, guard
-from turnspan.runtime.stats import Accounts, Untold
+from turnspan.runtime.stats import PipelineStats, Untold
 from turnspan.runtime.throttle import giving_way
 from turnspan.tracing.context import active_session, active_turn, scope_attributes
 from turnspan.tracing.framework_sessions import session_on_span
@@ -297,7 +297,7 @@ class RecordProcessor(SpanProcessor):
         self._drain()
         self.exporter.shutdown()
 
-    # -- accounts ------------------
+    # -- statistics ------------------
 
     def remaining(self) -> int:
         """Spans queued plus what the exporter still holds."""
@@ -319,9 +319,13 @@ class RecordProcessor(SpanProcessor):
             counts.update(self.exporter.dropped())
         return dict(counts)
 
-    def accounts(self) -> Accounts:
-        """What its exporter knows of the records (see ``RecordExporter.accounts``)."""
-        return self.exporter.accounts() if isinstance(self.exporter, RecordExporter) else Accounts()
+    def snapshot(self) -> PipelineStats:
+        """What its exporter knows of the records (see ``RecordExporter.snapshot``)."""
+        return (
+            self.exporter.snapshot()
+            if isinstance(self.exporter, RecordExporter)
+            else PipelineStats()
+        )
 
     def _woken(self) -> None:
         with guard("pipeline.begin"):
