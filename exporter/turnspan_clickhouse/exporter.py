@@ -135,7 +135,7 @@ class ClickHouseSpanExporter(RecordExporter):
         when that worked and nothing was lost since the last flush, or ``sync``, that answered."""
         told, fine = self._untold.told(), True
         # The lock only then: we may be in a signal's handler.
-        if self._content.told or self._unwritten.rows:
+        if self._content.has_facts or self._unwritten.rows:
             fine = self._write_announced() is SpanExportResult.SUCCESS
         if self._shipper is not None:
             fine = self._shipper.flush(timeout_millis / 1000) and fine

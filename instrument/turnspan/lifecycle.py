@@ -271,7 +271,7 @@ class Recorder:
 
     def _flush_local(self, timeout: float) -> FlushResult:
         untold = self._untold.told()
-        ok, queued = self._outlets.write_down(timeout)
+        ok, queued = self._outlets.flush_to_disk(timeout)
         told = PipelineStats(queued, dropped=self.state.stats.dropped())
         ok = self._untold.nothing_since(untold) and ok
         return FlushResult(ok, queued, told.dropped, told)

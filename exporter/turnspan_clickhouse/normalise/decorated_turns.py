@@ -15,7 +15,7 @@ from turnspan import semconv
 from turnspan.dialects.convert import convert_message
 from turnspan.redaction.redactor import Redactor
 from turnspan.runtime.mypyc import mypyc_attr
-from turnspan.turn.loop_detector import ToolFact
+from turnspan.turn.loop_detector import ToolExecution
 from turnspan.turn.stop_reasons import Ending
 from turnspan.turn.tool_failure import tool_failed
 from turnspan.turn.turn import ToolRequest, Turn, Usage
@@ -197,10 +197,12 @@ class Execution:
             write_content(row, "result", self.result, "tool_result", redactor)
         return row
 
-    def fact(self) -> ToolFact:
+    def fact(self) -> ToolExecution:
         """As a turn remembers it."""
         asked = self.asked
-        return ToolFact(asked.name, asked.arguments, asked.round, self.result, self.failed, True)
+        return ToolExecution(
+            asked.name, asked.arguments, asked.round, self.result, self.failed, True
+        )
 
 
 class Unseen:
@@ -212,7 +214,7 @@ class Unseen:
         self.executed: dict[str, ToolCall] = {}
         """Tools whose spans do not say what came out, by call id."""
         self.pending: dict[str, Asked] = {}
-        self.tools: list[ToolFact] = []
+        self.tools: list[ToolExecution] = []
         self.calls = 0
         self.last: tuple[LlmCall, list[ToolRequest]] | None = None
         """The newest call of another package's, and what it asked for."""
@@ -288,7 +290,7 @@ class DecoratedTurns:
             unseen = self._of(row.turn_id)
             row.round = row.round or unseen.calls
             given = arguments_of(row)
-            fact = ToolFact(row.name, given, row.round, row.result, row.failed, True)
+            fact = ToolExecution(row.name, given, row.round, row.result, row.failed, True)
             unseen.tools.append(fact)
 
     def finish(self, row: TurnSummary, turn: Turn | None) -> None:
@@ -313,7 +315,7 @@ class DecoratedTurns:
         if last is not None and not turn.llm_calls:  # else nobody knows which was the last
             told.rounds += unseen.calls
             tell_call(told, *last, None, text_of(last[0]))
-            ending = told.judge()
+            ending = told.decide_stop()
         row.tool_error_count = told.tool_errors
         row.max_identical_tool_streak = told.max_identical_tool_streak
         row.no_progress_rounds = told.no_progress_rounds

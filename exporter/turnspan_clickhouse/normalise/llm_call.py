@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from turnspan import semconv
 from turnspan.content.model import Conversation, Message, RequestParts, dumps_text
-from turnspan.content.text_message import thawed
+from turnspan.content.text_message import as_dict_message
 from turnspan.dialects import openai_responses
 from turnspan.dialects.convert import (
     convert_message,
@@ -230,7 +230,7 @@ def _leading_system(messages: list[Any]) -> Any:
     """The text (or the messages) of the system prompt where it is part of the history."""
     leading: list[Any] = []
     for frozen in messages:
-        message = thawed(frozen)
+        message = as_dict_message(frozen)
         if not isinstance(message, dict):
             break
         fields = cast("dict[str, Any]", message)

@@ -74,16 +74,16 @@ class Metrics:
 
     # -- the calling thread ------------------
 
-    def live(self) -> bool:
+    def enabled(self) -> bool:
         """Whether anybody wants metrics: a MeterProvider was given, or the global one was set."""
-        return self.instruments is not None or self.look()
+        return self.instruments is not None or self.find_provider()
 
-    def clock(self) -> array[float] | None:
+    def chunk_clock(self) -> array[float] | None:
         """Takes the times of a stream's further chunks; ``None`` where nobody wants them."""
-        return array("d") if self.live() else None
+        return array("d") if self.enabled() else None
 
-    def put(self, measurement: Measurement) -> None:
-        """Record a measurement, soon. Only worth making while ``live()``."""
+    def record(self, measurement: Measurement) -> None:
+        """Record a measurement, soon. Only worth making while ``enabled()``."""
         queue = self._queue
         queue.append(measurement)
         size = len(queue)
@@ -98,7 +98,7 @@ class Metrics:
             if self._worker is None:
                 self._start_worker()
 
-    def look(self) -> bool:
+    def find_provider(self) -> bool:
         """Whether a MeterProvider has come; makes the instruments when it has."""
         provider: Any = self._given
         if provider is None:
@@ -126,7 +126,7 @@ class Metrics:
                 provider = self._global()
             if provider is not self._source:
                 self.instruments = None
-        self.look()
+        self.find_provider()
 
     def _global(self) -> Any:
         # get_meter_provider() reads the environment each time (0.8 us); what it keeps is a variable
@@ -228,7 +228,7 @@ class Metrics:
 
         return {
             semconv.METRIC_QUEUED: queued,
-            semconv.METRIC_PENDING: of_pipeline(lambda running: running.held()),
+            semconv.METRIC_PENDING: of_pipeline(lambda running: running.pending()),
             semconv.METRIC_EXPORTED: of_pipeline(lambda running: running.exported),
             semconv.METRIC_SPOOLED: of_spool(lambda known: known.spooled),
             semconv.METRIC_SHIPPED: of_spool(lambda known: known.shipped),

@@ -117,7 +117,7 @@ class Pipeline(Protocol):
         """Spans waiting for their export."""
         ...
 
-    def held(self) -> int:
+    def pending(self) -> int:
         """What the exporter has accepted and not yet landed."""
         ...
 

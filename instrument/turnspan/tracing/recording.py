@@ -131,7 +131,7 @@ class SpanRecording:
         except BaseException as error:  # noqa: BLE001  ours, never the caller's
             errors.record("recording.suspend", error)
 
-    def done(self, result: Any) -> None:
+    def succeeded(self, result: Any) -> None:
         """The code returned this."""
         try:
             self._end(result, None, "")
@@ -157,7 +157,7 @@ class SpanRecording:
             self._end(None, None, "abandoned")
 
     def _frozen(self, result: Any) -> Any:
-        return frozen(result)
+        return safe_freeze(result)
 
     def _output(self, result: Any) -> Any:
         items = self._items
@@ -194,7 +194,7 @@ class SpanRecording:
                 error = None
             if error is not None:
                 mark_error(span, error, self._error_type(error))
-            if self._state.metrics.live():
+            if self._state.metrics.enabled():
                 self._measure("" if error is None else self._error_type(error))
         finally:
             if self._state.closed:
@@ -229,7 +229,7 @@ class WorkflowRecording(SpanRecording):
 
     def _measure(self, error_type: str) -> None:
         span = self._span.get_span_context()
-        self._state.metrics.put(WorkflowEnded(self._name, error_type, self._seconds(), span))
+        self._state.metrics.record(WorkflowEnded(self._name, error_type, self._seconds(), span))
 
 
 def mark_error(span: Span, error: BaseException, error_type: str = "") -> None:
@@ -244,7 +244,7 @@ def mark_error(span: Span, error: BaseException, error_type: str = "") -> None:
     span.set_status(Status(StatusCode.ERROR, text))
 
 
-def told(message: str) -> str:
+def redacted_message(message: str) -> str:
     """What an application said of a failure, as a status may say it: redacted, then cut."""
     settings = config.active()
     if not settings.capture_content:
@@ -255,7 +255,7 @@ def told(message: str) -> str:
     return Redactor(settings).beginning(message, "error", MAX_DESCRIPTION)
 
 
-def frozen(value: Any) -> Any:
+def safe_freeze(value: Any) -> Any:
     """What a value looks like now; a marker for what cannot be read of it."""
     try:
         return freeze(value)
