@@ -14,7 +14,7 @@ from turnspan.content.media import digest_media
 from turnspan.content.model import as_dict, as_list, dumps_text
 from turnspan.redaction.redactor import Redactor
 from turnspan.redaction.truncate import limit_value
-from turnspan_clickhouse.rows.native_types import Pairs
+from turnspan_clickhouse.rows.native_types import EncodedMap
 from turnspan_clickhouse.rows.tables import LlmCall, ToolCall, TurnSummary
 
 
@@ -41,7 +41,7 @@ def write_content(
     setattr(row, column, kept if isinstance(kept, str) else dumps_text(kept))
     if size:
         known = row.attributes
-        pairs = known if isinstance(known, Pairs) else Pairs.of(known)
+        pairs = known if isinstance(known, EncodedMap) else EncodedMap.of(known)
         row.attributes = pairs.plus(semconv.TRUNCATED_PREFIX + column, str(size))
 
 

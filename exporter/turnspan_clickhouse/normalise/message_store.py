@@ -93,7 +93,7 @@ class Place:
         """Its scope, as what begins the key of each message that has landed in it."""
 
 
-class Lander:
+class MessageStore:
     """Turns contents into hashes and adds the rows that have not landed yet to a batch."""
 
     def __init__(self) -> None:

@@ -14,7 +14,7 @@ from turnspan.runtime import otel_private
 from turnspan.runtime.mypyc import mypyc_attr
 from turnspan_clickhouse.normalise.attributes import Cleaner, Scope, Shape
 from turnspan_clickhouse.normalise.column_values import text
-from turnspan_clickhouse.rows.native_types import Pairs
+from turnspan_clickhouse.rows.native_types import EncodedMap
 from turnspan_clickhouse.rows.tables import Located
 
 MAX_STATUS: Final = 4_096
@@ -28,7 +28,7 @@ class Origin:
 
     __slots__ = ("environment", "project", "resource", "service")
 
-    def __init__(self, service: str, environment: str, project: str, resource: Pairs) -> None:
+    def __init__(self, service: str, environment: str, project: str, resource: EncodedMap) -> None:
         self.service = service
         self.environment = environment
         self.project = project
@@ -66,7 +66,7 @@ class Origins:
             service,
             resource.get(semconv.DEPLOYMENT_ENVIRONMENT, old_environment),
             self._project or resource.get(semconv.PROJECT) or service,
-            Pairs.of(resource),
+            EncodedMap.of(resource),
         )
 
 
@@ -146,11 +146,11 @@ class SpanFacts:
         self.error_message = ""
         """Redacted; empty where content is not recorded."""
 
-    def other_attributes(self, columns: frozenset[str]) -> Pairs:
+    def other_attributes(self, columns: frozenset[str]) -> EncodedMap:
         """The attributes that have no column; content of foreign spans has landed and stays out."""
         return self.shape.view(columns, self.foreign, self.captured).pairs(self.encoded)
 
-    def all_attributes(self) -> Pairs:
+    def all_attributes(self) -> EncodedMap:
         """What the span says, also in another package's words for content that has landed."""
         return self.shape.view(_NO_COLUMNS, False, self.captured).pairs(self.encoded)
 

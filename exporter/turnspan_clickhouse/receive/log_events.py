@@ -73,7 +73,7 @@ def refusal(event: LogEvent) -> str:
     return "" if event.span_id else NO_SPAN
 
 
-def told(span: ReadableSpan, events: Iterable[LogEvent]) -> ReadableSpan:
+def with_events(span: ReadableSpan, events: Iterable[LogEvent]) -> ReadableSpan:
     """The span with what its events say; what it says itself holds."""
     attributes: dict[str, Any] = {}
     messages = list(span.events)

@@ -32,7 +32,7 @@ def rank(table: str) -> float:
     return _RANK.get(table, _UNKNOWN_RANK)
 
 
-def give_up(
+def evict(
     folder: Path, table: str, refused: Sequence[Segment], waiting: Sequence[Segment], wanted: int
 ) -> tuple[int, Counter[tuple[str, str]]]:
     """Delete what was refused, then what matters no more than a table's rows, oldest first.

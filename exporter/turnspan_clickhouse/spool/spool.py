@@ -30,7 +30,7 @@ from turnspan_clickhouse.files.file_lock import FileLock
 from turnspan_clickhouse.files.process_names import host_and_pid
 from turnspan_clickhouse.spool import contents
 from turnspan_clickhouse.spool.contents import Usage
-from turnspan_clickhouse.spool.eviction import give_up, note, noted, restore
+from turnspan_clickhouse.spool.eviction import evict, note, noted, restore
 from turnspan_clickhouse.spool.segments import (
     LEAVING,
     Segment,
@@ -159,7 +159,7 @@ class Spool:
                 # To list a full spool takes milliseconds: not for each segment that comes.
                 step = self.limit_bytes // 64
                 wanted += step if step > size else 0
-                freed, lost = give_up(self.folder, table, self.rejected(), self.segments(), wanted)
+                freed, lost = evict(self.folder, table, self.rejected(), self.segments(), wanted)
                 self._used -= freed
                 self._count_dropped(lost)
             if self._used + size > self.limit_bytes:
