@@ -55,6 +55,7 @@ COMPILED = (
     "turnspan/turn/tool_failure.py",
     "turnspan/tracing/recording.py",
     "turnspan/tracing/otel_fast.py",
+    "turnspan/runtime/otel_private.py",
     "turnspan/turn/stop_reasons.py",
     "turnspan/tracing/tool_recording.py",
     "turnspan/tracing/content_store.py",

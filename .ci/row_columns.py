@@ -41,7 +41,7 @@ from turnspan_clickhouse.rows.tables import (
 )
 
 
-def cells(kind: type[Record], rows: Sequence[Record]) -> list[list[Any]]:
+def columns_of(kind: type[Record], rows: Sequence[Record]) -> list[list[Any]]:
     """The values of each column of a record class, in order."""
     known: Any = list(rows)
 '''

@@ -29,7 +29,7 @@ from typing import Any
 from google.protobuf import json_format
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from turnspan_clickhouse.receive.decoded import Decoded, Shared
+from turnspan_clickhouse.receive.decoded import Decoded, InternCache
 from turnspan_clickhouse.receive.otlp_json import decode_json
 from turnspan_clickhouse.receive.otlp_protobuf import decode_protobuf
 
@@ -134,7 +134,7 @@ def _put(target: Any, said: list[dict[str, Any]]) -> None:
             value.string_value = one["value"]["stringValue"]
 
 
-def by_protobuf(body: bytes, shared: Shared) -> Decoded:
+def by_protobuf(body: bytes, shared: InternCache) -> Decoded:
     """JSON read by protobuf's own parser, whose ids are in base64, where OTLP has them in hex."""
     said = json.loads(body)
     for of_resource in said["resourceSpans"]:
@@ -147,9 +147,11 @@ def by_protobuf(body: bytes, shared: Shared) -> Decoded:
     return decode_protobuf(message.SerializeToString(), shared)
 
 
-def decoding(name: str, decode: Callable[[bytes, Shared], Decoded], bodies: list[bytes]) -> None:
+def decoding(
+    name: str, decode: Callable[[bytes, InternCache], Decoded], bodies: list[bytes]
+) -> None:
     """Print what decoding costs."""
-    shared = Shared()
+    shared = InternCache()
     before = time.process_time()
     count = sum(len(decode(body, shared).spans) for body in bodies)
     spent = time.process_time() - before

@@ -20,7 +20,7 @@ from opentelemetry.sdk.trace.export import SpanExportResult
 
 from turnspan.pipeline.record_exporter import RecordExporter
 from turnspan.runtime.guard import errors, guard, logger
-from turnspan.runtime.stats import Accounts, Untold
+from turnspan.runtime.stats import PipelineStats, Untold
 from turnspan.runtime.throttle import gives_way
 from turnspan.tracing.content_store import StartedTurn
 from turnspan.tracing.state import current
@@ -38,7 +38,7 @@ from turnspan_clickhouse.ship.first_run import what_next
 from turnspan_clickhouse.ship.preload import prepare_writing
 from turnspan_clickhouse.ship.unwritten import ROOM_BYTES, Block, Unwritten
 from turnspan_clickhouse.spool.spool import Spool, SpoolWriter
-from turnspan_clickhouse.spool.totals import Account
+from turnspan_clickhouse.spool.totals import WriterStats
 from turnspan_clickhouse.spool.unrecorded_calls import write_unrecorded
 from turnspan_clickhouse.store import dsn as dsns
 from turnspan_clickhouse.store.migrations import SCHEMA_VERSION
@@ -77,7 +77,7 @@ class ClickHouseSpanExporter(RecordExporter):
         self._state = current()
         self._content = self._state.content
         self._spool = Spool(self._dsn.spool)
-        self._writer = SpoolWriter(self._spool, self._account)
+        self._writer = SpoolWriter(self._spool, self._writer_stats)
         shared = SharedAnswers(self._dsn.spool)
         self._normaliser = Normaliser(
             self._content, project, shared=shared, settings=lambda: self._state.settings
@@ -93,7 +93,7 @@ class ClickHouseSpanExporter(RecordExporter):
         self._ticker: threading.Thread | None = None
         self._pid = self._configured_by = os.getpid()
         self._untold = Untold(self._gone)
-        self._known, self._remaining = Accounts(), 0  # as last seen
+        self._known, self._remaining = PipelineStats(), 0  # as last seen
         self._look_anew()
         self._unrecorded = watch.total()
         self._shipper: BackgroundShipper | None = None
@@ -135,11 +135,11 @@ class ClickHouseSpanExporter(RecordExporter):
         when that worked and nothing was lost since the last flush, or ``sync``, that answered."""
         told, fine = self._untold.told(), True
         # The lock only then: we may be in a signal's handler.
-        if self._content.told or self._unwritten.rows:
+        if self._content.has_facts or self._unwritten.rows:
             fine = self._write_announced() is SpanExportResult.SUCCESS
         if self._shipper is not None:
             fine = self._shipper.flush(timeout_millis / 1000) and fine
-        self._writer.tell()
+        self._writer.publish_stats()
         self._tell_unrecorded()
         return self._nothing_since(told) and fine
 
@@ -160,12 +160,12 @@ class ClickHouseSpanExporter(RecordExporter):
         self._unwritten.give_up(SpoolError("the process ends"))
         landed = self._shipper is None or self._shipper.stop(timeout=5.0)
         if self.dropped() or not landed:
-            logger.warning("Turnspan has not landed everything: %s.", self._state.stats.accounts())
+            logger.warning("Turnspan has not landed everything: %s.", self._state.stats.snapshot())
         self._writer.close()
         self._tell_unrecorded()
         self._content.detach()
 
-    # -- accounts ------------------
+    # -- statistics ------------------
 
     def remaining(self) -> int:
         """Segments in the spool that have not landed (0 for the embedded store: a reader lands
@@ -185,10 +185,10 @@ class ClickHouseSpanExporter(RecordExporter):
         counts.update(self._spool.dropped)
         return dict(counts)
 
-    def accounts(self) -> Accounts:
+    def snapshot(self) -> PipelineStats:
         """What is spooled, has landed and was refused, of every process that writes this spool."""
         with contextlib.suppress(OSError):  # too many open files
-            self._known = replace(self._spool.usage().accounts, queued=0, dropped={})
+            self._known = replace(self._spool.usage().stats, queued=0, dropped={})
         return self._known
 
     def _nothing_since(self, told: Mapping[str, int]) -> bool:
@@ -210,12 +210,12 @@ class ClickHouseSpanExporter(RecordExporter):
         """What to tell the person who started the program, at its end; mostly nothing."""
         return what_next(self._dsn) if os.getpid() == self._configured_by else ""
 
-    def _account(self) -> Account:
+    def _writer_stats(self) -> WriterStats:
         """What this process says of itself, for others to read."""
         running = self._state.stats.pipeline
         if running is None or running.exporter is not self:
-            return Account(0, self.dropped())
-        return Account(running.queued(), self._state.stats.dropped())
+            return WriterStats(0, self.dropped())
+        return WriterStats(running.queued(), self._state.stats.dropped())
 
     def _tell_unrecorded(self) -> None:
         """Write down what the process saw that nothing records, if that is more than before."""
@@ -341,7 +341,7 @@ class ClickHouseSpanExporter(RecordExporter):
             try:
                 self._write_announced()
                 self._content.sweep()
-                self._writer.tell()
+                self._writer.publish_stats()
                 self._tell_unrecorded()
             except BaseException as error:  # noqa: BLE001  the thread must live on
                 errors.record("exporter.tick", error)

@@ -27,7 +27,7 @@ from turnspan.tracing.content_store import ContentStore, StartedTurn
 from turnspan_clickhouse.normalise.normaliser import Normaliser
 from turnspan_clickhouse.normalise.shared_answers import SharedAnswers
 from turnspan_clickhouse.rows.batch import Batch, Clock
-from turnspan_clickhouse.rows.native_types import Pairs
+from turnspan_clickhouse.rows.native_types import EncodedMap
 from turnspan_clickhouse.rows.tables import (
     Annotation,
     Definition,
@@ -149,8 +149,8 @@ def _identity(row: Record) -> tuple[Any, ...]:
     return (row.project, row.subject_kind, row.kind, row.subject_id, row.annotation_id)
 
 
-def _texts(given: Pairs | dict[str, str]) -> dict[str, str]:
-    return given.texts() if isinstance(given, Pairs) else dict(given)
+def _texts(given: EncodedMap | dict[str, str]) -> dict[str, str]:
+    return given.texts() if isinstance(given, EncodedMap) else dict(given)
 
 
 def _json(text: str) -> Any:

@@ -82,7 +82,9 @@ def annotate(
             source="annotate",
             created_at=time.time_ns(),
         )
-        each = judged(said, outcome, training_flag, score, comment, directive, preferred_over, id)
+        each = judgments_of(
+            said, outcome, training_flag, score, comment, directive, preferred_over, id
+        )
         for one in each:
             current().content.tell(one)
         return bool(each)
@@ -157,7 +159,7 @@ def _tell_evaluation(
     if found is None:
         return
     content.tell(
-        evaluated(
+        judgment_of_evaluation(
             _resource(span),
             found,
             name,
@@ -169,7 +171,7 @@ def _tell_evaluation(
     )
 
 
-def evaluated(
+def judgment_of_evaluation(
     resource: Any,
     subject: tuple[str, str],
     name: str,
@@ -193,7 +195,7 @@ def evaluated(
     return replace(said, annotation_id=_digest(said))
 
 
-def judged(
+def judgments_of(
     said: Judgment,
     outcome: str | None = None,
     training_flag: int | None = None,

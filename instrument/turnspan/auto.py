@@ -11,12 +11,10 @@ import os
 from typing import Any, cast
 
 from opentelemetry.instrumentation.distro import BaseDistro  # type: ignore[attr-defined]
-from opentelemetry.sdk._configuration import (  # the official distro's base too
-    _OTelSDKConfigurator,  # pyright: ignore[reportPrivateUsage]
-)
 
 from turnspan.config import logger
 from turnspan.patching.third_party import disabled, distribution_of
+from turnspan.runtime.otel_private import configure_sdk
 
 _EXPORTERS = "OTEL_TRACES_EXPORTER"
 
@@ -51,13 +49,14 @@ class TurnspanDistro(BaseDistro):  # type: ignore[misc]
         os.environ.setdefault("OTEL_PYTHON_ID_GENERATOR", "turnspan")
 
 
-class TurnspanConfigurator(_OTelSDKConfigurator):
+class TurnspanConfigurator:
     """The SDK's own configuration for resource, sampler, metrics and logs; our pipeline for spans.
 
     Never stops the application from starting.
     """
 
-    def _configure(self, **kwargs: Any) -> None:
+    def configure(self, **kwargs: Any) -> None:
+        """Do it; the arguments are what ``opentelemetry-instrument`` says of itself."""
         from opentelemetry._logs import get_logger_provider
         from opentelemetry.metrics import get_meter_provider
 
@@ -69,7 +68,7 @@ class TurnspanConfigurator(_OTelSDKConfigurator):
         text = os.environ.get(_EXPORTERS, "turnspan")
         try:
             os.environ[_EXPORTERS] = "none"
-            super()._configure(**kwargs)  # type: ignore[no-untyped-call]
+            configure_sdk(kwargs)
             bound_the_rest(get_meter_provider(), get_logger_provider())
         except Exception as error:  # noqa: BLE001  the application must start
             logger.warning(

@@ -22,10 +22,10 @@ from turnspan.tracing.arguments import Parameters, first_line, name_of
 from turnspan.tracing.block_stack import OpenBlocks
 from turnspan.tracing.function_wrapper import wrap
 from turnspan.tracing.recording import SpanRecording
-from turnspan.tracing.recording_protocol import NO_RECORDING, Begin, Recording
+from turnspan.tracing.recording_protocol import NO_RECORDING, Recording, StartRecording
 from turnspan.tracing.state import another_one
 from turnspan.tracing.tool_recording import ToolRecording, begin_tool
-from turnspan.tracing.tool_runner import join
+from turnspan.tracing.tool_runner import attach_to_run
 from turnspan.turn.turn import NO_TURN, Turn
 
 _DESCRIPTORS: Final = (
@@ -68,7 +68,7 @@ class Scope(Generic[Handle]):
             current, token = block
             current.leave(token)
             if error is None:
-                current.done(None)
+                current.succeeded(None)
             else:
                 current.failed(error)
 
@@ -83,7 +83,7 @@ class Scope(Generic[Handle]):
     ) -> None:
         self.__exit__(kind, error, trace)
 
-    def _begin_for(self, func: Callable[..., Any]) -> Begin:
+    def _begin_for(self, func: Callable[..., Any]) -> StartRecording:
         raise NotImplementedError
 
     def _open(self) -> tuple[Recording, Handle]:
@@ -105,7 +105,7 @@ class AgentScope(Scope[Turn]):
         self._version = text_of(version)
         self._max_rounds = number_of(max_rounds)
 
-    def _begin_for(self, func: Callable[..., Any]) -> Begin:
+    def _begin_for(self, func: Callable[..., Any]) -> StartRecording:
         parameters = Parameters(func)
         name = self._name or name_of(func)
 
@@ -176,7 +176,7 @@ class ToolScope(Scope[ToolHandle]):
         self._description = text_of(description)
         self._type = text_of(type)
 
-    def _begin_for(self, func: Callable[..., Any]) -> Begin:
+    def _begin_for(self, func: Callable[..., Any]) -> StartRecording:
         parameters = Parameters(func)
         name = self._name or name_of(func)
         description = self._description or first_line(func)
@@ -184,7 +184,7 @@ class ToolScope(Scope[ToolHandle]):
         def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Recording:
             try:
                 if config.active().enabled:
-                    joined = join(func, self._attributes)
+                    joined = attach_to_run(func, self._attributes)
                     if joined is not None:
                         return joined
                     return self._start(name, description, parameters.bind(args, kwargs))
@@ -232,7 +232,7 @@ class StepHandle:
 class StepScope(Scope[StepHandle]):
     """``turnspan.step(...)``; the base of ``turnspan.workflow(...)``."""
 
-    def _begin_for(self, func: Callable[..., Any]) -> Begin:
+    def _begin_for(self, func: Callable[..., Any]) -> StartRecording:
         name = self._name or name_of(func)
 
         def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Recording:

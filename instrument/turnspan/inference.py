@@ -64,7 +64,7 @@ def inference(
     if tools is not None:
         body["tools"] = tools
     body.update(parameters)
-    return Inference(target, _Manual(text_of(operation)), body)
+    return Inference(target, _ManualEndpoint(text_of(operation)), body)
 
 
 class Inference:
@@ -72,7 +72,9 @@ class Inference:
 
     __slots__ = ("_body", "_call", "_first", "_manual", "_parts", "_state", "_target")
 
-    def __init__(self, target: dict[str, Any], manual: _Manual, body: dict[str, Any]) -> None:
+    def __init__(
+        self, target: dict[str, Any], manual: _ManualEndpoint, body: dict[str, Any]
+    ) -> None:
         self._target = target
         self._manual = manual
         self._body = body
@@ -127,7 +129,7 @@ class Inference:
                 self._parts = []
                 self._first = time.perf_counter()
                 if self._call is not None:
-                    self._call.chunks = self._call.state.metrics.clock()
+                    self._call.chunks = self._call.state.metrics.chunk_clock()
             elif self._call is not None and self._call.chunks is not None:
                 self._call.chunks.append(time.perf_counter())
             if text:
@@ -191,7 +193,7 @@ class Inference:
             call.close(response, response, error=error, outcome=outcome, first_chunk=self._first)
 
 
-class _Told:
+class _ManualResponse:
     """What came back, as far as it was told."""
 
     __slots__ = (
@@ -259,13 +261,13 @@ class _Told:
         return {"id": self.id, "model": self.model, "messages": messages}
 
 
-class _Manual:
+class _ManualEndpoint:
     """The endpoint of one call recorded by hand."""
 
     def __init__(self, operation: str) -> None:
         self.operation = operation
         self.dialect = _OPENAI
-        self.told = _Told()
+        self.told = _ManualResponse()
 
     def choose_dialect(self, body: dict[str, Any]) -> None:
         """The dialect of the messages given: GenAI's where one has parts."""

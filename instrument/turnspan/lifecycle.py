@@ -21,7 +21,7 @@ from turnspan.pipeline.outlets import Outlets
 from turnspan.pipeline.program import with_project
 from turnspan.runtime.errors import ConfigError
 from turnspan.runtime.guard import guard
-from turnspan.runtime.stats import Accounts, FlushResult, Untold
+from turnspan.runtime.stats import FlushResult, PipelineStats, Untold
 from turnspan.sessions import session
 from turnspan.tracing.recording import detach
 from turnspan.tracing.state import State, another, default, in_force, within
@@ -248,7 +248,7 @@ class Recorder:
         With ``local`` it returns as soon as they are on the local disk and synced, so that not even
         a power cut loses them. That takes milliseconds and no network. It is for processes that are
         frozen or ended without notice; the records are shipped later, by this process, by the next
-        one or by ``turnspan ship``. Of the accounts only ``queued`` and ``dropped`` are counted
+        one or by ``turnspan ship``. Of the ``accounts`` only ``queued`` and ``dropped`` are counted
         then.
 
         The result's ``ok`` means two things. Everything recorded before is there now. And nothing
@@ -263,16 +263,16 @@ class Recorder:
             return self._flush_local(timeout)
         untold = self._untold.told()
         ok, remaining = self._outlets.flush(timeout)
-        kept, told = False, Accounts()
+        kept, told = False, PipelineStats()
         with guard("flush.accounts"):
-            told = self.state.stats.accounts()
+            told = self.state.stats.snapshot()
             kept = self._untold.nothing_since(untold)
         return FlushResult(ok and kept, remaining, dict(told.dropped), told)
 
     def _flush_local(self, timeout: float) -> FlushResult:
         untold = self._untold.told()
-        ok, queued = self._outlets.write_down(timeout)
-        told = Accounts(queued, dropped=self.state.stats.dropped())
+        ok, queued = self._outlets.flush_to_disk(timeout)
+        told = PipelineStats(queued, dropped=self.state.stats.dropped())
         ok = self._untold.nothing_since(untold) and ok
         return FlushResult(ok, queued, told.dropped, told)
 

@@ -14,7 +14,7 @@ from turnspan.tracing.block_stack import OpenBlocks
 from turnspan.tracing.context import SESSION_KEY
 from turnspan.tracing.function_wrapper import wrap
 from turnspan.tracing.recording import context_of, detach
-from turnspan.tracing.recording_protocol import NO_RECORDING, Begin, NoRecording, Recording
+from turnspan.tracing.recording_protocol import NO_RECORDING, NoRecording, Recording, StartRecording
 from turnspan.tracing.state import another_one
 from turnspan.turn.turn import Session
 
@@ -70,7 +70,7 @@ class session:
     def _inside(self) -> otel_context.Context:
         return otel_context.set_value(SESSION_KEY, self._session, context_of(self._state))
 
-    def _begin(self) -> Begin:
+    def _begin(self) -> StartRecording:
         def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Recording:
             with guard("session.begin"):
                 return _SessionRecording(self._inside())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from turnspan import config
-from turnspan.annotations import judged
+from turnspan.annotations import judgments_of
 from turnspan.redaction.redactor import Redactor
 from turnspan.tracing.content_store import Judgment
 from turnspan_clickhouse.normalise.other_rows import annotation
@@ -43,7 +43,7 @@ def annotate(
         source="command",
         created_at=now,
     )
-    each = judged(said, outcome, training_flag, score, comment, directive, preferred_over)
+    each = judgments_of(said, outcome, training_flag, score, comment, directive, preferred_over)
     if not each:
         return 0
     redactor = Redactor(config.active())

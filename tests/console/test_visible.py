@@ -21,7 +21,7 @@ import turnspan_console
 from support.landing import insert
 from support.story import CALL, TOOL, TRACE, TURN, Invoke, story
 from support.terminal import on_terminal
-from turnspan_clickhouse.receive.receiver_stats import Account, write_account
+from turnspan_clickhouse.receive.receiver_stats import ReceiverStats, write_receiver_stats
 from turnspan_clickhouse.rows.tables import Annotation, Message, Record
 from turnspan_clickhouse.spool.segments import new_name
 from turnspan_clickhouse.spool.spool import Spool
@@ -84,7 +84,7 @@ def _in_json(value: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A store with the story, all of it poisoned, a refused segment and a receiver's account."""
+    """A store with the story, all of it poisoned, a refused segment and a receiver's figures."""
     dsn = Dsn(scheme="chdb", path=tmp_path_factory.mktemp("hostile") / "store")
     with open_store(dsn) as store:
         migrate(store)
@@ -111,11 +111,11 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> str:
     name = new_name("host-1", SCHEMA_VERSION, "turn_summary", b"x")
     (spool.rejected_folder / name).write_bytes(b"x")
     (spool.rejected_folder / f"{name}.error").write_text(f"refused {POISON}")
-    account = Account(
+    stats = ReceiverStats(
         token="t", address=POISON, started=1.0, updated=1.0, ended=True, spans=1, again=0,
         refused=0, lost=0, traces_under_way=0, failure=POISON, answers={POISON: 1},
     )  # fmt: skip
-    write_account(dsn.spool, account)
+    write_receiver_stats(dsn.spool, stats)
     return str(dsn)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 import pytest
 
-from turnspan.content.media import reduce_bytes
+from turnspan.content.media import digest_media
 from turnspan.content.model import as_dict, dumps
 from turnspan.dialects.convert import convert, convert_message, join_request, split_request
 from turnspan.dialects.rebuild import rebuild_record, seal_message
@@ -34,7 +34,7 @@ def returned(dialect: str, raw: Any, *, needs_source: bool = False) -> list[dict
     """The parts of a message, after checking that it comes back exactly from its record."""
     sealed = seal_message(dialect, raw)
     rebuilt = rebuild_record(dialect, sealed.role, sealed.name, sealed.parts, sealed.source)
-    assert orjson.dumps(rebuilt) == orjson.dumps(reduce_bytes(raw))
+    assert orjson.dumps(rebuilt) == orjson.dumps(digest_media(raw))
     assert bool(sealed.source) is needs_source
     parts: list[dict[str, Any]] = json.loads(sealed.parts)
     return parts
@@ -366,7 +366,7 @@ def test_text_that_only_looks_like_a_file_is_kept() -> None:
         {"role": "user", "content": "data: the plural of datum"},
         {"role": "user", "content": "data:text/plain,hello"},
     ):
-        assert reduce_bytes(raw) is raw
+        assert digest_media(raw) is raw
         returned("anthropic.messages", raw)
 
 
@@ -427,7 +427,7 @@ def test_odd_inputs_land_and_raise_nothing(dialect: str, raw: Any) -> None:
         assert isinstance(part["type"], str)
     sealed = seal_message(dialect, raw)
     rebuilt = rebuild_record(dialect, sealed.role, sealed.name, sealed.parts, sealed.source)
-    assert dumps(rebuilt) == dumps(orjson.loads(dumps(reduce_bytes(raw))))
+    assert dumps(rebuilt) == dumps(orjson.loads(dumps(digest_media(raw))))
 
 
 ODD_CALLS: list[Any] = [

@@ -22,7 +22,7 @@ import turnspan
 from turnspan.content.equality import is_alike, written
 from turnspan.content.frozen_history import FrozenHistory, FrozenOnce
 from turnspan.content.snapshot import freeze
-from turnspan.content.text_message import thawed
+from turnspan.content.text_message import as_dict_message
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import migrate
@@ -65,7 +65,7 @@ PAIRS = [pair for group in EQUAL for pair in permutations(group, 2)]
 
 def plainly(value: Any) -> str:
     """What a frozen value says, types and signs and order and all; a text is a text."""
-    return repr(thawed(value)).replace("<Text.A: 'a'>", "'a'")
+    return repr(as_dict_message(value)).replace("<Text.A: 'a'>", "'a'")
 
 
 @pytest.fixture(params=SHAPES)

@@ -8,7 +8,7 @@ from typing import Any
 from content.histories import said, shared
 from turnspan.content.frozen_history import FrozenHistory
 from turnspan.content.sizes import size_of_all
-from turnspan.content.text_message import thawed
+from turnspan.content.text_message import as_dict_message
 
 
 def test_200_conversations_that_take_turns_each_share_their_messages() -> None:
@@ -59,7 +59,7 @@ def test_an_edited_message_is_copied_and_the_others_stay_shared() -> None:
         assert [old is new for old, new in zip(before, frozen, strict=True)] == [
             i != place for i in range(10)
         ]
-        assert thawed(before[place])["content"] != f"edited {place}", (
+        assert as_dict_message(before[place])["content"] != f"edited {place}", (
             "what a call saw never changes"
         )
         before = frozen

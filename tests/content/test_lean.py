@@ -11,7 +11,7 @@ import pytest
 from turnspan.content.frozen_history import FrozenHistory
 from turnspan.content.sizes import size_of
 from turnspan.content.snapshot import freeze
-from turnspan.content.text_message import COMPILED, TextMessage, lean, thawed
+from turnspan.content.text_message import COMPILED, TextMessage, as_dict_message, lean
 from turnspan.dialects.convert import convert_message
 
 PLAIN: dict[str, Any] = {"role": "user", "content": "hello"}
@@ -67,10 +67,10 @@ def test_it_reads_as_its_dictionary() -> None:
     """Thawed it is one, fields in order; what is none stays itself."""
     message = TextMessage("user", "hello")
     assert repr(message) == repr(PLAIN)
-    assert repr(thawed(message)) == repr(PLAIN)
+    assert repr(as_dict_message(message)) == repr(PLAIN)
     assert convert_message("openai.chat", message) == convert_message("openai.chat", PLAIN)
     for other in OTHERS:
-        assert thawed(other) is other
+        assert as_dict_message(other) is other
 
 
 def test_only_the_compiled_build_makes_them() -> None:
@@ -89,7 +89,7 @@ def test_a_frozen_history_keeps_what_was_said() -> None:
     history = FrozenHistory()
     messages = [dict(PLAIN), {"role": "assistant", "content": "yes?"}, *OTHERS[:5]]
     frozen = history.freeze(messages)
-    assert [thawed(message) for message in frozen] == messages
+    assert [as_dict_message(message) for message in frozen] == messages
     again = history.freeze([*(dict(m) for m in messages), {"role": "user", "content": "more"}])
     assert all(old is new for old, new in zip(frozen, again, strict=False))
     messages[0]["content"] = "changed"

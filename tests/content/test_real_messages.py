@@ -17,7 +17,7 @@ import pytest
 
 from support.cassettes import RecordedCall, recorded_calls
 from support.shared import enough, trajectories
-from turnspan.content.media import reduce_bytes
+from turnspan.content.media import digest_media
 from turnspan.content.model import as_dict, dumps
 from turnspan.dialects.convert import (
     convert,
@@ -75,7 +75,7 @@ def test_every_message_is_rebuilt_byte_for_byte(dialect: str, share: float) -> N
         for raw in [*sent, *said]:
             sealed = seal_message(dialect, raw)
             rebuilt = rebuild_record(dialect, sealed.role, sealed.name, sealed.parts, sealed.source)
-            assert orjson.dumps(rebuilt) == orjson.dumps(reduce_bytes(raw)), call.path
+            assert orjson.dumps(rebuilt) == orjson.dumps(digest_media(raw)), call.path
             total += 1
             kept += bool(sealed.source)
     assert kept <= share * total
@@ -161,7 +161,7 @@ def test_the_messages_of_real_runs_need_no_source(path: Path) -> None:
 def test_every_way_to_hold_a_file_is_reduced(value: Any) -> None:
     """Each kind of embedded file that reduction knows, at any depth; its bytes are nowhere."""
     nested = {"role": "user", "content": [{"x": value}]}
-    assert "aGk=" not in dumps(reduce_bytes(nested)).decode()
+    assert "aGk=" not in dumps(digest_media(nested)).decode()
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

@@ -110,7 +110,7 @@ def test_what_is_recorded_while_leaving_waits_is_exported() -> None:
     away.meanwhile = tracer.start_span("meanwhile")
     tracer.start_span("before").end()
 
-    assert processor.leave() is False
+    assert processor.drain_at_exit() is False
     assert processor.queued() == 0
     assert [span.name for span in away.get_finished_spans()] == ["before", "meanwhile"]
 

@@ -16,7 +16,7 @@ import turnspan
 from land.spooling import calls, largest_file
 from support.faulty_proxy import Fault, faulty_proxy
 from turnspan import semconv
-from turnspan.runtime.stats import Accounts
+from turnspan.runtime.stats import PipelineStats
 from turnspan.tracing.state import default
 from turnspan_clickhouse.rows.native_encoder import encode_block
 from turnspan_clickhouse.rows.tables import LlmCall
@@ -37,8 +37,8 @@ def reader() -> Iterator[InMemoryMetricReader]:
     default.metrics.use(None)
 
 
-def by_metrics(reader: InMemoryMetricReader) -> Accounts:
-    """The accounts as the metrics have them."""
+def by_metrics(reader: InMemoryMetricReader) -> PipelineStats:
+    """The figures as the metrics have them."""
     found: dict[str, int] = {}
     dropped: dict[str, int] = {}
     data = reader.get_metrics_data()
@@ -50,7 +50,7 @@ def by_metrics(reader: InMemoryMetricReader) -> Accounts:
                 dropped[str((point.attributes or {})[semconv.DROP_REASON])] = value
             else:
                 found[metric.name] = value
-    return Accounts(
+    return PipelineStats(
         found[semconv.METRIC_QUEUED],
         found[semconv.METRIC_SPOOLED],
         found[semconv.METRIC_SHIPPED],
@@ -59,11 +59,11 @@ def by_metrics(reader: InMemoryMetricReader) -> Accounts:
     )
 
 
-def by_status(dsn: Dsn) -> Accounts:
-    """The accounts as ``turnspan status`` has them, as figures and in its words."""
+def by_status(dsn: Dsn) -> PipelineStats:
+    """The figures as ``turnspan status`` has them, as figures and in its words."""
     done = CliRunner().invoke(cli, ["status", "--format", "json", "--store", str(dsn)])
     spool = json.loads(done.stdout)["spool"]
-    told = Accounts(
+    told = PipelineStats(
         spool["queued_spans"],
         spool["spooled_rows"],
         sum(spool["shipped_rows"].values()),
@@ -75,7 +75,7 @@ def by_status(dsn: Dsn) -> Accounts:
 
 
 def by_doctor(dsn: Dsn) -> str:
-    """The accounts in the words of ``turnspan doctor``."""
+    """The figures in the words of ``turnspan doctor``."""
     done = CliRunner().invoke(cli, ["doctor", "--format", "json", "--store", str(dsn)])
     (check,) = [
         c for c in json.loads(done.stdout) if (c["area"], c["name"]) == ("spool", "account")

@@ -12,9 +12,9 @@ from typing import Any, ClassVar
 
 import pytest
 
-from turnspan_clickhouse.rows.columns import cells
+from turnspan_clickhouse.rows.columns import columns_of
 from turnspan_clickhouse.rows.native_encoder import encode_block, encode_rows
-from turnspan_clickhouse.rows.native_types import Pairs
+from turnspan_clickhouse.rows.native_types import EncodedMap
 from turnspan_clickhouse.rows.tables import (
     MONEY,
     NO_HASH,
@@ -206,7 +206,7 @@ def test_nan_is_a_float_like_any_other(store: Store) -> None:
 )
 def test_encoded_pairs_are_read_again(texts: dict[str, str]) -> None:
     """Of texts of any length; one is added at the end or put in the place of its key."""
-    pairs = Pairs.of(texts)
+    pairs = EncodedMap.of(texts)
     assert (pairs.count, pairs.texts()) == (len(texts), texts)
     for key in ("new", *texts):
         more = pairs.plus(key, "y" * 300)
@@ -216,7 +216,7 @@ def test_encoded_pairs_are_read_again(texts: dict[str, str]) -> None:
 
 def test_pairs_and_dictionaries_land_alike(store: Store) -> None:
     """A column may hold both."""
-    landed(store, Sample(n=1, pairs={"a": "é"}), Sample(n=2, pairs=Pairs.of({"a": "é"})))
+    landed(store, Sample(n=1, pairs={"a": "é"}), Sample(n=2, pairs=EncodedMap.of({"a": "é"})))
     assert store.query("SELECT pairs FROM sample ORDER BY n").rows == [({"a": "é"},)] * 2
 
 
@@ -227,7 +227,7 @@ def test_each_column_is_read_at_its_place(record: type[Record]) -> None:
     row = record()
     for name in names:
         setattr(row, name, name)
-    assert cells(record, [row, row]) == [[name, name] for name in names]
+    assert columns_of(record, [row, row]) == [[name, name] for name in names]
 
 
 @pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.table)

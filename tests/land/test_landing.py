@@ -21,7 +21,7 @@ from turnspan.tracing.content_store import InferenceContent
 from turnspan.tracing.state import default
 from turnspan_clickhouse import ClickHouseSpanExporter, exporter
 from turnspan_clickhouse.normalise import message_store
-from turnspan_clickhouse.normalise.message_store import Lander, Place
+from turnspan_clickhouse.normalise.message_store import MessageStore, Place
 from turnspan_clickhouse.normalise.recent_keys import Seen
 from turnspan_clickhouse.rows.batch import Batch
 from turnspan_clickhouse.rows.tables import Message
@@ -33,11 +33,11 @@ class Said(dict[str, Any]):
     """A message whose end can be seen."""
 
 
-def land(lander: Lander, scope: str, raw: list[Any]) -> tuple[list[bytes], int]:
+def land(store: MessageStore, scope: str, raw: list[Any]) -> tuple[list[bytes], int]:
     """A request's hashes, and how many of its messages are new."""
     batch = Batch("test", 1)
     place = Place("openai.chat", "shop", scope, Redactor(config.resolve({}, {})), batch)
-    hashes = lander.messages(raw, place, 1)
+    hashes = store.messages(raw, place, 1)
     return hashes, len(batch.rows.get(Message, []))
 
 
@@ -46,21 +46,21 @@ def test_the_oldest_conversations_are_let_go_when_all_are_too_large(
 ) -> None:
     """Their memory is the application's again; what has landed of them does not land again."""
     monkeypatch.setattr(message_store, "MAX_HELD", 10_000)
-    lander = Lander()
+    store = MessageStore()
     old = Said(role="user", content="old " * 1_000)
     seen = weakref.ref(old)
-    first, new = land(lander, "one", [old])
+    first, new = land(store, "one", [old])
     assert new == 1
     text = old["content"]
     del old
     gc.collect()
     assert seen() is not None
 
-    land(lander, "two", [{"role": "user", "content": [{"type": "text", "text": "new " * 2_000}]}])
+    land(store, "two", [{"role": "user", "content": [{"type": "text", "text": "new " * 2_000}]}])
     gc.collect()
 
     assert seen() is None
-    again, new = land(lander, "one", [Said(role="user", content=text)])
+    again, new = land(store, "one", [Said(role="user", content=text)])
     assert (again, new) == (first, 0)
 
 
@@ -69,16 +69,16 @@ def test_one_conversation_counts_once_however_often_it_is_sent(
 ) -> None:
     """A growing history, and branches of it, hold no more than the longest of them."""
     monkeypatch.setattr(message_store, "MAX_HELD", 20_000)
-    lander = Lander()
+    store = MessageStore()
     other = Said(role="user", content="x" * 100)
     seen = weakref.ref(other)
-    land(lander, "other", [other])
+    land(store, "other", [other])
     del other
     history: list[Any] = [{"role": "system", "content": "s" * 4_000}]
     for number in range(20):
         history.append({"role": "user", "content": f"{number}" + "u" * 200})
-        land(lander, "one", list(history))
-        land(lander, "one", [*history[:1], {"role": "user", "content": f"branch {number}"}])
+        land(store, "one", list(history))
+        land(store, "one", [*history[:1], {"role": "user", "content": f"branch {number}"}])
     gc.collect()
 
     assert seen() is not None
@@ -86,30 +86,30 @@ def test_one_conversation_counts_once_however_often_it_is_sent(
 
 def test_a_history_that_goes_on_is_kept_once() -> None:
     """The beginnings of the newest call's messages are not kept beside them; branches are."""
-    lander: Any = Lander()
+    store: Any = MessageStore()
     history: list[Any] = [{"role": "system", "content": "be kind"}]
     for number in range(5):
         history.append({"role": "user", "content": f"question {number}"})
-        hashes, new = land(lander, "one", list(history))
+        hashes, new = land(store, "one", list(history))
         assert (len(hashes), new) == (number + 2, 2 if number == 0 else 1)
     branch = [*history[:3], {"role": "user", "content": "another question"}]
-    assert land(lander, "one", branch)[1] == 1
-    assert land(lander, "one", history)[1] == 0
+    assert land(store, "one", branch)[1] == 1
+    assert land(store, "one", history)[1] == 0
 
-    (scope,) = lander._scopes.values()
+    (scope,) = store._scopes.values()
     assert [len(kept.messages) for kept in scope.histories] == [6, 4]
 
 
 def test_the_beginnings_of_a_history_do_not_displace_it() -> None:
     """Calls that are made again, or go on from an earlier point, find all that they send."""
-    lander: Any = Lander()
+    store: Any = MessageStore()
     history: list[Any] = [{"role": "user", "content": f"question {n}"} for n in range(8)]
-    hashes, new = land(lander, "one", history)
+    hashes, new = land(store, "one", history)
     assert new == 8
     for count in range(1, 9):
-        assert land(lander, "one", history[:count]) == (hashes[:count], 0)
+        assert land(store, "one", history[:count]) == (hashes[:count], 0)
 
-    (scope,) = lander._scopes.values()
+    (scope,) = store._scopes.values()
     assert [len(kept.messages) for kept in scope.histories] == [8]
 
 

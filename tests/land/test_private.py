@@ -127,7 +127,7 @@ def test_a_spool_is_private(tmp_path: Path, umask: int) -> None:
     writer.write("turn_summary", SCHEMA_VERSION, encode_block(TurnSummary, [turn("t1")]))
     (segment,) = spool.segments()
     spool.reject(segment, "a reason")
-    writer.tell()
+    writer.publish_stats()
     assert loose(tmp_path / "a") == []
     writer.close()
 

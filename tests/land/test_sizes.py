@@ -13,7 +13,7 @@ from support.clickhouse_server import ClickHouseServer
 from support.faulty_proxy import Fault, FaultyProxy, faulty_proxy
 from turnspan_clickhouse.errors import QueryError
 from turnspan_clickhouse.ship import landing
-from turnspan_clickhouse.ship.retry_policy import BAD_DATA, NOT_NOW, by_size, is_final, waits
+from turnspan_clickhouse.ship.retry_policy import BAD_DATA, NOT_NOW, by_size, is_final, is_retryable
 from turnspan_clickhouse.spool.insert_groups import pending
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import migrate
@@ -163,6 +163,6 @@ def test_what_each_code_means() -> None:
         assert by_size(QueryError(text, 1001))
     for code in (3, 164, 202, 242, 243, 319, 497):
         error = QueryError("not now", code)
-        assert waits(error)
+        assert is_retryable(error)
         assert not by_size(error)
         assert not is_final(error)

@@ -19,7 +19,7 @@ from support.anthropic_replay import View, has_helper, is_beta
 from support.exchanges import Exchange, exchanges
 from support.shared import enough
 from turnspan import config
-from turnspan.content.media import reduce_bytes
+from turnspan.content.media import digest_media
 from turnspan.dialects.rebuild import rebuild_record
 from turnspan.tracing.content_store import InferenceContent
 from turnspan.tracing.state import default
@@ -220,12 +220,12 @@ def assert_content(row: LlmCall, batch: Batch, sent: dict[str, Any], reply: Said
         m = messages[digest]
         return rebuild_record(m.dialect, m.role, m.name, m.parts, m.source)
 
-    assert [rebuilt(digest) for digest in row.input_messages] == reduce_bytes(sent["messages"])
+    assert [rebuilt(digest) for digest in row.input_messages] == digest_media(sent["messages"])
     outputs = [rebuilt(digest) for digest in row.output_messages]
     if reply.message:
         (output,) = outputs
         assert output["role"] == "assistant"
-        assert output["content"] == reduce_bytes(reply.message["content"])
+        assert output["content"] == digest_media(reply.message["content"])
     else:
         assert outputs == []
     system, tools = sent.get("system"), sent.get("tools")

@@ -15,7 +15,7 @@ from support.exchanges import Exchange, exchanges
 from support.google_sdk import errors, genai
 from support.shared import enough
 from turnspan import config
-from turnspan.content.media import reduce_bytes
+from turnspan.content.media import digest_media
 from turnspan.dialects.rebuild import rebuild_record
 from turnspan.testing import ModelServer
 from turnspan.tracing.content_store import InferenceContent
@@ -179,7 +179,7 @@ def rebuilt(exchange: Exchange, row: LlmCall, batch: Batch) -> None:
         rebuild_record(m.dialect, m.role, m.name, m.parts, m.source)
         for m in (messages[digest] for digest in row.input_messages)
     ]
-    assert found == reduce_bytes(sent.get("contents", [])), exchange.name
+    assert found == digest_media(sent.get("contents", [])), exchange.name
     if sent.get("systemInstruction"):
         assert json.loads(bodies[row.system_prompt].source) == sent["systemInstruction"]
     if sent.get("tools"):
@@ -189,4 +189,4 @@ def rebuilt(exchange: Exchange, row: LlmCall, batch: Batch) -> None:
         {"systemInstruction"} if sent.get("systemInstruction") else set()
     )
     parameters = {k: v for k, v in sent.items() if k not in taken}
-    assert json.loads(row.request_parameters or "{}") == reduce_bytes(parameters), exchange.name
+    assert json.loads(row.request_parameters or "{}") == digest_media(parameters), exchange.name

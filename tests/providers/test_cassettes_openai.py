@@ -20,7 +20,7 @@ from support.openai_replay import Outcome, Replayer
 from support.recordings import Exchange, exchanges
 from support.replay_table import note
 from turnspan import config
-from turnspan.content.media import reduce_bytes
+from turnspan.content.media import digest_media
 from turnspan.dialects.rebuild import rebuild_record
 from turnspan.tracing.state import default
 from turnspan_clickhouse.normalise.normaliser import Normaliser
@@ -157,7 +157,7 @@ def unsent(exchange: Exchange, sent: dict[str, Any], row: LlmCall, batch: Batch)
     rows: list[Any] = batch.rows.get(Message, [])
     known: dict[bytes, Message] = {message.hash: message for message in rows}
     messages = [rebuilt(known[digest]) for digest in row.input_messages]
-    given: Any = reduce_bytes(sent.get(_FIELDS[kind_of(exchange)]))
+    given: Any = digest_media(sent.get(_FIELDS[kind_of(exchange)]))
     expected: list[Any] = given if type(given) is list else [given]  # pyright: ignore
     if messages not in (expected, [given]):
         yield f"messages: {str(expected)[:300]} expected, {str(messages)[:300]} recorded"
@@ -165,7 +165,7 @@ def unsent(exchange: Exchange, sent: dict[str, Any], row: LlmCall, batch: Batch)
     for key, value in sent.items():
         if key in ("stream_options", "tools", "instructions", _FIELDS[kind_of(exchange)]):
             continue
-        if parameters.get(key) != reduce_bytes(value):
+        if parameters.get(key) != digest_media(value):
             yield f"parameter {key}: {value!r} sent, {parameters.get(key)!r} recorded"
     if row.request_model != sent.get("model") and "/deployments/" not in exchange.url:
         yield f"model: {sent.get('model')!r} sent, {row.request_model!r} recorded"

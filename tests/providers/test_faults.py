@@ -41,7 +41,7 @@ from turnspan.providers.google_genai import (
 )
 from turnspan.providers.openai import chat as openai_chat
 from turnspan.providers.openai import instrumentor as openai_provider
-from turnspan.runtime import type_guards
+from turnspan.runtime import otel_private, type_guards
 from turnspan.runtime.guard import errors
 from turnspan.testing import ModelServer
 from turnspan.tracing import (
@@ -79,6 +79,7 @@ _MODULES: tuple[ModuleType, ...] = (
     snapshot,
     type_guards,
     otel_fast,
+    otel_private,
     state,
 )
 _OTHERS: tuple[tuple[Any, str], ...] = (

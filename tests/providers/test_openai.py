@@ -22,7 +22,7 @@ from support.model_replies import WEATHER_CALL, chat
 from support.normalised import Landed
 from support.told_replies import response_told
 from turnspan import config
-from turnspan.content.text_message import thawed
+from turnspan.content.text_message import as_dict_message
 from turnspan.providers.openai.instrumentor import streams_usage
 from turnspan.runtime.ids import SecureIdGenerator
 from turnspan.testing import ModelServer
@@ -187,8 +187,8 @@ def test_unchanged_history_and_tools_are_shared(
     assert one["tools"] is two["tools"] is three["tools"]
     assert [len(r["messages"]) for r in (one, two, three)] == [2, 3, 3]
     assert one["messages"][0] is two["messages"][0] is three["messages"][0]
-    assert thawed(two["messages"][2])["content"] == "Hello"
-    assert thawed(three["messages"][2])["content"] == "Bye"
+    assert as_dict_message(two["messages"][2])["content"] == "Hello"
+    assert as_dict_message(three["messages"][2])["content"] == "Bye"
 
 
 def test_a_turn_counts_its_calls(spans: Spans, server: ModelServer, gpt: openai.OpenAI) -> None:

@@ -21,7 +21,7 @@ from receive.otlp import request
 from receive.serving import PROTOBUF
 from receive.test_order import TWO_AGENTS, ask
 from support.story import ENTRY
-from turnspan_clickhouse.receive.decoded import Shared
+from turnspan_clickhouse.receive.decoded import InternCache
 from turnspan_clickhouse.receive.otlp_protobuf import decode_protobuf
 from turnspan_clickhouse.store.dsn import Dsn
 
@@ -40,7 +40,7 @@ class Process:
     def send(self, salt: str) -> bool:
         """Export a story with Python's own exporter; whether it was acknowledged."""
         body = request(salt, TWO_AGENTS).SerializeToString()
-        spans = [one.span for one in decode_protobuf(body, Shared()).spans]
+        spans = [one.span for one in decode_protobuf(body, InternCache()).spans]
         exporter = OTLPSpanExporter(f"{self.endpoint}/v1/traces", timeout=5)
         try:
             return exporter.export(spans) is SpanExportResult.SUCCESS

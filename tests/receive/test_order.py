@@ -14,7 +14,7 @@ import pytest
 from receive.otlp import Made, agent, chat, request, span_id, tool, trace_id
 from turnspan_clickhouse.normalise import nesting
 from turnspan_clickhouse.receive import Receiver, ReceiveSettings, trace_buffer
-from turnspan_clickhouse.receive.decoded import Shared
+from turnspan_clickhouse.receive.decoded import InternCache
 from turnspan_clickhouse.receive.otlp_protobuf import decode_protobuf
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.store.dsn import Dsn
@@ -49,7 +49,7 @@ class Sender:
 
     def __init__(self, receiver: Receiver) -> None:
         self.receiver = receiver
-        self._shared = Shared()
+        self._shared = InternCache()
 
     def send(self, salt: str, *batches: Sequence[Made]) -> None:
         """One request a batch, each after the one before was acknowledged."""

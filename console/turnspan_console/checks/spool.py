@@ -31,7 +31,7 @@ def spool_checks(dsn: Dsn) -> Iterator[Check]:
     usage = spool.usage()
     yield _waiting(usage, spool, embedded=dsn.embedded)
     yield _refused(spool)
-    account = str(usage.accounts)
+    account = str(usage.stats)
     if usage.dropped:
         yield Check(_AREA, "account", WARN, account, _remedy(usage.dropped))
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -76,33 +77,38 @@ def command(
     def rows_of(one: Diagnostic) -> int:
         return _OVERVIEW_ROWS if brief and one.name not in _ALL_ROWS else limit
 
-    more = 1 if format_ == "table" else 0  # to know whether there is more
     with open_chosen() as store:
-        answers = (
-            (one, one.run(store, project=project, window=window, limit=rows_of(one) + more))
-            for one in chosen
-        )
+        records = _Records(store, project, window)
+        limits = [(one, rows_of(one)) for one in chosen]
         if format_ == "table":
-            for at, (one, result) in enumerate(answers):
-                if at == 0 and not result.rows and _nothing(store, project, window):
-                    return
-                print_answer(one, result, output, brief=not name, first=at == 0, limit=rows_of(one))
-        else:
-            made = list(answers)
-            if not any(result.rows for _, result in made):
-                _nothing(store, project, window)
-            _print_data(made, format_, output, single=bool(name), raw=raw)
+            _print_tables(records, limits, output, brief=not name)
+            return
+        answers = [(one, records.answer(one, rows)) for one, rows in limits]
+        if not any(result.rows for _, result in answers):
+            records.explain_nothing()
+        _print_data(answers, format_, output, single=bool(name), raw=raw)
 
 
-def _nothing(store: Store, project: str, window: Window) -> bool:
-    """Say so where there is nothing that any diagnostic could be about."""
-    from turnspan_console.output import note
-    from turnspan_records.absence import why_nothing
+@dataclass(frozen=True, slots=True)
+class _Records:
+    """What is asked: a store's records of a project and a time."""
 
-    reason = why_nothing(store, project=project, window=window)
-    if reason:
-        note(f"nothing to diagnose in {store.dsn}: {reason}.")
-    return bool(reason)
+    store: Store
+    project: str
+    window: Window
+
+    def answer(self, one: Diagnostic, limit: int) -> Result:
+        return one.run(self.store, project=self.project, window=self.window, limit=limit)
+
+    def explain_nothing(self) -> bool:
+        """Say why there is nothing in them, if there is a reason; whether there is."""
+        from turnspan_console.output import note
+        from turnspan_records.absence import why_nothing
+
+        reason = why_nothing(self.store, project=self.project, window=self.window)
+        if reason:
+            note(f"nothing to diagnose in {self.store.dsn}: {reason}.")
+        return bool(reason)
 
 
 def _chosen(name: str) -> Diagnostic:
@@ -131,6 +137,17 @@ def _print_list(output: Output, format_: str) -> None:
 
     rows = [(one.name, one.question) for one in diagnostics().values()]
     print_result(Result(("name", "question"), ("String", "String"), rows), format_, output)
+
+
+def _print_tables(
+    records: _Records, limits: list[tuple[Diagnostic, int]], output: Output, *, brief: bool
+) -> None:
+    """Print each answer as soon as it is there; none where there is nothing to ask about."""
+    for at, (one, limit) in enumerate(limits):
+        result = records.answer(one, limit + 1)  # to know whether there is more
+        if at == 0 and not result.rows and records.explain_nothing():
+            return
+        print_answer(one, result, output, brief=brief, first=at == 0, limit=limit)
 
 
 def print_answer(

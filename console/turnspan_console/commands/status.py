@@ -66,7 +66,7 @@ def _spool(dsn: Dsn) -> dict[str, Any]:
         "rejected_rows": usage.rejected_rows,
         "rejected_bytes": usage.rejected_bytes,
         "dropped_rows": usage.dropped,
-        "account": str(usage.accounts),
+        "account": str(usage.stats),
         "writers_alive": counts.alive,
         "writers_dead": counts.dead,
         "shipping": found and {**asdict(found), "stuck": found.stuck, "said": str(found)},
@@ -74,9 +74,9 @@ def _spool(dsn: Dsn) -> dict[str, Any]:
 
 
 def _receivers(dsn: Dsn) -> list[dict[str, Any]]:
-    from turnspan_clickhouse.receive.receiver_stats import read_accounts
+    from turnspan_clickhouse.receive.receiver_stats import read_receiver_stats
 
-    return [{**asdict(one), "alive": one.alive} for one in read_accounts(dsn.spool)]
+    return [{**asdict(one), "alive": one.alive} for one in read_receiver_stats(dsn.spool)]
 
 
 def _store(dsn: Dsn) -> dict[str, Any]:

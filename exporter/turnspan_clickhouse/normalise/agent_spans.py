@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from turnspan.turn.turn import Turn
 from turnspan_clickhouse.normalise.conversations import SESSION_PREFIX, Conversations
-from turnspan_clickhouse.normalise.decorated_turns import again
+from turnspan_clickhouse.normalise.decorated_turns import rewrite
 from turnspan_clickhouse.normalise.derived_turn import DerivedTurn, Event
-from turnspan_clickhouse.normalise.nesting import Held
+from turnspan_clickhouse.normalise.nesting import ChildRows
 from turnspan_clickhouse.normalise.open_turns import OpenTurns
 from turnspan_clickhouse.normalise.span_facts import SpanFacts
 from turnspan_clickhouse.rows.batch import Batch
@@ -27,7 +27,7 @@ class AgentSpans:
         self._conversations = conversations
         self._own_ids = own_ids
 
-    def take_over(self, facts: SpanFacts, row: TurnSummary, held: Held, batch: Batch) -> bool:
+    def take_over(self, facts: SpanFacts, row: TurnSummary, held: ChildRows, batch: Batch) -> bool:
         """An agent's span ended around these calls and tools: make its row that of their turn.
 
         Returns whether the span is a turn at all: one around a single agent is that agent's
@@ -49,7 +49,7 @@ class AgentSpans:
             alone.retell([Event(tool, tool.span_id) for tool in held.tools])
             alone.own(row, held.turns)
             for tool in held.tools:
-                again(tool, batch)
+                rewrite(tool, batch)
         elif held.turns and not held.calls and not held.tools:
             nested = list({each.turn_id: each for each in held.turns}.values())
             if len(nested) == 1:
@@ -66,7 +66,7 @@ class AgentSpans:
         for nested_row in held.turns:
             if nested_row.turn_id != row.turn_id:
                 nested_row.parent_turn_id = row.turn_id
-                again(nested_row, batch)
+                rewrite(nested_row, batch)
         return True
 
     def _split(
@@ -75,7 +75,7 @@ class AgentSpans:
         facts: SpanFacts,
         row: TurnSummary,
         mine: set[str],
-        held: Held,
+        held: ChildRows,
         batch: Batch,
     ) -> None:
         """Move an agent's calls and tools into a turn of their own."""
@@ -90,11 +90,11 @@ class AgentSpans:
             node = self._conversations.nodes.by_span(event.owner)
             if node is not None and isinstance(event.row, LlmCall):
                 node.turn, moved.system, moved.tools = moved, node.system, node.tools
-            again(event.row, batch)
+            rewrite(event.row, batch)
         if rest:
             found.retell(rest)
             for event in rest:
-                again(event.row, batch)
+                rewrite(event.row, batch)
             self._turns.change(found)
         else:
             row.user_message = row.user_message or found.row.user_message
@@ -116,7 +116,7 @@ def _adopt(
             tool.session_id = tool.session_id or found.session_id
     found.insert([Event(tool, tool.span_id) for tool in late])
     for tool in late:
-        again(tool, batch)
+        rewrite(tool, batch)
 
 
 def _unwrap(row: TurnSummary, nested: TurnSummary, batch: Batch) -> None:
@@ -127,7 +127,7 @@ def _unwrap(row: TurnSummary, nested: TurnSummary, batch: Batch) -> None:
             setattr(nested, name, getattr(row, name))
             changed = True
     if changed:
-        again(nested, batch)
+        rewrite(nested, batch)
 
 
 def _wrap(row: TurnSummary, nested: Sequence[TurnSummary]) -> None:

@@ -18,7 +18,7 @@ from turnspan.redaction.redactor import Redactor
 from turnspan.runtime.type_guards import kind_of
 from turnspan_clickhouse import foreign_dialects
 from turnspan_clickhouse.normalise.column_values import text
-from turnspan_clickhouse.rows.native_types import Pairs, written
+from turnspan_clickhouse.rows.native_types import EncodedMap, encode_string
 
 _MAX_KNOWN: Final = 2_000
 """Texts of one attribute that are remembered."""
@@ -74,7 +74,7 @@ class Known:
         """A text, redacted, as a map has it."""
         found = self._encoded.get(value)
         if found is None:
-            found = written(self.text(value))
+            found = encode_string(self.text(value))
             if len(value) <= _MAX_KNOWN_LENGTH:
                 if len(self._encoded) >= _MAX_KNOWN:
                     self._encoded.clear()
@@ -95,10 +95,10 @@ class Known:
     def encoded_sequence(self, value: Any) -> bytes:
         """The same as a map has it."""
         if not _are_texts(value):
-            return written(text(self.sequence(value)))
+            return encode_string(text(self.sequence(value)))
         found = self._lists.get(value)
         if found is None:
-            found = written(text(self.sequence(value)))
+            found = encode_string(text(self.sequence(value)))
             if len(found) <= _MAX_KNOWN_LENGTH:
                 if len(self._lists) >= _MAX_KNOWN:
                     self._lists.clear()
@@ -121,15 +121,15 @@ class View:
 
     def __init__(self, names: list[str], places: list[int], of: int) -> None:
         self._places = places
-        self._keys = b"".join([written(name) for name in names])
+        self._keys = b"".join([encode_string(name) for name in names])
         self._all = len(places) == of
 
-    def pairs(self, encoded: list[bytes]) -> Pairs:
+    def pairs(self, encoded: list[bytes]) -> EncodedMap:
         """The map of a span whose attributes are encoded like this."""
         places = self._places
         if self._all:
-            return Pairs(len(places), self._keys, b"".join(encoded))
-        return Pairs(len(places), self._keys, b"".join([encoded[place] for place in places]))
+            return EncodedMap(len(places), self._keys, b"".join(encoded))
+        return EncodedMap(len(places), self._keys, b"".join([encoded[place] for place in places]))
 
 
 class Shape:
@@ -243,7 +243,7 @@ class Cleaner:
             elif kind is int:
                 found.append(self._number(value))
             elif kind is bool or kind is float:
-                found.append(written(text(value)))
+                found.append(encode_string(text(value)))
             else:
                 found.append(known.encoded_sequence(value))
         return found
@@ -251,7 +251,7 @@ class Cleaner:
     def _number(self, value: Any) -> bytes:
         found = self._numbers.get(value)
         if found is None:
-            found = written(text(value))
+            found = encode_string(text(value))
             if len(self._numbers) >= _MAX_NUMBERS:
                 self._numbers.clear()
             self._numbers[value] = found

@@ -14,7 +14,7 @@ from decimal import Decimal
 from turnspan import semconv
 from turnspan.turn.turn import Usage
 from turnspan_clickhouse.normalise.column_values import integer, text
-from turnspan_clickhouse.normalise.decorated_turns import again, set_usage, usage_of_row
+from turnspan_clickhouse.normalise.decorated_turns import rewrite, set_usage, usage_of_row
 from turnspan_clickhouse.normalise.span_facts import SpanFacts
 from turnspan_clickhouse.normalise.turn_facts import copy_notes, note
 from turnspan_clickhouse.pricing.prices import price_of_call
@@ -70,7 +70,7 @@ class BackgroundCalls:
         call.tool_calls = fetched.tool_calls
         copy_notes(fetched, call)
         note(call, semconv.RESPONSE_STATUS, text(facts.raw.get(semconv.RESPONSE_STATUS)))
-        again(call, batch)
+        rewrite(call, batch)
         return call
 
     def complete_turn(self, call: LlmCall, batch: Batch) -> bool:
@@ -83,7 +83,7 @@ class BackgroundCalls:
         set_usage(turn, usage)
         if call.cost_usd is not None:
             turn.cost_usd = (turn.cost_usd or Decimal(0)) + call.cost_usd
-        again(turn, batch)
+        rewrite(turn, batch)
         self._forget_turn(call.turn_id)
         return True
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Any, Final
 
-from turnspan_clickhouse.normalise.decorated_turns import Asked
+from turnspan_clickhouse.normalise.decorated_turns import RequestedTool
 from turnspan_clickhouse.normalise.derived_turn import DerivedTurn
 from turnspan_clickhouse.normalise.history_keys import Answer, canonical
 from turnspan_clickhouse.normalise.span_facts import SpanFacts
@@ -78,7 +78,7 @@ class Node:
         """Every key under which it is found."""
         self.asked: frozenset[str] = frozenset()
         """The keys of all tool calls that its reply asked for."""
-        self.pending: dict[str, Asked] = {}
+        self.pending: dict[str, RequestedTool] = {}
         """Tool calls that its reply asked for, by call id (or name and place)."""
         self.executed: dict[str, ToolCall] = {}
         """Tools of it whose spans do not say what came out, by call id."""
@@ -225,7 +225,7 @@ class NodeIndex:
                 del self._by_trace[node.trace_id]
 
 
-def is_same_call(asked: Asked, tool: ToolCall) -> bool:
+def is_same_call(asked: RequestedTool, tool: ToolCall) -> bool:
     """Whether a tool was executed with the arguments that the model gave, as far as is known."""
     if not tool.arguments:
         return True

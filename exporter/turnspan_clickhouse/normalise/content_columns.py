@@ -10,11 +10,11 @@ import base64
 from typing import Any
 
 from turnspan import semconv
-from turnspan.content.media import reduce_bytes
+from turnspan.content.media import digest_media
 from turnspan.content.model import as_dict, as_list, dumps_text
 from turnspan.redaction.redactor import Redactor
 from turnspan.redaction.truncate import limit_value
-from turnspan_clickhouse.rows.native_types import Pairs
+from turnspan_clickhouse.rows.native_types import EncodedMap
 from turnspan_clickhouse.rows.tables import LlmCall, ToolCall, TurnSummary
 
 
@@ -35,13 +35,13 @@ def write_content(
     if isinstance(row, ToolCall) and redactor.settings.capture_media:
         value = _with_bytes(value)
     else:
-        value = reduce_bytes(value)
+        value = digest_media(value)
     kept = redactor.text(value, where) if isinstance(value, str) else redactor.value(value, where)
     kept, size = limit_value(kept, limit)
     setattr(row, column, kept if isinstance(kept, str) else dumps_text(kept))
     if size:
         known = row.attributes
-        pairs = known if isinstance(known, Pairs) else Pairs.of(known)
+        pairs = known if isinstance(known, EncodedMap) else EncodedMap.of(known)
         row.attributes = pairs.plus(semconv.TRUNCATED_PREFIX + column, str(size))
 
 

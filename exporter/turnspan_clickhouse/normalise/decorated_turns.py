@@ -15,7 +15,7 @@ from turnspan import semconv
 from turnspan.dialects.convert import convert_message
 from turnspan.redaction.redactor import Redactor
 from turnspan.runtime.mypyc import mypyc_attr
-from turnspan.turn.loop_detector import ToolFact
+from turnspan.turn.loop_detector import ToolExecution
 from turnspan.turn.stop_reasons import Ending
 from turnspan.turn.tool_failure import tool_failed
 from turnspan.turn.turn import ToolRequest, Turn, Usage
@@ -34,7 +34,7 @@ _MAX_RESULTS = 64
 
 
 @mypyc_attr(acyclic=True)
-class Asked:
+class RequestedTool:
     """A tool call that a reply asked for."""
 
     __slots__ = ("arguments", "call_id", "name", "replied", "round")
@@ -48,12 +48,14 @@ class Asked:
         """When the reply had ended, ns."""
 
 
-def asked_for(requests: Sequence[ToolRequest], number: int, replied: int) -> dict[str, Asked]:
+def asked_for(
+    requests: Sequence[ToolRequest], number: int, replied: int
+) -> dict[str, RequestedTool]:
     """A reply's tool calls by call id (or name and place)."""
-    found: dict[str, Asked] = {}
+    found: dict[str, RequestedTool] = {}
     for place, (call_id, name, arguments) in enumerate(requests):
         # A nanosecond apart, so that they stand in the order of emission.
-        asked = Asked(call_id, name, arguments, number, replied + place)
+        asked = RequestedTool(call_id, name, arguments, number, replied + place)
         found[call_id or f"{name}#{place}"] = asked
     return found
 
@@ -63,7 +65,7 @@ def requests_of(calls: list[dict[str, Any]]) -> list[ToolRequest]:
     return [(str(c.get("id") or ""), str(c.get("name") or ""), c.get("arguments")) for c in calls]
 
 
-def claimed(pending: dict[str, Asked], tool: ToolCall) -> tuple[str, Asked | None]:
+def claimed(pending: dict[str, RequestedTool], tool: ToolCall) -> tuple[str, RequestedTool | None]:
     """A span is about this execution: what was asked for by its call id, else by its name (and
     arguments, where several are), waits for no result. Returns it, and its key."""
     if tool.call_id:
@@ -81,7 +83,7 @@ def claimed(pending: dict[str, Asked], tool: ToolCall) -> tuple[str, Asked | Non
     return chosen, pending.pop(chosen)
 
 
-def complete(row: ToolCall, key: str, asked: Asked, redactor: Redactor) -> bool:
+def complete(row: ToolCall, key: str, asked: RequestedTool, redactor: Redactor) -> bool:
     """Fill what a tool's span does not say from what the model asked for; whether its result is
     to come from the next request's messages."""
     if not row.call_id and "#" not in key:
@@ -109,18 +111,18 @@ def brought(
     result = part.get("response")
     write_content(told, "result", result, "tool_result", redactor)
     told.failed = told.failed or tool_failed(result) or part.get("is_error") is True
-    again(told, batch)
+    rewrite(told, batch)
     return told
 
 
-def again(row: LlmCall | ToolCall | TurnSummary, batch: Batch) -> None:
+def rewrite(row: LlmCall | ToolCall | TurnSummary, batch: Batch) -> None:
     """Write a row that has changed; one that is in this batch changes there."""
     if row.written_at != batch.written_at:
         row.writer, row.written_at = batch.writer, batch.written_at
         batch.add(row)
 
 
-def _next_by_name(pending: dict[str, Asked], name: str) -> Asked | None:
+def _next_by_name(pending: dict[str, RequestedTool], name: str) -> RequestedTool | None:
     """The first of this name that still waits; it does so no more."""
     found = next((key for key, asked in pending.items() if asked.name == name), None)
     return None if found is None else pending.pop(found)
@@ -146,12 +148,12 @@ class Execution:
     """A tool call that only the messages tell of."""
 
     call_id: str
-    asked: Asked
+    asked: RequestedTool
     result: Any
     failed: bool
 
     @classmethod
-    def of(cls, part: dict[str, Any], pending: dict[str, Asked]) -> Execution | None:
+    def of(cls, part: dict[str, Any], pending: dict[str, RequestedTool]) -> Execution | None:
         """The execution whose result this is; ``None`` for one that nobody waits for."""
         call_id, name = str(part.get("id") or ""), part.get("name")
         asked = pending.pop(call_id, None)
@@ -197,10 +199,12 @@ class Execution:
             write_content(row, "result", self.result, "tool_result", redactor)
         return row
 
-    def fact(self) -> ToolFact:
+    def fact(self) -> ToolExecution:
         """As a turn remembers it."""
         asked = self.asked
-        return ToolFact(asked.name, asked.arguments, asked.round, self.result, self.failed, True)
+        return ToolExecution(
+            asked.name, asked.arguments, asked.round, self.result, self.failed, True
+        )
 
 
 class Unseen:
@@ -211,8 +215,8 @@ class Unseen:
     def __init__(self) -> None:
         self.executed: dict[str, ToolCall] = {}
         """Tools whose spans do not say what came out, by call id."""
-        self.pending: dict[str, Asked] = {}
-        self.tools: list[ToolFact] = []
+        self.pending: dict[str, RequestedTool] = {}
+        self.tools: list[ToolExecution] = []
         self.calls = 0
         self.last: tuple[LlmCall, list[ToolRequest]] | None = None
         """The newest call of another package's, and what it asked for."""
@@ -288,7 +292,7 @@ class DecoratedTurns:
             unseen = self._of(row.turn_id)
             row.round = row.round or unseen.calls
             given = arguments_of(row)
-            fact = ToolFact(row.name, given, row.round, row.result, row.failed, True)
+            fact = ToolExecution(row.name, given, row.round, row.result, row.failed, True)
             unseen.tools.append(fact)
 
     def finish(self, row: TurnSummary, turn: Turn | None) -> None:
@@ -313,7 +317,7 @@ class DecoratedTurns:
         if last is not None and not turn.llm_calls:  # else nobody knows which was the last
             told.rounds += unseen.calls
             tell_call(told, *last, None, text_of(last[0]))
-            ending = told.judge()
+            ending = told.decide_stop()
         row.tool_error_count = told.tool_errors
         row.max_identical_tool_streak = told.max_identical_tool_streak
         row.no_progress_rounds = told.no_progress_rounds

@@ -10,10 +10,10 @@ from turnspan_clickhouse.normalise.call_index import Node
 from turnspan_clickhouse.normalise.conversations import Conversations
 from turnspan_clickhouse.normalise.decorated_turns import (
     Execution,
-    again,
     brought,
     claimed,
     complete,
+    rewrite,
 )
 from turnspan_clickhouse.normalise.derived_turn import DerivedTurn, Event
 from turnspan_clickhouse.normalise.duplicates import Sightings
@@ -126,4 +126,4 @@ class DerivedTools:
         turn.insert([Event(tool, tool.span_id) for tool in tools])
         self._turns.change(turn)
         for tool in tools:
-            again(tool, batch)
+            rewrite(tool, batch)

@@ -195,7 +195,7 @@ class DerivedTurn:
         """Put what happened in it into a row; what an agent's span says of its own end stays."""
         turn, last = self.turn, self.last
         row.status = "final"
-        ending = turn.judge()
+        ending = turn.decide_stop()
         reason, detail = ending.reason, ending.detail
         if last is not None:
             if last.row.error_type and not self.taken_over:

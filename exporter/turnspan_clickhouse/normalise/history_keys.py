@@ -24,7 +24,7 @@ from turnspan.content.model import (
     dumps,
     dumps_text,
 )
-from turnspan.content.text_message import thawed
+from turnspan.content.text_message import as_dict_message
 from turnspan.dialects.convert import convert_message
 from turnspan.runtime.mypyc import mypyc_attr
 from turnspan.runtime.type_guards import is_dict
@@ -127,7 +127,7 @@ class HistoryReader:
 
     def message(self, dialect: str, raw: Any, default_role: str = "user") -> Said:
         """Read one message as its provider writes it."""
-        raw = thawed(raw)
+        raw = as_dict_message(raw)
         if is_dict(raw):  # without a conversion, as most are
             role, content = raw.get("role"), raw.get("content")
             if type(role) is str and type(content) is str:
@@ -166,7 +166,7 @@ class HistoryReader:
         elif raw is not None:
             texts.append(_texts_of(raw))
         for frozen in request.messages_raw:
-            message = thawed(frozen)
+            message = as_dict_message(frozen)
             if not is_dict(message) or message.get("role") not in _SYSTEM_ROLES:
                 break
             content: Any = message.get("content")

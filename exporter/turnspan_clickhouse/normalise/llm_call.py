@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from turnspan import semconv
 from turnspan.content.model import Conversation, Message, RequestParts, dumps_text
-from turnspan.content.text_message import thawed
+from turnspan.content.text_message import as_dict_message
 from turnspan.dialects import openai_responses
 from turnspan.dialects.convert import (
     convert_message,
@@ -23,7 +23,7 @@ from turnspan.tracing.content_store import InferenceContent
 from turnspan.turn.turn import Usage
 from turnspan_clickhouse.normalise.column_values import agent_version, integer, text
 from turnspan_clickhouse.normalise.content_columns import write_content
-from turnspan_clickhouse.normalise.message_store import Lander, Place, system_text
+from turnspan_clickhouse.normalise.message_store import MessageStore, Place, system_text
 from turnspan_clickhouse.normalise.span_facts import SpanFacts, locate
 from turnspan_clickhouse.normalise.turn_facts import note
 from turnspan_clickhouse.pricing.prices import price_of_counts
@@ -152,17 +152,17 @@ def add_content(
     content: InferenceContent,
     request: RequestParts,
     facts: SpanFacts,
-    lander: Lander,
+    message_store: MessageStore,
     redactor: Redactor,
     batch: Batch,
 ) -> Conversation:
     """Land a call's content, put its hashes and its reply into the row; returns the reply."""
     place = Place(content.dialect, facts.project, row.session_id or row.trace_id, redactor, batch)
-    row.input_messages = lander.messages(request.messages_raw, place, facts.start_time)
-    reply = add_reply(row, content, facts.end_time, lander, place)
-    row.request_parameters = lander.parameters(request.parameters, redactor)
-    row.system_prompt = _system_prompt(request, place, facts.start_time, lander)
-    row.tool_definitions = _tool_definitions(request, place, facts.start_time, lander)
+    row.input_messages = message_store.messages(request.messages_raw, place, facts.start_time)
+    reply = add_reply(row, content, facts.end_time, message_store, place)
+    row.request_parameters = message_store.parameters(request.parameters, redactor)
+    row.system_prompt = _system_prompt(request, place, facts.start_time, message_store)
+    row.tool_definitions = _tool_definitions(request, place, facts.start_time, message_store)
     return reply
 
 
@@ -191,13 +191,15 @@ def _note(row: LlmCall, reply: Conversation, dialect: str) -> None:
         note(row, semconv.RESPONSE_BLANK)  # it ended, and has no item
 
 
-def _system_prompt(request: RequestParts, place: Place, when: int, lander: Lander) -> bytes:
+def _system_prompt(
+    request: RequestParts, place: Place, when: int, message_store: MessageStore
+) -> bytes:
     given, leading = request.system_raw, _leading_system(request.messages_raw)
     raw: Any = leading if given is None else given
     if raw is None:
         return NO_HASH
     both = given is not None and bool(leading) and place.dialect == openai_responses.NAME
-    known = None if both else lander.remembered(raw)
+    known = None if both else message_store.remembered(raw)
     if known is not None:
         return known
     source, redactor = "", place.redactor
@@ -209,7 +211,7 @@ def _system_prompt(request: RequestParts, place: Place, when: int, lander: Lande
         before = leading if given is None or both else ()
         messages = [convert_message(place.dialect, message) for message in _messages(before)]
         body = system_text(redactor.parts(system_parts(place.dialect, given, messages), "system"))
-    digest = lander.definition(
+    digest = message_store.definition(
         "system_prompt",
         body,
         source=source,
@@ -218,7 +220,7 @@ def _system_prompt(request: RequestParts, place: Place, when: int, lander: Lande
         batch=place.batch,
     )
     if not both:
-        lander.remember(raw, digest)
+        message_store.remember(raw, digest)
     return digest
 
 
@@ -230,7 +232,7 @@ def _leading_system(messages: list[Any]) -> Any:
     """The text (or the messages) of the system prompt where it is part of the history."""
     leading: list[Any] = []
     for frozen in messages:
-        message = thawed(frozen)
+        message = as_dict_message(frozen)
         if not isinstance(message, dict):
             break
         fields = cast("dict[str, Any]", message)
@@ -243,17 +245,19 @@ def _leading_system(messages: list[Any]) -> Any:
     return content if len(leading) == 1 and isinstance(content, str) else leading
 
 
-def _tool_definitions(request: RequestParts, place: Place, when: int, lander: Lander) -> bytes:
+def _tool_definitions(
+    request: RequestParts, place: Place, when: int, message_store: MessageStore
+) -> bytes:
     raw = request.tools_raw
     if not raw:
         return NO_HASH
-    known = lander.remembered(raw)
+    known = message_store.remembered(raw)
     if known is not None:
         return known
     tools = tool_definitions(place.dialect, raw)
     where, redactor = "tool_definitions", place.redactor
     body, source = dumps_text(redactor.value(tools, where)), dumps_text(redactor.value(raw, where))
-    digest = lander.definition(
+    digest = message_store.definition(
         "tool_definitions",
         body,
         source="" if source == body else source,
@@ -261,19 +265,19 @@ def _tool_definitions(request: RequestParts, place: Place, when: int, lander: La
         when=when,
         batch=place.batch,
     )
-    lander.remember(raw, digest)
+    message_store.remember(raw, digest)
     return digest
 
 
 def add_reply(
-    row: LlmCall, content: InferenceContent, when: int, lander: Lander, place: Place
+    row: LlmCall, content: InferenceContent, when: int, message_store: MessageStore, place: Place
 ) -> Conversation:
     """Land what the model said; returns it."""
     replies, reasons = output_messages(content.dialect, content.response)
     reply = Conversation(None, replies, reasons)
     as_is = True
     for raw in replies:
-        message, digest, same = lander.reply(raw, place, when)
+        message, digest, same = message_store.reply(raw, place, when)
         reply.output.append(message)
         as_is = as_is and same
         row.output_messages.append(digest)

@@ -16,11 +16,11 @@ from typing import Any
 
 from turnspan.content.equality import is_alike
 from turnspan.content.frozen_history import MAX_HELD, begins_with
-from turnspan.content.media import reduce_bytes
+from turnspan.content.media import digest_media
 from turnspan.content.model import Message as GenAiMessage
 from turnspan.content.model import Part, dumps, dumps_text, plain_json
 from turnspan.content.sizes import size_of
-from turnspan.content.text_message import thawed
+from turnspan.content.text_message import as_dict_message
 from turnspan.dialects.rebuild import convert_sealed
 from turnspan.redaction.redactor import Redactor
 from turnspan.redaction.truncate import limit_parts
@@ -93,7 +93,7 @@ class Place:
         """Its scope, as what begins the key of each message that has landed in it."""
 
 
-class Lander:
+class MessageStore:
     """Turns contents into hashes and adds the rows that have not landed yet to a batch."""
 
     def __init__(self) -> None:
@@ -123,7 +123,7 @@ class Lander:
             size = sizes[-1]
         for frozen in raw[same:] if same else raw:
             give_way()
-            message = thawed(frozen)
+            message = as_dict_message(frozen)
             digest = _echoed(state.echoes, dialect, message) if state.echoes else None
             if digest is None:
                 converted, source = convert_sealed(dialect, message, keep_bytes=media)
@@ -205,7 +205,7 @@ class Lander:
         written = plain_json(parameters)
         text = self._parameters.get(written) if written else None
         if text is None:
-            text = dumps_text(redactor.value(reduce_bytes(parameters), "parameters"))
+            text = dumps_text(redactor.value(digest_media(parameters), "parameters"))
             if 0 < len(written) <= _MAX_PARAMETERS_BYTES:
                 if len(self._parameters) >= MAX_PARAMETERS:
                     self._parameters.clear()

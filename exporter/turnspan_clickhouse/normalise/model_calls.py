@@ -9,11 +9,11 @@ from turnspan.redaction.redactor import Redactor
 from turnspan.tracing.content_store import InferenceContent
 from turnspan_clickhouse.normalise import llm_call
 from turnspan_clickhouse.normalise.background_responses import BackgroundCalls
-from turnspan_clickhouse.normalise.decorated_turns import DecoratedTurns, again
+from turnspan_clickhouse.normalise.decorated_turns import DecoratedTurns, rewrite
 from turnspan_clickhouse.normalise.derived_turns import DerivedTurns
 from turnspan_clickhouse.normalise.duplicates import Sightings
-from turnspan_clickhouse.normalise.message_store import Lander
-from turnspan_clickhouse.normalise.nesting import Held, Nesting, enrich, same_call
+from turnspan_clickhouse.normalise.message_store import MessageStore
+from turnspan_clickhouse.normalise.nesting import ChildRows, Nesting, enrich, same_call
 from turnspan_clickhouse.normalise.span_facts import SpanFacts
 from turnspan_clickhouse.normalise.turn_costs import TurnCosts
 from turnspan_clickhouse.rows.batch import Batch
@@ -30,7 +30,7 @@ class ModelCalls:
         background: BackgroundCalls,
         nesting: Nesting,
         sightings: Sightings,
-        lander: Lander,
+        message_store: MessageStore,
         costs: TurnCosts,
     ) -> None:
         self._derived = derived
@@ -38,14 +38,14 @@ class ModelCalls:
         self._background = background
         self._nesting = nesting
         self._sightings = sightings
-        self._lander = lander
+        self._message_store = message_store
         self._costs = costs
 
     def inference(
         self,
         facts: SpanFacts,
         content: InferenceContent | None,
-        held: Held,
+        held: ChildRows,
         redactor: Redactor,
         batch: Batch,
     ) -> None:
@@ -81,7 +81,7 @@ class ModelCalls:
         if told is not None:
             self._derived.reply(facts, inner, reply, dialect, told)
         if enriched or told is not None:
-            again(inner, batch)
+            rewrite(inner, batch)
 
     def _count(
         self,
@@ -89,7 +89,7 @@ class ModelCalls:
         row: LlmCall,
         content: InferenceContent | None,
         request: RequestParts,
-        held: Held,
+        held: ChildRows,
         redactor: Redactor,
         batch: Batch,
     ) -> None:
@@ -148,4 +148,6 @@ class ModelCalls:
             return Conversation()
         if not content.captured:  # it tells whose the call is; none of it is written
             return llm_call.reply_of(row, content)
-        return llm_call.add_content(row, content, request, facts, self._lander, redactor, batch)
+        return llm_call.add_content(
+            row, content, request, facts, self._message_store, redactor, batch
+        )

@@ -22,7 +22,7 @@ MAX_HELD = 1_024
 
 
 @mypyc_attr(acyclic=True)
-class Held:
+class ChildRows:
     """The rows of what ended inside a span."""
 
     __slots__ = ("calls", "tools", "turns")
@@ -32,7 +32,7 @@ class Held:
         self.tools: list[ToolCall] = []
         self.turns: list[TurnSummary] = []
 
-    def add(self, other: Held) -> None:
+    def add(self, other: ChildRows) -> None:
         """Take over the rows of another."""
         for mine, more in (
             (self.calls, other.calls),
@@ -48,15 +48,15 @@ class Nesting:
     """The rows of the traces under way, by the span around them."""
 
     def __init__(self) -> None:
-        self._traces: OrderedDict[str, dict[str, Held]] = OrderedDict()
+        self._traces: OrderedDict[str, dict[str, ChildRows]] = OrderedDict()
         self._ended: OrderedDict[str, LlmCall | None] = OrderedDict()
 
-    def ended_inside(self, facts: SpanFacts) -> Held | None:
+    def ended_inside(self, facts: SpanFacts) -> ChildRows | None:
         """The rows of what ended inside this span, which has now ended itself."""
         trace = self._traces.get(facts.trace_id)
         return trace.pop(facts.span_id, None) if trace is not None else None
 
-    def hold(self, facts: SpanFacts, held: Held | None) -> None:
+    def hold(self, facts: SpanFacts, held: ChildRows | None) -> None:
         """Keep rows for the span around this one; a root's are nobody's any more."""
         trace = self._traces.get(facts.trace_id)
         if not facts.parent_span_id:

@@ -21,15 +21,15 @@ from turnspan.tracing.content_store import (
 from turnspan_clickhouse.normalise import other_rows
 from turnspan_clickhouse.normalise.attributes import Cleaner
 from turnspan_clickhouse.normalise.background_responses import BackgroundCalls
-from turnspan_clickhouse.normalise.decorated_turns import DecoratedTurns, again
+from turnspan_clickhouse.normalise.decorated_turns import DecoratedTurns, rewrite
 from turnspan_clickhouse.normalise.derived_turns import DerivedTurns
 from turnspan_clickhouse.normalise.duplicates import Sightings
 from turnspan_clickhouse.normalise.fact_rows import FactRows
 from turnspan_clickhouse.normalise.foreign import adopt, operation_of
-from turnspan_clickhouse.normalise.message_store import Lander
+from turnspan_clickhouse.normalise.message_store import MessageStore
 from turnspan_clickhouse.normalise.model_calls import ModelCalls
 from turnspan_clickhouse.normalise.nesting import (
-    Held,
+    ChildRows,
     Nesting,
     enrich_tool,
     same_tool,
@@ -64,7 +64,7 @@ class Normaliser:
         self._content = content
         self._settings_now = settings
         self._project = project
-        self._lander = Lander()
+        self._message_store = MessageStore()
         self._costs = TurnCosts()
         self._sightings = Sightings()
         self._derived = DerivedTurns(self._sightings, own_ids=received, shared=shared)
@@ -77,7 +77,7 @@ class Normaliser:
             self._background,
             self._nesting,
             self._sightings,
-            self._lander,
+            self._message_store,
             self._costs,
         )
         self._settings: config.Settings = settings()
@@ -152,7 +152,7 @@ class Normaliser:
         held = self._nesting.ended_inside(facts)
         operation = operation_of(facts, content)
         if operation:
-            held = self._operation(operation, facts, content, held or Held(), redactor, batch)
+            held = self._operation(operation, facts, content, held or ChildRows(), redactor, batch)
         self._nesting.hold(facts, held)
 
     def _operation(
@@ -160,10 +160,10 @@ class Normaliser:
         operation: str,
         facts: SpanFacts,
         content: Content | None,
-        held: Held,
+        held: ChildRows,
         redactor: Redactor,
         batch: Batch,
-    ) -> Held:
+    ) -> ChildRows:
         """Add the records of a model call, tool or turn; returns what is held of its inside."""
         if operation in semconv.INFERENCE_OPERATIONS:
             said = content if isinstance(content, InferenceContent) else None
@@ -199,7 +199,7 @@ class Normaliser:
 
     def forget(self) -> None:
         """Land every message again: a batch was lost."""
-        self._lander.forget()
+        self._message_store.forget()
 
     def forget_trace(
         self,
@@ -221,7 +221,7 @@ class Normaliser:
 
     def after_fork(self) -> None:
         """In a forked child: nothing of the parent's conversations and open turns is ours."""
-        self._lander.forget()
+        self._message_store.forget()
         self._derived.forget()
         self._decorated.forget()
         self._background.clear()
@@ -233,7 +233,7 @@ class Normaliser:
         self,
         facts: SpanFacts,
         content: ToolContent | None,
-        held: Held,
+        held: ChildRows,
         redactor: Redactor,
         batch: Batch,
     ) -> None:
@@ -247,7 +247,7 @@ class Normaliser:
                 held.tools.append(inner)
         if inner is not None:  # a framework's span over the tool's own, or beside it
             if enrich_tool(inner, row):
-                again(inner, batch)
+                rewrite(inner, batch)
                 self._derived.tools.changed(inner)
             return
         if facts.turn_id:
@@ -262,13 +262,13 @@ class Normaliser:
         self,
         facts: SpanFacts,
         content: TurnContent | None,
-        held: Held,
+        held: ChildRows,
         redactor: Redactor,
         batch: Batch,
-    ) -> Held:
+    ) -> ChildRows:
         """Add a turn's row; returns what the span around it is to know."""
         if facts.foreign and facts.turn_id:
-            return Held()  # part of the decorated turn around it
+            return ChildRows()  # part of the decorated turn around it
         turn_id = facts.turn_id or facts.span_id
         cost = self._costs.take(turn_id)
         row = other_rows.turn_summary(facts, content, cost, redactor, batch)
@@ -284,7 +284,7 @@ class Normaliser:
         self._background.turn_ended(row)
         if cost is not None and row.parent_turn_id:
             self._costs.add(row.parent_turn_id, cost)
-        around = Held()
+        around = ChildRows()
         if facts.foreign:
             around.turns.append(row)
         return around
@@ -293,7 +293,7 @@ class Normaliser:
         settings = self._settings_now()
         if settings is not self._settings:
             self._use(settings)
-            self._lander.forget()
+            self._message_store.forget()
         return self._redactor
 
     def _use(self, settings: config.Settings) -> None:

@@ -15,6 +15,7 @@ from turnspan.content.model import dumps_text, last_user_text
 from turnspan.dialects.convert import convert_message, split_request
 from turnspan.redaction.content_keys import event_without_content, without_content
 from turnspan.redaction.redactor import Redactor
+from turnspan.runtime import otel_private
 from turnspan.tracing.content_store import Judgment, StartedTurn, ToolContent, TurnContent
 from turnspan.turn.tool_failure import tool_failed
 from turnspan.turn.turn import Usage
@@ -280,16 +281,9 @@ def span_row(facts: SpanFacts, redactor: Redactor, batch: Batch) -> SpanRow:
     row.scope_version = facts.scope.version
     row.attributes = facts.all_attributes()
     row.resource = facts.origin.resource
-    row.events = _events(span, redactor) if _has(span, "_events") else ""
-    row.links = _links(span, redactor) if _has(span, "_links") else ""
+    row.events = _events(span, redactor) if otel_private.may_have_events(span) else ""
+    row.links = _links(span, redactor) if otel_private.may_have_links(span) else ""
     return row
-
-
-def _has(span: ReadableSpan, name: str) -> bool:
-    """Whether there are any; the SDK's properties make a new tuple for each look, and to ask its
-    lists for their length is a call of Python."""
-    found = getattr(span, name, (None,))
-    return len(getattr(found, "_dq", found)) > 0
 
 
 def _events(span: ReadableSpan, redactor: Redactor) -> str:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.trace import StatusCode, TraceState
 
 from turnspan import semconv
 from turnspan.redaction.redactor import Redactor
+from turnspan.runtime import otel_private
 from turnspan.runtime.mypyc import mypyc_attr
 from turnspan_clickhouse.normalise.attributes import Cleaner, Scope, Shape
 from turnspan_clickhouse.normalise.column_values import text
-from turnspan_clickhouse.rows.native_types import Pairs
+from turnspan_clickhouse.rows.native_types import EncodedMap
 from turnspan_clickhouse.rows.tables import Located
 
 MAX_STATUS: Final = 4_096
@@ -27,7 +28,7 @@ class Origin:
 
     __slots__ = ("environment", "project", "resource", "service")
 
-    def __init__(self, service: str, environment: str, project: str, resource: Pairs) -> None:
+    def __init__(self, service: str, environment: str, project: str, resource: EncodedMap) -> None:
         self.service = service
         self.environment = environment
         self.project = project
@@ -65,7 +66,7 @@ class Origins:
             service,
             resource.get(semconv.DEPLOYMENT_ENVIRONMENT, old_environment),
             self._project or resource.get(semconv.PROJECT) or service,
-            Pairs.of(resource),
+            EncodedMap.of(resource),
         )
 
 
@@ -145,23 +146,13 @@ class SpanFacts:
         self.error_message = ""
         """Redacted; empty where content is not recorded."""
 
-    def other_attributes(self, columns: frozenset[str]) -> Pairs:
+    def other_attributes(self, columns: frozenset[str]) -> EncodedMap:
         """The attributes that have no column; content of foreign spans has landed and stays out."""
         return self.shape.view(columns, self.foreign, self.captured).pairs(self.encoded)
 
-    def all_attributes(self) -> Pairs:
+    def all_attributes(self) -> EncodedMap:
         """What the span says, also in another package's words for content that has landed."""
         return self.shape.view(_NO_COLUMNS, False, self.captured).pairs(self.encoded)
-
-
-def _attributes(span: ReadableSpan) -> dict[str, Any]:
-    # An ended span's attributes no longer change; behind the SDK's wrapper, which takes a
-    # microsecond for each look, they are a plain dictionary.
-    bounded = getattr(span, "_attributes", None)
-    plain = getattr(bounded, "_dict", None)
-    if isinstance(plain, dict):
-        return cast("dict[str, Any]", plain)
-    return dict(span.attributes or {})
 
 
 def _hex(span_id: Any) -> str:
@@ -190,7 +181,7 @@ class Reader:
         if context is None:
             raise ValueError("the span has no context")
         cleaner = self._cleaner
-        attributes = _attributes(span)
+        attributes = otel_private.attributes_of_ended(span)
         shape = cleaner.shape(attributes)
         origin = self._origins.of(span.resource.attributes)
         scope = cleaner.scope(span.instrumentation_scope)

@@ -7,11 +7,11 @@ from typing import Final
 
 from turnspan import semconv
 from turnspan.turn.turn import ToolRequest, Turn, Usage
-from turnspan_clickhouse.rows.native_types import NO_PAIRS, Pairs, written
+from turnspan_clickhouse.rows.native_types import EMPTY_MAP, EncodedMap, encode_string
 from turnspan_clickhouse.rows.tables import LlmCall, ToolCall
 
-_REFUSED: Final = written(semconv.RESPONSE_REFUSED)
-_BLANK: Final = written(semconv.RESPONSE_BLANK)
+_REFUSED: Final = encode_string(semconv.RESPONSE_REFUSED)
+_BLANK: Final = encode_string(semconv.RESPONSE_BLANK)
 _LEFT: Final = frozenset({"cancelled", "abandoned"})
 """Outcomes of a call whose caller did not wait for its end."""
 
@@ -61,7 +61,7 @@ def text_of(row: LlmCall) -> str | None:
 def note(row: LlmCall, name: str, value: str = "true") -> None:
     """Note on a row what has no column."""
     known = row.attributes
-    pairs = known if isinstance(known, Pairs) else Pairs.of(known)
+    pairs = known if isinstance(known, EncodedMap) else EncodedMap.of(known)
     row.attributes = pairs.plus(name, value)
 
 
@@ -77,6 +77,6 @@ def copy_notes(source: LlmCall, row: LlmCall) -> None:
 
 def _notes(row: LlmCall, name: bytes) -> bool:
     pairs = row.attributes
-    if pairs is NO_PAIRS:
+    if pairs is EMPTY_MAP:
         return False
-    return name in (pairs.keys if isinstance(pairs, Pairs) else Pairs.of(pairs).keys)
+    return name in (pairs.keys if isinstance(pairs, EncodedMap) else EncodedMap.of(pairs).keys)

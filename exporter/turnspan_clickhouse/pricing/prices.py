@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from turnspan import semconv
-from turnspan.runtime.forks import Gate
+from turnspan.runtime.forks import ForkSafeLock
 from turnspan.runtime.guard import errors, guard
 from turnspan.turn.turn import Usage
 from turnspan_clickhouse.pricing.price_data import (
@@ -112,7 +112,7 @@ class Pricer:
         self._snapshot: Any = None
         """What ``_models`` were found in: ours, or what the application has updated."""
         self._version = ""
-        self._lock = Gate()
+        self._lock = ForkSafeLock()
 
     def prepare(self) -> None:
         """Find the price data, so that no other thread has to search for what is installed."""

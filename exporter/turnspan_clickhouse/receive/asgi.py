@@ -18,7 +18,7 @@ import orjson
 
 from turnspan.runtime.guard import errors
 from turnspan_clickhouse.errors import SpoolError
-from turnspan_clickhouse.receive.decoded import Decoded, MalformedError, Shared
+from turnspan_clickhouse.receive.decoded import Decoded, InternCache, MalformedError
 from turnspan_clickhouse.receive.http_body import (
     ENCODINGS,
     JSON,
@@ -91,7 +91,7 @@ class ReceiveApp:
         self.settings = receiver.settings
         self._tokens = [token.encode() for token in tokens]
         self._hosts = None if hosts is None else {*LOOPBACK, *(name.lower() for name in hosts)}
-        self._shared = {PROTOBUF: Shared(), JSON: Shared()}
+        self._shared = {PROTOBUF: InternCache(), JSON: InternCache()}
         self.waiting = 0
         """Bytes of the requests under way, as sent and decompressed."""
         self._notices = Notices()

@@ -37,74 +37,86 @@ def server_config(app: ReceiveApp, **options: Any) -> uvicorn.Config:
     )
 
 
+class Bounded(asyncio.Protocol):
+    """What uvicorn's protocol gets beside its own: a deadline and a size for heads.
+
+    Put before that protocol among the bases of a class (``_protocol``): ``super()`` here is it.
+    """
+
+    receiving: ReceiveApp
+    connections: set[Any]
+    cycle: Any
+    transport: asyncio.Transport
+    _deadline: asyncio.TimerHandle | None = None
+    _head_bytes = 0
+    _refused = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Take the connection, unless there are as many as may be."""
+        assert isinstance(transport, asyncio.Transport)
+        if len(self.connections) >= self.receiving.settings.max_connections:
+            self._refused = True
+            self.receiving.closed("503", "a connection was refused: as many as may be are open")
+            transport.write(_FULL)
+            transport.close()
+            return
+        super().connection_made(transport)
+        self._expect()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait for nothing more of it."""
+        self._met()
+        if not self._refused:
+            super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Read on; watch how long a head takes and how large it is."""
+        if self._refused:
+            return
+        before = self.cycle
+        if self._deadline is None and (before is None or before.response_complete):
+            self._expect()  # the next head of a connection that is kept
+        super().data_received(data)
+        if self.cycle is not before:
+            self._met()
+        elif self._deadline is not None:
+            self._head_bytes += len(data)
+            if self._head_bytes > MAX_HEAD_BYTES:
+                self._give_up("431", "a head was too large", _TOO_LARGE)
+
+    def eof_received(self) -> None:
+        """The other side has no more to say."""
+        if not self._refused:
+            super().eof_received()
+
+    def _expect(self) -> None:
+        self._head_bytes = 0
+        self._deadline = asyncio.get_running_loop().call_later(
+            self.receiving.settings.head_timeout,
+            self._give_up,
+            "408",
+            "a head took too long",
+            _TIMEOUT,
+        )
+
+    def _met(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _give_up(self, kind: str, why: str, answer: bytes) -> None:
+        self._met()
+        if self.transport.is_closing():
+            return
+        if self._head_bytes:  # else it was only kept open: nothing to tell
+            self.receiving.closed(kind, why)
+            self.transport.write(answer)
+        self.transport.close()
+
+
 def _protocol(app: ReceiveApp) -> type[asyncio.Protocol]:
+    """uvicorn's own protocol (whichever is installed) with our bounds around it."""
     from uvicorn.protocols.http import auto
 
-    own: type[asyncio.Protocol] = auto.AutoHTTPProtocol
-    settings = app.settings
-
-    class Bounded(own):  # type: ignore[misc, valid-type]
-        """uvicorn's protocol with a deadline and a size for heads."""
-
-        connections: set[Any]
-        cycle: Any
-        transport: asyncio.Transport
-        _deadline: asyncio.TimerHandle | None = None
-        _head_bytes = 0
-        _refused = False
-
-        def connection_made(self, transport: asyncio.BaseTransport) -> None:
-            assert isinstance(transport, asyncio.Transport)
-            if len(self.connections) >= settings.max_connections:
-                self._refused = True
-                app.closed("503", "a connection was refused: as many as may be are open")
-                transport.write(_FULL)
-                transport.close()
-                return
-            super().connection_made(transport)
-            self._expect()
-
-        def connection_lost(self, exc: Exception | None) -> None:
-            self._met()
-            if not self._refused:
-                super().connection_lost(exc)
-
-        def data_received(self, data: bytes) -> None:
-            if self._refused:
-                return
-            before = self.cycle
-            if self._deadline is None and (before is None or before.response_complete):
-                self._expect()  # the next head of a connection that is kept
-            super().data_received(data)
-            if self.cycle is not before:
-                self._met()
-            elif self._deadline is not None:
-                self._head_bytes += len(data)
-                if self._head_bytes > MAX_HEAD_BYTES:
-                    self._give_up("431", "a head was too large", _TOO_LARGE)
-
-        def eof_received(self) -> None:
-            if not self._refused:
-                super().eof_received()
-
-        def _expect(self) -> None:
-            self._head_bytes = 0
-            self._deadline = asyncio.get_running_loop().call_later(
-                settings.head_timeout, self._give_up, "408", "a head took too long", _TIMEOUT
-            )
-
-        def _met(self) -> None:
-            if self._deadline is not None:
-                self._deadline.cancel()
-                self._deadline = None
-
-        def _give_up(self, kind: str, why: str, answer: bytes) -> None:
-            self._met()
-            if self.transport.is_closing():
-                return
-            if self._head_bytes:  # else it was only kept open: nothing to tell
-                app.closed(kind, why)
-                self.transport.write(answer)
-            self.transport.close()
-
-    return Bounded
+    theirs: type[asyncio.Protocol] = auto.AutoHTTPProtocol
+    return type("BoundedProtocol", (Bounded, theirs), {"receiving": app})

@@ -159,7 +159,7 @@ class SpanFields:
     size: int
 
 
-class Shared:
+class InternCache:
     """Resources and scopes, the same object for the same bytes, so that they are read once."""
 
     def __init__(self) -> None:

@@ -14,7 +14,7 @@ from turnspan.tracing.content_store import ContentStore
 from turnspan_clickhouse.normalise.conversations import SESSION_PREFIX
 from turnspan_clickhouse.normalise.normaliser import Normaliser
 from turnspan_clickhouse.receive.decoded import Received
-from turnspan_clickhouse.receive.log_events import LogEvent, is_silent, told
+from turnspan_clickhouse.receive.log_events import LogEvent, is_silent, with_events
 from turnspan_clickhouse.rows.batch import Batch
 from turnspan_clickhouse.rows.tables import LlmCall, SpanRow, TurnSummary
 
@@ -56,7 +56,7 @@ class SilentCalls:
             Exception: what they say cannot be read.
         """
         call = self._calls[span]
-        whole = replace(call.one, span=told(call.one.span, events))
+        whole = replace(call.one, span=with_events(call.one.span, events))
         alone = Normaliser(ContentStore(), self._project, received=True)
         inner = Batch(batch.writer, batch.written_at)
         alone.span(whole.span, inner)

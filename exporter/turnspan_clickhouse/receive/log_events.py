@@ -18,7 +18,7 @@ from opentelemetry.sdk.trace import Event, ReadableSpan
 from opentelemetry.trace import StatusCode
 
 from turnspan import semconv
-from turnspan.annotations import evaluated, subject_kind
+from turnspan.annotations import judgment_of_evaluation, subject_kind
 from turnspan.tracing.content_store import Judgment
 
 MESSAGES: Final = frozenset(
@@ -73,7 +73,7 @@ def refusal(event: LogEvent) -> str:
     return "" if event.span_id else NO_SPAN
 
 
-def told(span: ReadableSpan, events: Iterable[LogEvent]) -> ReadableSpan:
+def with_events(span: ReadableSpan, events: Iterable[LogEvent]) -> ReadableSpan:
     """The span with what its events say; what it says itself holds."""
     attributes: dict[str, Any] = {}
     messages = list(span.events)
@@ -117,7 +117,7 @@ def judgment(event: LogEvent, span: ReadableSpan | None) -> Judgment:
     said = event.attributes
     score: Any = said.get(semconv.EVALUATION_SCORE_VALUE)
     number = isinstance(score, (int, float)) and not isinstance(score, bool)
-    return evaluated(
+    return judgment_of_evaluation(
         event.resource.attributes,
         (subject_kind(span.attributes or {} if span is not None else {}), event.span_id),
         str(said.get(semconv.EVALUATION_NAME, "")),

@@ -21,9 +21,9 @@ from turnspan.content.model import as_list
 from turnspan_clickhouse.receive.decoded import (
     MAX_DEPTH,
     Decoded,
+    InternCache,
     MalformedError,
     Scope,
-    Shared,
     SpanFields,
     attribute,
     bounded,
@@ -37,7 +37,7 @@ from turnspan_clickhouse.receive.log_events import LogEvent
 Object = dict[str, Any]
 
 
-def decode_json(body: bytes, shared: Shared) -> Decoded:
+def decode_json(body: bytes, shared: InternCache) -> Decoded:
     """The spans of a request body.
 
     Raises:
@@ -62,7 +62,7 @@ def decode_json(body: bytes, shared: Shared) -> Decoded:
     return decoded
 
 
-def decode_logs_json(body: bytes, shared: Shared) -> Decoded:
+def decode_logs_json(body: bytes, shared: InternCache) -> Decoded:
     """The events of a request body with logs.
 
     Raises:
@@ -123,7 +123,7 @@ def _parsed(body: bytes) -> Any:
         raise MalformedError("the body is not JSON") from error
 
 
-def _shared_resource(holder: Object, shared: Shared) -> Resource:
+def _shared_resource(holder: Object, shared: InternCache) -> Resource:
     said, schema_url = _object(holder, "resource"), _text(holder, "schemaUrl")
     key = b"R" + orjson.dumps([said, schema_url])
     return shared.get(key, partial(_resource, said, schema_url))

@@ -23,9 +23,9 @@ from turnspan_clickhouse.receive.decoded import (
     MAX_ATTRIBUTES,
     MAX_DEPTH,
     Decoded,
+    InternCache,
     MalformedError,
     Scope,
-    Shared,
     SpanFields,
     attribute,
     bounded,
@@ -39,7 +39,7 @@ from turnspan_clickhouse.receive.log_events import LogEvent
 _SCALARS = frozenset({"string_value", "bool_value", "int_value", "double_value"})
 
 
-def decode_protobuf(body: bytes, shared: Shared) -> Decoded:
+def decode_protobuf(body: bytes, shared: InternCache) -> Decoded:
     """The spans of a request body.
 
     Raises:
@@ -64,7 +64,7 @@ def decode_protobuf(body: bytes, shared: Shared) -> Decoded:
     return decoded
 
 
-def decode_logs_protobuf(body: bytes, shared: Shared) -> Decoded:
+def decode_logs_protobuf(body: bytes, shared: InternCache) -> Decoded:
     """The events of a request body with logs.
 
     Raises:
@@ -146,7 +146,7 @@ def _links(said: Iterable[Span.Link]) -> list[Link]:
     return [link for link in links if link is not None]
 
 
-def _shared_resource(holder: ResourceSpans | ResourceLogs, shared: Shared) -> Resource:
+def _shared_resource(holder: ResourceSpans | ResourceLogs, shared: InternCache) -> Resource:
     said, schema_url = holder.resource, holder.schema_url
     key = b"R" + said.SerializeToString() + schema_url.encode()
     return shared.get(key, partial(_resource, said, schema_url))

@@ -33,29 +33,29 @@ from turnspan_clickhouse.receive.log_events import (
     is_silent,
     judgment,
     service_of,
-    told,
+    with_events,
 )
 from turnspan_clickhouse.receive.outbox import Outbox
 from turnspan_clickhouse.receive.receiver_stats import (
     BEAT_SECONDS,
-    Account,
+    ReceiverStats,
     forget_old,
-    write_account,
+    write_receiver_stats,
 )
 from turnspan_clickhouse.receive.settings import ReceiveSettings
-from turnspan_clickhouse.receive.trace_buffer import Trace, TraceBook
+from turnspan_clickhouse.receive.trace_buffer import Trace, TraceBuffer
 from turnspan_clickhouse.rows.batch import Batch, Clock
 from turnspan_clickhouse.rows.tables import LlmCall, Record, SpanRow, ToolCall, TurnSummary
 from turnspan_clickhouse.ship.background import BackgroundShipper
 from turnspan_clickhouse.spool.spool import Spool, SpoolWriter
-from turnspan_clickhouse.spool.totals import Account as WriterAccount
+from turnspan_clickhouse.spool.totals import WriterStats
 from turnspan_clickhouse.store.dsn import Dsn
 
 MAX_SPANS_TOGETHER = 8_192
 """Spans of several requests that are written together."""
 _TICK_SECONDS = 1.0
 _END_SECONDS = 30.0
-_MAX_SPEAKING = 1_000
+_MAX_EVENT_SENDERS = 1_000
 _POISON = "the span cannot be read"
 
 
@@ -87,9 +87,9 @@ class Receiver:
         self.counts: Counter[str] = Counter()
         """Since it began: ``spans`` taken, ``again`` sent again, ``refused``, ``lost``; ``events``
         taken, and of those ``unmatched``, whose span did not come."""
-        self.book = TraceBook(self.settings)
+        self.book = TraceBuffer(self.settings)
         self._events = Waiting(self.settings.max_event_bytes, self.settings.give_up_after)
-        self._speaking: dict[str, None] = {}
+        self._event_senders: dict[str, None] = {}
         self._silent = SilentCalls(project)
         shared = SharedAnswers(dsn.spool)
         self._normaliser = Normaliser(ContentStore(), project, received=True, shared=shared)
@@ -132,10 +132,10 @@ class Receiver:
     def waits_for_events(self, decoded: Decoded) -> bool:
         """Whether there are root calls in it that say nothing themselves, of a service that tells
         their content in events, and those have not come. (Other calls can be told again.)"""
-        return bool(self._speaking) and any(
+        return bool(self._event_senders) and any(
             not one.parent_id
             and (one.trace_id, one.span_id) not in self._events
-            and service_of(one.span.resource) in self._speaking
+            and service_of(one.span.resource) in self._event_senders
             and is_silent(one.span)
             for one in decoded.spans
         )
@@ -238,7 +238,7 @@ class Receiver:
         if not events:
             return one
         size = one.size + sum(event.size for event in events)
-        return replace(one, span=told(one.span, events), size=size)
+        return replace(one, span=with_events(one.span, events), size=size)
 
     def _tell_events(self, events: Sequence[LogEvent]) -> set[int]:
         """Give events to their spans, or keep them until those come; returns the ids of those that
@@ -263,9 +263,9 @@ class Receiver:
                 late.add(id(event))
             else:
                 self._events.add(event)
-                self._speaking[event.service] = None
-                if len(self._speaking) > _MAX_SPEAKING:
-                    del self._speaking[next(iter(self._speaking))]
+                self._event_senders[event.service] = None
+                if len(self._event_senders) > _MAX_EVENT_SENDERS:
+                    del self._event_senders[next(iter(self._event_senders))]
         for span, said in after.items():
             try:
                 self._silent.tell(span, said, batch)
@@ -355,21 +355,21 @@ class Receiver:
         sessions = trace.sessions if again else None
         self._normaliser.forget_trace(trace.id, trace.turn_ids, trace.calls, sessions)
 
-    def _of_writer(self) -> WriterAccount:
+    def _of_writer(self) -> WriterStats:
         dropped = Counter(self.spool.dropped)
         if self.counts["lost"]:
             dropped["receive_failed"] = self.counts["lost"]
         if self.counts["unmatched"]:
             dropped["events_without_span"] = self.counts["unmatched"]
-        return WriterAccount(0, dict(dropped))
+        return WriterStats(0, dict(dropped))
 
     def _tell(self, last: bool) -> None:
         now = time.monotonic()
         if not last and now - self._told_at < BEAT_SECONDS:
             return
         self._told_at = now
-        self.writer.tell()
-        account = Account(
+        self.writer.publish_stats()
+        stats = ReceiverStats(
             token=self.writer.token,
             address=self.address,
             started=self._started,
@@ -384,7 +384,7 @@ class Receiver:
             answers=dict(self.answers),
         )
         with contextlib.suppress(OSError):  # the spool's trouble shows where records are written
-            write_account(self.spool.folder, account)
+            write_receiver_stats(self.spool.folder, stats)
             if last:
                 forget_old(self.spool.folder)
 

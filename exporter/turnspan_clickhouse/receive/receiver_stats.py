@@ -21,7 +21,7 @@ _DEAD_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class ReceiverStats:
     """One receiver's figures since it began; times are seconds since the epoch."""
 
     token: str
@@ -44,25 +44,25 @@ class Account:
         return not self.ended and time.time() - self.updated < _DEAD_SECONDS
 
 
-def write_account(spool: Path, account: Account) -> None:
+def write_receiver_stats(spool: Path, stats: ReceiverStats) -> None:
     """Write or replace a receiver's figures.
 
     Raises:
         OSError: the spool folder cannot be written.
     """
     private_folder(spool)
-    path = private_folder(spool / FOLDER) / f"{account.token}.json"
-    write_whole(path, json.dumps(asdict(account)).encode())
+    path = private_folder(spool / FOLDER) / f"{stats.token}.json"
+    write_whole(path, json.dumps(asdict(stats)).encode())
 
 
-def read_accounts(spool: Path) -> list[Account]:
+def read_receiver_stats(spool: Path) -> list[ReceiverStats]:
     """The figures of all receivers that ran lately, the newest first."""
-    found: list[Account] = []
+    found: list[ReceiverStats] = []
     for path in (spool / FOLDER).glob("*.json"):
         with contextlib.suppress(OSError, ValueError, TypeError):  # being replaced or removed
             told = cast("dict[str, Any]", json.loads(path.read_text()))
-            found.append(Account(**told))
-    return sorted(found, key=lambda account: -account.started)
+            found.append(ReceiverStats(**told))
+    return sorted(found, key=lambda stats: -stats.started)
 
 
 def forget_old(spool: Path) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 from turnspan import semconv
 from turnspan_clickhouse import foreign_dialects
 from turnspan_clickhouse.receive.decoded import Received
-from turnspan_clickhouse.receive.log_events import LogEvent, told
+from turnspan_clickhouse.receive.log_events import LogEvent, with_events
 from turnspan_clickhouse.receive.settings import ReceiveSettings
 
 MAX_SPANS = 10_000
@@ -115,7 +115,7 @@ def _is_about_model(one: Received) -> bool:
     return foreign_dialects.detect(name, one.span.attributes or {}) is not None
 
 
-class TraceBook:
+class TraceBuffer:
     """All traces under way, within bounds of number, size and age."""
 
     def __init__(
@@ -162,7 +162,7 @@ class TraceBook:
         before = trace.size
         for event in events:
             one = trace.spans[event.span_id]
-            span = told(one.span, [event])
+            span = with_events(one.span, [event])
             trace.spans[event.span_id] = replace(one, span=span, size=one.size + event.size)
             trace.size += event.size
         trace.stale = True

@@ -19,8 +19,14 @@ from itertools import accumulate, chain
 from typing import Any
 
 from turnspan.runtime.throttle import give_way
-from turnspan_clickhouse.rows.columns import cells
-from turnspan_clickhouse.rows.native_types import NO_PAIRS, Pairs, clean_text, varint, written
+from turnspan_clickhouse.rows.columns import columns_of
+from turnspan_clickhouse.rows.native_types import (
+    EMPTY_MAP,
+    EncodedMap,
+    clean_text,
+    encode_string,
+    varint,
+)
 from turnspan_clickhouse.rows.tables import Record, columns
 
 Encoder = Callable[[Sequence[Any]], bytes]
@@ -41,7 +47,9 @@ def encode_block(record_class: type[Record], rows: Sequence[Record]) -> bytes:
     layout = _layout(record_class)
     body = [layout.start, varint(len(rows))]
     # Column by column: a tuple a row would be as many containers more for the garbage collector.
-    for values, (header, encoder) in zip(cells(record_class, rows), layout.columns, strict=True):
+    for values, (header, encoder) in zip(
+        columns_of(record_class, rows), layout.columns, strict=True
+    ):
         give_way()
         body.append(header)
         body.append(encoder(values))
@@ -92,7 +100,9 @@ def _layout(record_class: type[Record]) -> _Layout:
         names = columns(record_class)
         found = _Layout(
             varint(len(names)),
-            tuple((written(name) + written(kind), _encoder(kind)) for name, kind in names),
+            tuple(
+                (encode_string(name) + encode_string(kind), _encoder(kind)) for name, kind in names
+            ),
         )
         _layouts[record_class] = found
     return found
@@ -120,13 +130,13 @@ def _strings(values: Sequence[Any]) -> bytes:
     try:
         # Project, service, model: one value a batch. Mostly the last one says that it is not so.
         if values[-1] == first and values.count(first) == len(values):
-            return written(first) * len(values)
+            return encode_string(first) * len(values)
         short = "".join([_LENGTHS[len(value)] + value for value in values])
         if short.isascii():
             return short.encode()
     except (IndexError, TypeError, AttributeError, UnicodeEncodeError):
         pass  # a long or odd value: byte by byte
-    return b"".join([written(value) for value in values])
+    return b"".join([encode_string(value) for value in values])
 
 
 def _fixed(values: Sequence[Any]) -> bytes:
@@ -290,16 +300,16 @@ def _offsets(values: Sequence[Any]) -> bytes:
 
 
 def _maps(values: Sequence[Any]) -> bytes:
-    pairs = [value if type(value) is Pairs else _pairs(value) for value in values]
+    pairs = [value if type(value) is EncodedMap else _pairs(value) for value in values]
     offsets = _little(array("Q", accumulate([each.count for each in pairs])))
     parts = [offsets, *[each.keys for each in pairs], *[each.values for each in pairs]]
     return b"".join(parts)
 
 
-def _pairs(value: Any) -> Pairs:
+def _pairs(value: Any) -> EncodedMap:
     if value is None:
-        return NO_PAIRS
-    return Pairs.of(dict(value) if hasattr(value, "items") else {"": value})
+        return EMPTY_MAP
+    return EncodedMap.of(dict(value) if hasattr(value, "items") else {"": value})
 
 
 _SIMPLE: dict[str, Encoder] = {

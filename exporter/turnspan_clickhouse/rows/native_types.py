@@ -25,7 +25,7 @@ def varint(number: int) -> bytes:
     return bytes(out)
 
 
-def written(value: Any) -> bytes:
+def encode_string(value: Any) -> bytes:
     """A text with its length before it; what is no text is shown as one."""
     try:
         raw: bytes = value.encode()
@@ -47,7 +47,7 @@ def clean_text(value: Any) -> bytes:
 
 
 @mypyc_attr(acyclic=True)
-class Pairs:
+class EncodedMap:
     """A ``Map(String, String)``, encoded: how many pairs, their keys, their values. Immutable."""
 
     __slots__ = ("count", "keys", "values")
@@ -58,24 +58,25 @@ class Pairs:
         self.values = values
 
     @staticmethod
-    def of(texts: Mapping[Any, Any]) -> Pairs:
+    def of(texts: Mapping[Any, Any]) -> EncodedMap:
         """The pairs of a dictionary."""
-        keys, values = [written(key) for key in texts], [written(v) for v in texts.values()]
-        return Pairs(len(keys), b"".join(keys), b"".join(values))
+        keys = [encode_string(key) for key in texts]
+        values = [encode_string(value) for value in texts.values()]
+        return EncodedMap(len(keys), b"".join(keys), b"".join(values))
 
-    def plus(self, key: str, value: str) -> Pairs:
+    def plus(self, key: str, value: str) -> EncodedMap:
         """These pairs and one more, or with another value for the key."""
-        return Pairs.of({**self.texts(), key: value})
+        return EncodedMap.of({**self.texts(), key: value})
 
     def texts(self) -> dict[str, str]:
         """The pairs as a dictionary."""
         return dict(zip(_texts(self.keys), _texts(self.values), strict=True))
 
     def __repr__(self) -> str:
-        return f"Pairs.of({self.texts()!r})"
+        return f"EncodedMap.of({self.texts()!r})"
 
 
-NO_PAIRS: Final = Pairs(0, b"", b"")
+EMPTY_MAP: Final = EncodedMap(0, b"", b"")
 
 
 def _texts(encoded: bytes) -> Iterable[str]:

@@ -15,7 +15,7 @@ from decimal import Decimal
 from typing import Any, ClassVar, TypeAlias
 
 from turnspan.runtime.mypyc import mypyc_attr
-from turnspan_clickhouse.rows.native_types import NO_PAIRS, Pairs
+from turnspan_clickhouse.rows.native_types import EMPTY_MAP, EncodedMap
 
 NO_HASH = bytes(16)
 """The hash column's value where a record has no such content."""
@@ -23,7 +23,7 @@ NO_HASH = bytes(16)
 TIME = "DateTime64(9, 'UTC')"
 MONEY = "Nullable(Decimal(18, 12))"
 
-Texts: TypeAlias = "Pairs | dict[str, str]"
+Texts: TypeAlias = "EncodedMap | dict[str, str]"
 """A map's column: encoded already, or a dictionary."""
 
 
@@ -112,7 +112,7 @@ class LlmCall(Located):
     rollout_id: str = column("String", "")
     attempt_id: str = column("String", "")
     scope_name: str = column("String", "")
-    attributes: Texts = column("Map(String, String)", NO_PAIRS)
+    attributes: Texts = column("Map(String, String)", EMPTY_MAP)
     writer: str = column("String", "")
     written_at: int = column(TIME, 0)
 
@@ -166,7 +166,7 @@ class TurnSummary(Record):
     rollout_id: str = column("String", "")
     attempt_id: str = column("String", "")
     scope_name: str = column("String", "")
-    attributes: Texts = column("Map(String, String)", NO_PAIRS)
+    attributes: Texts = column("Map(String, String)", EMPTY_MAP)
     writer: str = column("String", "")
     written_at: int = column(TIME, 0)
 
@@ -189,7 +189,7 @@ class ToolCall(Located):
     error_message: str = column("String", "")
     agent_name: str = column("String", "")
     scope_name: str = column("String", "")
-    attributes: Texts = column("Map(String, String)", NO_PAIRS)
+    attributes: Texts = column("Map(String, String)", EMPTY_MAP)
     writer: str = column("String", "")
     written_at: int = column(TIME, 0)
 
@@ -247,8 +247,8 @@ class SpanRow(Located):
     status_message: str = column("String", "")
     scope_name: str = column("String", "")
     scope_version: str = column("String", "")
-    attributes: Texts = column("Map(String, String)", NO_PAIRS)
-    resource: Texts = column("Map(String, String)", NO_PAIRS)
+    attributes: Texts = column("Map(String, String)", EMPTY_MAP)
+    resource: Texts = column("Map(String, String)", EMPTY_MAP)
     events: str = column("String", "")
     links: str = column("String", "")
     writer: str = column("String", "")

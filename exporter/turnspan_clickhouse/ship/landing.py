@@ -22,7 +22,13 @@ from turnspan_clickhouse.errors import (
 )
 from turnspan_clickhouse.files.lock_holders import Holder
 from turnspan_clickhouse.rows.native_reader import halves, shape
-from turnspan_clickhouse.ship.retry_policy import BAD_DATA, MISSING_SCHEMA, by_size, is_final, waits
+from turnspan_clickhouse.ship.retry_policy import (
+    BAD_DATA,
+    MISSING_SCHEMA,
+    by_size,
+    is_final,
+    is_retryable,
+)
 from turnspan_clickhouse.spool.insert_groups import Group
 from turnspan_clickhouse.spool.segments import Segment
 from turnspan_clickhouse.spool.spool import Spool
@@ -252,7 +258,8 @@ class Landing:
                     f"The store's schema is older than {group.table} records of version "
                     f"{group.schema_version}, or missing: run `turnspan migrate`."
                 ) from None
-            if waits(error) and not too_large:  # it may have landed in part: the same insert again
+            # It may have landed in part: the same insert again.
+            if is_retryable(error) and not too_large:
                 raise error
         if len(segments) > 1:
             if too_large:

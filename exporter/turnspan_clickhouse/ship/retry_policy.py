@@ -35,7 +35,7 @@ def by_size(error: QueryError) -> bool:
     return error.code not in BAD_DATA and any(word in str(error) for word in _TOO_LARGE_WORDS)
 
 
-def waits(error: QueryError) -> bool:
+def is_retryable(error: QueryError) -> bool:
     """Whether the same rows may be taken at another time."""
     # One code for a table that merges too slowly and for rows of too many weeks in one insert.
     by_weeks = error.code == _TOO_MANY_PARTS and "Too many partitions" in str(error)
@@ -44,4 +44,4 @@ def waits(error: QueryError) -> bool:
 
 def is_final(error: QueryError) -> bool:
     """Whether the rows are never taken, by themselves either."""
-    return error.code in BAD_DATA or (error.code in NOT_NOW and not waits(error))
+    return error.code in BAD_DATA or (error.code in NOT_NOW and not is_retryable(error))

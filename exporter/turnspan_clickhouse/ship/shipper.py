@@ -28,14 +28,14 @@ from turnspan_clickhouse.spool.eviction import given_up
 from turnspan_clickhouse.spool.insert_groups import pending, planned
 from turnspan_clickhouse.spool.segments import Segment
 from turnspan_clickhouse.spool.spool import Spool
-from turnspan_clickhouse.spool.totals import read_account
+from turnspan_clickhouse.spool.totals import read_writer_stats
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.opening import open_store
 
 __all__ = ["ShipResult", "Shipper", "ship"]
 
-_BURIED_TOGETHER = 500
+_ABSORBED_TOGETHER = 500
 """Dead writers whose turns are looked for at once: their names are in the query's address."""
 _LOOK_SECONDS = 2.0
 """How often it is looked who holds the lock that is waited for."""
@@ -154,7 +154,7 @@ class Shipper:
             with self._opener() as store:
                 _sign(lock, shipped=True)
                 self._ship_all(store, segments, result, deadline)
-                self._bury(store, dead, result, deadline)
+                self._absorb_dead(store, dead, result, deadline)
 
     def _ship_all(
         self,
@@ -176,7 +176,7 @@ class Shipper:
         landing.land([*begun, *planned(fresh, self._spool.folder)])
         landing.end()
 
-    def _bury(
+    def _absorb_dead(
         self, store: Store, dead: Sequence[Path], result: ShipResult, deadline: float | None
     ) -> None:
         """Interrupt the turns of dead writers that have nothing waiting; remove their locks."""
@@ -184,17 +184,19 @@ class Shipper:
             return
         waiting = {segment.writer for segment in self._spool.segments()}
         gone = [path for path in dead if _process(path) not in waiting]
-        for start in range(0, len(gone), _BURIED_TOGETHER):
+        for start in range(0, len(gone), _ABSORBED_TOGETHER):
             if deadline is not None and time.monotonic() >= deadline:
                 return
-            together = gone[start : start + _BURIED_TOGETHER]
+            together = gone[start : start + _ABSORBED_TOGETHER]
             try:
                 result.interrupted += interrupt_turns(store, [path.stem for path in together])
             except QueryError as error:
                 if error.code not in MISSING_SCHEMA:
                     raise
                 return  # nothing of theirs ever landed: no schema yet
-            if not self._spool.totals.bury({path.stem: read_account(path) for path in together}):
+            if not self._spool.totals.absorb(
+                {path.stem: read_writer_stats(path) for path in together}
+            ):
                 return
             for path in together:
                 path.unlink(missing_ok=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from turnspan.runtime.stats import Accounts
+from turnspan.runtime.stats import PipelineStats
 from turnspan_clickhouse.spool.segments import Segment, is_name, read_name
 
 
@@ -34,10 +34,10 @@ class Usage:
     dropped: dict[str, int] = field(default_factory=dict[str, int])
 
     @property
-    def accounts(self) -> Accounts:
+    def stats(self) -> PipelineStats:
         """The same in the words that every other place uses."""
         shipped = sum(self.shipped.values())
-        return Accounts(self.queued, self.rows, shipped, self.rejected_rows, self.dropped)
+        return PipelineStats(self.queued, self.rows, shipped, self.rejected_rows, self.dropped)
 
 
 def segments(folder: Path) -> Iterator[Segment]:

@@ -32,7 +32,7 @@ def rank(table: str) -> float:
     return _RANK.get(table, _UNKNOWN_RANK)
 
 
-def give_up(
+def evict(
     folder: Path, table: str, refused: Sequence[Segment], waiting: Sequence[Segment], wanted: int
 ) -> tuple[int, Counter[tuple[str, str]]]:
     """Delete what was refused, then what matters no more than a table's rows, oldest first.
@@ -77,7 +77,7 @@ def given_up(folder: Path, process: str) -> Path:
 
 
 def note(folder: Path, process: str, rows: int) -> None:
-    """Say that rows of another process's were given up; for its flush, beside our own account.
+    """Say that rows of another process's were given up; for its flush, beside our own figures.
 
     Raises:
         OSError: it cannot be written.

@@ -4,7 +4,7 @@
 
     <name>.native            a segment; see segments.py          (.native.tmp while it is written)
     groups/<token>.group     an insert of several segments that has begun; see insert_groups.py
-    writers/<token>.lock     held by a living writer, with its account; free: it died or closed
+    writers/<token>.lock     held by a living writer, with its stats; free: it died or closed
     rejected/<name>          refused by the store for good, the reason beside it in <name>.error
     totals.json              what became of the rows; see totals.py
     ship.lock                held by the one process that ships
@@ -30,7 +30,7 @@ from turnspan_clickhouse.files.file_lock import FileLock
 from turnspan_clickhouse.files.process_names import host_and_pid
 from turnspan_clickhouse.spool import contents
 from turnspan_clickhouse.spool.contents import Usage
-from turnspan_clickhouse.spool.eviction import give_up, note, noted, restore
+from turnspan_clickhouse.spool.eviction import evict, note, noted, restore
 from turnspan_clickhouse.spool.segments import (
     LEAVING,
     Segment,
@@ -39,7 +39,7 @@ from turnspan_clickhouse.spool.segments import (
     read_name,
     reason_of,
 )
-from turnspan_clickhouse.spool.totals import Account, Totals, read_account
+from turnspan_clickhouse.spool.totals import Totals, WriterStats, read_writer_stats
 
 DEFAULT_LIMIT_BYTES = 2 * 1024**3
 _RECOUNT_SECONDS = 5.0
@@ -108,10 +108,10 @@ class Spool:
         for segment in waiting:
             count, size = tables.get(segment.table, (0, 0))
             tables[segment.table] = (count + 1, size + segment.size)
-        accounts = self._accounts()
+        writers = self._writers_stats()
         dropped = Counter(self.totals.dropped)
-        for account in accounts:
-            dropped.update(account.dropped)
+        for writer in writers:
+            dropped.update(writer.dropped)
         known = self._rows
         self._rows = {s.name: known.get(s.name) or s.rows() for s in (*waiting, *rejected)}
         return Usage(
@@ -123,16 +123,16 @@ class Spool:
             rejected=len(rejected),
             rejected_rows=sum(self._rows[segment.name] for segment in rejected),
             rejected_bytes=sum(segment.size for segment in rejected),
-            queued=sum(account.queued for account in accounts),
+            queued=sum(writer.queued for writer in writers),
             shipped=self.totals.shipped,
             dropped=dict(dropped),
         )
 
-    def _accounts(self) -> list[Account]:
+    def _writers_stats(self) -> list[WriterStats]:
         """What the writers say that are not in the totals yet."""
-        buried = self.totals.buried
+        absorbed = self.totals.absorbed
         files = (self.folder / "writers").glob("*.lock")
-        return [read_account(path) for path in files if path.stem not in buried]
+        return [read_writer_stats(path) for path in files if path.stem not in absorbed]
 
     def gone_of(self, process: str) -> dict[str, int]:
         """What became of a process's segments at other hands: by name each that was refused, and
@@ -159,7 +159,7 @@ class Spool:
                 # To list a full spool takes milliseconds: not for each segment that comes.
                 step = self.limit_bytes // 64
                 wanted += step if step > size else 0
-                freed, lost = give_up(self.folder, table, self.rejected(), self.segments(), wanted)
+                freed, lost = evict(self.folder, table, self.rejected(), self.segments(), wanted)
                 self._used -= freed
                 self._count_dropped(lost)
             if self._used + size > self.limit_bytes:
@@ -185,7 +185,7 @@ class Spool:
         ours = host_and_pid(os.getpid())
         for (process, table), rows in gone.items():
             if process != ours:
-                with contextlib.suppress(OSError):  # our own account has it, whatever happens
+                with contextlib.suppress(OSError):  # our own stats have it, whatever happens
                     note(self.folder, process, rows)
             self.dropped[f"spool_full:{table}"] += rows
             if self._on_drop is not None:
@@ -250,20 +250,20 @@ class SpoolWriter:
     """A process's identity in a spool. Nothing is created before the first ``write``.
 
     ``token`` names it in the records it writes (``host-pid-8hex``); its lock file tells others
-    whether it lives and, by ``account``, what it has queued and lost. After ``close`` or the
+    whether it lives and, by ``stats``, what it has queued and lost. After ``close`` or the
     process's death, its unfinished turns are interrupted.
     """
 
-    def __init__(self, spool: Spool, account: Callable[[], Account] | None = None) -> None:
+    def __init__(self, spool: Spool, stats: Callable[[], WriterStats] | None = None) -> None:
         self.spool = spool
-        self._account = account or (lambda: Account(0, dict(spool.dropped)))
+        self._stats = stats or (lambda: WriterStats(0, dict(spool.dropped)))
         self._begin()
 
     def _begin(self) -> None:
         self._process = host_and_pid(os.getpid())
         self.token = f"{self._process}-{secrets.token_hex(4)}"
         self._held: FileLock | None = None
-        self._told = Account()
+        self._published = WriterStats()
         self._unsynced: deque[tuple[float, Path]] = deque()
         self._mutex = threading.Lock()
 
@@ -287,7 +287,7 @@ class SpoolWriter:
             lost = self.spool.dropped.total()
             self.spool.make_room(table, len(block))
             if self.spool.dropped.total() != lost:
-                self.tell()
+                self.publish_stats()
             name = new_name(self._process, schema_version, table, block)
             try:
                 path = self._write(name, block, sync)
@@ -344,21 +344,21 @@ class SpoolWriter:
         if lock is None:
             raise BlockingIOError(errno.EAGAIN, "the writer's lock is held by another process")
         self._held = lock
-        self._told = Account()
+        self._published = WriterStats()
         lock.move(path)
 
-    def tell(self) -> None:
-        """Write the process's account where ``Spool.usage`` finds it, if it has changed.
+    def publish_stats(self) -> None:
+        """Write the process's figures where ``Spool.usage`` finds it, if they have changed.
 
-        One that cannot be written now (nothing was spooled yet, the disk is full) is next time.
+        What cannot be written now (nothing was spooled yet, the disk is full) is written next time.
         """
-        account = self._account()
+        stats = self._stats()
         if not self._mutex.acquire(timeout=0.1):  # a signal's handler may have interrupted us here
             return
         try:
-            if self._held is not None and account != self._told:
-                self._held.write(account.encoded())
-                self._told = account
+            if self._held is not None and stats != self._published:
+                self._held.write(stats.encoded())
+                self._published = stats
         except OSError:
             return
         finally:
@@ -366,7 +366,7 @@ class SpoolWriter:
 
     def close(self) -> None:
         """Give the identity up; turns still running under it count as interrupted."""
-        self.tell()
+        self.publish_stats()
         if self._held is not None:
             self._held.release()
 

@@ -5,9 +5,9 @@
     shipped   rows landed, by table
     dropped   rows lost by writers that are gone, by reason
     last      tokens of the newest inserts that are counted: repeated after a crash, one counts once
-    buried    writers whose own account is already in ``dropped``
+    buried    writers whose own figures are already in ``dropped``
 
-A living writer's account (what it has queued and lost) is in its lock file.
+A living writer's figures (what it has queued and lost) are in its lock file.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _LAST = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class WriterStats:
     """What one process says of itself: spans queued, and rows and spans lost by reason."""
 
     queued: int = 0
@@ -37,11 +37,11 @@ class Account:
         return text.ljust(-(-len(text) // 4096) * 4096).encode()
 
 
-def read_account(path: Path) -> Account:
-    """A writer's account out of its lock file; an empty one where it says nothing."""
+def read_writer_stats(path: Path) -> WriterStats:
+    """A writer's figures out of its lock file; zeros where it says nothing."""
     found = _read(path)
     queued = found.get("queued")
-    return Account(queued if isinstance(queued, int) else 0, _counts(found.get("dropped")))
+    return WriterStats(queued if isinstance(queued, int) else 0, _counts(found.get("dropped")))
 
 
 class Totals:
@@ -62,7 +62,7 @@ class Totals:
         return _counts(_read(self._path).get("dropped"))
 
     @property
-    def buried(self) -> set[str]:
+    def absorbed(self) -> set[str]:
         """Writers that are in ``dropped`` already."""
         return set(_names(_read(self._path).get("buried")))
 
@@ -76,16 +76,16 @@ class Totals:
         if self._write({**found, "shipped": dict(shipped), "last": [*last[1 - _LAST :], token]}):
             self._shipped.clear()
 
-    def bury(self, accounts: Mapping[str, Account]) -> bool:
+    def absorb(self, gone: Mapping[str, WriterStats]) -> bool:
         """Take in what writers that are gone had lost; whether that could be written, else try
         again. Call with the spool's lock held."""
         found = _read(self._path)
         known = _names(found.get("buried"))
         dropped = Counter(_counts(found.get("dropped")))
-        for token, account in accounts.items():
+        for token, stats in gone.items():
             if token not in known:
-                dropped.update(account.dropped)
-        return self._write({**found, "dropped": dict(dropped), "buried": list(accounts)})
+                dropped.update(stats.dropped)
+        return self._write({**found, "dropped": dict(dropped), "buried": list(gone)})
 
     def _write(self, content: Mapping[str, Any]) -> bool:
         try:

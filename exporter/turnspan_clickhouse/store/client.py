@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from turnspan.runtime.forks import Gate
+from turnspan.runtime.forks import ForkSafeLock
 from turnspan_clickhouse.rows.native_reader import shape
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.server_answers import (
@@ -45,7 +45,7 @@ CLUSTER_SETTINGS: Mapping[str, Any] = {
 }
 
 
-importing = Gate()
+importing = ForkSafeLock()
 
 
 @dataclass(frozen=True, slots=True)

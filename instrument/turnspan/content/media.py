@@ -38,7 +38,7 @@ def digest_of(encoded: str | bytes) -> str:
     return f"{_PREFIX}{hashlib.sha256(raw).hexdigest()};size={len(raw)}"
 
 
-def reduce_bytes(value: Any, depth: int = 0) -> Any:
+def digest_media(value: Any, depth: int = 0) -> Any:
     """The value with every embedded file replaced; the same object when there is none."""
     kind = kind_of(value)
     if kind is str:
@@ -57,7 +57,7 @@ def _reduced_list(items: list[Any], depth: int) -> list[Any]:
         return items
     changed: list[Any] | None = None
     for index, item in enumerate(items):
-        reduced = reduce_bytes(item, depth + 1)
+        reduced = digest_media(item, depth + 1)
         if reduced is not item:
             if changed is None:
                 changed = list(items)
@@ -77,7 +77,7 @@ def _reduced_dict(items: dict[Any, Any], depth: int) -> dict[Any, Any]:
         if kind is str and key in _FILE_KEYS and _holds_base64(key, items):
             reduced = _reduced_url(item) if item[:5].lower() == "data:" else digest_of(item)
         else:
-            reduced = reduce_bytes(item, depth + 1)
+            reduced = digest_media(item, depth + 1)
         if reduced is not item:
             if changed is None:
                 changed = dict(items)

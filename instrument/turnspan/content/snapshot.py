@@ -94,7 +94,8 @@ def freeze(value: Any, depth: int = 0) -> Any:
 
 
 def freeze_message(message: Any) -> Any:
-    """One message of a history; ``lean.thawed`` gives back what a ``TextMessage`` stands for."""
+    """One message of a history; ``as_dict_message`` gives back what a ``TextMessage`` stands
+    for."""
     return lean(message) or freeze(message, 1)
 
 

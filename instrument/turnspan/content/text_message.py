@@ -40,7 +40,7 @@ class TextMessage:
         raise TypeError("messages have no hash")
 
     def __repr__(self) -> str:
-        return repr(thawed(self))
+        return repr(as_dict_message(self))
 
 
 def lean(message: Any) -> TextMessage | None:
@@ -60,7 +60,7 @@ def lean(message: Any) -> TextMessage | None:
     return None
 
 
-def thawed(message: Any) -> Any:
+def as_dict_message(message: Any) -> Any:
     """A frozen message as its provider writes it: a dictionary again, where it was one."""
     if isinstance(message, TextMessage):
         return {"role": message.role, "content": message.content}

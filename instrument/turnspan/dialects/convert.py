@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any, Final, cast
 
 from turnspan.content.json_codec import BARE, LAYOUT
-from turnspan.content.media import reduce_bytes
+from turnspan.content.media import digest_media
 from turnspan.content.model import (
     REASONING,
     REFUSAL,
@@ -26,7 +26,7 @@ from turnspan.content.model import (
     as_list,
     unknown_part,
 )
-from turnspan.content.text_message import thawed
+from turnspan.content.text_message import as_dict_message
 from turnspan.dialects import (
     anthropic_messages,
     gemini,
@@ -133,8 +133,8 @@ def convert_message(
     hash, size and type unless ``keep_bytes``.
     """
     try:
-        raw = thawed(raw)
-        reduced = raw if keep_bytes else reduce_bytes(raw)
+        raw = as_dict_message(raw)
+        reduced = raw if keep_bytes else digest_media(raw)
         if isinstance(reduced, str):
             part: Part = {"type": TEXT, "content": reduced, LAYOUT: BARE}
             return {"role": default_role, "parts": [part]}
@@ -165,7 +165,7 @@ def tool_definitions(dialect: str, raw_tools: Any) -> list[dict[str, Any]]:
 def system_parts(dialect: str, raw_system: Any, messages: list[Message]) -> list[Part]:
     """The parts of the system field, or of the leading system messages."""
     try:
-        return dialect_of(dialect).system_parts(reduce_bytes(raw_system), messages)
+        return dialect_of(dialect).system_parts(digest_media(raw_system), messages)
     except BaseException as error:  # noqa: BLE001  a system field of any shape must land
         errors.record(f"system_parts ({dialect})", error)
         return [unknown_part(raw_system)]
@@ -182,7 +182,7 @@ def convert(
     request = split_request(name, body)
     replies, finish_reasons = output_messages(name, response)
     found = Conversation(request, replies, finish_reasons)
-    found.raw_input = [thawed(message) for message in request.messages_raw]
+    found.raw_input = [as_dict_message(message) for message in request.messages_raw]
     found.input = [convert_message(name, m, keep_bytes=keep_bytes) for m in request.messages_raw]
     found.output = [
         convert_message(name, m, default_role="assistant", keep_bytes=keep_bytes) for m in replies

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from turnspan.content.json_codec import BARE, LAYOUT
-from turnspan.content.media import reduce_bytes
+from turnspan.content.media import digest_media
 from turnspan.content.model import Message, Part, as_dict, dumps, dumps_text
 from turnspan.dialects.convert import convert_message, dialect_of
 from turnspan.runtime.value_exceptions import delivered
@@ -50,7 +50,7 @@ def source_if_needed(dialect: str, raw: Any, message: Message, *, keep_bytes: bo
     Where embedded files are reduced to their hashes, they are so in the returned JSON too, and it
     is that JSON which is compared. Never raises.
     """
-    return _source(dialect, dumps(raw if keep_bytes else reduce_bytes(raw)), message)
+    return _source(dialect, dumps(raw if keep_bytes else digest_media(raw)), message)
 
 
 def convert_sealed(
@@ -61,7 +61,7 @@ def convert_sealed(
     keep_bytes: bool = False,
 ) -> tuple[Message, str]:
     """``convert_message`` and ``source_if_needed`` in one. Never raises."""
-    reduced = raw if keep_bytes else reduce_bytes(raw)
+    reduced = raw if keep_bytes else digest_media(raw)
     message = convert_message(dialect, reduced, default_role=default_role, keep_bytes=True)
     fields = as_dict(reduced)
     if fields is not None and dialect_of(dialect).is_exact(fields):

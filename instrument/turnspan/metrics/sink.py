@@ -11,7 +11,6 @@ Only the OpenTelemetry API is used here.
 from __future__ import annotations
 
 import os
-import sys
 import threading
 import time
 import weakref
@@ -24,13 +23,14 @@ from turnspan import semconv
 from turnspan._version import __version__
 from turnspan.runtime.forks import in_child
 from turnspan.runtime.guard import errors, guard
+from turnspan.runtime.otel_private import METER_PROVIDER, globals_of_metrics
 
 if TYPE_CHECKING:
     from opentelemetry.metrics import CallbackOptions, MeterProvider, Observation
 
     from turnspan.metrics.instruments import Instruments
     from turnspan.metrics.measurements import Measurement, Pricer
-    from turnspan.runtime.stats import Accounts, Pipeline, Stats
+    from turnspan.runtime.stats import Pipeline, PipelineStats, Stats
 
 GATHER: Final = 256
 """Measurements that wake the thread; fewer wait for the next collection."""
@@ -38,7 +38,6 @@ LIMIT: Final = 65_536
 """Measurements kept at most; beyond it the oldest are dropped and counted."""
 
 _API: Final = "opentelemetry.metrics"
-_INTERNAL: Final = "opentelemetry.metrics._internal"
 _VARIABLE: Final = "OTEL_PYTHON_METER_PROVIDER"
 _CREATE = guard("metrics.create")
 _RECORD = guard("metrics.record")
@@ -60,8 +59,8 @@ class Metrics:
         self._source: MeterProvider | None = None
         self._idle: object = None
         self._named: bool | None = None
-        self._internal: Any = None
-        """The API's module that keeps the global provider, once it is known to."""
+        self._kept: dict[str, Any] | None = None
+        """Where the API keeps the global provider, once it is known to."""
         self._create_lock = threading.Lock()
         self._forget()
         me: weakref.ref[Metrics] = weakref.ref(self)  # nobody can take such a call back
@@ -75,16 +74,16 @@ class Metrics:
 
     # -- the calling thread ------------------
 
-    def live(self) -> bool:
+    def enabled(self) -> bool:
         """Whether anybody wants metrics: a MeterProvider was given, or the global one was set."""
-        return self.instruments is not None or self.look()
+        return self.instruments is not None or self.find_provider()
 
-    def clock(self) -> array[float] | None:
+    def chunk_clock(self) -> array[float] | None:
         """Takes the times of a stream's further chunks; ``None`` where nobody wants them."""
-        return array("d") if self.live() else None
+        return array("d") if self.enabled() else None
 
-    def put(self, measurement: Measurement) -> None:
-        """Record a measurement, soon. Only worth making while ``live()``."""
+    def record(self, measurement: Measurement) -> None:
+        """Record a measurement, soon. Only worth making while ``enabled()``."""
         queue = self._queue
         queue.append(measurement)
         size = len(queue)
@@ -99,13 +98,13 @@ class Metrics:
             if self._worker is None:
                 self._start_worker()
 
-    def look(self) -> bool:
+    def find_provider(self) -> bool:
         """Whether a MeterProvider has come; makes the instruments when it has."""
         provider: Any = self._given
         if provider is None:
-            known = self._internal
+            kept = self._kept
             # The short way, of a process without metrics; this is asked several times a call.
-            if known is not None and known._METER_PROVIDER is None:
+            if kept is not None and kept[METER_PROVIDER] is None:
                 return False
             provider = self._global()
         if provider is None or provider is self._idle:
@@ -127,19 +126,19 @@ class Metrics:
                 provider = self._global()
             if provider is not self._source:
                 self.instruments = None
-        self.look()
+        self.find_provider()
 
     def _global(self) -> Any:
-        # get_meter_provider() reads the environment each time (0.8 us); what it keeps is one
-        # attribute of a module that is imported by whoever sets a provider. Where that attribute
-        # has moved, the function is asked all the same.
+        # get_meter_provider() reads the environment each time (0.8 us); what it keeps is a variable
+        # of a module that is imported by whoever sets a provider. Where that variable has moved,
+        # the function is asked all the same.
         if self._named is None:
             self._named = _VARIABLE in os.environ
-        internal = sys.modules.get(_INTERNAL)
         if not self._named:
-            known: Any = getattr(internal, "_METER_PROVIDER", self)
-            if internal is None or known is None:
-                self._internal = internal
+            kept = globals_of_metrics()
+            known: Any = None if kept is None else kept.get(METER_PROVIDER, self)
+            if known is None:
+                self._kept = kept
                 return None
             if known is not self:
                 return known
@@ -216,9 +215,9 @@ class Metrics:
             return observe
 
         def of_spool(
-            read: Callable[[Accounts], int],
+            read: Callable[[PipelineStats], int],
         ) -> Callable[[CallbackOptions], Iterable[Observation]]:
-            return lambda _: [Observation(read(stats.accounts()))]
+            return lambda _: [Observation(read(stats.snapshot()))]
 
         def queued(options: CallbackOptions) -> Iterable[Observation]:
             self.drain()  # a reader calls the observable instruments before it reads the others
@@ -229,7 +228,7 @@ class Metrics:
 
         return {
             semconv.METRIC_QUEUED: queued,
-            semconv.METRIC_PENDING: of_pipeline(lambda running: running.held()),
+            semconv.METRIC_PENDING: of_pipeline(lambda running: running.pending()),
             semconv.METRIC_EXPORTED: of_pipeline(lambda running: running.exported),
             semconv.METRIC_SPOOLED: of_spool(lambda known: known.spooled),
             semconv.METRIC_SHIPPED: of_spool(lambda known: known.shipped),

@@ -180,7 +180,7 @@ class Sdk:
 
     def _failed(self, call: Call, client: Any, error: BaseException) -> None:
         call.leave()
-        call.fail(error)
+        call.failed(error)
         self.refused(call, client, error)
 
     def _answered(self, call: Call, result: Any) -> None:
@@ -192,7 +192,7 @@ class Sdk:
             elif call.stream:
                 attach(result, call)
             else:
-                call.answered(result)
+                call.succeeded(result)
 
     # -- beside the call
 
@@ -259,7 +259,7 @@ def unsettled(call: Call, result: Any) -> None:
     """Following the result failed: the call ends here, and what was asked for stays hidden."""
     with _UNSETTLED:
         call.close(None)
-    if call.hide_usage:  # harmless where it is none of the streams that it is for
+    if call.hide_usage_chunk:  # harmless where it is none of the streams that it is for
         with _UNSETTLED:
             hide_usage_chunks(result)
 

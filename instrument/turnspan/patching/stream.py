@@ -31,8 +31,8 @@ class StreamRecord:
 
     def __init__(self, call: Call) -> None:
         self.accumulator = call.endpoint.accumulator()
-        self.hide = call.hide_usage
-        call.chunks = call.state.metrics.clock()
+        self.hide = call.hide_usage_chunk
+        call.chunks = call.state.metrics.chunk_clock()
         self.fold = _folding(self.accumulator, call.chunks)
         self._call = call
 
@@ -190,7 +190,7 @@ class RawRecord:
         if call.stream:
             attach(result, call)
         else:
-            call.answered(result)
+            call.succeeded(result)
 
     def finish(self, outcome: str) -> None:
         """The response was closed or dropped; records the body if it was read."""
@@ -221,7 +221,7 @@ def attach_raw(raw: Any, call: Call) -> None:
     """Follow a raw response, which the caller gets untouched."""
     response = raw.http_response
     if not call.stream and response.is_stream_consumed:
-        body = _json(response) if call.listened_to else None
+        body = _json(response) if call.wants_response else None
         call.close(body, body)
         return
     raw.__dict__[RECORD] = RawRecord(call, response)

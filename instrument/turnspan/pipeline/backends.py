@@ -23,9 +23,9 @@ from opentelemetry.sdk.trace.sampling import DEFAULT_ON
 from turnspan import semconv
 from turnspan.config import logger
 from turnspan.pipeline.program import with_service
+from turnspan.runtime import otel_private
 from turnspan.runtime.errors import ConfigError
 from turnspan.runtime.ids import SecureIdGenerator, secure
-from turnspan.tracing import otel_fast
 
 RECORDS: Final = "turnspan"
 """The entry point's name of the exporter that lands records."""
@@ -81,7 +81,7 @@ def provider_of(
         more[semconv.DEPLOYMENT_ENVIRONMENT] = environment
     provider = _made(more)
     if former is not None:
-        otel_fast.replace_global_provider(former, provider)
+        otel_private.replace_global_provider(former, provider)
     elif globally:
         trace.set_tracer_provider(provider)
     return provider, True

@@ -30,8 +30,8 @@ else:
 _FUNCTIONS: Final = ("_exit", "execv", "execve")  # the other exec functions call one of these
 
 
-class Leaving:
-    """Calls ``write_out`` before the process leaves, from ``watch`` to ``forget``.
+class ExitHooks:
+    """Calls ``write_out`` before the process leaves, from ``install`` to ``uninstall``.
 
     ``write_out`` runs on a thread of its own: a signal's handler may have interrupted its thread
     anywhere, also while that held a lock.
@@ -45,7 +45,7 @@ class Leaving:
         """The one whose handler has begun."""
         self._listener: Listener | None = None
 
-    def watch(self) -> None:
+    def install(self) -> None:
         """Watch this process and those forked from it; again does nothing more. In a forked child,
         what ``forked`` gave back is taken again."""
         for name in _FUNCTIONS:
@@ -65,7 +65,7 @@ class Leaving:
         self._forked, self._signal = True, 0
         self._give_back()
 
-    def forget(self) -> None:
+    def uninstall(self) -> None:
         """Give everything back, except what somebody has wrapped since: that sleeps."""
         for name, (theirs, ours) in list(self._replaced.items()):
             if getattr(os, name) is ours:
@@ -92,13 +92,13 @@ class Leaving:
 
     def _answer(self, number: int) -> None:
         """In the main thread's place."""
-        self._in_time()
+        self._write_with_timeout()
         reset(number)
         os.kill(os.getpid(), number)
 
     def _writing_first(self, function: Callable[..., Any]) -> Callable[..., Any]:
         def leave(*args: Any, **kwargs: Any) -> Any:
-            self._in_time()
+            self._write_with_timeout()
             return function(*args, **kwargs)
 
         leave.__name__ = leave.__qualname__ = function.__name__
@@ -107,11 +107,11 @@ class Leaving:
 
     def _signalled(self, number: int, _frame: FrameType | None) -> None:
         self._signal = number
-        self._in_time()
+        self._write_with_timeout()
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)  # so that whoever waits for us sees the signal
 
-    def _in_time(self) -> None:
+    def _write_with_timeout(self) -> None:
         done = _thread.allocate_lock()
         done.acquire()
 

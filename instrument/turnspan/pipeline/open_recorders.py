@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from turnspan.runtime.forks import in_child
 
 if TYPE_CHECKING:
-    from turnspan.pipeline.exit_hooks import Leaving
+    from turnspan.pipeline.exit_hooks import ExitHooks
 
 
 class Leaver(Protocol):
@@ -37,7 +37,7 @@ class OpenRecorders:
 
     def __init__(self) -> None:
         self._recorders: list[Leaver] = []
-        self._leaving: Leaving | None = None
+        self._exit_hooks: ExitHooks | None = None
         in_child(self._after_fork)
 
     def opened(self, recorder: Leaver) -> None:
@@ -54,18 +54,18 @@ class OpenRecorders:
             self._recorders.remove(recorder)
         if not self._recorders:
             atexit.unregister(self._at_exit)
-            if self._leaving is not None:
-                self._leaving.forget()
+            if self._exit_hooks is not None:
+                self._exit_hooks.uninstall()
         return bool(self._recorders)
 
     def watch(self) -> None:
         """Watch the ways to leave the process that run no exit handler."""
         # Only when something is recorded: ``import turnspan`` is to load little.
-        from turnspan.pipeline.exit_hooks import Leaving
+        from turnspan.pipeline.exit_hooks import ExitHooks
 
-        if self._leaving is None:
-            self._leaving = Leaving(self._write_out)
-        self._leaving.watch()
+        if self._exit_hooks is None:
+            self._exit_hooks = ExitHooks(self._write_out)
+        self._exit_hooks.install()
 
     def _at_exit(self) -> None:
         for recorder in self._recorders:  # the spool is local and fast
@@ -81,5 +81,5 @@ class OpenRecorders:
     def _after_fork(self) -> None:
         for recorder in self._recorders:
             recorder.after_fork()
-        if self._leaving is not None and any(each.records for each in self._recorders):
-            self._leaving.forked()
+        if self._exit_hooks is not None and any(each.records for each in self._recorders):
+            self._exit_hooks.forked()

@@ -22,6 +22,7 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, Spa
 
 from turnspan.config import logger
 from turnspan.pipeline.redacting_exporter import RedactingExporter
+from turnspan.runtime import otel_private
 from turnspan.runtime.guard import guard
 
 FAILING_SECONDS: Final = 0.8
@@ -63,7 +64,7 @@ class QuietExporter(RedactingExporter):
     def __init__(self, exporter: SpanExporter) -> None:
         super().__init__(exporter)
         self._wrapped = exporter
-        self._name = str(getattr(exporter, "_endpoint", "") or type(exporter).__name__)
+        self._name = otel_private.endpoint_of(exporter) or type(exporter).__name__
         self._reason = ""
         self._lost = 0
         self._said = False
@@ -139,8 +140,12 @@ class BoundedProcessor(BatchSpanProcessor):
         """Export what is queued, within the bound."""
         seconds = self.leaving()
         begun = time.monotonic()
-        batch: Any = self._batch_processor
-        batch.shutdown(timeout_millis=seconds * 1000)
+        batch = otel_private.batch_of(self)
+        if batch is None:
+            untyped: Any = super()
+            untyped.shutdown()
+        else:
+            batch.shutdown(timeout_millis=seconds * 1000)
         if time.monotonic() - begun >= seconds:
             self.quiet.say()
 
@@ -170,25 +175,18 @@ def bound_the_rest(meters: Any, logs: Any) -> None:
     for name in [*logging.root.manager.loggerDict]:
         if name.startswith(_LOGGERS[0]):
             logging.getLogger(name).addFilter(_Seldom())
-    _signals = 1 + hasattr(meters, "shutdown") + bool(_batches(logs))
+    _signals = 1 + hasattr(meters, "shutdown") + bool(otel_private.batches_of_logs(logs))
     atexit.register(_end, meters, logs)  # before the providers' own handlers, which do no more then
 
 
 def _end(meters: Any, logs: Any) -> None:
     milliseconds = int(1000 * _seconds())
     with guard("exit.logs"):
-        for batch in _batches(logs):
+        for batch in otel_private.batches_of_logs(logs):
             batch.shutdown(timeout_millis=milliseconds)
     with guard("exit.metrics"):
         if hasattr(meters, "shutdown"):  # the API's own has none
             meters.shutdown(timeout_millis=milliseconds)
-
-
-def _batches(logs: Any) -> list[Any]:
-    several = getattr(logs, "_multi_log_record_processor", None)
-    processors = getattr(several, "_log_record_processors", ())
-    found = [getattr(processor, "_batch_processor", None) for processor in processors]
-    return [batch for batch in found if batch is not None]
 
 
 class _Seldom(logging.Filter):

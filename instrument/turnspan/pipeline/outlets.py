@@ -91,12 +91,12 @@ class Outlets:
             ok = False
         return ok, remaining
 
-    def write_down(self, timeout: float) -> tuple[bool, int]:
+    def flush_to_disk(self, timeout: float) -> tuple[bool, int]:
         """Bring all records to the local disk, synced: whether that worked, and what is queued."""
         ok, queued = True, 0
         try:
             if self.processor is not None:
-                ok = self.processor.write_down(timeout)
+                ok = self.processor.flush_to_disk(timeout)
                 queued = self.processor.queued()
         except Exception as error:  # noqa: BLE001  never raises into the application
             errors.record("flush", error)
@@ -138,9 +138,9 @@ class Outlets:
         if processor is None:
             return
         try:
-            landed = processor.leave()
+            landed = processor.drain_at_exit()
             if not landed or processor.dropped():
-                logger.warning("Turnspan has not landed everything: %s.", self._stats.accounts())
+                logger.warning("Turnspan has not landed everything: %s.", self._stats.snapshot())
             exporter = processor.exporter
             farewell = exporter.farewell() if isinstance(exporter, RecordExporter) else ""
             if farewell:
@@ -152,7 +152,7 @@ class Outlets:
         """Before the process is gone without an exit: to the spool, and out to other backends."""
         try:
             if self.processor is not None:
-                self.processor.write_out(patience)
+                self.processor.flush_to_spool(patience)
             for other in self.others:
                 other.force_flush(int(min(other.leaving(), patience) * 1000))
         except Exception as error:  # noqa: BLE001  the process is leaving

@@ -29,7 +29,7 @@ from turnspan import semconv
 from turnspan.pipeline.record_exporter import RecordExporter
 from turnspan.runtime.forks import in_child
 from turnspan.runtime.guard import errors, guard
-from turnspan.runtime.stats import Accounts, Untold
+from turnspan.runtime.stats import PipelineStats, Untold
 from turnspan.runtime.throttle import giving_way
 from turnspan.tracing.context import active_session, active_turn, scope_attributes
 from turnspan.tracing.framework_sessions import session_on_span
@@ -237,12 +237,12 @@ class RecordProcessor(SpanProcessor):
         lost since the last flush, of either kind, that answered."""
         told, deadline = self._untold.told(), time.monotonic() + timeout_millis / 1000
         self._begin()
-        fine = self.write_out(timeout_millis / 1000)
+        fine = self.flush_to_spool(timeout_millis / 1000)
         left = max(0, int((deadline - time.monotonic()) * 1000))
         fine = self.exporter.force_flush(left) and fine
         return self._untold.nothing_since(told) and fine
 
-    def write_out(self, timeout: float) -> bool:
+    def flush_to_spool(self, timeout: float) -> bool:
         """Export everything queued now, within the seconds, without what the exporter does over a
         network; True when all of that was accepted."""
         self._notice_fork()
@@ -254,11 +254,11 @@ class RecordProcessor(SpanProcessor):
             return False
         return self._ask(timeout)
 
-    def write_down(self, timeout: float) -> bool:
+    def flush_to_disk(self, timeout: float) -> bool:
         """As ``force_flush`` for seconds, but to the disk only, and synced; False also where the
         exporter knows no disk."""
         told = self._untold.told()
-        fine = self.write_out(timeout)
+        fine = self.flush_to_spool(timeout)
         fine = isinstance(self.exporter, RecordExporter) and self.exporter.sync() and fine
         return self._untold.nothing_since(told) and fine
 
@@ -270,7 +270,7 @@ class RecordProcessor(SpanProcessor):
         except Empty:
             return False
 
-    def leave(self, timeout: float = 5.0) -> bool:
+    def drain_at_exit(self, timeout: float = 5.0) -> bool:
         """At the interpreter's end: export what is queued, and from now on each span as it ends.
         Whether all had landed in time, in seconds."""
         self._notice_fork()
@@ -297,18 +297,18 @@ class RecordProcessor(SpanProcessor):
         self._drain()
         self.exporter.shutdown()
 
-    # -- accounts ------------------
+    # -- statistics ------------------
 
     def remaining(self) -> int:
         """Spans queued plus what the exporter still holds."""
-        return self.queued() + self.held()
+        return self.queued() + self.pending()
 
     def queued(self) -> int:
         """Spans waiting for their export, and rows of theirs that the exporter could not write."""
         kept = self.exporter.unwritten() if isinstance(self.exporter, RecordExporter) else 0
         return len(self._queue) + kept
 
-    def held(self) -> int:
+    def pending(self) -> int:
         """What the exporter has accepted and not yet landed (see ``RecordExporter.remaining``)."""
         return self.exporter.remaining() if isinstance(self.exporter, RecordExporter) else 0
 
@@ -319,9 +319,13 @@ class RecordProcessor(SpanProcessor):
             counts.update(self.exporter.dropped())
         return dict(counts)
 
-    def accounts(self) -> Accounts:
-        """What its exporter knows of the records (see ``RecordExporter.accounts``)."""
-        return self.exporter.accounts() if isinstance(self.exporter, RecordExporter) else Accounts()
+    def snapshot(self) -> PipelineStats:
+        """What its exporter knows of the records (see ``RecordExporter.snapshot``)."""
+        return (
+            self.exporter.snapshot()
+            if isinstance(self.exporter, RecordExporter)
+            else PipelineStats()
+        )
 
     def _woken(self) -> None:
         with guard("pipeline.begin"):

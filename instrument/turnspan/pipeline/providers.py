@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from turnspan.runtime.guard import guard
-from turnspan.tracing.otel_fast import remove_processor
+from turnspan.runtime.otel_private import remove_processor
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import SpanProcessor, TracerProvider

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from opentelemetry.sdk.trace.export import SpanExporter
 
-from turnspan.runtime.stats import Accounts
+from turnspan.runtime.stats import PipelineStats
 
 
 class RecordExporter(SpanExporter):
@@ -25,10 +25,10 @@ class RecordExporter(SpanExporter):
         """Records lost, by reason; those of an export that failed among them."""
         return {}
 
-    def accounts(self) -> Accounts:
+    def snapshot(self) -> PipelineStats:
         """What is spooled, shipped and rejected: nothing is queued in it, ``dropped`` is left
         out."""
-        return Accounts()
+        return PipelineStats()
 
     def sync(self) -> bool:
         """Make sure that what was exported so far survives a power cut; whether that worked."""

@@ -24,7 +24,7 @@ def in_child(call: Callable[[], object]) -> None:
         os.register_at_fork(after_in_child=call)
 
 
-class Gate:
+class ForkSafeLock:
     """A lock that a fork waits for: no child begins with what its holder had half done.
 
     For our own background threads, and held briefly. In the child it is free.
@@ -33,12 +33,12 @@ class Gate:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._forking = 0
-        me: weakref.ref[Gate] = weakref.ref(self)
+        me: weakref.ref[ForkSafeLock] = weakref.ref(self)
         if sys.platform != "win32":
             os.register_at_fork(
-                before=lambda: _tell(me, Gate._before),
-                after_in_parent=lambda: _tell(me, Gate._after_in_parent),
-                after_in_child=lambda: _tell(me, Gate._after_in_child),
+                before=lambda: _tell(me, ForkSafeLock._before),
+                after_in_parent=lambda: _tell(me, ForkSafeLock._after_in_parent),
+                after_in_child=lambda: _tell(me, ForkSafeLock._after_in_child),
             )
 
     def __enter__(self) -> None:
@@ -66,7 +66,7 @@ class Gate:
         self._lock = threading.Lock()
 
 
-def _tell(gate: weakref.ref[Gate], call: Callable[[Gate], None]) -> None:
+def _tell(gate: weakref.ref[ForkSafeLock], call: Callable[[ForkSafeLock], None]) -> None:
     found = gate()
     if found is not None:
         call(found)

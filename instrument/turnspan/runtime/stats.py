@@ -32,7 +32,7 @@ REASONS: Final[Mapping[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Accounts:
+class PipelineStats:
     """Spans in the process, rows after it. The spool and what left it is shared by all processes
     that write it; queued and dropped are one process's, or all processes' where the whole spool is
     told of."""
@@ -70,7 +70,7 @@ class FlushResult:
     in the spool counts)."""
     dropped: Mapping[str, int] = field(default_factory=dict[str, int])
     """Spans and records lost so far in this process, by reason."""
-    accounts: Accounts = field(default_factory=Accounts)
+    accounts: PipelineStats = field(default_factory=PipelineStats)
     """What became of everything: the same figures as the metrics and ``turnspan status``."""
 
     def __bool__(self) -> bool:
@@ -117,7 +117,7 @@ class Pipeline(Protocol):
         """Spans waiting for their export."""
         ...
 
-    def held(self) -> int:
+    def pending(self) -> int:
         """What the exporter has accepted and not yet landed."""
         ...
 
@@ -125,7 +125,7 @@ class Pipeline(Protocol):
         """Spans and records lost, by reason."""
         ...
 
-    def accounts(self) -> Accounts:
+    def snapshot(self) -> PipelineStats:
         """What is spooled, shipped and rejected."""
         ...
 
@@ -157,9 +157,9 @@ class Stats:
             counts.update(running.dropped())
         return dict(+counts)
 
-    def accounts(self) -> Accounts:
+    def snapshot(self) -> PipelineStats:
         """What became of everything by now, as this process sees it."""
         running = self.pipeline
         if running is None:
-            return Accounts(dropped=self.dropped())
-        return replace(running.accounts(), queued=running.queued(), dropped=self.dropped())
+            return PipelineStats(dropped=self.dropped())
+        return replace(running.snapshot(), queued=running.queued(), dropped=self.dropped())

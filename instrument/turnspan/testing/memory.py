@@ -17,8 +17,8 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_ON
 
 from turnspan import config, instrumentation, semconv
 from turnspan.pipeline.program import with_service
+from turnspan.runtime import otel_private
 from turnspan.runtime.ids import SecureIdGenerator
-from turnspan.tracing import otel_fast
 from turnspan.tracing.state import State, default, in_force, stand_in, step_back
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def begin(
         id_generator=SecureIdGenerator(),
         shutdown_on_exit=False,
     )
-    vars(made)["_disabled"] = False  # OTEL_SDK_DISABLED is there to keep tests off the network
+    otel_private.record_though_disabled(made)  # it is there to keep tests off the network
     made.add_span_processor(Memory(ended))
     standing = State()
     standing.provider = made
@@ -150,10 +150,10 @@ def _provider_of(state: State) -> TracerProvider | None:
 
 def _divert(provider: TracerProvider, ended: Ended, undo: ExitStack) -> None:
     diversion = Diversion(ended)
-    former = otel_fast.put_processor(provider, diversion)
+    former = otel_private.put_processor(provider, diversion)
     if former is not None:
         diversion.former = former
-        undo.callback(otel_fast.put_back, provider, diversion, former)
+        undo.callback(otel_private.put_back, provider, diversion, former)
 
 
 def held_settings(given: Mapping[str, Any]) -> dict[str, Any]:

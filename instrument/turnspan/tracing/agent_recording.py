@@ -22,7 +22,7 @@ from turnspan.tracing.context import (
     inside_span,
     scope_attributes,
 )
-from turnspan.tracing.recording import INTERNAL, SpanRecording, context_of, frozen
+from turnspan.tracing.recording import INTERNAL, SpanRecording, context_of, safe_freeze
 from turnspan.tracing.state import State
 from turnspan.tracing.state import current as current_state
 from turnspan.turn.stop_reasons import Ending
@@ -82,7 +82,7 @@ class TurnRecording(SpanRecording):
         turn = self.turn
         span = self._span.get_span_context()
         seconds = self._seconds()
-        self._state.metrics.put(
+        self._state.metrics.record(
             AgentEnded(turn.agent_name, error_type, seconds, turn.llm_calls, turn.tool_calls, span)
         )
 
@@ -126,7 +126,7 @@ def begin_turn(
         max_rounds=max_rounds,
         silent_rounds_limit=settings.silent_rounds,
     )
-    turn.user_message = frozen(user_message)
+    turn.user_message = safe_freeze(user_message)
     if turn.id == _NO_ID:  # no SDK configured: its own children still need to tell it by something
         turn.id = os.urandom(8).hex()
     elif state.content.active and span.is_recording():

@@ -11,15 +11,15 @@ from opentelemetry.trace import SpanKind, Tracer
 
 from turnspan import semconv
 from turnspan.runtime.guard import errors
+from turnspan.runtime.otel_private import SUPPRESSION_KEY
 from turnspan.tracing import otel_fast
 from turnspan.tracing.context import SESSION_KEY, TURN_KEY, scope_attributes
 from turnspan.tracing.endpoint import Endpoint
 from turnspan.tracing.framework_sessions import session_of
 from turnspan.tracing.model_call import ACTIVE_CALL, Call
+from turnspan.tracing.state import State, default
 from turnspan.tracing.state import current as current_state
-from turnspan.tracing.state import default
 
-_SUPPRESSED: Final = str(getattr(otel_context, "_SUPPRESS_INSTRUMENTATION_KEY", ""))
 _SUPPRESSED_PLAIN: Final = "suppress_instrumentation"
 _CLIENT: Final = SpanKind.CLIENT  # looking a member up calls a function, until Python 3.12
 
@@ -57,10 +57,7 @@ def begin(
     call = Call(endpoint, outer, concerned, stream, state)
     attributes = dict(target)
     endpoint.describe(body, attributes)
-    if turn is not None or session is not None:
-        attributes.update(scope_attributes(turn, session))
-    elif outer and semconv.CONVERSATION_ID not in attributes:
-        _name_session(outer, attributes)
+    _say_whose(attributes, outer, turn, session)
     if turn is not None:
         attributes[semconv.ROUND] = turn.begin_call() if rounds else turn.rounds
     model = attributes.get(semconv.REQUEST_MODEL, "")
@@ -70,18 +67,31 @@ def begin(
     if state is not default:
         tracer = state.like(tracer)
     call.begun(otel_fast.start(tracer, name, outer, _CLIENT, attributes))
-    if settings.capture_content:
-        wanted = (call.recording and (state.content.active or settings.content_on_spans)) or (
-            settings.emit_events and settings.content_on_events
-        )
-    else:  # in memory only: whose undecorated call it is, its messages alone can tell
-        wanted = turn is None and call.recording and state.content.active
-    if wanted:
+    if _wants_request(call, state, turn is None):
         try:
             _freeze_request(call, body)
         except BaseException as error:  # noqa: BLE001  costs the content only
             errors.record("call.freeze_request", error)
     return call
+
+
+def _say_whose(attributes: dict[str, Any], outer: Context, turn: Any, session: Any) -> None:
+    """The attributes of the turn and the session around the call."""
+    if turn is not None or session is not None:
+        attributes.update(scope_attributes(turn, session))
+    elif outer and semconv.CONVERSATION_ID not in attributes:
+        _name_session(outer, attributes)
+
+
+def _wants_request(call: Call, state: State, undecorated: bool) -> bool:
+    """Whether anybody is to see what was asked."""
+    settings = state.settings
+    if settings.capture_content:
+        return (call.recording and (state.content.active or settings.content_on_spans)) or (
+            settings.emit_events and settings.content_on_events
+        )
+    # In memory only: whose undecorated call it is, its messages alone can tell.
+    return undecorated and call.recording and state.content.active
 
 
 def _name_session(outer: Context, attributes: dict[str, Any]) -> None:
@@ -107,7 +117,7 @@ def _freeze_request(call: Call, body: Mapping[str, Any]) -> None:
 
 def is_suppressed(context: Context) -> bool:
     """Whether somebody wants nothing recorded here."""
-    return bool(context.get(_SUPPRESSED) or context.get(_SUPPRESSED_PLAIN))
+    return bool(context.get(SUPPRESSION_KEY) or context.get(_SUPPRESSED_PLAIN))
 
 
 def current_call() -> Call | None:

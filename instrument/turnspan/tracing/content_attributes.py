@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from turnspan import config, semconv
-from turnspan.content.media import reduce_bytes
+from turnspan.content.media import digest_media
 from turnspan.content.model import Conversation, dumps_text
 from turnspan.dialects import openai_embeddings
 from turnspan.dialects.convert import convert
@@ -55,7 +55,7 @@ def tool_attributes(content: ToolContent) -> dict[str, str]:
     found: dict[str, str] = {}
     for key, where, value in named:
         if value is not None:
-            kept = redactor.value(reduce_bytes(value), where)
+            kept = redactor.value(digest_media(value), where)
             kept, _ = limit_value(kept, settings.content_limit_bytes)
             found[key] = kept if isinstance(kept, str) else dumps_text(kept)
     return found

@@ -203,7 +203,7 @@ class ContentStore:
             facts.append(fact)
 
     @property
-    def told(self) -> bool:
+    def has_facts(self) -> bool:
         """Whether a fact waits to be taken."""
         return any(self._facts.values())
 

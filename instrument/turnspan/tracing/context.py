@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from opentelemetry import context as otel_context
 from opentelemetry.context import Context
-from opentelemetry.trace import Span, propagation, set_span_in_context
+from opentelemetry.trace import Span, set_span_in_context
 
 from turnspan import semconv
 from turnspan.runtime.forks import in_child
+from turnspan.runtime.otel_private import SPAN_KEY
 from turnspan.turn.turn import Session, Turn
 
 TURN_KEY = otel_context.create_key("turnspan-turn")
 SESSION_KEY = otel_context.create_key("turnspan-session")
 TOOL_KEY = otel_context.create_key("turnspan-tool")
-_SPAN_KEY: Final[str | None] = getattr(propagation, "_SPAN_KEY", None)
 
 
 def active_turn(context: Context | None = None) -> Turn | None:
@@ -41,8 +41,8 @@ def active_session(context: Context | None = None) -> Session | None:
 
 def inside_span(span: Span, context: Context, key: str, value: object) -> Context:
     """The context within a span: it is current, and the value can be found by its key."""
-    if _SPAN_KEY is not None:  # both in one copy of the context
-        return Context({**context, key: value, _SPAN_KEY: span})
+    if SPAN_KEY is not None:  # both in one copy of the context
+        return Context({**context, key: value, SPAN_KEY: span})
     return set_span_in_context(span, otel_context.set_value(key, value, context))
 
 

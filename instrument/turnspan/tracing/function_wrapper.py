@@ -17,12 +17,12 @@ from typing import Any, Final, TypeVar, cast
 
 from turnspan.runtime.cancellation import is_cancelled
 from turnspan.runtime.guard import guard
-from turnspan.tracing.recording_protocol import NO_RECORDING, Begin, Recording, WrapperOf
+from turnspan.tracing.recording_protocol import NO_RECORDING, Recording, StartRecording, WrapperOf
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def wrap(func: F, begin_for: Callable[[Callable[..., Any]], Begin]) -> F:
+def wrap(func: F, begin_for: Callable[[Callable[..., Any]], StartRecording]) -> F:
     """Return ``func`` wrapped; ``begin_for(inner)`` gives what starts a recording of one call.
 
     Raises:
@@ -66,7 +66,7 @@ def _wrapper_of(func: Any) -> WrapperOf:
     return _wrap_plain
 
 
-def _wrap_plain(func: Callable[..., Any], begin: Begin) -> Callable[..., Any]:
+def _wrap_plain(func: Callable[..., Any], begin: StartRecording) -> Callable[..., Any]:
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         recording = begin(args, kwargs)
         token = recording.enter()
@@ -83,13 +83,13 @@ def _wrap_plain(func: Callable[..., Any], begin: Begin) -> Callable[..., Any]:
             and sys.getrefcount(result) <= 2  # nobody but this frame holds it
         ):
             return _follow(result, recording)
-        recording.done(result)
+        recording.succeeded(result)
         return result
 
     return wrapper
 
 
-def _wrap_coroutine(func: Callable[..., Any], begin: Begin) -> Callable[..., Any]:
+def _wrap_coroutine(func: Callable[..., Any], begin: StartRecording) -> Callable[..., Any]:
     async def wrapper(*args: Any, **kwargs: Any) -> Any:
         recording = begin(args, kwargs)
         token = recording.enter()
@@ -100,13 +100,13 @@ def _wrap_coroutine(func: Callable[..., Any], begin: Begin) -> Callable[..., Any
             recording.failed(error)
             raise
         recording.leave(token)
-        recording.done(result)
+        recording.succeeded(result)
         return result
 
     return wrapper
 
 
-def _wrap_generator(func: Callable[..., Any], begin: Begin) -> Callable[..., Any]:
+def _wrap_generator(func: Callable[..., Any], begin: StartRecording) -> Callable[..., Any]:
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         recording = begin(args, kwargs)
         generator: Any = None
@@ -142,7 +142,7 @@ def _wrap_generator(func: Callable[..., Any], begin: Begin) -> Callable[..., Any
     return wrapper
 
 
-def _wrap_async_generator(func: Callable[..., Any], begin: Begin) -> Callable[..., Any]:
+def _wrap_async_generator(func: Callable[..., Any], begin: StartRecording) -> Callable[..., Any]:
     async def wrapper(*args: Any, **kwargs: Any) -> Any:
         recording = begin(args, kwargs)
         generator: Any = None

@@ -64,7 +64,7 @@ class Call:
     """Whether other SDKs are what makes the call, maybe by an operation of another name."""
     followed = False
     """Whether a stream's or raw response's record ends it; collected with it in any order."""
-    hide_usage = False
+    hide_usage_chunk = False
     """Whether we asked for the stream's usage: the caller must not see the extra chunk."""
     model = ""
     ended_with: Mapping[str, Any] | None = None
@@ -123,13 +123,13 @@ class Call:
         return self.gateway and semconv.OP_EMBEDDINGS not in (own, operation)
 
     @property
-    def listened_to(self) -> bool:
+    def wants_response(self) -> bool:
         """Whether anybody wants to know what the response says."""
         if self.recording or self.turn is not None:
             return True
-        return self.state.metrics.live() or self.state.settings.emit_events
+        return self.state.metrics.enabled() or self.state.settings.emit_events
 
-    def fail(self, error: BaseException) -> None:
+    def failed(self, error: BaseException) -> None:
         """The user's function raised."""
         response: Any = None
         try:
@@ -139,7 +139,7 @@ class Call:
         finally:
             self.close(response, response, error=error)
 
-    def answered(self, response: Any) -> None:
+    def succeeded(self, response: Any) -> None:
         """The user's function returned this response, whole.
 
         Its content is frozen from the SDK's object, not from the bytes: people append that object
@@ -210,8 +210,8 @@ class Call:
             and (error is not None or outcome != COMPLETE)
         )
         try:
-            measured = self.state.metrics.live()
-            if response is not None and (self.recording or measured or self.listened_to):
+            measured = self.state.metrics.enabled()
+            if response is not None and (self.recording or measured or self.wants_response):
                 self.endpoint.describe_response(response, attributes, cut=cut)
             elif cut:
                 attributes[semconv.RESPONSE_FINISH_REASONS] = (UNFINISHED,)
@@ -255,7 +255,7 @@ class Call:
     ) -> None:
         with _MEASURE:
             span = self.span.get_span_context()
-            self.state.metrics.put(
+            self.state.metrics.record(
                 CallEnded(
                     self.attributes, attributes, usage, self.started, first_chunk, self.chunks, span
                 )

@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from contextvars import ContextVar, Token
+from contextvars import Token
 from typing import Any, Final, cast
 
 from opentelemetry import context as otel_context
 from opentelemetry import trace
 from opentelemetry.context import Context
-from opentelemetry.context.contextvars_context import ContextVarsRuntimeContext
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode
 
 from turnspan import config, semconv
 from turnspan.content.snapshot import freeze
 from turnspan.metrics.measurements import WorkflowEnded
+from turnspan.runtime import otel_private
 from turnspan.runtime.cancellation import is_abort
 from turnspan.runtime.forks import in_child
 from turnspan.runtime.guard import errors, guard
@@ -46,16 +46,7 @@ def _after_fork() -> None:
 in_child(_after_fork)
 
 
-def _current() -> ContextVar[Context] | None:
-    """Where OpenTelemetry keeps the current context; ``None`` where that is another's affair."""
-    runtime: Any = getattr(otel_context, "_RUNTIME_CONTEXT", None)
-    if kind_of(runtime) is not ContextVarsRuntimeContext:
-        return None
-    found: Any = getattr(runtime, "_current_context", None)
-    return found if kind_of(found) is ContextVar else None
-
-
-_variable: Final = _current()
+_variable: Final = otel_private.current_context_variable()
 # Each step of a generator does both: by OpenTelemetry's functions they cost three times as much.
 _attach: Final[Callable[[Context], object]] = (
     otel_context.attach if _variable is None else _variable.set
@@ -140,7 +131,7 @@ class SpanRecording:
         except BaseException as error:  # noqa: BLE001  ours, never the caller's
             errors.record("recording.suspend", error)
 
-    def done(self, result: Any) -> None:
+    def succeeded(self, result: Any) -> None:
         """The code returned this."""
         try:
             self._end(result, None, "")
@@ -166,7 +157,7 @@ class SpanRecording:
             self._end(None, None, "abandoned")
 
     def _frozen(self, result: Any) -> Any:
-        return frozen(result)
+        return safe_freeze(result)
 
     def _output(self, result: Any) -> Any:
         items = self._items
@@ -203,7 +194,7 @@ class SpanRecording:
                 error = None
             if error is not None:
                 mark_error(span, error, self._error_type(error))
-            if self._state.metrics.live():
+            if self._state.metrics.enabled():
                 self._measure("" if error is None else self._error_type(error))
         finally:
             if self._state.closed:
@@ -238,7 +229,7 @@ class WorkflowRecording(SpanRecording):
 
     def _measure(self, error_type: str) -> None:
         span = self._span.get_span_context()
-        self._state.metrics.put(WorkflowEnded(self._name, error_type, self._seconds(), span))
+        self._state.metrics.record(WorkflowEnded(self._name, error_type, self._seconds(), span))
 
 
 def mark_error(span: Span, error: BaseException, error_type: str = "") -> None:
@@ -253,7 +244,7 @@ def mark_error(span: Span, error: BaseException, error_type: str = "") -> None:
     span.set_status(Status(StatusCode.ERROR, text))
 
 
-def told(message: str) -> str:
+def redacted_message(message: str) -> str:
     """What an application said of a failure, as a status may say it: redacted, then cut."""
     settings = config.active()
     if not settings.capture_content:
@@ -264,7 +255,7 @@ def told(message: str) -> str:
     return Redactor(settings).beginning(message, "error", MAX_DESCRIPTION)
 
 
-def frozen(value: Any) -> Any:
+def safe_freeze(value: Any) -> Any:
     """What a value looks like now; a marker for what cannot be read of it."""
     try:
         return freeze(value)

@@ -22,7 +22,7 @@ class Recording(Protocol):
         left it."""
         ...
 
-    def done(self, result: Any) -> None:
+    def succeeded(self, result: Any) -> None:
         """The code returned; ends the span."""
         ...
 
@@ -39,8 +39,8 @@ class Recording(Protocol):
         ...
 
 
-Begin = Callable[[tuple[Any, ...], dict[str, Any]], Recording]
-WrapperOf = Callable[[Callable[..., Any], Begin], Callable[..., Any]]
+StartRecording = Callable[[tuple[Any, ...], dict[str, Any]], Recording]
+WrapperOf = Callable[[Callable[..., Any], StartRecording], Callable[..., Any]]
 """Wraps functions of one kind."""
 
 
@@ -59,7 +59,7 @@ class NoRecording:
     def suspend(self, token: object | None, item: Any) -> None:
         """Nothing."""
 
-    def done(self, result: Any) -> None:
+    def succeeded(self, result: Any) -> None:
         """Nothing."""
 
     def exhausted(self, result: Any) -> None:

@@ -21,6 +21,7 @@ from opentelemetry.trace import Tracer, TracerProvider
 from turnspan import config, semconv
 from turnspan.config import Settings
 from turnspan.metrics.sink import Metrics
+from turnspan.runtime import otel_private
 from turnspan.runtime.guard import errors, guard
 from turnspan.runtime.stats import Stats
 from turnspan.tracing import otel_fast
@@ -65,7 +66,7 @@ class State:
     def like(self, tracer: Any) -> Tracer:
         """This recorder's own tracer of the same scope as another one's."""
         scope = getattr(tracer, "instrumentation_scope", None)
-        name = getattr(scope, "name", "") or getattr(tracer, "_instrumenting_module_name", "")
+        name = getattr(scope, "name", "") or otel_private.scope_of_proxy(tracer)
         return self.tracer(str(name) or semconv.SCOPE_DECORATORS)
 
     @property

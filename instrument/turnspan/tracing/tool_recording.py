@@ -22,10 +22,16 @@ from turnspan.tracing.context import (
     inside_span,
     scope_attributes,
 )
-from turnspan.tracing.recording import INTERNAL, SpanRecording, context_of, frozen, told
+from turnspan.tracing.recording import (
+    INTERNAL,
+    SpanRecording,
+    context_of,
+    redacted_message,
+    safe_freeze,
+)
 from turnspan.tracing.state import State
 from turnspan.tracing.state import current as current_state
-from turnspan.turn.loop_detector import ToolFact
+from turnspan.turn.loop_detector import ToolExecution
 from turnspan.turn.tool_failure import tool_failed
 from turnspan.turn.turn import Turn
 
@@ -53,7 +59,7 @@ class OpenTool:
         self.arguments = arguments
         self.failure = ""
         """How it failed, where it did not raise."""
-        self.fact: ToolFact | None = None
+        self.fact: ToolExecution | None = None
         if turn is not None:
             self.fact = turn.begin_tool(name, arguments, call_id)
 
@@ -90,7 +96,7 @@ class ToolRecording(SpanRecording):
     def _record(self, result: Any, error: BaseException | None, attributes: dict[str, Any]) -> None:
         if result is None:
             result = self.outcome
-        tool, outcome = self.tool, frozen(result)
+        tool, outcome = self.tool, safe_freeze(result)
         failed = error is not None or bool(tool.failure) or tool_failed(outcome)
         if tool.turn is not None and tool.fact is not None:
             tool.turn.end_tool(tool.fact, outcome, failed)
@@ -101,7 +107,7 @@ class ToolRecording(SpanRecording):
             attributes[semconv.TOOL_FAILED] = True
         if tool.failure and error is None:
             attributes[semconv.ERROR_TYPE] = _TOOL_ERROR
-            span.set_status(Status(StatusCode.ERROR, told(tool.failure)))
+            span.set_status(Status(StatusCode.ERROR, redacted_message(tool.failure)))
         settings = self._state.settings
         if settings.capture_content:
             content = ToolContent(tool.arguments, outcome, tool.turn)
@@ -120,7 +126,7 @@ class ToolRecording(SpanRecording):
         agent = "" if tool.turn is None else tool.turn.agent_name
         error_type = error_type or (_TOOL_ERROR if tool.failure else "")
         span = self._span.get_span_context()
-        self._state.metrics.put(
+        self._state.metrics.record(
             ToolEnded(tool.name, tool.kind, agent, error_type, self._seconds(), span)
         )
 
@@ -147,7 +153,7 @@ def begin_tool(
         INTERNAL,
         context,
         name,
-        arguments=frozen(arguments),
+        arguments=safe_freeze(arguments),
         call_id=call_id,
         tool_type=tool_type,
         attributes=given,

@@ -30,7 +30,7 @@ class ToolRun:
         """What the function raised; a runner turns it into a result for the model."""
         self._func = func
 
-    def take(self, func: Any) -> bool:
+    def claim(self, func: Any) -> bool:
         """Whether this run's function is, or wraps, ``func``; true at most once."""
         found = self._func
         for _ in range(_MAX_DEPTH):
@@ -44,7 +44,7 @@ class ToolRun:
         return False
 
 
-class Joined(NoRecording):
+class AttachedRecording(NoRecording):
     """Stands for the recording that a decorator would have begun."""
 
     __slots__ = ("_run",)
@@ -63,11 +63,11 @@ def current_run() -> ToolRun | None:
     return run if isinstance(run, ToolRun) else None
 
 
-def join(func: Any, attributes: Mapping[str, Any]) -> Joined | None:
+def attach_to_run(func: Any, attributes: Mapping[str, Any]) -> AttachedRecording | None:
     """What a decorated function records within a run that is for it; ``None`` outside of one."""
     run = current_run()
-    if run is None or not run.take(func):
+    if run is None or not run.claim(func):
         return None
     if attributes:
         run.recording.span.set_attributes(attributes)
-    return Joined(run)
+    return AttachedRecording(run)

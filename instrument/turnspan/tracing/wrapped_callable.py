@@ -23,7 +23,7 @@ from turnspan.runtime.type_guards import kind_of
 from turnspan.tracing.arguments import name_of
 
 if TYPE_CHECKING:
-    from turnspan.tracing.recording_protocol import Begin, Recording, WrapperOf
+    from turnspan.tracing.recording_protocol import Recording, StartRecording, WrapperOf
 
 _Function: Any = wrapt.FunctionWrapper
 _BoundFunction: Any = wrapt.BoundFunctionWrapper
@@ -112,7 +112,11 @@ _DISPATCHER: Final[Any] = functools.singledispatchmethod
 
 
 def around(
-    func: Any, kind: WrapperOf, begin_for: Callable[[Callable[..., Any]], Begin], *, later: bool
+    func: Any,
+    kind: WrapperOf,
+    begin_for: Callable[[Callable[..., Any]], StartRecording],
+    *,
+    later: bool,
 ) -> Any:
     """``func`` with a recording around each of its calls; ``later``: it makes generators."""
     routine = _is_routine_like(func)
@@ -130,7 +134,7 @@ def _is_routine_like(func: Any) -> bool:
     return hasattr(kind_of(func), "__get__") or inspect.isroutine(func)
 
 
-def _bound(kind: WrapperOf, begin: Begin, at_once: bool) -> Callable[..., Any]:
+def _bound(kind: WrapperOf, begin: StartRecording, at_once: bool) -> Callable[..., Any]:
     """What is called for each call of a wrapped callable; ``at_once``: it has its object already,
     which is none of its arguments."""
 
@@ -150,7 +154,7 @@ def _called(func: Any, _: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
     return func(*args, **kwargs)
 
 
-def _binding_at_once(kind: WrapperOf, begin: Begin, at_once: bool) -> Callable[..., Any]:
+def _binding_at_once(kind: WrapperOf, begin: StartRecording, at_once: bool) -> Callable[..., Any]:
     """As ``_bound``, of a generator function: it binds its arguments when called, as ``func`` does,
     and belongs to the session and the turn that it is called in.
 
@@ -182,7 +186,7 @@ def _made(generator: Any, *_: Any) -> Any:
     return generator
 
 
-def _begun(begin: Begin, args: Any, kwargs: dict[str, Any], called: Context) -> Recording:
+def _begun(begin: StartRecording, args: Any, kwargs: dict[str, Any], called: Context) -> Recording:
     """A generator takes its first step: the recording begins where the generator was made (in
     ``with session(): return stream()`` that is no longer), as far as that says anything."""
     now = otel_context.get_current()

@@ -38,7 +38,7 @@ _VOLATILE_TEXT = re.compile(
 
 
 @dataclass(slots=True)
-class ToolFact:
+class ToolExecution:
     """What the turn remembers of one tool call, in emission order."""
 
     name: str
@@ -72,7 +72,7 @@ class LoopDetector:
             return 0
         return self._barren + 1
 
-    def observe(self, fact: ToolFact) -> None:
+    def observe(self, fact: ToolExecution) -> None:
         """Fold the next call."""
         key = f"{fact.name}\0{canonical(fact.arguments)}\0{canonical(fact.result)}\0{fact.error}"
         if fact.round != self._round:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from turnspan.turn.loop_detector import LoopDetector, ToolFact
+from turnspan.turn.loop_detector import LoopDetector, ToolExecution
 from turnspan.turn.tool_failure import tool_failed
 
 _WAITING = 256
@@ -14,12 +14,12 @@ _KEPT = 64
 """The newest tools, whose arguments and results are kept."""
 
 
-def _place(fact: ToolFact) -> tuple[int, int]:
+def _place(fact: ToolExecution) -> tuple[int, int]:
     """Where a tool stands in the order of emission."""
     return fact.round, fact.place
 
 
-class ExecutedTools:
+class ToolHistory:
     """A turn's tools in the order of emission, folded into the loop detector as they end.
 
     Whoever calls ``fold`` holds the turn's lock; ``begin`` needs none.
@@ -27,8 +27,8 @@ class ExecutedTools:
 
     __slots__ = ("_detector", "_facts", "_folded", "_mixed", "errors")
 
-    def __init__(self, facts: list[ToolFact] | None = None) -> None:
-        self._facts: list[ToolFact] = [] if facts is None else facts
+    def __init__(self, facts: list[ToolExecution] | None = None) -> None:
+        self._facts: list[ToolExecution] = [] if facts is None else facts
         self._folded = 0
         self._mixed = False  # whether some began in another order than the model asked for
         self._detector: LoopDetector | None = None  # of those folded so far; many turns have none
@@ -38,13 +38,13 @@ class ExecutedTools:
     def __len__(self) -> int:
         return len(self._facts)
 
-    def with_others(self, tools: Sequence[ToolFact]) -> ExecutedTools:
+    def with_others(self, tools: Sequence[ToolExecution]) -> ToolHistory:
         """These and others, each in its round, none folded yet."""
-        return ExecutedTools(sorted([*self._facts, *tools], key=_place))
+        return ToolHistory(sorted([*self._facts, *tools], key=_place))
 
-    def begin(self, name: str, arguments: Any, number: int, place: int = 0) -> ToolFact:
+    def begin(self, name: str, arguments: Any, number: int, place: int = 0) -> ToolExecution:
         """A tool begins in the round of this number, asked for at this place of the reply."""
-        fact = ToolFact(name, arguments, number, place=place)
+        fact = ToolExecution(name, arguments, number, place=place)
         if place and self._facts:
             self._mixed = True
         self._facts.append(fact)

@@ -15,7 +15,7 @@ from typing import Any, Final
 from turnspan.content.given_values import label_of, text_of
 from turnspan.runtime.cancellation import is_abort
 from turnspan.runtime.guard import guard
-from turnspan.turn.loop_detector import ToolFact
+from turnspan.turn.loop_detector import ToolExecution
 from turnspan.turn.session import Session as Session
 from turnspan.turn.stop_reasons import (
     COMPLETED,
@@ -34,7 +34,7 @@ from turnspan.turn.stop_reasons import (
     meaning_of,
     same_arguments,
 )
-from turnspan.turn.tool_history import ExecutedTools
+from turnspan.turn.tool_history import ToolHistory
 from turnspan.turn.usage import Usage as Usage
 
 ToolRequest = tuple[str, str, Any]
@@ -125,7 +125,7 @@ class Turn:
         self.target = ""
         self.attributes: dict[str, Any] = {}
         self.ended = False
-        self._executed = ExecutedTools()
+        self._executed = ToolHistory()
         self._finish_reason = ""
         self._refused = False
         self._failed: Ending | None = None
@@ -272,12 +272,12 @@ class Turn:
             self._requests.remove(chosen)
             return chosen[0]
 
-    def begin_tool(self, name: str, arguments: Any, call_id: str = "") -> ToolFact:
+    def begin_tool(self, name: str, arguments: Any, call_id: str = "") -> ToolExecution:
         """A tool begins; the fact keeps its place in the order of emission."""
         place = self._emitted.get(call_id, 0) if call_id else 0
         return self._executed.begin(name, arguments, self.rounds, place)
 
-    def end_tool(self, fact: ToolFact, result: Any, raised: bool) -> None:
+    def end_tool(self, fact: ToolExecution, result: Any, raised: bool) -> None:
         """A tool ended with this (frozen) result."""
         fact.result = result
         fact.error = raised
@@ -290,7 +290,7 @@ class Turn:
         """The turn ends; decide why. Nested turns hand their usage to their parent."""
         with self._lock:
             self._executed.fold()
-            ending = self._judge(error)
+            ending = self._decide_stop(error)
             self.ended = True
         parent = self.parent
         if parent is not None and not parent.ended:
@@ -301,18 +301,18 @@ class Turn:
                         parent.models.append(model)
         return ending
 
-    def judge(self) -> Ending:
+    def decide_stop(self) -> Ending:
         """Why the turn would have stopped if it ended now; it stays open."""
         with self._lock:
             self._executed.fold()
-            return self._judge(None)
+            return self._decide_stop(None)
 
-    def judged_with(self, tools: Sequence[ToolFact]) -> tuple[Turn, Ending]:
+    def judged_with(self, tools: Sequence[ToolExecution]) -> tuple[Turn, Ending]:
         """A copy that had these tools as well, each in its round, and why it would have stopped."""
         with self._lock:
             told = copy(self)
             told._executed = self._executed.with_others(tools)
-        return told, told.judge()
+        return told, told.decide_stop()
 
     @property
     def asked_for_tools(self) -> bool:
@@ -341,7 +341,7 @@ class Turn:
 
     # -- judging ------------------
 
-    def _judge(self, error: BaseException | None) -> Ending:
+    def _decide_stop(self, error: BaseException | None) -> Ending:
         if error is not None and is_abort(error):
             return Ending(USER_ABORTED, type(error).__name__)
         if self._aborted is not None:

@@ -74,7 +74,7 @@ class RunnerSpan(NonRecordingSpan):
         if turn is None:
             return
         if error is None:
-            turn.done(None)
+            turn.succeeded(None)
         elif isinstance(error, GeneratorExit):
             turn.abandoned()
         else:
@@ -179,7 +179,7 @@ class ToolSpan:
                 run.recording.failed(cast("BaseException", raised))
             else:
                 run.recording.failure = (_text(result) or "failed") if failed else ""
-                run.recording.done(result)
+                run.recording.succeeded(result)
 
 
 class ToolRunners:
@@ -326,7 +326,7 @@ def _returned(run: ToolRun, token: object | None, own: bool, result: Any) -> Non
     with _TOOL_END:
         if own:
             recording.detach(token)
-            run.recording.done(result)
+            run.recording.succeeded(result)
 
 
 def _description(tool: Any) -> str:

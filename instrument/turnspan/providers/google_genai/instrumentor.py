@@ -80,7 +80,7 @@ class GoogleSdk(Sdk):
         try:
             call.leave()
         finally:
-            body = body_of(result) if call.listened_to else None
+            body = body_of(result) if call.wants_response else None
             call.close(body, body)
 
     # -- streams: one that is made at its first step, and one that is awaited

@@ -48,10 +48,10 @@ class Running:
         recording.detach(self._token)
         self._run.recording.failed(self._run.error or error.__context__ or error)
 
-    def done(self, result: Any) -> None:
+    def succeeded(self, result: Any) -> None:
         """It returned."""
         recording.detach(self._token)
-        self._run.recording.done(result)
+        self._run.recording.succeeded(result)
 
 
 class AutomaticFunctions:
@@ -122,7 +122,7 @@ class AutomaticFunctions:
                 run.failed(error)
             raise
         with _END:
-            run.done(result)
+            run.succeeded(result)
         return result
 
     def ainvoke(
@@ -146,7 +146,7 @@ class AutomaticFunctions:
                 run.failed(error)
             raise
         with _END:
-            run.done(result)
+            run.succeeded(result)
         return result
 
     def _begin(self, args: _Arguments, kwargs: _Keywords) -> Running | None:

@@ -178,7 +178,7 @@ class LiteLLMSdk:
         if retries is not None and isinstance(error, Exception):
             retries.hold(call, begun.served, error)
         else:
-            call.fail(error)
+            call.failed(error)
 
     def _answered(self, begun: Begun, result: Any) -> None:
         call = begun.call
@@ -192,7 +192,7 @@ class LiteLLMSdk:
             if call.stream and hasattr(result, "completion_stream"):
                 _follow(call, result)
             else:
-                call.answered(result)
+                call.succeeded(result)
 
     # -- streams
 

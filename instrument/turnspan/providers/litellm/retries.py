@@ -49,7 +49,7 @@ class Retries:
     def _end(self, call: Call) -> None:
         error, self.error = self.error, None
         if error is not None:
-            call.fail(error)
+            call.failed(error)
 
 
 def current_retries() -> Retries | None:

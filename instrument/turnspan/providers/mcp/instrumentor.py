@@ -88,7 +88,7 @@ class McpCall:
         """The server answered, maybe with an error of the tool's."""
         self.tool.failure = failure_of(result)
         if self.recording is not None:
-            self.recording.done(result)
+            self.recording.succeeded(result)
 
     def failed(self, error: BaseException) -> None:
         """The call raised."""

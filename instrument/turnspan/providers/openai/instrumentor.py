@@ -123,13 +123,13 @@ class OpenAISdk(Sdk):
             return  # its reader takes the bytes as they come: nothing can be hidden from it
         changed: dict[str, Any] = dict(options.json_data)
         changed["stream_options"] = {**asked, "include_usage": True}
-        call.hide_usage = True
+        call.hide_usage_chunk = True
         options.json_data = changed
 
     def refused(self, call: Call, client: Any, error: BaseException) -> None:
         """A server that refuses ``stream_options`` is not sent it again."""
         status = getattr(error, "status_code", None)
-        if call.hide_usage and status in (400, 422) and "stream_options" in str(error):
+        if call.hide_usage_chunk and status in (400, 422) and "stream_options" in str(error):
             self._refusing.add(str(client.base_url.host))
 
 
