@@ -103,20 +103,25 @@ def last_shipped(content: bytes) -> tuple[str, float]:
 def holder(path: Path) -> Holder | None:
     """The process that holds a lock file; ``None`` where nobody does or the file cannot be read.
 
-    That a holder is gone, or has no name, is said only of a lock that stays so: one that ended
-    while we looked has just given it up, a child between fork and exec has its parent's for a
-    moment, and one that has just taken it has not yet written its name.
+    That a holder is gone, or has no name, is said only of a lock that stays so with this holder:
+    one that ended while we looked has just given it up, perhaps to another one, a child between
+    fork and exec has its parent's for a moment, and one that has just taken it has not yet written
+    its name.
     """
     try:
         fd = os.open(path, held_files.OPENED_TO_LOOK)
     except OSError:
         return None
     try:
-        patience = time.monotonic() + _TRANSIENT_SECONDS
+        first: Holder | None = None
+        patience = 0.0
         while held_files.is_held(fd):
             found = _described(fd, path)
-            named = found.state in (ALIVE, STOPPED) or (found.state == ELSEWHERE and found.host)
-            if named or time.monotonic() > patience:
+            if found.state in (ALIVE, STOPPED) or (found.state == ELSEWHERE and found.host):
+                return found
+            if first is None or (found.pid, found.since) != (first.pid, first.since):
+                first, patience = found, time.monotonic() + _TRANSIENT_SECONDS
+            elif time.monotonic() > patience:
                 return found
             time.sleep(_TRANSIENT_SECONDS / 25)
     except OSError:

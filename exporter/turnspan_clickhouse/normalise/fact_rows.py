@@ -13,7 +13,7 @@ from turnspan.redaction.redactor import Redactor
 from turnspan.tracing.content_store import Fact, Judgment, StartedTurn
 from turnspan_clickhouse.normalise import other_rows
 from turnspan_clickhouse.normalise.attributes import Cleaner
-from turnspan_clickhouse.normalise.message_store import Lander
+from turnspan_clickhouse.normalise.message_store import MessageStore
 from turnspan_clickhouse.normalise.span_facts import Origin, Origins
 from turnspan_clickhouse.rows.batch import Batch
 
@@ -21,12 +21,12 @@ from turnspan_clickhouse.rows.batch import Batch
 class FactRows:
     """Adds the rows of facts to batches."""
 
-    __slots__ = ("cleaner", "lander", "origins", "redactor")
+    __slots__ = ("cleaner", "message_store", "origins", "redactor")
 
-    def __init__(self, origins: Origins, cleaner: Cleaner, lander: Lander) -> None:
+    def __init__(self, origins: Origins, cleaner: Cleaner, message_store: MessageStore) -> None:
         self.origins = origins
         self.cleaner = cleaner
-        self.lander = lander
+        self.message_store = message_store
         """For texts that are stored once by their hash."""
         self.redactor: Redactor = cleaner.redactor
 

@@ -302,4 +302,4 @@ class Normaliser:
         self._cleaner = Cleaner(self._redactor)
         self._origins = Origins(self._project or settings.project, self._redactor)
         self._reader = Reader(self._origins, self._cleaner)
-        self._facts = FactRows(self._origins, self._cleaner, self._lander)
+        self._facts = FactRows(self._origins, self._cleaner, self._message_store)
