@@ -155,15 +155,18 @@ Heads = tuple[tuple[str, int, tuple[Rule, ...]], ...]
 
 def _shortest() -> dict[str, tuple[Rule, ...]]:
     """The rules by their heads, of which none begins with another."""
-    heads = sorted({head for rule in RULES for head in rule.heads}, key=len)
-    shortest: list[str] = []
-    for head in heads:
-        if not head.startswith(tuple(shortest)):
-            shortest.append(head)
-    return {
-        head: tuple(rule for rule in RULES if any(h.startswith(head) for h in rule.heads))
-        for head in shortest
-    }
+    found: dict[str, list[Rule]] = {}
+    lengths: list[int] = []
+    for head in sorted({head for rule in RULES for head in rule.heads}, key=len):
+        if not any(head[:length] in found for length in lengths):
+            found[head] = []
+            lengths = sorted({*lengths, len(head)})
+    for rule in RULES:
+        for head in rule.heads:
+            of_head = next(found[head[:n]] for n in lengths if head[:n] in found)
+            if not of_head or of_head[-1] is not rule:
+                of_head.append(rule)
+    return {head: tuple(rules) for head, rules in found.items()}
 
 
 def _by_sign() -> tuple[dict[str, Heads], dict[str, tuple[Rule, ...]]]:
