@@ -10,7 +10,6 @@ Prices that the application itself has updated (``genai_prices.UpdatePrices``) a
 from __future__ import annotations
 
 import builtins
-import importlib.metadata
 import importlib.util
 import re
 import sys
@@ -22,6 +21,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import CodeType
 from typing import Any, ClassVar, Final, cast
 
+from turnspan.runtime import installed
 from turnspan.runtime.type_guards import is_dict, is_list
 
 _PACKAGE: Final = "genai_prices"
@@ -317,10 +317,10 @@ class Source:
     """Where the data lies, found on the thread that makes this; ``read`` may be called on any."""
 
     def __init__(self) -> None:
-        self.version = importlib.metadata.version("genai-prices")
+        self.version = installed.version("genai-prices")
         package = importlib.util.find_spec(_PACKAGE)  # finds it, does not load it
         where = None if package is None else package.submodule_search_locations
-        if where is None:
+        if where is None or not self.version:
             raise ImportError("genai-prices is not installed as a package")
         self._data = _part("data", where)
         self._units = _part("data_units", where)
