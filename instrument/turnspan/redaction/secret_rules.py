@@ -14,6 +14,7 @@ from functools import cache
 from typing import Final
 
 from turnspan.redaction.encoded import encoded
+from turnspan.redaction.later import later
 from turnspan.redaction.secret_shapes import SHAPES
 
 
@@ -186,7 +187,7 @@ def _by_sign() -> tuple[dict[str, Heads], dict[str, tuple[Rule, ...]]]:
 
 
 def _letters(heads: dict[str, tuple[Rule, ...]]) -> re.Pattern[str]:
-    return re.compile("|".join(sorted(map(re.escape, heads), key=len, reverse=True)))
+    return later("|".join(sorted(map(re.escape, heads), key=len, reverse=True)))
 
 
 def _signs(tails: Iterable[str]) -> re.Pattern[str]:
@@ -198,7 +199,7 @@ def _signs(tails: Iterable[str]) -> re.Pattern[str]:
         f"(?<={'|'.join(f'{first}(?:{_any(rest)})' for first, rest in by_first.items())})"
         for _, by_first in sorted(lengths.items())
     )
-    return re.compile(f"[-_.~](?:{behind})")
+    return later(f"[-_.~](?:{behind})")
 
 
 def _any(tails: list[str]) -> str:
