@@ -22,11 +22,12 @@ from types import CodeType
 from typing import Any, ClassVar, Final, cast
 
 from turnspan.runtime import installed
+from turnspan.runtime.later import later
 from turnspan.runtime.type_guards import is_dict, is_list
 
 _PACKAGE: Final = "genai_prices"
 _KNOWN_IMPORTS: Final = ("datetime", "decimal", "typing")
-_COMPACT_DATE: Final = re.compile(r"-(20\d{2})(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?=-|:|$)")
+_COMPACT_DATE: Final = later(r"-(20\d{2})(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?=-|:|$)")
 
 
 _Said = dict[str, Any]

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from turnspan.runtime import installed
 from turnspan.runtime.guard import guard, logger
+from turnspan.runtime.later import later
 
 if TYPE_CHECKING:
     from opentelemetry.trace import TracerProvider
@@ -102,14 +103,14 @@ class Family:
 FAMILIES: Final = (
     Family(
         "OpenTelemetry",
-        re.compile(
+        later(
             r"opentelemetry-instrumentation-"
             r"(?:genai-(?P<new>.+)|(?P<old>google-genai|openai-v2|openai-agents-v2))"
         ),
         True,
     ),
-    Family("OpenInference", re.compile(r"openinference-instrumentation-(?P<new>.+)"), True),
-    Family("OpenLLMetry", re.compile(r"opentelemetry-instrumentation-(?P<new>.+)"), False),
+    Family("OpenInference", later(r"openinference-instrumentation-(?P<new>.+)"), True),
+    Family("OpenLLMetry", later(r"opentelemetry-instrumentation-(?P<new>.+)"), False),
 )
 """In the order of preference."""
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from turnspan.redaction.later import later
 from turnspan.redaction.secret_names import is_name_in_code
+from turnspan.runtime.later import later
 
 _PAIR_OTHER: Final = later(
     r"\b(?i:server|host|hostaddr|data source|user|username|user id|uid|dbname|database|port)"

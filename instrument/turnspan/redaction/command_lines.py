@@ -8,7 +8,7 @@ import re
 from typing import Final
 
 from turnspan.redaction.found import PLACEHOLDER, Span
-from turnspan.redaction.later import later
+from turnspan.runtime.later import later
 
 _REACH: Final = 2000
 _SEP: Final = r"(?:[ \t]|%20|\+|\\+u0020)+"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from turnspan.redaction.later import later
+from turnspan.runtime.later import later
 
 REACH: Final = 4_096
 """Characters beyond the cut that the masks see."""

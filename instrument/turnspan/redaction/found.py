@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from turnspan.redaction.later import later
+from turnspan.runtime.later import later
 
 Span = tuple[int, int, str, str]
 """(start, end, kind of secret, quotes to put around the mask: what it takes to stay JSON)"""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from turnspan.redaction.later import later
+from turnspan.runtime.later import later
 
 _PAIRS: Final = (
     "b[hkqvwx]|c[jxz]|d[qz]|f[hjkqvwxz]|g[jkqx]|h[bfghjpqvwxz]|i[hjwy]|j[bcdfghjklmnqrtvwxyz]"

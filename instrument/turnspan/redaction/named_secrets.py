@@ -13,7 +13,6 @@ from typing import Final
 from turnspan.redaction.bare_values import Bare, has_pairs, is_value
 from turnspan.redaction.command_lines import authorization, credentials, curl, kubernetes
 from turnspan.redaction.found import PLACEHOLDER, Span, closed
-from turnspan.redaction.later import later
 from turnspan.redaction.secret_names import (
     hints_secret,
     is_name_in_code,
@@ -21,6 +20,7 @@ from turnspan.redaction.secret_names import (
     names_secret,
 )
 from turnspan.redaction.vendor_secrets import is_listed, longest_value, named_before, vendor_values
+from turnspan.runtime.later import later
 from turnspan.runtime.throttle import WINDOW, give_way
 
 # One expression a letter that they begin with here, and small letters only: a search for what

@@ -13,9 +13,9 @@ from functools import lru_cache
 from math import log2
 from typing import Final
 
-from turnspan.redaction.later import later
 from turnspan.redaction.letters import has_rare_pair
 from turnspan.redaction.vendor_secrets import vendor_values
+from turnspan.runtime.later import later
 
 _SAYS: Final = later(
     r"(?:(?P<kind>passwords?|passwds?|passphrases?|passcodes?|pwd|secrets?|apikeys?|accesskey(?:id)?s?"

@@ -14,8 +14,8 @@ from functools import cache
 from typing import Final
 
 from turnspan.redaction.encoded import encoded
-from turnspan.redaction.later import later
 from turnspan.redaction.secret_shapes import SHAPES
+from turnspan.runtime.later import later
 
 
 @dataclass(frozen=True, slots=True)

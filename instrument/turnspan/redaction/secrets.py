@@ -14,12 +14,12 @@ import re
 from typing import Final
 
 from turnspan.redaction.found import PLACEHOLDER, Span
-from turnspan.redaction.later import later
 from turnspan.redaction.letters import has_rare_pair, reads_as_words
 from turnspan.redaction.named_secrets import named_secrets
 from turnspan.redaction.secret_names import names_secret
 from turnspan.redaction.secret_rules import IN_ANY, IN_LOWER, PLAIN, RULES, SIGNED, SIGNS, Rule
 from turnspan.redaction.vendor_secrets import vendor_secret
+from turnspan.runtime.later import later
 from turnspan.runtime.throttle import WINDOW, give_way, holds
 
 __all__ = ["RULES", "Span", "find_secrets", "mask_secrets", "names_secret"]

@@ -12,9 +12,9 @@ from functools import cache, lru_cache
 from typing import Final
 
 from turnspan.redaction.encoded import encoded
-from turnspan.redaction.later import later
 from turnspan.redaction.letters import has_rare_pair
 from turnspan.redaction.secret_shapes import NAMED
+from turnspan.runtime.later import later
 
 _BACK: Final = 110
 _REACH: Final = 45
