@@ -6,6 +6,7 @@ import gc
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from importlib import import_module, metadata
 from importlib.metadata import Distribution
 from pathlib import Path
@@ -13,7 +14,9 @@ from pkgutil import walk_packages
 from typing import Any
 
 import pytest
-from opentelemetry.instrumentation.instrumentor import BaseInstrumentor
+from opentelemetry.instrumentation.instrumentor import (  # type: ignore[attr-defined]  # it opts out of type checks
+    BaseInstrumentor,
+)
 from packaging.requirements import Requirement
 
 import turnspan
@@ -21,6 +24,8 @@ import turnspan_clickhouse
 from turnspan import instrumentation
 from turnspan.redaction.secret_rules import RULES, compiled
 from turnspan.runtime import installed
+
+_BASE: Any = BaseInstrumentor
 
 LOADED = """
 import sys
@@ -74,7 +79,7 @@ def test_a_package_that_is_installed_meanwhile_is_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As in a notebook."""
-    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     assert installed.entry_points("of_a_test") == []
     folder = tmp_path / "late-1.0.dist-info"
     folder.mkdir()
@@ -99,13 +104,22 @@ class Release(Distribution):
         raise NotImplementedError
 
 
+def found(version: str) -> Callable[[str], Distribution]:
+    """Finds everything, in this version."""
+
+    def distribution(_: str) -> Distribution:
+        return Release(version)
+
+    return distribution
+
+
 @pytest.mark.parametrize("version", ["0.9", "1.40", "1.40.0", "1.39.9", "1.100", "3.99.1", "4.0.0"])
 @pytest.mark.parametrize("wanted", [">= 1.40, < 4", ">= 1.40.0", "< 4", ">= 1.0, < 3"])
 def test_releases_are_compared_as_packaging_does(
     version: str, wanted: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Which takes 10 ms to be loaded."""
-    monkeypatch.setattr("importlib.metadata.distribution", lambda _: Release(version))
+    monkeypatch.setattr("importlib.metadata.distribution", found(version))
 
     assert installed.fits(f"it {wanted}") == Requirement(f"it {wanted}").specifier.contains(version)
 
@@ -115,7 +129,7 @@ def test_what_is_no_release_is_left_to_packaging(
     version: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And so are other operators."""
-    monkeypatch.setattr("importlib.metadata.distribution", lambda _: Release(version))
+    monkeypatch.setattr("importlib.metadata.distribution", found(version))
 
     assert not installed.fits("it >= 1")
     assert not installed.fits("it ~= 2.0")
@@ -127,7 +141,7 @@ def test_the_instrumentors_are_opentelemetrys_to_whoever_asks() -> None:
     names: dict[str, str] = vars(instrumentation)["_DISTRIBUTIONS"]
     for name, module, kind in rows:
         instrumentor: Any = getattr(import_module(module), kind)()
-        assert isinstance(instrumentor, BaseInstrumentor)
+        assert isinstance(instrumentor, _BASE)
         for wanted in instrumentor.instrumentation_dependencies():
             assert installed.version(Requirement(wanted).name) == instrumentor.version
             assert installed.fits(wanted) is bool(instrumentor.version)
