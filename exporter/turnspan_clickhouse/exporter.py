@@ -13,6 +13,7 @@ import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from opentelemetry import context as otel_context
 from opentelemetry.sdk.trace import ReadableSpan
@@ -33,7 +34,6 @@ from turnspan_clickhouse.pricing.prices import cost_of_call
 from turnspan_clickhouse.rows.batch import Batch, Clock
 from turnspan_clickhouse.rows.blocks import blocks
 from turnspan_clickhouse.rows.tables import RECORDS, Definition, Message, Record
-from turnspan_clickhouse.ship.background import BackgroundShipper
 from turnspan_clickhouse.ship.first_run import what_next
 from turnspan_clickhouse.ship.preload import prepare_writing
 from turnspan_clickhouse.ship.unwritten import ROOM_BYTES, Block, Unwritten
@@ -42,6 +42,9 @@ from turnspan_clickhouse.spool.totals import WriterStats
 from turnspan_clickhouse.spool.unrecorded_calls import write_unrecorded
 from turnspan_clickhouse.store import dsn as dsns
 from turnspan_clickhouse.store.migrations import SCHEMA_VERSION
+
+if TYPE_CHECKING:
+    from turnspan_clickhouse.ship.background import BackgroundShipper
 
 MAX_CONTENT = 2**20
 """Characters of messages that are written at once, if they are of several calls."""
@@ -325,6 +328,9 @@ class ClickHouseSpanExporter(RecordExporter):
         self._ticker = None
         self._start_ticker()
         if not self._dsn.embedded:
+            # 6 ms, which an embedded store need not pay. Not on a thread of ours: see preload.
+            from turnspan_clickhouse.ship.background import BackgroundShipper
+
             self._shipper = BackgroundShipper(self._dsn, self._spool)
             self._shipper.start()
 

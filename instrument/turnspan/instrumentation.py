@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from turnspan.patching.third_party import OURS, Choice, Enabled, Wanted, choose, disabled, packages
+from turnspan.runtime import installed
 from turnspan.runtime.guard import guard
 
 if TYPE_CHECKING:
@@ -28,6 +29,11 @@ _INSTRUMENTORS: Final = (
     ("mcp", "turnspan.providers.mcp.instrumentor", "McpInstrumentor"),
     ("threads", "turnspan.patching.threads", "ThreadingInstrumentor"),
 )
+
+_DISTRIBUTIONS: Final = {"google_genai": "google-genai"}
+"""The distributions of their libraries, where these are called otherwise."""
+_NO_LIBRARY: Final = ("threads",)
+"""What is a part of Python."""
 
 _lock = threading.Lock()
 _provider: TracerProvider | None = None
@@ -135,8 +141,10 @@ def instrument(
 
 
 def _start(name: str, wanted: Wanted, provider: TracerProvider | None) -> None:
+    if not _is_there(name):
+        return
     instrumentor = _instrumentor(name)
-    if not instrumentor.version or instrumentor.is_instrumented_by_opentelemetry:
+    if instrumentor.is_instrumented_by_opentelemetry:
         return
     reason = wanted.refused(name, OURS, f"{OURS}_{name}")
     _refused[name] = reason
@@ -148,8 +156,10 @@ def _start(name: str, wanted: Wanted, provider: TracerProvider | None) -> None:
 def _taken() -> list[str]:
     """The libraries that ours record."""
     taken: list[str] = []
-    for name, _, _ in _INSTRUMENTORS:
+    for name, module, _ in _INSTRUMENTORS:
         with guard(f"instrument {name}"):
+            if module not in sys.modules:  # then it is not instrumented
+                continue
             instrumentor = _instrumentor(name)
             if instrumentor.is_instrumented_by_opentelemetry and not instrumentor.refusal:
                 taken.append(name)
@@ -170,8 +180,10 @@ def use_tracer_provider(provider: TracerProvider | None) -> None:
 def uninstrument() -> None:
     """Give the libraries and threads their own functions back. Never raises."""
     with _lock:
-        for name, _, _ in _INSTRUMENTORS:
+        for name, module, _ in _INSTRUMENTORS:
             with guard(f"uninstrument {name}"):
+                if module not in sys.modules:  # then it is not instrumented
+                    continue
                 instrumentor = _instrumentor(name)
                 if instrumentor.is_instrumented_by_opentelemetry:
                     instrumentor.uninstrument()
@@ -254,6 +266,11 @@ def _unsupported(instrumentor: Instrumentor) -> str:
     return f"made for {conflict.required or conflict.required_any}"
 
 
+def _is_there(name: str) -> bool:
+    """Whether the library is installed: without it to import its instrumentor costs 1 ms."""
+    return name in _NO_LIBRARY or bool(installed.version(_DISTRIBUTIONS.get(name, name)))
+
+
 def _instrumentor(name: str) -> Instrumentor:
     module, kind = next((m, k) for n, m, k in _INSTRUMENTORS if n == name)
     instrumentor: Instrumentor = getattr(import_module(module), kind)()
@@ -262,10 +279,10 @@ def _instrumentor(name: str) -> Instrumentor:
 
 def _state(name: str) -> Instrumented:
     with guard(f"report {name}"):
+        if not _is_there(name):
+            return Instrumented(name, False, "not installed")
         instrumentor = _instrumentor(name)
         version = instrumentor.version
-        if not version:
-            return Instrumented(name, False, "not installed")
         if not instrumentor.is_instrumented_by_opentelemetry:
             wanted = ", ".join(instrumentor.instrumentation_dependencies())
             detail = f"not instrumented (made for {wanted})" if wanted else "not instrumented"

@@ -162,7 +162,7 @@ def test_without_the_data_there_are_no_prices_and_one_line(
 ) -> None:
     """An application frozen without the package's data is recorded all the same."""
     errors.reset()
-    monkeypatch.setattr("importlib.metadata.version", _missing)
+    monkeypatch.setattr("importlib.metadata.distribution", _missing)
     pricer = Pricer()
     for _ in range(3):
         assert pricer.price("openai", "gpt-4o", "", USAGES[0], 0) == (None, "")

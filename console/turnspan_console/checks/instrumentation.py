@@ -73,6 +73,9 @@ def _tried(one: Instrumented, instrumentor: Any) -> Check:
             instrumentor.instrument()
         with _quiet(one.name):
             import_module(instrumentor.package)
+            for module in instrumentor.waiting:
+                with contextlib.suppress(ImportError):  # which only some versions have
+                    import_module(module)
         refusal, missing = instrumentor.refusal, list(instrumentor.missing)
     finally:
         if ours:

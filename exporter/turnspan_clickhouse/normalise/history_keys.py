@@ -26,6 +26,7 @@ from turnspan.content.model import (
 )
 from turnspan.content.text_message import as_dict_message
 from turnspan.dialects.convert import convert_message
+from turnspan.runtime.later import later
 from turnspan.runtime.mypyc import mypyc_attr
 from turnspan.runtime.type_guards import is_dict
 
@@ -41,7 +42,7 @@ _PLAIN_ROLES: Final = frozenset({"user", "assistant", "system", "developer"})
 _SYSTEM_ROLES: Final = frozenset({"system", "developer"})
 _SPELLING: Final = frozenset({"keys", "layout", "extra", "cache_control", "id"})
 _MASK: Final = (1 << 64) - 1
-_VOLATILE = re.compile(
+_VOLATILE = later(
     r"\d+"
     r"|\b(?:mon|tues?|wed(?:nes)?|thurs?|fri|satur|sun)(?:day)?\b"
     r"|\b(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
@@ -53,7 +54,7 @@ _NEW_TASK: Final = "New task:"
 _OBSERVATION: Final = "Observation:"
 ERROR: Final = "Error:"
 """How frameworks that tell of tools in texts begin one of a tool that failed."""
-_TAGGED = re.compile(r"\s*<([A-Za-z][\w.:-]*)(?:\s[^>]*)?>.*</\1>\s*", re.DOTALL)
+_TAGGED = later(r"\s*<([A-Za-z][\w.:-]*)(?:\s[^>]*)?>.*</\1>\s*", re.DOTALL)
 
 
 @mypyc_attr(acyclic=True)

@@ -3,135 +3,90 @@
 To import it is to import pydantic and an HTTP client (it can fetch newer prices), on a thread of
 ours and at a moment of ours: an application that imports the same at that moment finds a module
 half loaded. Its data is one file of constructor calls. That file alone is executed here, with
-classes of ours in place of the package's; they look models up and choose prices as those do.
+dictionaries in place of the package's objects; models are looked up and prices chosen as it does.
 Prices that the application itself has updated (``genai_prices.UpdatePrices``) are used as they are.
 """
 
 from __future__ import annotations
 
 import builtins
-import importlib.metadata
 import importlib.util
 import re
 import sys
-from collections.abc import Mapping, Sequence
-from copy import copy
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime, time, timezone
 from decimal import Decimal
 from importlib.machinery import ModuleSpec, PathFinder
+from types import CodeType
 from typing import Any, ClassVar, Final, cast
+
+from turnspan.runtime import installed
+from turnspan.runtime.later import later
+from turnspan.runtime.type_guards import is_dict, is_list
 
 _PACKAGE: Final = "genai_prices"
 _KNOWN_IMPORTS: Final = ("datetime", "decimal", "typing")
-_COMPACT_DATE: Final = re.compile(r"-(20\d{2})(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?=-|:|$)")
+_COMPACT_DATE: Final = later(r"-(20\d{2})(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?=-|:|$)")
 
 
-class _Fields:
-    """What a constructor call in the data says, by keyword; later versions may say more."""
+_Said = dict[str, Any]
+"""What a constructor call in the data says, by keyword: most of the 13,000 are never looked at. A
+dictionary takes a third of the time of an object, and two thirds of all are nothing that a garbage
+collection goes through. One of the whole process takes more than all of the reading."""
 
-    def __init__(self, **fields: Any) -> None:
-        self.__dict__.update(fields)
+
+class _Other:
+    """What the data names and we do not know: a later version's. Such a condition never holds."""
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        pass
 
 
-class Clause(_Fields):
-    """A condition on a model's or provider's name; one of a kind we do not know never holds."""
+def _any(clauses: Sequence[Any], text: str) -> bool:
+    return any(holds(clause, text) for clause in clauses)
 
-    def is_match(self, text: str) -> bool:
-        """Whether it holds of a text in lower case."""
-        del text
+
+def _all(clauses: Sequence[Any], text: str) -> bool:
+    return all(holds(clause, text) for clause in clauses)
+
+
+_CLAUSES: Final[Mapping[str, Callable[[Any, str], bool]]] = {
+    "starts_with": lambda beginning, text: text.startswith(beginning.lower()),
+    "ends_with": lambda end, text: text.endswith(end.lower()),
+    "contains": lambda part, text: part.lower() in text,
+    "regex": lambda pattern, text: re.search(pattern, text) is not None,
+    "equals": lambda whole, text: text == whole.lower(),
+    "or_": _any,
+    "and_": _all,
+}
+"""The conditions on a name, by what each of them says."""
+
+
+def holds(clause: Any, text: str) -> bool:
+    """Whether a condition holds of a text in lower case; one of an unknown kind never does."""
+    for key, value in clause.items() if is_dict(clause) else ():
+        test = _CLAUSES.get(key)
+        if test is not None:
+            return test(value, text)
+    return False
+
+
+def _active(price: _Said, moment: datetime) -> bool:
+    """Whether a price is in force at a moment in UTC."""
+    constraint = price.get("constraint")
+    if constraint is None:
+        return True
+    if not is_dict(constraint):
         return False
-
-
-class ClauseStartsWith(Clause):
-    """The name begins so."""
-
-    starts_with: str
-
-    def is_match(self, text: str) -> bool:
-        """Whether it holds."""
-        return text.startswith(self.starts_with.lower())
-
-
-class ClauseEndsWith(Clause):
-    """The name ends so."""
-
-    ends_with: str
-
-    def is_match(self, text: str) -> bool:
-        """Whether it holds."""
-        return text.endswith(self.ends_with.lower())
-
-
-class ClauseContains(Clause):
-    """The name has this in it."""
-
-    contains: str
-
-    def is_match(self, text: str) -> bool:
-        """Whether it holds."""
-        return self.contains.lower() in text
-
-
-class ClauseRegex(Clause):
-    """The pattern is found in the name."""
-
-    regex: str
-
-    def is_match(self, text: str) -> bool:
-        """Whether it holds."""
-        return re.search(self.regex, text) is not None
-
-
-class ClauseEquals(Clause):
-    """The name is this."""
-
-    equals: str
-
-    def is_match(self, text: str) -> bool:
-        """Whether it holds."""
-        return text == self.equals.lower()
-
-
-class ClauseOr(Clause):
-    """One of several conditions holds."""
-
-    or_: Sequence[Clause]
-
-    def is_match(self, text: str) -> bool:
-        """Whether it holds."""
-        return any(clause.is_match(text) for clause in self.or_)
-
-
-class ClauseAnd(Clause):
-    """All of several conditions hold."""
-
-    and_: Sequence[Clause]
-
-    def is_match(self, text: str) -> bool:
-        """Whether it holds."""
-        return all(clause.is_match(text) for clause in self.and_)
-
-
-class StartDateConstraint(_Fields):
-    """Prices from a day on, UTC."""
-
-    start_date: date
-
-    def active(self, moment: datetime) -> bool:
-        """Whether they are in force at a moment in UTC."""
-        return moment.date() >= self.start_date
-
-
-class TimeOfDateConstraint(_Fields):
-    """Prices of some hours of the day."""
-
-    start_time: time
-    end_time: time
-
-    def active(self, moment: datetime) -> bool:
-        """Whether they are in force at a moment in UTC."""
-        now, start, end = moment.timetz(), _in_utc(self.start_time), _in_utc(self.end_time)
-        return start <= now < end if start <= end else now >= start or now < end
+    if "start_date" in constraint:
+        since: date = constraint["start_date"]
+        return moment.date() >= since
+    if "start_time" not in constraint:
+        return False
+    start, end = _in_utc(constraint["start_time"]), _in_utc(constraint["end_time"])
+    now = moment.timetz()
+    return start <= now < end if start <= end else now >= start or now < end
 
 
 def _in_utc(value: time) -> time:
@@ -140,49 +95,76 @@ def _in_utc(value: time) -> time:
     return datetime.combine(date(1970, 1, 1), value).astimezone(timezone.utc).timetz()
 
 
-class TieredPrices(_Fields):
+@dataclass(frozen=True, slots=True)
+class Tier:
+    """What a price is from a length of the prompt on."""
+
+    start: int
+    price: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class TieredPrices:
     """A price that depends on how long the prompt is."""
 
     base: Decimal
-    tiers: list[Any]
-
-    def __init__(self, **fields: Any) -> None:
-        super().__init__(**fields)
-        self.tiers.sort(key=lambda tier: tier.start)
+    tiers: Sequence[Tier]
 
 
-class ModelPrice(_Fields):
+class ModelPrice:
     """What each kind of token costs: attributes named by ``price_key`` of the units."""
 
+    def __init__(self, said: _Said) -> None:
+        self.__dict__.update({key: _tiered(price) for key, price in said.items()})
 
-class ModelInfo(_Fields):
+
+def _tiered(price: Any) -> Any:
+    """A price; where it depends on the prompt's length, with its tiers in order."""
+    if not is_dict(price):
+        return price
+    tiers = [Tier(each["start"], each["price"]) for each in price["tiers"]]
+    return TieredPrices(price["base"], sorted(tiers, key=lambda tier: tier.start))
+
+
+class ModelInfo:
     """A model and its prices."""
 
-    id: str
-    match: Clause
-    prices: Any = ()
-    price_variants: Sequence[Any] | None = None
+    __slots__ = ("_said", "prices")
+
+    def __init__(self, said: _Said) -> None:
+        self._said = said
+        self.prices: Any = said.get("prices")
+
+    def is_match(self, name: str) -> bool:
+        """Whether it is the model of this name, in lower case."""
+        return holds(self._said.get("match"), name)
 
     def get_prices(self, moment: datetime, context: Mapping[str, str] | None = None) -> Any:
-        """The prices in force at a moment in UTC, for a request of this kind."""
-        prices = self.prices
-        if isinstance(prices, (list, tuple)):
-            each = cast("Sequence[Any]", prices)
-            active = (one for one in reversed(each) if _active(one, moment))
-            prices = next(active, each[0]).prices
-        if not context:
-            return prices
-        special: dict[str, Any] = {}
-        for variant in self.price_variants or ():
-            if _active(variant, moment) and all(
-                context.get(key) == value for key, value in variant.when.items()
-            ):
-                for key, price in fields_of(variant.prices).items():
+        """The prices in force at a moment in UTC, for a request of this kind.
+
+        Raises:
+            LookupError: the data does not say them in a way that we know.
+        """
+        prices: Any = self.prices
+        if is_list(prices):
+            known = [one for one in prices if is_dict(one)]
+            active = (one for one in reversed(known) if _active(one, moment))
+            prices = next(active, known[0])["prices"]
+        if not is_dict(prices):
+            raise LookupError("prices of an unknown kind")
+        return ModelPrice({**prices, **(self._special(moment, context) if context else {})})
+
+    def _special(self, moment: datetime, context: Mapping[str, str]) -> _Said:
+        """What requests of this kind cost else; where several say it the first one counts."""
+        special: _Said = {}
+        for variant in self._said.get("price_variants") or ():
+            if not is_dict(variant) or not _active(variant, moment):
+                continue
+            if all(context.get(key) == value for key, value in variant["when"].items()):
+                for key, price in variant["prices"].items():
                     if price is not None:
                         special.setdefault(key, price)
-        resolved = copy(prices)
-        fields_of(resolved).update(special)
-        return resolved
+        return special
 
 
 def fields_of(prices: Any) -> dict[str, Any]:
@@ -202,39 +184,39 @@ def tiers_of(price: Any) -> Sequence[Any]:
     return tiers
 
 
-def _active(price: Any, moment: datetime) -> bool:
-    constraint = getattr(price, "constraint", None)
-    return constraint is None or bool(constraint.active(moment))
-
-
-class Provider(_Fields):
+class Provider:
     """A provider and its models."""
 
-    id: str
-    model_match: Clause | None = None
-    provider_match: Clause | None = None
-    fallback_model_providers: Sequence[str] | None = None
-    models: Sequence[ModelInfo] = ()
+    def __init__(self, said: _Said) -> None:
+        self._said = said
+        self.id: str = said["id"]
+        self._models: list[ModelInfo] | None = None
+
+    @property
+    def models(self) -> list[ModelInfo]:
+        """Its models, the same objects each time."""
+        models = self._models
+        if models is None:
+            said: Sequence[Any] = self._said.get("models") or ()
+            models = self._models = [ModelInfo(each) for each in said if is_dict(each)]
+        return models
+
+    def is_called(self, name: str) -> bool:
+        """Whether this is a name of the provider, in lower case."""
+        return holds(self._said.get("provider_match"), name)
+
+    def has(self, name: str) -> bool:
+        """Whether a model of this name, in lower case, is most likely its."""
+        return holds(self._said.get("model_match"), name)
 
     def find(self, name: str, providers: Mapping[str, Provider]) -> ModelInfo | None:
         """The model of this name: its own, else one of a provider whose models it offers too."""
-        for each in (self, *map(providers.get, self.fallback_model_providers or ())):
+        others: Sequence[str] = self._said.get("fallback_model_providers") or ()
+        for each in (self, *map(providers.get, others)):
             for model in each.models if each is not None else ():
-                if model.match.is_match(name):
+                if model.is_match(name):
                     return model
         return None
-
-
-class _Other(Clause):
-    """Whatever else the data names: plain fields, and what only a later version knows."""
-
-    def __init__(self, *_: Any, **fields: Any) -> None:
-        super().__init__(**fields)
-
-    def active(self, moment: datetime) -> bool:
-        """A condition that is not understood is not met."""
-        del moment
-        return False
 
 
 class Prices:
@@ -242,9 +224,9 @@ class Prices:
 
     from_auto_update: ClassVar = False
 
-    def __init__(self, providers: Sequence[Provider], units: Mapping[str, Any]) -> None:
-        self._providers = {provider.id: provider for provider in reversed(providers)}
-        self._ordered = providers
+    def __init__(self, providers: Sequence[Any], units: Mapping[str, Any]) -> None:
+        self._ordered = [Provider(each) for each in providers if is_dict(each)]
+        self._providers = {provider.id: provider for provider in reversed(self._ordered)}
         self.units = units
         """By kind of token: ``per`` how many, the ``price_key``, and ``dimensions``."""
 
@@ -264,7 +246,7 @@ class Prices:
                 provider_id, name = given, rest
         found = self._provider(provider_id) if provider_id is not None else None
         if found is None and (provider_id is None or provider_id.lower() == "litellm"):
-            found = next((each for each in self._ordered if _matches(each.model_match, name)), None)
+            found = next((each for each in self._ordered if each.has(name)), None)
         if found is None:
             raise LookupError(provider_id or name)
         model = found.find(name, self._providers)
@@ -278,12 +260,8 @@ class Prices:
         name = name.lower().strip()
         found = self._providers.get(name)
         if found is None:
-            found = next((p for p in self._ordered if _matches(p.provider_match, name)), None)
+            found = next((each for each in self._ordered if each.is_called(name)), None)
         return found
-
-
-def _matches(clause: Clause | None, name: str) -> bool:
-    return clause is not None and clause.is_match(name)
 
 
 def _dashed(match: re.Match[str]) -> str:
@@ -295,33 +273,31 @@ def _dashed(match: re.Match[str]) -> str:
     return f"-{year}-{month}-{day}"
 
 
-_KINDS: Final[Mapping[str, type[Any]]] = {
-    kind.__name__: kind
-    for kind in (
-        ClauseStartsWith,
-        ClauseEndsWith,
-        ClauseContains,
-        ClauseRegex,
-        ClauseEquals,
-        ClauseOr,
-        ClauseAnd,
-        StartDateConstraint,
-        TimeOfDateConstraint,
-        TieredPrices,
-        ModelPrice,
-        ModelInfo,
-        Provider,
-    )
-}
-
-
-class _Scope(dict[str, Any]):
-    """The names that the data's file uses: our classes, and a stand-in for what we do not know."""
-
-    def __missing__(self, name: str) -> Any:
-        if hasattr(builtins, name):
-            raise KeyError(name)
-        return _Other
+_KINDS: Final[Mapping[str, type[Any]]] = dict.fromkeys(
+    (
+        "ArrayMatch",
+        "ClauseAnd",
+        "ClauseContains",
+        "ClauseEndsWith",
+        "ClauseEquals",
+        "ClauseOr",
+        "ClauseRegex",
+        "ClauseStartsWith",
+        "ConditionalPrice",
+        "ModelInfo",
+        "ModelPrice",
+        "PriceVariant",
+        "Provider",
+        "StartDateConstraint",
+        "Tier",
+        "TieredPrices",
+        "TimeOfDateConstraint",
+        "UsageExtractor",
+        "UsageExtractorMapping",
+    ),
+    dict,
+)
+"""The constructors that we know, which say all by keyword."""
 
 
 class _Theirs:
@@ -342,16 +318,16 @@ class Source:
     """Where the data lies, found on the thread that makes this; ``read`` may be called on any."""
 
     def __init__(self) -> None:
-        self.version = importlib.metadata.version("genai-prices")
+        self.version = installed.version("genai-prices")
         package = importlib.util.find_spec(_PACKAGE)  # finds it, does not load it
         where = None if package is None else package.submodule_search_locations
-        if where is None:
+        if where is None or not self.version:
             raise ImportError("genai-prices is not installed as a package")
         self._data = _part("data", where)
         self._units = _part("data_units", where)
 
     def read(self) -> Prices:
-        """The prices of the installed version; 20 ms, or 0.4 s where nothing was compiled yet."""
+        """The prices of the installed version; 7 ms, or 0.4 s where nothing was compiled yet."""
         units = executed(self._units)["unit_data"]
         return Prices(executed(self._data)["providers"], units)
 
@@ -364,14 +340,15 @@ def _part(name: str, where: Sequence[str]) -> ModuleSpec:
 
 
 def executed(part: ModuleSpec) -> Mapping[str, Any]:
-    """What a file of the package says, with our classes for its own."""
+    """What a file of the package says, with dictionaries for its objects."""
     loader: Any = part.loader
-    scope = _Scope(_KINDS)
-    exec(  # the installed package's own file
-        loader.get_code(part.name),
-        {"__name__": part.name, "__builtins__": {**vars(builtins), "__import__": _import}},
-        scope,
-    )
+    code: CodeType = loader.get_code(part.name)
+    theirs = (name for name in code.co_names if not hasattr(builtins, name) and name[:2] != "__")
+    # A name that is not found at once, as in a scope that is no plain dictionary, triples the time.
+    scope: dict[str, Any] = {name: _KINDS.get(name, _Other) for name in theirs}
+    scope["__name__"] = part.name
+    scope["__builtins__"] = {**vars(builtins), "__import__": _import}
+    exec(code, scope)  # the installed package's own file
     return scope
 
 

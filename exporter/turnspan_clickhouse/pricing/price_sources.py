@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final
 
 from turnspan import semconv
+from turnspan.runtime.later import later
 
 TOLD: Final = "provider"
 """The version of a price that came with the answer."""
@@ -26,7 +26,7 @@ _PROVIDERS: Final[Mapping[str, str]] = {
 }
 """OpenTelemetry's provider names where genai-prices has others."""
 
-_HOST: Final = re.compile(r"[a-z0-9-]+(\.[a-z0-9-]+)*\.[a-z]{2,}|[0-9a-f]*[.:][0-9a-f.:]+")
+_HOST: Final = later(r"[a-z0-9-]+(\.[a-z0-9-]+)*\.[a-z]{2,}|[0-9a-f]*[.:][0-9a-f.:]+")
 """What a server is called that has no name (``turnspan.providers.hosts``)."""
 _MAKERS: Final = ("openai", "anthropic")
 """Whose models a gateway most likely passes on, at their prices."""

@@ -36,6 +36,7 @@ from functools import cache
 from importlib import resources
 
 from turnspan._version import __version__
+from turnspan.runtime.later import later
 from turnspan_clickhouse.errors import (
     OTHER_COLUMNS,
     QueryError,
@@ -45,20 +46,18 @@ from turnspan_clickhouse.errors import (
 from turnspan_clickhouse.store.client import Store, quoted
 from turnspan_clickhouse.store.dsn import Dsn
 
-_FILE = re.compile(r"(\d{4})_(\w+)\.sql")
-_MACRO = re.compile(
+_FILE = later(r"(\d{4})_(\w+)\.sql")
+_MACRO = later(
     r"\{(database|on_cluster|merge_tree|table|shard_by|replacing|ledger|with_content|end_content)"
     r"(?::([^}]*))?\}"
 )
-_SUBJECT = re.compile(
-    r"^(?:CREATE|ALTER) [A-Z ]*(?:\{table:(\w+)\}|\{database\}\.(\w+))", re.MULTILINE
-)
-_WINDOW = re.compile(r"\bnon_replicated_deduplication_window = (\d+)")
+_SUBJECT = later(r"^(?:CREATE|ALTER) [A-Z ]*(?:\{table:(\w+)\}|\{database\}\.(\w+))", re.MULTILINE)
+_WINDOW = later(r"\bnon_replicated_deduplication_window = (\d+)")
 # The seconds are 3600 unless they are said: a segment may wait longer than that for its retry.
 _REPLICATED_WINDOW = (
     r"replicated_deduplication_window = \1, replicated_deduplication_window_seconds = 604800"
 )
-_ALTERED_COLUMN = re.compile(r"^ALTER TABLE .*\bCOLUMN\b", re.DOTALL | re.MULTILINE)
+_ALTERED_COLUMN = later(r"^ALTER TABLE .*\bCOLUMN\b", re.DOTALL | re.MULTILINE)
 _OWN_CONTENT = "content_project = r.project AND content_scope = r.message_scope"
 _UNKNOWN_TABLE, _UNKNOWN_DATABASE = 60, 81
 # What one migrator may see of another: CREATE OR REPLACE VIEW exchanges and drops names.

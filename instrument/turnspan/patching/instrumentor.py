@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Collection
-from importlib import metadata
 from typing import Any, Protocol
 
 from opentelemetry import trace
-from opentelemetry.instrumentation.instrumentor import (  # type: ignore[attr-defined]  # it opts out of type checks
-    BaseInstrumentor,
-)
 from opentelemetry.trace import Tracer
 
 from turnspan._version import __version__
+from turnspan.patching.light_instrumentor import LightInstrumentor
 from turnspan.patching.patches import Patches
+from turnspan.runtime import installed
 from turnspan.runtime.guard import guard
 from turnspan.tracing.otel_fast import tracer_of
 
@@ -30,7 +27,7 @@ class Wrappers(Protocol):
     """False once uninstrumented: a wrapper that could not be removed passes through."""
 
 
-class SdkInstrumentor(BaseInstrumentor):  # type: ignore[misc]
+class SdkInstrumentor(LightInstrumentor):
     """An instrumentor that never imports its SDK: it waits until the application does."""
 
     package: str
@@ -44,10 +41,6 @@ class SdkInstrumentor(BaseInstrumentor):  # type: ignore[misc]
     _refusal: str = ""
     _waiting: bool = False
     _given: bool = False
-
-    def instrumentation_dependencies(self) -> Collection[str]:
-        """The versions this is made for, as requirements."""
-        raise NotImplementedError
 
     def make_sdk(self, tracer: Tracer) -> Wrappers:
         """The wrappers of one instrumentation."""
@@ -115,9 +108,11 @@ class SdkInstrumentor(BaseInstrumentor):  # type: ignore[misc]
         return [] if self._patches is None else list(self._patches.missing)
 
     @property
+    def waiting(self) -> list[str]:
+        """The SDK's modules that are wrapped when the application imports them."""
+        return [] if self._patches is None else list(self._patches.waiting)
+
+    @property
     def version(self) -> str:
         """The installed version of the SDK; empty where it is not installed."""
-        try:
-            return metadata.version(self.distribution or self.package)
-        except metadata.PackageNotFoundError:
-            return ""
+        return installed.version(self.distribution or self.package)

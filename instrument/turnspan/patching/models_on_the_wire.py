@@ -13,10 +13,12 @@ from functools import lru_cache
 from types import FrameType
 from typing import Any, Final, cast
 
+from turnspan.runtime.later import later
+
 INSIDE: Final[ContextVar[bool]] = ContextVar("turnspan-inside-recorded", default=False)
 """Set while a recorded stream fetches its next piece, which may be when its request is sent."""
 
-_PATH: Final = re.compile(
+_PATH: Final = later(
     r"(?:/(?:chat/completions|completions?|responses|messages|embed(?:dings?)?|chat|generate"
     r"|rerank|predictions|invoke(?:-with-response-stream)?|converse(?:-stream)?)"
     r"|:(?:generateContent|streamGenerateContent|embedContent|batchEmbedContents"
@@ -48,7 +50,7 @@ _SUFFIXES: Final = (
     ".ml.cloud.ibm.com",
     ".api.openai.com",
 )
-_BEDROCK: Final = re.compile(r"bedrock-runtime[\w.-]*\.amazonaws\.com(?:\.cn)?\Z")
+_BEDROCK: Final = later(r"bedrock-runtime[\w.-]*\.amazonaws\.com(?:\.cn)?\Z")
 
 SENDERS: Final = {
     "ai21": "ai21",

@@ -12,6 +12,8 @@ from importlib import import_module
 from inspect import signature
 from typing import Any, cast
 
+from turnspan.runtime.guard import guard
+
 logger = logging.getLogger("turnspan")
 
 Wrapper = Callable[[Any, Any, tuple[Any, ...], dict[str, Any]], Any]
@@ -25,6 +27,9 @@ class Patches:
         self._applied: list[tuple[Any, str, Any, Any]] = []
         self.missing: list[str] = []
         """What this version of the SDK does not have; shown by ``turnspan doctor``."""
+        self.waiting: list[str] = []
+        """The modules that are wrapped when the application imports them."""
+        self._restored = False
 
     def wrap(self, module: str, path: str, wrapper: Wrapper) -> bool:
         """Wrap ``module``'s ``Class.method`` or function; false (and noted) where it is missing."""
@@ -38,6 +43,23 @@ class Patches:
         wrapt.wrap_function_wrapper(parent, name, wrapper)
         self._applied.append((parent, name, original, _own(parent)[name]))
         return True
+
+    def wrap_later(self, module: str, path: str, wrapper: Wrapper) -> None:
+        """As ``wrap``, but where the application has not imported the module yet, as soon as it
+        does: SDKs load some of theirs only when they are asked for, and slowly."""
+        if module in sys.modules:
+            self.wrap(module, path, wrapper)
+            return
+        import wrapt  # 3 ms: where something is instrumented only
+
+        self.waiting.append(module)
+
+        def imported(_: Any) -> None:
+            with guard(f"instrument {module}"):
+                if not self._restored:  # such a hook cannot be taken back
+                    self.wrap(module, path, wrapper)
+
+        wrapt.register_post_import_hook(imported, module)
 
     def wrap_everywhere(self, module: str, name: str, wrapper: Wrapper) -> bool:
         """Wrap a module's function also in the modules that have imported it by name so far."""
@@ -78,6 +100,7 @@ class Patches:
 
     def restore(self) -> None:
         """Put the originals back. A wrapper that somebody wrapped again since stays, inert."""
+        self._restored = True
         for parent, name, original, ours in reversed(self._applied):
             if _own(parent).get(name) is ours:
                 setattr(parent, name, original)

@@ -16,7 +16,9 @@ from dataclasses import dataclass
 from importlib import metadata, util
 from typing import TYPE_CHECKING, Any, Final
 
+from turnspan.runtime import installed
 from turnspan.runtime.guard import guard, logger
+from turnspan.runtime.later import later
 
 if TYPE_CHECKING:
     from opentelemetry.trace import TracerProvider
@@ -101,14 +103,14 @@ class Family:
 FAMILIES: Final = (
     Family(
         "OpenTelemetry",
-        re.compile(
+        later(
             r"opentelemetry-instrumentation-"
             r"(?:genai-(?P<new>.+)|(?P<old>google-genai|openai-v2|openai-agents-v2))"
         ),
         True,
     ),
-    Family("OpenInference", re.compile(r"openinference-instrumentation-(?P<new>.+)"), True),
-    Family("OpenLLMetry", re.compile(r"opentelemetry-instrumentation-(?P<new>.+)"), False),
+    Family("OpenInference", later(r"openinference-instrumentation-(?P<new>.+)"), True),
+    Family("OpenLLMetry", later(r"opentelemetry-instrumentation-(?P<new>.+)"), False),
 )
 """In the order of preference."""
 
@@ -140,14 +142,16 @@ class Choice:
 def packages() -> list[Package]:
     """The installed instrumentations of GenAI libraries but ours, in the order of preference."""
     found: list[tuple[int, str, Package]] = []
-    for entry in metadata.entry_points(group=GROUP):
-        name = distribution_of(entry)
+    for entry in installed.entry_points(GROUP):
         if entry.dist is None or entry.name.startswith(f"{OURS}_"):
             continue
+        name = distribution_of(entry)
         for place, family in enumerate(FAMILIES):
             library = _library(family, name)
             if library:
-                package = Package(library, family.name, name, entry.dist.version, entry)
+                package = Package(
+                    library, family.name, name, installed.version_of(entry.dist), entry
+                )
                 found.append((place, name, package))
                 break
     return [package for _, _, package in sorted(found, key=lambda item: item[:2])]
@@ -155,7 +159,9 @@ def packages() -> list[Package]:
 
 def distribution_of(entry: metadata.EntryPoint) -> str:
     """The normal form of the name of an entry point's distribution; empty where it is unknown."""
-    return "" if entry.dist is None else re.sub(r"[-_.]+", "-", entry.dist.name).lower()
+    if entry.dist is None:
+        return ""
+    return re.sub(r"[-_.]+", "-", installed.name_of(entry.dist)).lower()
 
 
 def _library(family: Family, distribution: str) -> str:

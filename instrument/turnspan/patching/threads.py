@@ -25,10 +25,8 @@ from typing import Any, Final
 from opentelemetry import context as otel_context
 from opentelemetry import trace
 from opentelemetry.context import Context
-from opentelemetry.instrumentation.instrumentor import (  # type: ignore[attr-defined]  # it opts out of type checks
-    BaseInstrumentor,
-)
 
+from turnspan.patching.light_instrumentor import LightInstrumentor
 from turnspan.runtime.guard import guard
 from turnspan.tracing.context import SESSION_KEY, TURN_KEY
 from turnspan.tracing.recording import detach
@@ -122,7 +120,7 @@ def _carried_by_another() -> bool:
     return bool(module.ThreadingInstrumentor().is_instrumented_by_opentelemetry)
 
 
-class ThreadingInstrumentor(BaseInstrumentor):  # type: ignore[misc]
+class ThreadingInstrumentor(LightInstrumentor):
     """Carries the current turn, session and span into threads. Takes nothing from the user's work.
 
     Steps back where ``opentelemetry-instrumentation-threading`` is on, whichever came first.

@@ -11,7 +11,6 @@ import contextlib
 import importlib
 import os
 from collections.abc import Mapping, Sequence
-from importlib.metadata import entry_points
 from typing import Any, Final
 
 from opentelemetry import metrics, trace
@@ -26,6 +25,7 @@ from turnspan.pipeline.program import with_service
 from turnspan.runtime import otel_private
 from turnspan.runtime.errors import ConfigError
 from turnspan.runtime.ids import SecureIdGenerator, secure
+from turnspan.runtime.installed import entry_points
 
 RECORDS: Final = "turnspan"
 """The entry point's name of the exporter that lands records."""
@@ -194,11 +194,12 @@ def load(name: str, store: str | None) -> SpanExporter | None:
 
 
 def _found(name: str) -> list[Any]:
-    return [*entry_points(group=_GROUP, name=_otlp_name() if name == "otlp" else name)]
+    name = _otlp_name() if name == "otlp" else name
+    return [point for point in entry_points(_GROUP) if point.name == name]
 
 
 def _unknown(name: str) -> str:
-    known = sorted(point.name for point in entry_points(group=_GROUP))
+    known = sorted(point.name for point in entry_points(_GROUP))
     return f"there is no exporter named {name!r}; installed: {', '.join(known)}"
 
 

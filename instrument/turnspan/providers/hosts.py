@@ -10,9 +10,10 @@ which it is.
 from __future__ import annotations
 
 import ipaddress
-import re
 from functools import lru_cache
 from typing import Final
+
+from turnspan.runtime.later import later
 
 _REGION: Final = r"[a-z0-9-]+"
 
@@ -41,7 +42,7 @@ PROVIDERS: Final[tuple[tuple[str, str], ...]] = (
 )
 """Whole hosts, as patterns, and whose they are."""
 
-_PATTERNS: Final = [(re.compile(pattern), name) for pattern, name in PROVIDERS]
+_PATTERNS: Final = [(later(pattern), name) for pattern, name in PROVIDERS]
 
 
 @lru_cache(maxsize=1_024)

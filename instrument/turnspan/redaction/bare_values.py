@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final, NamedTuple
 
 from turnspan.redaction.secret_names import is_name_in_code
+from turnspan.runtime.later import later
 
-_PAIR_OTHER: Final = re.compile(
+_PAIR_OTHER: Final = later(
     r"\b(?i:server|host|hostaddr|data source|user|username|user id|uid|dbname|database|port)"
     r"=[^\s;,()\"']{1,200}(?:;|\s|\Z)"
 )
-_HEX: Final = re.compile(r"0x[0-9a-fA-F]{1,8}\Z")
-_CODE: Final = re.compile(r"\w\.[a-z_]|::|://|[/@].*[/@]|\Ahttps?:|[*+]{2}|\A[\w.-]+/[\w.-]+\Z")
+_HEX: Final = later(r"0x[0-9a-fA-F]{1,8}\Z")
+_CODE: Final = later(r"\w\.[a-z_]|::|://|[/@].*[/@]|\Ahttps?:|[*+]{2}|\A[\w.-]+/[\w.-]+\Z")
 _AROUND: Final = 200
 
 

@@ -8,27 +8,28 @@ import re
 from typing import Final
 
 from turnspan.redaction.found import PLACEHOLDER, Span
+from turnspan.runtime.later import later
 
 _REACH: Final = 2000
 _SEP: Final = r"(?:[ \t]|%20|\+|\\+u0020)+"
-_SCHEMED: Final = re.compile(
+_SCHEMED: Final = later(
     rf"(?P<scheme>(?i:bearer|basic|token|api-?key|key|jwt|bot|oauth|splunk|negotiate|ntlm|sso-key|apitoken"
     rf"|bearertoken|privatetoken|personal|zoho-oauthtoken|sharedaccesssignature|genie(?:key)?))"
     rf"{_SEP}(?P<token>[^\s\"'`\\<>,;&\x1b]{{1,4096}})"
 )
-_PARAMETERS: Final = re.compile(
+_PARAMETERS: Final = later(
     r"(?P<scheme>(?i:digest|aws4-hmac-sha256|aws|hmac|hawk|signature|sharedkey(?:lite)?))"
     r"[ \t]+(?P<token>[^\n\r\"`]{1,2000})"
 )
-_ALONE: Final = re.compile(r"[^\s\"'`\\<>,;&()\[\]\x1b]{6,4096}(?![(\[])")
-_COOKIES: Final = re.compile(
+_ALONE: Final = later(r"[^\s\"'`\\<>,;&()\[\]\x1b]{6,4096}(?![(\[])")
+_COOKIES: Final = later(
     r"[\w.%-]{1,64}=[^\s;,\"'`\\]{4,4096}(?:;[ +]?[\w.%-]{1,64}(?:=[^\s;,\"'`\\]{0,4096})?){0,64}"
 )
-_SESSION: Final = re.compile(
+_SESSION: Final = later(
     r"(?i:sess|sid|auth|tok|csrf|jwt|remember|login|user|key)[\w.%-]{0,40}=[^;\s]{3}"
     r"|=(?=[^;\s]{0,40}\d)(?![A-Z_0-9]+\b)[^;\s]{8}"
 )
-_TOKEN: Final = re.compile(r"(?:[ \t]|%20|\+)+([\w.~+/=%-]{6,4096})", re.ASCII)
+_TOKEN: Final = later(r"(?:[ \t]|%20|\+)+([\w.~+/=%-]{6,4096})", re.ASCII)
 _WORDS: Final = frozenset(
     ["token", "auth", "authentication", "authorization", "required", "none", "null", "header"]
 )
@@ -91,11 +92,11 @@ def _is_basic(encoded: str) -> bool:
         return False
 
 
-_USER: Final = re.compile(
+_USER: Final = later(
     r"(?:[ \t\n]|%20)(?:-u|--user|--proxy-user|--oauth2-bearer)(?:=|(?:[ \t]|%20){0,5})"
     r"(?:\\*\"([^\"\\]{3,200})|\\*'([^'\\]{3,200})|((?:[^\s\"'\\%]|%(?!20)){3,200}))"
 )
-_HEADER: Final = re.compile(
+_HEADER: Final = later(
     r"[ \t\n](?:-H|--header)(?:=|[ \t]{0,5})\\*[\"'](?i:authorization|[\w-]{0,40}(?:key|token))"
     r":[ \t]{0,5}(?i:(?:basic|bearer|(?:api-)?token)[ \t])?([\w=~@.+/-]{8,4096})"
 )
@@ -123,8 +124,8 @@ def curl(text: str, end: int, done: int, spans: list[Span]) -> int:
 
 
 _NEW_LINE: Final = r"(?:\n|\\+n)"
-_DATA: Final = re.compile(r"\b(?:data|stringData)\\*[\"']?:")
-_ENTRY: Final = re.compile(
+_DATA: Final = later(r"\b(?:data|stringData)\\*[\"']?:")
+_ENTRY: Final = later(
     r"[\w.-]+\\*[\"']?:[ \t]*(?:[|>][-+]?)?(?:\s|\\+n)*\\*[\"']?([A-Za-z0-9+/]{10,}={0,3})"
 )
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from turnspan.runtime.later import later
+
 REACH: Final = 4_096
 """Characters beyond the cut that the masks see."""
 
 _RUN: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+/=~.%\\"
-_BEGINS: Final = re.compile(r"-----BEGIN", re.IGNORECASE)
-_ENDS: Final = re.compile(r"-----END[ A-Z0-9_-]{0,100}KEY[ A-Z]{0,10}-----", re.IGNORECASE)
+_BEGINS: Final = later(r"-----BEGIN", re.IGNORECASE)
+_ENDS: Final = later(r"-----END[ A-Z0-9_-]{0,100}KEY[ A-Z]{0,10}-----", re.IGNORECASE)
 
 
 def beginning(text: str, limit: int) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
+
+from turnspan.runtime.later import later
 
 Span = tuple[int, int, str, str]
 """(start, end, kind of secret, quotes to put around the mask: what it takes to stay JSON)"""
 
-PLACEHOLDER: Final = re.compile(
+PLACEHOLDER: Final = later(
     r"\$\{|\$[A-Za-z_]\w*\Z|\$\(|%\(|%[sdr]|\{[\w.\[\]!: ]*\}|<[\w \-./|]*>?|\{\{|\*{3,}|\.{3}"
     r"|\[?REDACTED|\[(?:Filtered|FILTERED|hidden|masked)|x{3,}\Z|X{3,}\Z|os\.environ|process\.env"
     r"|(?i:(?:basic|bearer|token) *(?:\Z|[<{]|\$\{|%s))"

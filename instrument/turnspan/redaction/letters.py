@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
-_RARE: Final = re.compile(
+from turnspan.runtime.later import later
+
+_PAIRS: Final = (
     "b[hkqvwx]|c[jxz]|d[qz]|f[hjkqvwxz]|g[jkqx]|h[bfghjpqvwxz]|i[hjwy]|j[bcdfghjklmnqrtvwxyz]"
     "|k[jkmqvxz]|l[jqxz]|m[hqxz]|n[xz]|oq|p[jqvz]|q[abcdefghijklmnopqrtvwxyz]|r[jqxz]|s[jz]|t[jq]"
     "|u[hjqvwyz]|v[bdfhjklnpqrtvwxyz]|w[fgjkpquvxyz]|x[gjknqruvwz]|y[hjkqx]|z[bcdfgjklmnpqrstuvwxyz]"
 )
-_WORDS: Final = re.compile(rf"[0-9=%]|hf_|api_org_|{_RARE.pattern}")
 """Pairs that words and names in code have at most one of in 40,000."""
+_RARE: Final = later(_PAIRS)
+_WORDS: Final = later(rf"[0-9=%]|hf_|api_org_|{_PAIRS}")
 
 
 def has_rare_pair(text: str) -> bool:

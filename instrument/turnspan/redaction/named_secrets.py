@@ -20,6 +20,7 @@ from turnspan.redaction.secret_names import (
     names_secret,
 )
 from turnspan.redaction.vendor_secrets import is_listed, longest_value, named_before, vendor_values
+from turnspan.runtime.later import later
 from turnspan.runtime.throttle import WINDOW, give_way
 
 # One expression a letter that they begin with here, and small letters only: a search for what
@@ -53,7 +54,7 @@ _JOIN: Final = (
     r"=>|->|(?:value|content)\s?(?:=|%(?:25){0,3}3[dD]|\\+u003[dD])|:{1,3}=|\?=|:|=|\|\||>|,|\||&(?:amp;)?gt;|%(?:25){0,3}(?:3[aAdDeE]|2[cC]|7[cC])"
     r"|\\+u003[aAdDeE]|&(?:amp;)?#(?:61|x3[dD]);"
 )
-_JOINED: Final = re.compile(
+_JOINED: Final = later(
     rf"(?P<more>[\w.\-]{{0,24}})(?![\w.\-])(?P<words>(?:(?:[ \t]|%(?:25){{0,3}}(?:20|09)|\\+t)"
     rf"[\w.\-]{{1,20}}(?![\w.\-])){{0,3}})"
     rf"(?P<close>(?:{_QUOTE}|{_SPACE}){{0,14}})\]?\s{{0,40}}"
@@ -61,21 +62,21 @@ _JOINED: Final = re.compile(
     rf"(?P<open>\s{{0,40}}(?:{_QUOTE}|{_SPACE}|=|[rbuf](?=[\"'])){{0,16}})",
     re.ASCII,
 )
-_QUOTES: Final = re.compile(rf"(?:{_QUOTE})")
-_KEY_BACK: Final = re.compile(
+_QUOTES: Final = later(rf"(?:{_QUOTE})")
+_KEY_BACK: Final = later(
     r"[\w.\-]{0,64}(?: (?:ipa|ssecca|terces|etavirp|htua|tneilc|tnuocca|derahs)(?![a-z]))?",
     re.ASCII | re.IGNORECASE,
 )
 """A key, read backwards."""
-_BARE: Final = re.compile(r"[^\s\"'`<>,;(){}\[\]\\|&\x1b]{1,2000}")
-_VALUE: Final = re.compile(r"[\w.=+/~-]{10,600}", re.ASCII)
+_BARE: Final = later(r"[^\s\"'`<>,;(){}\[\]\\|&\x1b]{1,2000}")
+_VALUE: Final = later(r"[\w.=+/~-]{10,600}", re.ASCII)
 _JUDGED: Final = 160
 """Characters that tell whether a value is random."""
-_KEYWORD: Final = re.compile(r"[a-z_]+\d{0,2}=.")
-_DOTTED: Final = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\Z", re.ASCII)
-_NUMBER: Final = re.compile(r"-?\d[\d.eE+-]{2,400}(?=\s{0,20}(?:[,}\]\\\n]|\Z))")
-_BRACKET: Final = re.compile(r"[\[\]{}]")
-_SCHEMA: Final = re.compile(
+_KEYWORD: Final = later(r"[a-z_]+\d{0,2}=.")
+_DOTTED: Final = later(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\Z", re.ASCII)
+_NUMBER: Final = later(r"-?\d[\d.eE+-]{2,400}(?=\s{0,20}(?:[,}\]\\\n]|\Z))")
+_BRACKET: Final = later(r"[\[\]{}]")
+_SCHEMA: Final = later(
     r"\{\s*\\*[\"'](?:type|title|description|anyOf|oneOf|allOf|enum|format|default|\$ref)\\*[\"']\s*:"
 )
 _TYPES: Final = frozenset(
@@ -89,15 +90,15 @@ _TYPES: Final = frozenset(
     )
 )
 """Types, and words of sentences about secrets."""
-_TOKEN: Final = re.compile(
+_TOKEN: Final = later(
     r"(xox[ar]-(?:\d-)?[0-9a-zA-Z]{8,48}|xox[os](?:-\d{1,40}){3}-[a-fA-F\d]{1,99}"
     r"|(?i:xapp-\d-[A-Z0-9]{1,60}-\d{1,40}-[a-z0-9]{1,99}))"
     r"|ZXlK(?=[A-Za-z0-9/\\_+\-\r\n%]{40})(?:[A-Za-z0-9/_+%-]+|\\+n?|\r?\n){1,200}=*"
 )
-_VENDORS: Final = re.compile("linked|dropbox|sumo", re.IGNORECASE)
-_NUMBERED: Final = re.compile(r"\d+(?:\.\d+){3,}\Z")
+_VENDORS: Final = later("linked|dropbox|sumo", re.IGNORECASE)
+_NUMBERED: Final = later(r"\d+(?:\.\d+){3,}\Z")
 """An address or an object's identifier."""
-_SHORT: Final = re.compile(r"(?=[\w=-]*\d)([A-Za-z0-9=_-]{8,20})\\*\"", re.ASCII)
+_SHORT: Final = later(r"(?=[\w=-]*\d)([A-Za-z0-9=_-]{8,20})\\*\"", re.ASCII)
 _REGION: Final = 4096
 
 
@@ -303,7 +304,7 @@ class _Scan:
 
 
 _OPTIONS: Final = frozenset(" odh")
-_OPTION: Final = re.compile(r"([\w-]{0,20})[ \t]+[\"']?([^\s\"'`<>|&;-][^\s\"'`<>|&;]{3,200})")
+_OPTION: Final = later(r"([\w-]{0,20})[ \t]+[\"']?([^\s\"'`<>|&;-][^\s\"'`<>|&;]{3,200})")
 
 
 def _literal(value: str, key: str) -> bool:

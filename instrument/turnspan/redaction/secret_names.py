@@ -15,8 +15,9 @@ from typing import Final
 
 from turnspan.redaction.letters import has_rare_pair
 from turnspan.redaction.vendor_secrets import vendor_values
+from turnspan.runtime.later import later
 
-_SAYS: Final = re.compile(
+_SAYS: Final = later(
     r"(?:(?P<kind>passwords?|passwds?|passphrases?|passcodes?|pwd|secrets?|apikeys?|accesskey(?:id)?s?"
     r"|authkeys?|secretkeys?|secretaccesskeys?|privatekeys?|signingkeys?|encryptionkeys?|masterkeys?"
     r"|accountkeys?|sharedkeys?|sharedaccesskeys?|sharedaccesssignature|servicekeys?|sessionkeys?"
@@ -27,7 +28,7 @@ _SAYS: Final = re.compile(
     r"|(?<=db)pass|(?<=sql)pass|(?<=user)pass|(?<=smtp)pass|(?<=ftp)pass|(?<=admin)pass|(?<=root)pass"
     r"|(?<=mail)pass|(?<=auth)pass|(?<=redis)pass|(?<=ssh)pass|(?<=pg)pass|(?<=my)pass)\d{0,3})\Z"
 )
-_NOT: Final = re.compile(
+_NOT: Final = later(
     r"(?:next|page|continuation|continue|sync|resume|cursor|previous|prev|first|last|new"
     r"|eos|bos|pad|unk|sep|cls|mask|stop|special|start|begin|end|per|max|min|num|of|delta"
     r"|cancellation|cancel|input|output|prompt|completion|total|cached|reasoning|text|image|audio)"
@@ -35,23 +36,23 @@ _NOT: Final = re.compile(
     r"|require|set|get|check|verify|invalid|wrong|missing|bad|empty)"
     r"(?:password|passwd|passphrase|pwd|token|secret|apikey|credentials?|cookies?)\Z"
 )
-_UPPER_KEY: Final = re.compile(r"[A-Z0-9_.-]*[_.-](?:KEY|PASS|PWD|PW)\d{0,3}\Z")
-_NO_KEY: Final = re.compile(
+_UPPER_KEY: Final = later(r"[A-Z0-9_.-]*[_.-](?:KEY|PASS|PWD|PW)\d{0,3}\Z")
+_NO_KEY: Final = later(
     r"(?:^|[_.-])(?:PUBLIC|PUB|PRIMARY|FOREIGN|PARTITION|SORT|CACHE|HASH|IDEMPOTENCY|INDEX|LOOKUP"
     r"|GROUP|HOT|SHORTCUT|ROW|MAP|DICT|UNIQUE|SHIFT|CTRL|ALT|REGISTRY|OBJECT|MESSAGE|ROUTING|FIELD"
     r"|ARROW|MENU|H|JSON|CONFIG|SETTINGS?|PARAM|ITEM|ENTRY|CONTEXT|STATE|NO|HAS)_KEY\Z"
 )
-_HINTS: Final = re.compile(
+_HINTS: Final = later(
     r"access|auth(?!ors?(?:[^i]|\Z))|api(?!t)|cred|key(?!w|b|p|f|s\b)|passw|secret|token(?!i)"
 )
-_NO_HINT: Final = re.compile(
+_NO_HINT: Final = later(
     r"(?:cache|idempotency|primary|foreign|public|partition|sort)[_.-]?key|count|length|tokens\Z"
     r"|(?:version|url|uri|hash|sha\d*|md5|digest|checksum|fingerprint|path|file|name|host|type|model)\Z"
 )
 _SHAPELESS: Final = str.maketrans("", "", "_-. ")
-_RANDOM: Final = re.compile(r"[\w.=+/~-]{10,}\Z", re.ASCII)
-_PIECES: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
-_PLAIN_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d(?:[-T_].*)?\Z")
+_RANDOM: Final = later(r"[\w.=+/~-]{10,}\Z", re.ASCII)
+_PIECES: Final = later(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+_PLAIN_DATE: Final = later(r"\d{4}-\d\d-\d\d(?:[-T_].*)?\Z")
 
 
 @lru_cache(maxsize=4096)
@@ -99,7 +100,7 @@ def is_name_in_code(value: str) -> bool:
     return "_" in value or (_CAMEL.search(value) is not None and _reads_like_words(value))
 
 
-_CAMEL: Final = re.compile(r"[A-Z][a-z]+.*[A-Z][a-z]")
+_CAMEL: Final = later(r"[A-Z][a-z]+.*[A-Z][a-z]")
 
 
 def looks_random(value: str) -> bool:

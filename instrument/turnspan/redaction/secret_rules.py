@@ -15,6 +15,7 @@ from typing import Final
 
 from turnspan.redaction.encoded import encoded
 from turnspan.redaction.secret_shapes import SHAPES
+from turnspan.runtime.later import later
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,15 +156,18 @@ Heads = tuple[tuple[str, int, tuple[Rule, ...]], ...]
 
 def _shortest() -> dict[str, tuple[Rule, ...]]:
     """The rules by their heads, of which none begins with another."""
-    heads = sorted({head for rule in RULES for head in rule.heads}, key=len)
-    shortest: list[str] = []
-    for head in heads:
-        if not head.startswith(tuple(shortest)):
-            shortest.append(head)
-    return {
-        head: tuple(rule for rule in RULES if any(h.startswith(head) for h in rule.heads))
-        for head in shortest
-    }
+    found: dict[str, list[Rule]] = {}
+    lengths: list[int] = []
+    for head in sorted({head for rule in RULES for head in rule.heads}, key=len):
+        if not any(head[:length] in found for length in lengths):
+            found[head] = []
+            lengths = sorted({*lengths, len(head)})
+    for rule in RULES:
+        for head in rule.heads:
+            of_head = next(found[head[:n]] for n in lengths if head[:n] in found)
+            if not of_head or of_head[-1] is not rule:
+                of_head.append(rule)
+    return {head: tuple(rules) for head, rules in found.items()}
 
 
 def _by_sign() -> tuple[dict[str, Heads], dict[str, tuple[Rule, ...]]]:
@@ -183,7 +187,7 @@ def _by_sign() -> tuple[dict[str, Heads], dict[str, tuple[Rule, ...]]]:
 
 
 def _letters(heads: dict[str, tuple[Rule, ...]]) -> re.Pattern[str]:
-    return re.compile("|".join(sorted(map(re.escape, heads), key=len, reverse=True)))
+    return later("|".join(sorted(map(re.escape, heads), key=len, reverse=True)))
 
 
 def _signs(tails: Iterable[str]) -> re.Pattern[str]:
@@ -195,7 +199,7 @@ def _signs(tails: Iterable[str]) -> re.Pattern[str]:
         f"(?<={'|'.join(f'{first}(?:{_any(rest)})' for first, rest in by_first.items())})"
         for _, by_first in sorted(lengths.items())
     )
-    return re.compile(f"[-_.~](?:{behind})")
+    return later(f"[-_.~](?:{behind})")
 
 
 def _any(tails: list[str]) -> str:

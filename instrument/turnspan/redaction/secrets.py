@@ -19,6 +19,7 @@ from turnspan.redaction.named_secrets import named_secrets
 from turnspan.redaction.secret_names import names_secret
 from turnspan.redaction.secret_rules import IN_ANY, IN_LOWER, PLAIN, RULES, SIGNED, SIGNS, Rule
 from turnspan.redaction.vendor_secrets import vendor_secret
+from turnspan.runtime.later import later
 from turnspan.runtime.throttle import WINDOW, give_way, holds
 
 __all__ = ["RULES", "Span", "find_secrets", "mask_secrets", "names_secret"]
@@ -29,13 +30,13 @@ _RUN: Final = 16
 _WORD: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+/=~.%"
 _TABLE: Final = bytes(97 if byte in _WORD else 32 for byte in range(256))
 _LONG: Final = b"a" * _RUN
-_EXTEND: Final = re.compile(r"[A-Za-z0-9]*")
+_EXTEND: Final = later(r"[A-Za-z0-9]*")
 _MAX_KNOWN: Final = 16_384
 _MAX_KNOWN_LENGTH: Final = 64
 _known: Final[dict[str, bool]] = {}
 """Runs without a secret of their own (identifiers and paths repeat), and whether they read as
 words, which no vendor's value does."""
-_DIGIT: Final = re.compile(r"[0-9%]")
+_DIGIT: Final = later(r"[0-9%]")
 
 
 def _runs(text: str, marked: bytes, spans: list[Span]) -> None:
@@ -156,13 +157,13 @@ def _ask(text: str, rules: tuple[Rule, ...], head: int, spans: list[Span]) -> in
     return end
 
 
-_JWT_REST: Final = re.compile(
+_JWT_REST: Final = later(
     r"\.ey[\w-]{8,8000}\.[\w-]{8,}={0,2}"
     r"|\.ey(?:[\w/\\-]|%2[fF]|%5[cC]){17,8000}\."
     r"(?:(?:[\w/-]|%2[fF]|%5[cC]|\\(?![nrtbfu\"'`])){10,8000}={0,2})?",
     re.ASCII,
 )
-_JWT_MORE: Final = re.compile(
+_JWT_MORE: Final = later(
     r"(?:(?:/|%2[fF]|%5[cC])+[\w-]+|(?:(?<!\\)(?:\\\\)+|\\(?![nrtbfu\"'`\\/])"
     r"|\\+(?=[\w/\\-]{0,40}\d)(?=[\w/\\-]{0,40}[A-Z]))[\w-]{4,})+={0,2}",
     re.ASCII,
@@ -186,7 +187,7 @@ def _jwts(text: str, start: int, stop: int, dot: int, spans: list[Span]) -> None
         dot = text.find(".ey", dot + 1, stop)
 
 
-_AWS_SECRET: Final = re.compile(r"(?<![\w/+=])[\w/+]{40}(?![\w/+=])")
+_AWS_SECRET: Final = later(r"(?<![\w/+=])[\w/+]{40}(?![\w/+=])")
 
 
 def _aws_secret(text: str, position: int, spans: list[Span]) -> None:
@@ -196,7 +197,7 @@ def _aws_secret(text: str, position: int, spans: list[Span]) -> None:
         spans.append((found.start(), found.end(), "aws_secret_access_key", ""))
 
 
-_TELEGRAM_KEY: Final = re.compile(r"AA[\w-]{30,}", re.ASCII)
+_TELEGRAM_KEY: Final = later(r"AA[\w-]{30,}", re.ASCII)
 
 
 def _after_names(text: str, start: int, stop: int, spans: list[Span]) -> None:
@@ -213,10 +214,10 @@ def _after_names(text: str, start: int, stop: int, spans: list[Span]) -> None:
 
 # -- what is no run --------------------------------------------------------------------------------
 
-_AUTHORITY: Final = re.compile(r"[^\s\"'<>`\\]{0,512}")
-_HOST: Final = re.compile(r"[\w.\-\[\]*]*(?::\d+|:\$?\{?\w+\}?)?(?:[/?#,;)&|\]}.]|\Z)")
-_PORT: Final = re.compile(r"\d{1,5}(?:[/?#]|\Z)")
-_ENCODED: Final = re.compile(
+_AUTHORITY: Final = later(r"[^\s\"'<>`\\]{0,512}")
+_HOST: Final = later(r"[\w.\-\[\]*]*(?::\d+|:\$?\{?\w+\}?)?(?:[/?#,;)&|\]}.]|\Z)")
+_PORT: Final = later(r"\d{1,5}(?:[/?#]|\Z)")
+_ENCODED: Final = later(
     r"%3[aA]%2[fF]%2[fF](?:[^\s%]|%(?!40|2[fF])[0-9a-fA-F]{2}){0,128}?%3[aA]"
     r"((?:[^\s%&]|%(?!40|2[fF])[0-9a-fA-F]{2}){1,128})%40"
 )
@@ -262,10 +263,10 @@ def _userinfo(text: str, start: int, end: int, spans: list[Span]) -> None:
 
 _NO_PASSWORDS: Final = frozenset(("pass", "passwd", "password", "pwd"))
 
-_PRIVATE_KEY: Final = re.compile(
+_PRIVATE_KEY: Final = later(
     r"-----BEGIN(?:[ A-Z0-9_+-]|%20){0,100}PRIVATE(?: |%20|\+)KEY", re.IGNORECASE
 )
-_PUTTY: Final = re.compile(r"Private-Lines: \d+\s+((?:[A-Za-z0-9+/=]+\s+)+)")
+_PUTTY: Final = later(r"Private-Lines: \d+\s+((?:[A-Za-z0-9+/=]+\s+)+)")
 
 
 def _private_keys(text: str, spans: list[Span]) -> None:

@@ -14,25 +14,24 @@ from typing import Final
 from turnspan.redaction.encoded import encoded
 from turnspan.redaction.letters import has_rare_pair
 from turnspan.redaction.secret_shapes import NAMED
+from turnspan.runtime.later import later
 
 _BACK: Final = 110
 _REACH: Final = 45
-_TAIL: Final = re.compile(r"[\w \t.,\-]+", re.ASCII)
+_TAIL: Final = later(r"[\w \t.,\-]+", re.ASCII)
 """A name, read backwards."""
 _GAP: Final = " \t\r\n\v\f'\"`\\=:>|,?(["
 _JOINS: Final = frozenset("=:>|,")
 _ENCODED: Final = frozenset("%&\\\x1b")
 
-_DECODE: Final = re.compile(
+_DECODE: Final = later(
     r"(?:\x1b|\\+(?:u001[bB]|x1[bB]|033|e))\[[\d;]*m"
     r"|\\+u00(?P<u>[0-9a-fA-F]{2})|%(?:25){0,3}(?P<p>[2-7][0-9a-fA-F]|0[aAdD9])"
     r"|&(?:amp;)?(?:quot|apos|#3[49]|#x2[27]);|&(?:amp;)?(?P<gt>gt);|\\+[nrt\"'/]"
 )
-_LEAD: Final = re.compile(
-    r"(?<=\\)(?:u00[0-9a-fA-F]{2}|x[0-9a-fA-F]{2}|[nrtbf])|(?<=[\[;])\d{0,3}m"
-)
-_SPLIT: Final = re.compile(r"(?:=|%(?:25){0,3}[0-9a-fA-F]{2})+")
-_SIGN: Final = re.compile(r"(?:=|%(?:25){0,3}3[dD])+\Z")
+_LEAD: Final = later(r"(?<=\\)(?:u00[0-9a-fA-F]{2}|x[0-9a-fA-F]{2}|[nrtbf])|(?<=[\[;])\d{0,3}m")
+_SPLIT: Final = later(r"(?:=|%(?:25){0,3}[0-9a-fA-F]{2})+")
+_SIGN: Final = later(r"(?:=|%(?:25){0,3}3[dD])+\Z")
 
 
 def _by_letter(names: Iterable[str]) -> str:
@@ -42,7 +41,7 @@ def _by_letter(names: Iterable[str]) -> str:
     return "|".join(f"{letter}(?:{'|'.join(rest)})" for letter, rest in letters.items())
 
 
-_NAME: Final = re.compile(_by_letter(name for _, names, _ in NAMED for name in names.split("|")))
+_NAME: Final = later(_by_letter(name for _, names, _ in NAMED for name in names.split("|")))
 Values = tuple[tuple[str, re.Pattern[str]], ...]
 
 
@@ -52,8 +51,8 @@ def _rules() -> tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...]:
     return tuple(
         (
             rule,
-            re.compile(rf"(?:{names})(?=,?[ \t\w.-]{{0,20}}\Z)", re.ASCII),
-            re.compile(f"(?:{encoded(value)})(?![A-Za-z0-9_-])", re.ASCII | re.IGNORECASE),
+            later(rf"(?:{names})(?=,?[ \t\w.-]{{0,20}}\Z)", re.ASCII),
+            later(f"(?:{encoded(value)})(?![A-Za-z0-9_-])", re.ASCII | re.IGNORECASE),
         )
         for rule, names, value in NAMED
     )

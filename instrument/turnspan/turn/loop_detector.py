@@ -13,6 +13,8 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Any, cast
 
+from turnspan.runtime.later import later
+
 WINDOW = 8
 """How many of the latest calls the detector looks at."""
 
@@ -22,12 +24,12 @@ REPEATS = 3
 _WHY_LENGTH = 160
 _MAX_MASKED = 4_096
 
-_VOLATILE_KEY = re.compile(
+_VOLATILE_KEY = later(
     r"^(.*[_-])?(timestamp|ts|now|nonce|uuid|guid|"
     r"request[_-]?id|trace[_-]?id|span[_-]?id|idempotency[_-]?key|correlation[_-]?id|call[_-]?id)$",
     re.IGNORECASE,
 )
-_VOLATILE_TEXT = re.compile(
+_VOLATILE_TEXT = later(
     r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"  # uuid
     r"|\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?"  # ISO time
     r"|\b\d{2}:\d{2}:\d{2}(?:[.,]\d+)?\b"  # time of day

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Mapping
 from typing import Any, Final
@@ -13,6 +12,7 @@ from turnspan.providers.openai.chat import Chat
 from turnspan.providers.openai.completions import CompletionAccumulator, Completions
 from turnspan.providers.openai.embeddings import Embeddings
 from turnspan.providers.openai.pieces import joined_content
+from turnspan.runtime.later import later
 from turnspan.runtime.type_guards import is_dict, is_list
 from turnspan.tracing.endpoint import Endpoint, Reply, fields_of
 
@@ -26,7 +26,7 @@ PARAMETERS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """The functions that are recorded, and their first parameters, in order."""
 
-_PRIVATE: Final = re.compile(
+_PRIVATE: Final = later(
     r"key|token(?!s)|secret|passw|credential|header|auth|client|session|callback|litellm|logg"
     r"|metadata|api_base|base_url|api_version|timeout|retr|fallback|mock|custom_llm_provider"
     r"|deployment|model_list|model_info|proxy|_id$|cost|acompletion|aembedding|region|endpoint"

@@ -174,12 +174,13 @@ class OpenAIInstrumentor(SdkInstrumentor):
         patches.wrap("openai._response", "APIResponse.close", sdk.close)
         patches.wrap("openai._response", "AsyncAPIResponse.parse", sdk.aparse)
         patches.wrap("openai._response", "AsyncAPIResponse.close", sdk.aclose)
+        # The helpers: with all that the Responses API sends some 60 ms to load, and the SDK waits.
         helper = "openai.lib.streaming.responses._responses"
-        patches.wrap(helper, "ResponseStream.close", helper_close(sdk.close))
-        patches.wrap(helper, "AsyncResponseStream.close", helper_close(sdk.aclose))
-        helper = "openai.lib.streaming.chat"
-        patches.wrap(helper, "ChatCompletionStream.close", helper_close(sdk.close))
-        patches.wrap(helper, "AsyncChatCompletionStream.close", helper_close(sdk.aclose))
+        patches.wrap_later(helper, "ResponseStream.close", helper_close(sdk.close))
+        patches.wrap_later(helper, "AsyncResponseStream.close", helper_close(sdk.aclose))
+        helper = "openai.lib.streaming.chat._completions"
+        patches.wrap_later(helper, "ChatCompletionStream.close", helper_close(sdk.close))
+        patches.wrap_later(helper, "AsyncChatCompletionStream.close", helper_close(sdk.aclose))
         return ""
 
 
