@@ -112,7 +112,7 @@ def test_two_migrations_at_once_are_safe(store_dsn: Dsn) -> None:
 
     def run() -> None:
         try:
-            with open_store(store_dsn) as store:
+            with open_store(store_dsn, wait=120) as store:
                 migrate(store)
         except BaseException as error:
             failures.append(error)
