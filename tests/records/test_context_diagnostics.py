@@ -71,7 +71,7 @@ def test_context_budget_says_what_each_section_takes_and_loses(store: Store) -> 
         item("z", "elsewhere", project="other", tokens=9_000),
     )
     rows = answer(store, "context_budget", project=PROJECT)
-    names = ("section", "contexts", "kept_items", "tokens", "token_share", "tokens_per_context")
+    names = ("section", "contexts", "kept_items", "tokens", "token_share", "tokens_each")
     assert picked(rows, *names)[:2] == [
         ("instructions", 1, 1, 300, 0.75, 300.0),
         ("encyclopedia", 2, 2, 100, 0.25, 50.0),
@@ -103,7 +103,7 @@ def test_context_dropped_counts_by_reason_and_section(store: Store) -> None:
         ("(not decided)", "(none)", 1, 10, 1),
         ("duplicate", "sources", 1, 10, 1),
     ]
-    assert rows[0]["most_often"][0] == "Tides"
+    assert rows[0]["usual_items"].startswith("Tides")
 
 
 def test_context_bypassed_says_how_often_and_why(store: Store) -> None:
@@ -118,7 +118,7 @@ def test_context_bypassed_says_how_often_and_why(store: Store) -> None:
         assembly("f", 5, status="running"),
     )
     rows = answer(store, "context_bypassed")
-    assert picked(rows, "task_type", "reason", "contexts", "share", "turns", "context") == [
+    assert picked(rows, "task_type", "reason", "contexts", "share", "turns", "assembly") == [
         ("query", "obviously a query", 2, 0.5, 2, "b"),
         ("edit_page", "(none given)", 1, 1.0, 0, "c"),
     ]
@@ -168,19 +168,19 @@ def test_context_outcomes_compares_turns_that_lost_something(store: Store) -> No
     )
     rows = {(row["lost"], row["name"]): row for row in answer(store, "context_outcomes")}
     any_item = rows["any item", ""]
-    assert (any_item["turns_with_loss"], any_item["turns_without"]) == (40, 60)
-    assert (any_item["bad_with_loss_rate"], any_item["bad_without_rate"]) == (0.6, 10 / 60)
+    assert (any_item["lost_turns"], any_item["other_turns"]) == (40, 60)
+    assert (any_item["lost_bad_rate"], any_item["other_bad_rate"]) == (0.6, 10 / 60)
     interval = newcombe(24, 40, 10, 60)
     assert (any_item["low_rate"], any_item["high_rate"]) == pytest.approx(interval)
     assert any_item["difference_rate"] == pytest.approx(0.6 - 10 / 60)
     assert any_item["verdict"] == "worse"
     tides = rows["item", "Tides"]
-    assert (tides["turns_with_loss"], tides["turns_without"]) == (40, 50)
-    assert rows["section", "encyclopedia"]["turns_without"] == 60
+    assert (tides["lost_turns"], tides["other_turns"]) == (40, 50)
+    assert rows["section", "encyclopedia"]["other_turns"] == 60
     budget = rows["reason", "budget"]
-    assert (budget["turns_with_loss"], budget["turns_without"]) == (40, 60)
+    assert (budget["lost_turns"], budget["other_turns"]) == (40, 60)
     duplicate = rows["reason", "duplicate"]
-    assert (duplicate["turns_with_loss"], duplicate["turns_without"]) == (10, 90)
+    assert (duplicate["lost_turns"], duplicate["other_turns"]) == (10, 90)
     assert ("section", "external") not in rows, "a duplicate is no loss"
 
 
@@ -217,5 +217,5 @@ def test_context_outcomes_goes_by_what_people_say(store: Store) -> None:
     )
     rows = {(row["lost"], row["name"]): row for row in answer(store, "context_outcomes")}
     row = rows["any item", ""]
-    assert (row["bad_with_loss_rate"], row["bad_without_rate"]) == (0.3, 0.0)
-    assert (row["turns_with_loss"], row["turns_without"]) == (10, 10)
+    assert (row["lost_bad_rate"], row["other_bad_rate"]) == (0.3, 0.0)
+    assert (row["lost_turns"], row["other_turns"]) == (10, 10)

@@ -7,7 +7,7 @@ SELECT
     countIf(kept) AS kept_items,
     sumIf(assumeNotNull(item_tokens), kept) AS tokens,
     tokens / sum(tokens) OVER () AS token_share,
-    tokens / uniqCombinedIf(assembly_id, kept) AS tokens_per_context,
+    tokens / uniqCombinedIf(assembly_id, kept) AS tokens_each,
     countIf(NOT kept) AS dropped_items,
     sumIf(assumeNotNull(item_tokens), NOT kept) AS dropped_tokens,
     dropped_items / count() AS dropped_rate

@@ -8,7 +8,7 @@ SELECT
     contexts / of_task AS share,
     turns,
     last_time,
-    last_context AS context
+    last_one AS assembly
 FROM
 (
     SELECT
@@ -18,7 +18,7 @@ FROM
         sum(count()) OVER (PARTITION BY task_type) AS of_task,
         uniqCombinedIf(turn_id, bypassed AND turn_id != '') AS turns,
         maxIf(start_time, bypassed) AS last_time,
-        argMaxIf(assembly_id, start_time, bypassed) AS last_context
+        argMaxIf(assembly_id, start_time, bypassed) AS last_one
     FROM context_assembly
     WHERE status = 'final'
         AND ({project:String} = '' OR project = {project:String})

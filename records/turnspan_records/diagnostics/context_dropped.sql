@@ -7,7 +7,7 @@ SELECT
     count() AS items,
     sum(assumeNotNull(item_tokens)) AS tokens,
     uniqCombined(assembly_id) AS contexts,
-    topK(3)(item_id) AS most_often,
+    leftUTF8(arrayStringConcat(topK(3)(item_id), ', '), 240) AS usual_items,
     max(start_time) AS last_time
 FROM
 (

@@ -99,14 +99,14 @@ WITH
 SELECT
     what AS lost,
     name,
-    lost_turns AS turns_with_loss,
-    if(lost_turns = 0, NULL, p) AS bad_with_loss_rate,
-    other_turns AS turns_without,
-    if(other_turns = 0, NULL, q) AS bad_without_rate,
+    lost_turns,
+    if(lost_turns = 0, NULL, p) AS lost_bad_rate,
+    other_turns,
+    if(other_turns = 0, NULL, q) AS other_bad_rate,
     difference AS difference_rate,
     low AS low_rate,
     high AS high_rate,
     multiIf(NOT enough, 'too few turns', low > 0, 'worse', high < 0, 'better', 'no difference shown') AS verdict
 FROM intervals
-ORDER BY enough DESC, low_rate DESC, turns_with_loss DESC, lost, name
+ORDER BY enough DESC, low_rate DESC, lost_turns DESC, lost, name
 LIMIT {limit:UInt32}
