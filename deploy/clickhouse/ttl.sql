@@ -20,6 +20,16 @@ ALTER TABLE turnspan.tool_call MODIFY TTL
     toDateTime(start_time) + INTERVAL 30 DAY TO VOLUME 'cold',
     toDateTime(start_time) + INTERVAL 365 DAY DELETE;
 
+ALTER TABLE turnspan.context_assembly MODIFY SETTING storage_policy = 'tiered';
+ALTER TABLE turnspan.context_assembly MODIFY TTL
+    toDateTime(start_time) + INTERVAL 30 DAY TO VOLUME 'cold',
+    toDateTime(start_time) + INTERVAL 365 DAY DELETE;
+
+ALTER TABLE turnspan.context_item MODIFY SETTING storage_policy = 'tiered';
+ALTER TABLE turnspan.context_item MODIFY TTL
+    toDateTime(start_time) + INTERVAL 30 DAY TO VOLUME 'cold',
+    toDateTime(start_time) + INTERVAL 365 DAY DELETE;
+
 ALTER TABLE turnspan.span MODIFY SETTING storage_policy = 'tiered';
 ALTER TABLE turnspan.span MODIFY TTL
     toDateTime(start_time) + INTERVAL 30 DAY TO VOLUME 'cold',

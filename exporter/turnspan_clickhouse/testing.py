@@ -30,6 +30,8 @@ from turnspan_clickhouse.rows.batch import Batch, Clock
 from turnspan_clickhouse.rows.native_types import EncodedMap
 from turnspan_clickhouse.rows.tables import (
     Annotation,
+    ContextAssembly,
+    ContextItem,
     Definition,
     LlmCall,
     Message,
@@ -145,6 +147,10 @@ def _identity(row: Record) -> tuple[Any, ...]:
         return (row.project, row.scope, row.hash)
     if isinstance(row, Definition):
         return (row.project, row.hash)
+    if isinstance(row, ContextAssembly):
+        return (row.project, row.session_id, row.start_time, row.assembly_id)
+    if isinstance(row, ContextItem):
+        return (row.project, row.session_id, row.start_time, row.assembly_id, row.item_id)
     assert isinstance(row, Annotation)
     return (row.project, row.subject_kind, row.kind, row.subject_id, row.annotation_id)
 

@@ -22,10 +22,12 @@ from turnspan.runtime.errors import TurnspanError
 from turnspan.runtime.stats import FlushResult
 from turnspan.sessions import session
 from turnspan.tracing.context import active_turn
+from turnspan.tracing.context_blocks import ContextAssembly, context_assembly
 from turnspan.turn.turn import NO_TURN, Turn
 from turnspan.wiring import wire
 
 __all__ = [
+    "ContextAssembly",
     "FlushResult",
     "Recorder",
     "Turn",
@@ -33,6 +35,7 @@ __all__ = [
     "agent",
     "annotate",
     "configure",
+    "context_assembly",
     "current_turn",
     "evaluation",
     "extract",

@@ -23,6 +23,7 @@ from turnspan.runtime.errors import ConfigError
 from turnspan.runtime.guard import guard
 from turnspan.runtime.stats import FlushResult, PipelineStats, Untold
 from turnspan.sessions import session
+from turnspan.tracing.context_blocks import context_assembly
 from turnspan.tracing.recording import detach
 from turnspan.tracing.state import State, another, default, in_force, within
 from turnspan.unrecorded import watch
@@ -73,6 +74,7 @@ class Recorder:
         self.workflow: Final = self._own(decorators.workflow)
         self.step: Final = self._own(decorators.step)
         self.session: Final = self._own(session)
+        self.context_assembly: Final = self._own(context_assembly)
         self.inference: Final = self._own(inference)
         self.annotate: Final = self._own(annotate)
         self.evaluation: Final = self._own(evaluation)

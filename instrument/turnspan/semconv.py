@@ -198,6 +198,10 @@ ROLLOUT_ID: Final = "turnspan.rollout.id"
 ATTEMPT_ID: Final = "turnspan.attempt.id"
 CONSORTIUM_ID: Final = "turnspan.consortium.id"
 CONSORTIUM_ROLE: Final = "turnspan.consortium.role"
+CONTEXT_ID: Final = "turnspan.context.id"  # of a call: those that it used, with commas between
+CONTEXT_TASK: Final = "turnspan.context.task"
+CONTEXT_BUDGET: Final = "turnspan.context.budget"  # tokens
+CONTEXT_BYPASS_REASON: Final = "turnspan.context.bypass_reason"
 
 # -- resource
 SERVICE_NAME: Final = "service.name"

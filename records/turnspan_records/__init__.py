@@ -16,6 +16,13 @@ from typing import Any
 from turnspan_clickhouse.store.client import Result, Store
 from turnspan_records.access import Note
 from turnspan_records.access import open_records as open
+from turnspan_records.contexts import (
+    AssembledContext,
+    ContextItem,
+    ContextSection,
+    ContextStep,
+    contexts,
+)
 from turnspan_records.detail import Detail, detail
 from turnspan_records.diagnostics import Diagnostic, diagnostics
 from turnspan_records.lookup import Found, find
@@ -26,6 +33,10 @@ from turnspan_records.sessions import sessions, turns
 from turnspan_records.window import Window, window
 
 __all__ = [
+    "AssembledContext",
+    "ContextItem",
+    "ContextSection",
+    "ContextStep",
     "Detail",
     "Diagnostic",
     "Found",
@@ -36,6 +47,7 @@ __all__ = [
     "Sandbox",
     "Store",
     "Window",
+    "contexts",
     "detail",
     "diagnostics",
     "exact_messages",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
 from turnspan_clickhouse.store.client import Result, Store
+from turnspan_records.contexts import contexts
 from turnspan_records.conversation import Message
 from turnspan_records.lookup import Found
 from turnspan_records.messages import (
@@ -96,6 +97,7 @@ def detail(store: Store, found: Found) -> Detail:
         "trace": _trace,
         "call": _call,
         "tool": _tool,
+        "context": _context,
         "span": _span,
     }
     return load[found.kind](store, found)
@@ -130,6 +132,30 @@ def _turn(store: Store, found: Found) -> Detail:
 
 def _tool(store: Store, found: Found) -> Detail:
     return _row(store, found, "tool_call", "span_id")
+
+
+def _context(store: Store, found: Found) -> Detail:
+    loaded = contexts(store, found)
+    if not loaded:
+        raise KeyError(found.id)
+    one = loaded[0]
+    facts = {
+        name: value
+        for name, value in asdict(one).items()
+        if name not in ("id", "text", "steps", "items", "context_hash")
+    }
+    result = Detail("context", found.id, facts, {"text": one.text} if one.text else {})
+    result.tables["steps"] = Result(
+        ("step", "duration_seconds", "error"),
+        ("String", "Float64", "String"),
+        [(step.name, step.duration, step.error_type) for step in one.steps],
+    )
+    result.tables["items"] = Result(
+        ("item", "section", "source", "tokens", "score", "kept", "reason"),
+        ("String", "String", "String", "UInt64", "Float64", "Bool", "String"),
+        [(i.id, i.section, i.source, i.tokens, i.score, i.kept, i.reason) for i in one.items],
+    )
+    return result
 
 
 def _span(store: Store, found: Found) -> Detail:

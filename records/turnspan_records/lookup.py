@@ -1,4 +1,5 @@
-"""What an id means: a session, a turn, a trace, a model call, a tool call or another span."""
+"""What an id means: a session, a turn, a trace, a model call, a tool call, a context or another
+span."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ class Found:
     """One record that an id means. A turn's id is the id of its span."""
 
     kind: str
-    """``session``, ``turn``, ``trace``, ``call``, ``tool`` or ``span``."""
+    """``session``, ``turn``, ``trace``, ``call``, ``tool``, ``context`` or ``span``."""
     id: str
     project: str
     session_id: str = ""
@@ -38,11 +39,12 @@ _SOURCES: tuple[tuple[str, str, str, str], ...] = (
     ("trace", "span", "trace_id", "'', trace_id, ''"),
     ("call", "llm_call", "span_id", "session_id, trace_id, turn_id"),
     ("tool", "tool_call", "span_id", "session_id, trace_id, turn_id"),
+    ("context", "context_assembly", "assembly_id", "session_id, trace_id, turn_id"),
 )
 _SPANS = ("span", "span", "span_id", "session_id, trace_id, turn_id")
-"""Every call, tool and turn is also a span: asked apart, and only where those do not tell."""
+"""Every call, tool, turn and context is a span too: asked apart, only where those do not tell."""
 
-_DIGITS = {"turn_id": 16, "span_id": 16, "trace_id": 32}
+_DIGITS = {"turn_id": 16, "span_id": 16, "assembly_id": 16, "trace_id": 32}
 """How long ids are in OpenTelemetry: what is as long is no beginning of one."""
 
 
@@ -66,7 +68,7 @@ def find(store: Store, id_: str) -> list[Found]:
         return sorted(exact)
     sources = [one for one in (*_SOURCES, _SPANS) if len(id_) < _DIGITS.get(one[2], len(id_) + 1)]
     found = _search(store, sources, "{column} LIKE {id:String}", _pattern(id_))
-    named = {one.id for one in found if one.kind in ("turn", "call", "tool")}
+    named = {one.id for one in found if one.kind in ("turn", "call", "tool", "context")}
     return sorted(one for one in found if one.kind != "span" or one.id not in named)
 
 

@@ -18,6 +18,7 @@ import pytest
 from click.testing import Result
 
 import turnspan_console
+from support.assembled import FULL, assembled
 from support.landing import insert
 from support.story import CALL, TOOL, TRACE, TURN, Invoke, story
 from support.terminal import on_terminal
@@ -90,7 +91,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> str:
         migrate(store)
         told = [record if isinstance(record, Message) else poisoned(record) for record in story()]
         told += [poisoned(record) for record in story() if isinstance(record, Message)]
-        insert(store, *told)
+        insert(store, *told, *map(poisoned, assembled()))
         insert(
             store,
             *[
@@ -129,10 +130,13 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("replay", TRACE[:12], "--format", "json"),
     *(("show", one[:12], *more) for one in (TURN, CALL, TOOL, TRACE, "thread-7")
       for more in ((), ("--full",), ("--format", "json"))),
+    *(("context", FULL[:12], *more) for more in ((), ("--full",), ("--format", "json"))),
+    ("show", FULL[:12]), ("context", "nothing" + POISON),
     ("show", CALL[:12], "--request"), ("show", "nothing" + POISON), ("replay", "nothing" + POISON),
     *(("sql", f"SELECT * FROM {table}", "--format", one)
       for table in ("turn_summary", "llm_call", "tool_call", "message", "span", "definition",
-                    "annotation", "turn_full") for one in FORMATS),
+                    "annotation", "turn_full", "context_assembly", "context_item")
+      for one in FORMATS),
     ("sql", "SELECT toInt32(user_message) FROM turn_summary"),
     ("sql", "SELECT throwIf(1, user_message) FROM turn_summary"),
     ("sql", f"SELECT 1 AS `{POISON[:20]}`".replace("\x00", "")),
@@ -175,6 +179,7 @@ def test_the_poison_reaches_every_command(invoke: Invoke, hostile: str) -> None:
     for arguments in (
         ("sessions",), ("turns",), ("replay", "thread-7"), ("show", TURN[:12]), ("doctor",),
         ("show", CALL[:12]), ("show", TOOL[:12]), ("diagnose", "errors_by_type"), ("status",),
+        ("context", FULL[:12]),
         ("sql", "SELECT * FROM llm_call", "--format", "csv"),
         ("sql", "SELECT toInt32(user_message) FROM turn_summary"),
     ):  # fmt: skip

@@ -223,3 +223,31 @@ def test_the_model_server_runs_on_its_own() -> None:
     assert lines[0].startswith("Replaying 13 recorded runs")
     assert re.match(r"export OPENAI_BASE_URL=http://127\.0\.0\.1:\d+/v1 OPENAI_API_KEY=", lines[2])
     assert re.match(r"export ANTHROPIC_BASE_URL=http://127\.0\.0\.1:\d+ ANTHROPIC_API", lines[3])
+
+
+def test_demo_of_the_wiki_agent(embedded_dsn: Dsn) -> None:
+    """One context in full, the diagnostics over all of them, and what to do next."""
+    ended = run(COMMANDS / "turnspan", "demo", "--wiki", "--store", str(embedded_dsn))
+
+    text = ended.stdout
+    assert "Answered 8 requests, for which 8 contexts were assembled" in text
+    assert "tokens used of 700" in text and "[INSTRUCTIONS]" in text
+    for name in ("context_budget", "context_dropped", "context_bypassed", "context_outcomes"):
+        assert name in text
+    assert "obviously a query" in text and "too few turns" in text
+    with open_dsn(embedded_dsn) as store:
+        counts = store.query(
+            "SELECT count(), countIf(bypassed), countIf(used > budget) FROM context_assembly"
+        ).rows
+        used = store.query(
+            "SELECT count() FROM llm_call WHERE context_assembled IN"
+            " (SELECT context_hash FROM context_assembly WHERE NOT bypassed)"
+        ).rows
+    assert (tuple(counts[0]), tuple(used[0])) == ((8, 2, 1), (6,))
+    shown = run(COMMANDS / "turnspan", "context", "--store", str(embedded_dsn), *next_id(text))
+    assert "[INSTRUCTIONS]" in shown.stdout
+
+
+def next_id(text: str) -> list[str]:
+    """The id in the command that the demonstration ends with."""
+    return re.findall(r"turnspan context ([0-9a-f]{16})", text)[:1]

@@ -9,6 +9,7 @@ def test_public_names() -> None:
     """A name that comes or goes changes this list, and the CHANGELOG."""
     assert turnspan.__all__ == sorted(turnspan.__all__)
     assert turnspan.__all__ == [
+        "ContextAssembly",
         "FlushResult",
         "Recorder",
         "Turn",
@@ -16,6 +17,7 @@ def test_public_names() -> None:
         "agent",
         "annotate",
         "configure",
+        "context_assembly",
         "current_turn",
         "evaluation",
         "extract",

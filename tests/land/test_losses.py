@@ -22,7 +22,8 @@ from turnspan import lifecycle
 from turnspan.metrics import sink
 from turnspan.pipeline.record_exporter import RecordExporter
 from turnspan.runtime import stats
-from turnspan.tracing.content_store import LIMITS, Judgment, StartedTurn, ToolContent
+from turnspan.tracing import context_blocks
+from turnspan.tracing.content_store import LIMITS, ContextFact, Judgment, StartedTurn, ToolContent
 from turnspan.tracing.state import default
 from turnspan_clickhouse.receive.decoded import Decoded
 from turnspan_clickhouse.receive.receiver import Receiver
@@ -150,6 +151,18 @@ def judgments_full(case: Case) -> None:
     default.content.tell(Judgment({}, "turn", "1"))
 
 
+def contexts_full(case: Case) -> None:
+    case.patch.setitem(LIMITS, ContextFact, (0, "contexts_full"))
+    with turnspan.context_assembly():
+        pass
+
+
+def context_items_full(case: Case) -> None:
+    case.patch.setattr(context_blocks, "MAX_NOTES", 0)
+    with turnspan.context_assembly() as context:
+        context.consider("page")
+
+
 def metrics_full(case: Case) -> None:
     case.configure(meter_provider=MeterProvider([InMemoryMetricReader()]))
     case.patch.setattr(sink, "GATHER", 0)
@@ -168,7 +181,7 @@ CASES: dict[str, Callable[[Case], None]] = {
     for made in (
         *(queue_full, after_shutdown, export_failed, normalise_failed, encode_failed),
         *(spool_failed, spool_full, ledger_full, ledger_expired, turns_full, judgments_full),
-        *(metrics_full, internal_error),
+        *(contexts_full, context_items_full, metrics_full, internal_error),
     )
 }
 

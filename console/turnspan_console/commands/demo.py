@@ -55,6 +55,9 @@ _ALL_ROWS = 50
     help="Whose SDK to use; else the run's own, for a trajectory file openai.",
 )
 @click.option("--stream/--no-stream", default=None, help="Stream all replies, or none.")
+@click.option(
+    "--wiki", is_flag=True, help="Run the wiki agent instead: how a prompt's context is made."
+)
 @store_option
 def command(
     files: tuple[Path, ...],
@@ -62,6 +65,7 @@ def command(
     limit: int | None,
     provider: str | None,
     stream: bool | None,
+    wiki: bool,
 ) -> None:
     """Play recorded agent runs through the real OpenAI and Anthropic SDKs and record them.
 
@@ -72,11 +76,15 @@ def command(
     \b
       turnspan demo
       turnspan demo --trajectories gpt-4o-airline.jsonl --limit 20 --provider both
+      turnspan demo --wiki
     """
     from datetime import datetime, timezone
 
     _need_sdks()
     output = Output()
+    if wiki:
+        _wiki(output)
+        return
     dsn, text = _store()
     runs = _runs((*files, *more_files), limit)
     planned = _planned(runs, provider, trajectories=bool(files or more_files))
@@ -92,6 +100,28 @@ def command(
     _print_next(dsn, planned, exported, output)
     if not fine:
         raise Failure("What landed is not what was played: see the sessions above.", FINDING)
+
+
+def _wiki(output: Output) -> None:
+    from datetime import datetime, timezone
+
+    from turnspan_console import wiki_demo
+
+    wiki_demo.need_example()
+    _need_recording()
+    dsn, text = _store()
+    begun = datetime.now(timezone.utc)
+    if not dsn.embedded:
+        _open(dsn).close()
+    sessions = wiki_demo.play(text)
+    _ship(dsn)
+    with _open(dsn) as store:
+        wiki_demo.show(store, dsn, sessions, begun, output)
+
+
+def _need_recording() -> None:
+    if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
+        raise Failure("OTEL_SDK_DISABLED is true, so nothing would be recorded: unset it.", USAGE)
 
 
 def _need_sdks() -> None:
@@ -182,8 +212,7 @@ def _record(planned: list[Session], store: str, stream: bool | None) -> bool:
     from turnspan_demo.model import RunError
     from turnspan_demo.runner import play_all
 
-    if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
-        raise Failure("OTEL_SDK_DISABLED is true, so nothing would be recorded: unset it.", USAGE)
+    _need_recording()
     exporters = ["turnspan", *(["otlp"] if _otlp() else [])]
     turnspan.configure(
         service_name="turnspan-demo", project=PROJECT, store=store, exporters=exporters

@@ -8,7 +8,9 @@ from turnspan_console.failures import FINDING, USAGE, Failure
 from turnspan_console.options import format_option, open_chosen, store_option
 
 
-@click.command("show", short_help="Show a session, turn, trace, model call, tool call or span.")
+@click.command(
+    "show", short_help="Show a session, turn, trace, model call, tool call, context or span."
+)
 @click.argument("id_", metavar="ID")
 @click.option("--full", is_flag=True, help="Show long texts whole (a pipe always gets them whole).")
 @click.option(
@@ -19,8 +21,8 @@ from turnspan_console.options import format_option, open_chosen, store_option
 def command(id_: str, full: bool, request: bool, format_: str) -> None:
     """Show everything about the record with this ID.
 
-    ID is the id of a session, turn, trace, model call, tool call or span (as Jaeger shows them), or
-    its beginning of at least six characters.
+    ID is the id of a session, turn, trace, model call, tool call, context or span (as Jaeger shows
+    them), or its beginning of at least six characters.
     """
     from turnspan_console.ids import one
     from turnspan_console.output import Output

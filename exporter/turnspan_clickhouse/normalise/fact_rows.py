@@ -10,9 +10,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from turnspan.redaction.redactor import Redactor
-from turnspan.tracing.content_store import Fact, Judgment, StartedTurn
+from turnspan.tracing.content_store import ContextFact, Fact, Judgment, StartedTurn
 from turnspan_clickhouse.normalise import other_rows
 from turnspan_clickhouse.normalise.attributes import Cleaner
+from turnspan_clickhouse.normalise.context_rows import context_rows
+from turnspan_clickhouse.normalise.context_texts import ContextTexts
 from turnspan_clickhouse.normalise.message_store import MessageStore
 from turnspan_clickhouse.normalise.span_facts import Origin, Origins
 from turnspan_clickhouse.rows.batch import Batch
@@ -21,13 +23,21 @@ from turnspan_clickhouse.rows.batch import Batch
 class FactRows:
     """Adds the rows of facts to batches."""
 
-    __slots__ = ("cleaner", "message_store", "origins", "redactor")
+    __slots__ = ("cleaner", "contexts", "message_store", "origins", "redactor")
 
-    def __init__(self, origins: Origins, cleaner: Cleaner, message_store: MessageStore) -> None:
+    def __init__(
+        self,
+        origins: Origins,
+        cleaner: Cleaner,
+        message_store: MessageStore,
+        contexts: ContextTexts,
+    ) -> None:
         self.origins = origins
         self.cleaner = cleaner
         self.message_store = message_store
         """For texts that are stored once by their hash."""
+        self.contexts = contexts
+        """Where model calls are looked up that used an assembled text."""
         self.redactor: Redactor = cleaner.redactor
 
     def origin(self, resource: Mapping[str, Any]) -> Origin:
@@ -58,5 +68,6 @@ def _judgment(fact: Judgment, rows: FactRows, batch: Batch) -> None:
 BUILDERS: Final[dict[type[Fact], Callable[[Any, FactRows, Batch], None]]] = {
     StartedTurn: _started_turn,
     Judgment: _judgment,
+    ContextFact: context_rows,
 }
 """What adds the rows of a fact, by the fact's class."""

@@ -9,6 +9,7 @@ from turnspan.redaction.redactor import Redactor
 from turnspan.tracing.content_store import InferenceContent
 from turnspan_clickhouse.normalise import llm_call
 from turnspan_clickhouse.normalise.background_responses import BackgroundCalls
+from turnspan_clickhouse.normalise.context_texts import ContextTexts
 from turnspan_clickhouse.normalise.decorated_turns import DecoratedTurns, rewrite
 from turnspan_clickhouse.normalise.derived_turns import DerivedTurns
 from turnspan_clickhouse.normalise.duplicates import Sightings
@@ -32,6 +33,7 @@ class ModelCalls:
         sightings: Sightings,
         message_store: MessageStore,
         costs: TurnCosts,
+        contexts: ContextTexts,
     ) -> None:
         self._derived = derived
         self._decorated = decorated
@@ -40,6 +42,7 @@ class ModelCalls:
         self._sightings = sightings
         self._message_store = message_store
         self._costs = costs
+        self._contexts = contexts
 
     def inference(
         self,
@@ -145,9 +148,16 @@ class ModelCalls:
         batch: Batch,
     ) -> Conversation:
         if content is None:
-            return Conversation()
-        if not content.captured:  # it tells whose the call is; none of it is written
-            return llm_call.reply_of(row, content)
-        return llm_call.add_content(
-            row, content, request, facts, self._message_store, redactor, batch
-        )
+            reply = Conversation()
+        elif not content.captured:  # it tells whose the call is; none of it is written
+            reply = llm_call.reply_of(row, content)
+        else:
+            reply = llm_call.add_content(
+                row, content, request, facts, self._message_store, redactor, batch
+            )
+        if self._contexts.any:
+            when = facts.start_time
+            self._contexts.attach(
+                row, facts.attributes, request, when, self._message_store, redactor, batch
+            )
+        return reply

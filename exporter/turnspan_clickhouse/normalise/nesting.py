@@ -169,4 +169,6 @@ def enrich(inner: LlmCall, outer: LlmCall) -> bool:
         inner.system_prompt, changed = outer.system_prompt, True
     if not any(inner.tool_definitions) and any(outer.tool_definitions):
         inner.tool_definitions, changed = outer.tool_definitions, True
+    if not any(inner.context_assembled) and any(outer.context_assembled):
+        inner.context_assembled, changed = outer.context_assembled, True
     return changed

@@ -21,6 +21,7 @@ from turnspan.tracing.content_store import (
 from turnspan_clickhouse.normalise import other_rows
 from turnspan_clickhouse.normalise.attributes import Cleaner
 from turnspan_clickhouse.normalise.background_responses import BackgroundCalls
+from turnspan_clickhouse.normalise.context_texts import ContextTexts
 from turnspan_clickhouse.normalise.decorated_turns import DecoratedTurns, rewrite
 from turnspan_clickhouse.normalise.derived_turns import DerivedTurns
 from turnspan_clickhouse.normalise.duplicates import Sightings
@@ -71,6 +72,7 @@ class Normaliser:
         self._decorated = DecoratedTurns()
         self._background = BackgroundCalls()
         self._nesting = Nesting()
+        self._contexts = ContextTexts()
         self._calls = ModelCalls(
             self._derived,
             self._decorated,
@@ -79,6 +81,7 @@ class Normaliser:
             self._sightings,
             self._message_store,
             self._costs,
+            self._contexts,
         )
         self._settings: config.Settings = settings()
         self._use(self._settings)
@@ -302,4 +305,4 @@ class Normaliser:
         self._cleaner = Cleaner(self._redactor)
         self._origins = Origins(self._project or settings.project, self._redactor)
         self._reader = Reader(self._origins, self._cleaner)
-        self._facts = FactRows(self._origins, self._cleaner, self._message_store)
+        self._facts = FactRows(self._origins, self._cleaner, self._message_store, self._contexts)

@@ -117,6 +117,8 @@ def _encoder(kind: str) -> Encoder:
         return _nullable_decimals
     if outer == "Nullable":
         return _nullable(_encoder(inner), bytes(_WIDTH[inner.partition("(")[0]]))
+    if outer == "Array" and inner == "Float64":
+        return _float_arrays
     if outer == "Array":
         return _fixed_arrays if inner.startswith("FixedString") else _string_arrays
     return _SIMPLE[outer]
@@ -271,6 +273,12 @@ def _string_arrays(values: Sequence[Any]) -> bytes:
         values = [_clean_list(value) for value in values]
     flat = list(chain.from_iterable(values))
     return _offsets(values) + (_strings(flat) if flat else b"")
+
+
+def _float_arrays(values: Sequence[Any]) -> bytes:
+    lists = [_clean_list(value) for value in values]
+    flat = list(chain.from_iterable(lists))
+    return _offsets(lists) + (_floats(flat) if flat else b"")
 
 
 def _fixed_arrays(values: Sequence[Any]) -> bytes:

@@ -278,6 +278,62 @@ class Annotation(Record):
     written_at: int = column(TIME, 0)
 
 
+@mypyc_attr(acyclic=True)
+@dataclass(slots=True)
+class ContextAssembly(Located):
+    """One context that was put together for a prompt; its ``final`` row replaces the ``running``
+    one. The arrays have a value for each step, in the order in which they began."""
+
+    assembly_id: str = column("String", "")
+    start_time: int = column(TIME, 0)
+    duration: float = column("Float64", 0.0)
+    status: str = column("String", "")
+    agent_name: str = column("String", "")
+    task_type: str = column("String", "")
+    entities: list[str] = column("Array(String)", factory=list)
+    budget: int | None = column("Nullable(UInt64)")
+    used: int | None = column("Nullable(UInt64)")
+    used_estimated: bool = column("Bool", False)
+    considered: int = column("UInt32", 0)
+    kept: int = column("UInt32", 0)
+    dropped: int = column("UInt32", 0)
+    bypassed: bool = column("Bool", False)
+    bypass_reason: str = column("String", "")
+    step_names: list[str] = column("Array(String)", factory=list)
+    step_durations: list[float] = column("Array(Float64)", factory=list)
+    step_errors: list[str] = column("Array(String)", factory=list)
+    context_hash: bytes = column("FixedString(16)", NO_HASH)
+    error_type: str = column("String", "")
+    writer: str = column("String", "")
+    written_at: int = column(TIME, 0)
+
+
+@mypyc_attr(acyclic=True)
+@dataclass(slots=True)
+class ContextItem(Record):
+    """Something that was considered for a context. ``start_time`` is its assembly's."""
+
+    project: str = column("String", "")
+    session_id: str = column("String", "")
+    turn_id: str = column("String", "")
+    trace_id: str = column("String", "")
+    assembly_id: str = column("String", "")
+    start_time: int = column(TIME, 0)
+    item_id: str = column("String", "")
+    position: int = column("UInt32", 0)
+    section: str = column("String", "")
+    source: str = column("String", "")
+    tokens: int | None = column("Nullable(UInt64)")
+    tokens_estimated: bool = column("Bool", False)
+    score: float | None = column("Nullable(Float64)")
+    kept: bool = column("Bool", False)
+    reason: str = column("String", "")
+    hop: int | None = column("Nullable(UInt32)")
+    requires_depth: int | None = column("Nullable(UInt32)")
+    content_hash: bytes = column("FixedString(16)", NO_HASH)
+    written_at: int = column(TIME, 0)
+
+
 _TABLES: dict[str, type[Record]] = {
     "llm_call": LlmCall,
     "turn_summary": TurnSummary,
@@ -285,6 +341,8 @@ _TABLES: dict[str, type[Record]] = {
     "tool_call": ToolCall,
     "message": Message,
     "definition": Definition,
+    "context_assembly": ContextAssembly,
+    "context_item": ContextItem,
     "span": SpanRow,
 }
 # Not in the classes: compiled, a dataclass takes a class variable of its own for a field.

@@ -23,6 +23,8 @@ REASONS: Final[Mapping[str, str]] = {
     "ledger_expired": "contents of spans that did not end in 15 minutes",
     "turns_full": "news that a turn has begun: too many at once",
     "judgments_full": "judgments: too many waited to be landed",
+    "contexts_full": "context assemblies: too many waited to be landed",
+    "context_items_full": "items of a context assembly: more than one may have",
     "metrics_full": "measurements: too many waited to be recorded",
     "internal_error": "pieces of telemetry that an error of Turnspan's own cost",
     "receive_failed": "spans that a receiver took and then could not land",

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from turnspan.tracing.assembly import Assembly
 from turnspan.turn.turn import Turn
 
 MAX_ENTRIES = 100_000
@@ -132,9 +133,21 @@ class Judgment(Fact):
     created_at: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class ContextFact(Fact):
+    """A context assembly has come so far. ``text`` is what was assembled, which calls may use from
+    now on."""
+
+    stage: str
+    """``began``, ``assembled`` or ``ended``."""
+    assembly: Assembly
+    text: str = ""
+
+
 LIMITS: Final[dict[type[Fact], tuple[int, str]]] = {
     StartedTurn: (10_000, "turns_full"),
     Judgment: (100_000, "judgments_full"),
+    ContextFact: (10_000, "contexts_full"),
 }
 """How many facts of a kind wait to be taken at most, and the reason that further ones are counted
 by."""

@@ -28,6 +28,10 @@ ORDER = (
     "usage_by_model_and_day",
     "tool_usage",
     "context_growth",
+    "context_budget",
+    "context_dropped",
+    "context_outcomes",
+    "context_bypassed",
 )
 """The order in which they are shown; a file that is not named here comes after, by name."""
 

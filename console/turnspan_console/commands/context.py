@@ -1,0 +1,61 @@
+"""``turnspan context``: what was put into a prompt, what was left out, and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from turnspan_console.failures import FINDING, Failure
+from turnspan_console.options import format_option, open_chosen, store_option
+
+if TYPE_CHECKING:
+    from turnspan_clickhouse.store.client import Store
+    from turnspan_records.contexts import AssembledContext
+
+_KIND = {"call": "model call", "tool": "tool call", "context": "context assembly"}
+
+
+@click.command("context", short_help="What a prompt's context was made of, and what was left out.")
+@click.argument("id_", metavar="ID")
+@click.option("--full", is_flag=True, help="Show long texts whole (a pipe always gets them whole).")
+@format_option("text", "json")
+@store_option
+def command(id_: str, full: bool, format_: str) -> None:
+    """Show the contexts that were assembled for prompts: budget, steps, what was kept and dropped.
+
+    ID is the id of an assembly, or of a model call, turn, session or trace that used one, or its
+    beginning of at least six characters.
+    """
+    from turnspan_console.output import Output
+
+    output = Output()
+    with open_chosen() as store:
+        found = _found(store, id_)
+    if format_ == "json":
+        from turnspan_console.values import plain
+
+        output.json(plain(found))
+        return
+    from turnspan_console.context_panel import print_context
+
+    for number, context in enumerate(found):
+        if number:
+            output.line()
+        print_context(context, output, full=full)
+
+
+def _found(store: Store, id_: str) -> list[AssembledContext]:
+    from turnspan_console.ids import one
+    from turnspan_records.contexts import contexts
+
+    named = one(store, id_, prefer=("context", "session"))
+    found = contexts(store, named)
+    if not found:
+        kind = _KIND.get(named.kind, named.kind)
+        raise Failure(
+            f"No context assembly is recorded of {kind} {named.id}: "
+            "`with turnspan.context_assembly(...)` records one.",
+            FINDING,
+        )
+    return found

@@ -1,0 +1,143 @@
+"""One context assembly on the screen: budget, steps, what was kept and dropped, text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.cells import cell_len
+
+from turnspan_clickhouse.store.client import Result
+from turnspan_console import styles, values
+from turnspan_console.output import Output
+from turnspan_console.page import Page
+from turnspan_console.tables import columns, print_table, useful
+from turnspan_records.contexts import AssembledContext, ContextItem, ContextSection
+
+_BAR = 24
+_STATUS = {"running": styles.BUSY, "interrupted": styles.BAD}
+
+
+def print_context(context: AssembledContext, output: Output, *, full: bool = False) -> None:
+    """Write an assembly for a person."""
+    page = Page(output, full=full)
+    page.line(("Context ", styles.TITLE), (context.id, styles.TITLE), f"  {context.task_type}")
+    _facts(context, page)
+    if context.budget is not None or any(section.kept for section in context.sections):
+        _budget(context, page)
+    if context.steps:
+        _section(page, "steps")
+        _table(
+            output,
+            ("step", "duration_seconds", "error"),
+            [(step.name, step.duration, step.error_type) for step in context.steps],
+            ("String", "Float64", "String"),
+        )
+    _items("kept", [item for item in context.items if item.kept], page)
+    _items("dropped", [item for item in context.items if not item.kept], page)
+    if context.text:
+        _section(page, "text")
+        page.push("  ")
+        page.text(context.text, limit=12)
+        page.pop()
+
+
+def _facts(context: AssembledContext, page: Page) -> None:
+    where = [f"project {context.project}"] if context.project else []
+    where += [f"session {context.session_id}"] if context.session_id else []
+    where += [f"turn {values.short_id(context.turn_id)}"] if context.turn_id else []
+    where += [values.moment(context.start_time), values.seconds(context.duration)]
+    page.line((" · ".join(where), styles.FAINT))
+    if context.entities:
+        page.line((f"about {', '.join(context.entities)}", ""))
+    if context.status in _STATUS:
+        page.line((context.status, _STATUS[context.status]))
+    if context.error_type:
+        page.line((f"ended with {context.error_type}", styles.BAD))
+    if context.bypassed:
+        page.line((f"bypassed: {context.bypass_reason or 'no reason given'}", styles.WARN))
+    if context.calls:
+        calls = ", ".join(values.short_ids(context.calls))
+        page.line((f"used by {_many(len(context.calls), 'model call')}: {calls}", styles.FAINT))
+
+
+def _budget(context: AssembledContext, page: Page) -> None:
+    _section(page, "budget")
+    page.push("  ")
+    page.line(_used(context))
+    sections = [section for section in context.sections if section.kept or section.dropped]
+    whole = max(context.budget or 0, sum(section.tokens for section in sections), 1)
+    width = max((cell_len(values.one_line(one.name or "-")) for one in sections), default=0)
+    for section in sections:
+        name = values.one_line(section.name or "-")
+        filled = min(_BAR, -(-section.tokens * _BAR // whole))
+        page.line(
+            (name + " " * (width - cell_len(name)), ""),
+            f"  {section.tokens:>9,} {section.tokens / whole:>6.1%} ",
+            ("█" * filled, styles.BUSY),
+            ("░" * (_BAR - filled), styles.FAINT),
+            (f"  {_counts(section)}", styles.FAINT),
+        )
+    page.pop()
+
+
+def _used(context: AssembledContext) -> tuple[str, str]:
+    if context.used is None:
+        used = "nothing used"
+    else:
+        about = "about " if context.used_estimated else ""
+        used = f"{about}{_many(context.used, 'token')} used"
+    if context.budget is None:
+        return f"{used}, without a budget", ""
+    spent = context.used or 0
+    told = f"{used} of {context.budget:,}"
+    if spent > context.budget:
+        return f"{told}: {spent - context.budget:,} too many", styles.BAD
+    return f"{told}, {context.budget - spent:,} free", styles.GOOD
+
+
+def _counts(section: ContextSection) -> str:
+    told = f"{section.kept:,} kept"
+    if section.dropped:
+        told += f", {section.dropped:,} dropped ({_many(section.dropped_tokens, 'token')})"
+    return told
+
+
+def _items(title: str, items: Sequence[ContextItem], page: Page) -> None:
+    if not items:
+        return
+    _section(page, f"{title}: {len(items):,}")
+    _table(
+        page.output,
+        ("item", "section", "reason", "tokens", "score", "hop", "depth", "source"),
+        [
+            (i.id, i.section, _reason(i), i.tokens, _score(i), i.hop, i.requires_depth, i.source)
+            for i in items
+        ],
+        ("String", "String", "String", "UInt64", "Float64", "UInt32", "UInt32", "String"),
+    )
+
+
+def _reason(item: ContextItem) -> str:
+    return item.reason if item.kept or item.reason else "not decided"
+
+
+def _score(item: ContextItem) -> str | None:
+    return None if item.score is None else f"{item.score:.3g}"
+
+
+def _table(
+    output: Output,
+    names: tuple[str, ...],
+    rows: Sequence[tuple[object, ...]],
+    types: tuple[str, ...],
+) -> None:
+    print_table(useful(columns(Result(names, types, rows), output), output), output, indent=2)
+
+
+def _section(page: Page, title: str) -> None:
+    page.blank()
+    page.line((title, styles.HEADING))
+
+
+def _many(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,494 @@
+"""The blocks of ``turnspan.context_assembly``: what was put into a prompt, what was left out, and
+why."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable
+from types import TracebackType
+from typing import Any, Final
+
+from opentelemetry import context as otel_context
+
+from turnspan import config, semconv
+from turnspan.content.given_values import text_of
+from turnspan.runtime.forks import in_child
+from turnspan.runtime.guard import errors, guard
+from turnspan.tracing import otel_fast, recording
+from turnspan.tracing.assembly import (
+    DROPPED,
+    KEPT,
+    MAX_NOTES,
+    Assembly,
+    Note,
+    Place,
+    Step,
+    count_of,
+    said,
+    score_of,
+    texts_of,
+)
+from turnspan.tracing.block_stack import OpenBlocks
+from turnspan.tracing.content_store import ContextFact
+from turnspan.tracing.context import SESSION_KEY, active_session, active_turn
+from turnspan.tracing.recording import SpanRecording, context_of, detach
+from turnspan.tracing.state import State, another_one, current
+from turnspan.turn.turn import Session
+
+_ADD: Final = guard("context.add")
+
+
+class _Process:
+    """Which process this is: asking the system each time costs more than a note."""
+
+    def __init__(self) -> None:
+        self.id = os.getpid()
+        in_child(self._after_fork)
+
+    def _after_fork(self) -> None:
+        self.id = os.getpid()
+
+
+_process: Final = _Process()
+
+
+class ContextStep:
+    """One step of an assembly: a span, and its duration in the record. A context manager."""
+
+    def __init__(self, assembly: Assembly, name: str) -> None:
+        self._assembly = assembly
+        self._name = name
+        self._state = another_one()
+        self._blocks: OpenBlocks[_OpenStep] = OpenBlocks()
+        self._span: SpanRecording | None = None
+
+    def set(self, **attributes: str | bool | int | float) -> None:
+        """Put attributes on the step's span."""
+        if self._span is not None:
+            with guard("context.step"):
+                self._span.span.set_attributes(attributes)
+
+    def __enter__(self) -> ContextStep:
+        opened = _OpenStep(Step(self._name, time.perf_counter()))
+        with guard("context.step"):
+            if len(self._assembly.steps) < MAX_NOTES and not self._assembly.ended:
+                self._assembly.steps.append(opened.step)
+            if config.active().enabled:
+                named = {semconv.STEP_NAME: self._name}
+                self._span = opened.span = recording.begin_span(self._name, named, self._state)
+        opened.enter()
+        self._blocks.push(opened)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        opened = self._blocks.pop()
+        if opened is not None:
+            opened.exit(error)
+
+    async def __aenter__(self) -> ContextStep:
+        return self.__enter__()
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.__exit__(kind, error, trace)
+
+
+class _OpenStep:
+    """One time that a step's block was entered."""
+
+    def __init__(self, step: Step) -> None:
+        self.step = step
+        self.span: SpanRecording | None = None
+        self._token: object | None = None
+
+    def enter(self) -> None:
+        if self.span is not None:
+            self._token = self.span.enter()
+
+    def exit(self, error: BaseException | None) -> None:
+        with guard("context.step"):
+            self.step.end(_name_of(error))
+        if self.span is not None:
+            _leave(self.span, self._token, error)
+
+
+class _Attached:
+    """The model calls made inside are said to use an assembly. A context manager."""
+
+    def __init__(self, assembly_id: str) -> None:
+        self._id = assembly_id
+        self._open: OpenBlocks[object | None] = OpenBlocks()
+
+    def __enter__(self) -> None:
+        token: object | None = None
+        with guard("context.attached"):
+            token = otel_context.attach(_saying(self._id))
+        self._open.push(token)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        with guard("context.attached"):
+            detach(self._open.pop())
+
+    async def __aenter__(self) -> None:
+        self.__enter__()
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.__exit__(kind, error, trace)
+
+
+class ContextAssembly:
+    """What ``with turnspan.context_assembly(...) as context`` gives: say here what is considered,
+    kept and dropped, from any thread or task.
+
+    Nothing of it raises, whatever it is given, and nothing of it changes what the application
+    does. An item may be told of in any order, and again with more: what was said last holds.
+    After the block it can only be read (``meta``) and named (``id``, ``attached``).
+    """
+
+    def __init__(self, assembly: Assembly, state: State, span: SpanRecording | None) -> None:
+        self._assembly = assembly
+        self._state = state
+        self._span = span
+        self._token: object | None = None
+        self._process = _process.id
+
+    @property
+    def id(self) -> str:
+        """The assembly's id: its span's, in lowercase hex."""
+        return self._assembly.id
+
+    # -- what the application says ------------------
+
+    def step(self, name: str) -> ContextStep:
+        """A step of the work, as a context manager (also asynchronous): a span, and its duration in
+        the record. ``load_config``, ``plan``, ``trim``, or any other name."""
+        return ContextStep(self._assembly, text_of(name) or "step")
+
+    def set(
+        self,
+        *,
+        task: str | None = None,
+        entities: Iterable[str] | None = None,
+        budget: int | None = None,
+    ) -> None:
+        """Say what became known inside: the kind of task, what it is about, how many tokens the
+        context may take."""
+        with _ADD:
+            assembly = self._open("set")
+            if assembly is not None:
+                assembly.task = assembly.task if task is None else text_of(task)
+                assembly.entities = assembly.entities if entities is None else texts_of(entities)
+                assembly.budget = assembly.budget if budget is None else count_of(budget)
+
+    def consider(
+        self,
+        id: str,
+        *,
+        text: str | None = None,
+        section: str | None = None,
+        source: str | None = None,
+        score: float | None = None,
+        tokens: int | None = None,
+        hop: int | None = None,
+        requires_depth: int | None = None,
+    ) -> None:
+        """Something may go into the context.
+
+        Args:
+            id: what it is called, such as a page's title.
+            text: what it says; stored once, by its hash.
+            section: the part of the context that it belongs to, such as ``encyclopedia``.
+            source: where it comes from.
+            score: how well it fits.
+            tokens: how long it is; else a fourth of its letters, marked as estimated.
+            hop: how many links lie between it and what was asked for.
+            requires_depth: how many requirements lie between it and the first instructions.
+        """
+        with _ADD:
+            given = (section, source, score, tokens, hop, requires_depth)
+            self._note(id, "", "", text, *given)
+
+    def keep(
+        self,
+        id: str,
+        *,
+        text: str | None = None,
+        section: str | None = None,
+        source: str | None = None,
+        score: float | None = None,
+        tokens: int | None = None,
+        hop: int | None = None,
+        requires_depth: int | None = None,
+    ) -> None:
+        """It goes into the context. Items have the order in which they were kept (the last time);
+        one that was not considered before is considered herewith."""
+        with _ADD:
+            given = (section, source, score, tokens, hop, requires_depth)
+            self._note(id, KEPT, "", text, *given)
+
+    def drop(self, id: str, *, reason: str) -> None:
+        """It stays out, for this reason: ``budget``, ``duplicate``, ``filtered``, or any other."""
+        with _ADD:
+            self._note(id, DROPPED, text_of(reason))
+
+    def bypass(self, reason: str) -> None:
+        """The assembly is left out, as for a plain query: the prompt goes without it."""
+        with _ADD:
+            assembly = self._open("bypass")
+            if assembly is not None:
+                assembly.bypass_reason = text_of(reason)
+                assembly.bypassed = True
+
+    def assembled(self, text: str, *, tokens: int | None = None) -> None:
+        """This is the text. From now on a model call of the turn that sends it is recorded as one
+        that used it.
+
+        Args:
+            text: the whole context, as it goes into the prompt.
+            tokens: how long it is; else the sum of what was kept.
+        """
+        with _ADD:
+            assembly = self._open("assembled")
+            if assembly is not None:
+                assembly.text = text_of(text)
+                assembly.text_tokens = count_of(tokens)
+                self._tell("assembled", assembly.text)
+
+    def attached(self) -> _Attached:
+        """A context manager (also asynchronous): the model calls made inside used this context,
+        whatever their requests look like. Only for text that is changed on its way, or where
+        content is not recorded; else the text is found."""
+        return _Attached(self._assembly.id)
+
+    # -- what the application is told ------------------
+
+    def meta(self) -> dict[str, Any]:
+        """All of it but the texts, as JSON has it: to return with the answer."""
+        with guard("context.meta"):
+            return self._assembly.meta()
+        return {}
+
+    # -- the block ------------------
+
+    def _enter(self) -> None:
+        if self._span is not None:
+            self._token = self._span.enter()
+            with guard("context.begin"):
+                self._tell("began")
+
+    def _exit(self, error: BaseException | None) -> None:
+        assembly, span = self._assembly, self._span
+        if assembly.ended or self._process != _process.id:
+            if span is not None:  # a forked child that unwinds: the record is its parent's
+                span.leave(self._token)
+            return
+        with guard("context.end"):
+            assembly.end(_name_of(error))
+            self._tell("ended")
+            assembly.ended = True
+            if span is not None:
+                otel_fast.set_attributes(span.span, _attributes(assembly))
+        if span is not None:
+            _leave(span, self._token, error)
+
+    def _note(
+        self,
+        id: Any,
+        decision: str,
+        reason: str = "",
+        text: Any = None,
+        section: Any = None,
+        source: Any = None,
+        score: Any = None,
+        tokens: Any = None,
+        hop: Any = None,
+        requires_depth: Any = None,
+    ) -> None:
+        assembly = self._open(decision or "considered")
+        if assembly is None:
+            return
+        if len(assembly.notes) >= MAX_NOTES:
+            self._state.content.dropped["context_items_full"] += 1
+            return
+        assembly.notes.append(
+            Note(
+                text_of(id),
+                decision,
+                reason,
+                said(text),
+                said(section),
+                said(source),
+                score_of(score),
+                count_of(tokens),
+                count_of(hop),
+                count_of(requires_depth),
+            )
+        )
+
+    def _open(self, what: str) -> Assembly | None:
+        """The assembly, while it can be added to; what comes later is counted as an error."""
+        if not self._assembly.ended:
+            return self._assembly
+        late = ValueError(f"the context assembly {self._assembly.id} is over: {what} came too late")
+        errors.record("context.late", late)
+        return None
+
+    def _tell(self, stage: str, text: str = "") -> None:
+        span, content = self._span, self._state.content
+        if span is not None and content.active and span.span.is_recording():
+            content.tell(ContextFact(stage, self._assembly, text))
+
+
+class context_assembly:
+    """A context that is put together for a prompt; a context manager, also asynchronous.
+
+        with turnspan.context_assembly("query", budget=8_000) as context:
+            with context.step("search"):
+                for page in search(question):
+                    context.consider(page.title, text=page.text, section="encyclopedia")
+            ...
+            context.keep("Lighthouses")
+            context.drop("Tides", reason="budget")
+            context.assembled(prompt)
+
+    What it gives is a ``ContextAssembly``. The record has each item, each step and what the budget
+    went to; each model call of the turn that sends the text is recorded as having used it.
+
+    Args:
+        task: the kind of task, such as ``query`` or ``edit_page``.
+        budget: how many tokens the context may take.
+        entities: what it is about. They are content: not recorded where content is not.
+    """
+
+    def __init__(
+        self,
+        task: str = "unknown",
+        *,
+        budget: int | None = None,
+        entities: Iterable[str] = (),
+    ) -> None:
+        self._task = text_of(task) or "unknown"
+        self._budget: int | None = None
+        self._entities: list[str] = []
+        with guard("context.arguments"):
+            self._budget = count_of(budget)
+            self._entities = texts_of(entities)
+        self._state = another_one()
+        self._blocks: OpenBlocks[ContextAssembly] = OpenBlocks()
+
+    def __enter__(self) -> ContextAssembly:
+        assembly = Assembly(self._task, self._budget, list(self._entities))
+        context = ContextAssembly(assembly, current(), None)
+        with guard("context.begin"):
+            if config.active().enabled:
+                context = _start(assembly, self._state)
+        context._enter()
+        self._blocks.push(context)
+        return context
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        context = self._blocks.pop()
+        if context is not None:
+            context._exit(error)
+
+    async def __aenter__(self) -> ContextAssembly:
+        return self.__enter__()
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.__exit__(kind, error, trace)
+
+
+def _start(assembly: Assembly, state: State | None) -> ContextAssembly:
+    """Begin an assembly's span and find out where it belongs."""
+    around = context_of(state)
+    turn = active_turn(around)
+    session = active_session(around) or (None if turn is None else turn.session)
+    name = f"context_assembly {assembly.task}"
+    began = recording.begin_span(name, {semconv.CONTEXT_TASK: assembly.task}, state)
+    span: Any = began.span
+    identity = span.get_span_context()
+    if identity.is_valid:
+        assembly.id = f"{identity.span_id:016x}"
+    parent = getattr(span, "parent", None)
+    resource = getattr(span, "resource", None)
+    assembly.start_time = getattr(span, "start_time", None) or assembly.start_time
+    assembly.place = Place(
+        identity.trace_id,
+        identity.span_id,
+        0 if parent is None else parent.span_id,
+        "" if turn is None else turn.id,
+        "" if session is None else text_of(session.id),
+        "" if turn is None else text_of(turn.agent_name),
+        {} if resource is None else resource.attributes,
+    )
+    otel_fast.set_attributes(span, {semconv.CONTEXT_ID: assembly.id})
+    return ContextAssembly(assembly, current(around), began)
+
+
+def _attributes(assembly: Assembly) -> dict[str, Any]:
+    """What an assembly's span says of it that nobody has to work out first."""
+    found: dict[str, Any] = {semconv.CONTEXT_TASK: assembly.task}
+    if assembly.budget is not None:
+        found[semconv.CONTEXT_BUDGET] = assembly.budget
+    if assembly.bypassed:
+        found[semconv.CONTEXT_BYPASS_REASON] = assembly.bypass_reason
+    return found
+
+
+def _leave(span: SpanRecording, token: object | None, error: BaseException | None) -> None:
+    """A block is over: the span before is current again, and this one ends."""
+    span.leave(token)
+    if error is None:
+        span.succeeded(None)
+    else:
+        span.failed(error)
+
+
+def _name_of(error: BaseException | None) -> str:
+    return "" if error is None else type(error).__qualname__
+
+
+def _saying(assembly_id: str) -> otel_context.Context:
+    """The current context, in which every span says that it used an assembly.
+
+    What a session puts on spans does that, so a call pays nothing where nobody says it.
+    """
+    around = recording.current()
+    turn = active_turn(around)
+    session = active_session(around) or (None if turn is None else turn.session)
+    attributes = {semconv.CONTEXT_ID: assembly_id}
+    if session is None:
+        inside = Session("", "", attributes)
+    else:
+        inside = Session(session.id, session.user_id, {**session.attributes, **attributes})
+    return otel_context.set_value(SESSION_KEY, inside, around)
