@@ -17,6 +17,9 @@ from turnspan.decorators import agent, step, tool, workflow
 from turnspan.inference import inference
 from turnspan.instrumentation import instrument, uninstrument
 from turnspan.lifecycle import Recorder, configure, flush, shutdown
+from turnspan.loop.artifacts import artifact
+from turnspan.loop.evolutions import evolve, insight
+from turnspan.loop.lineages import experiment
 from turnspan.propagation import extract, inject
 from turnspan.runtime.errors import TurnspanError
 from turnspan.runtime.stats import FlushResult
@@ -32,13 +35,17 @@ __all__ = [
     "TurnspanError",
     "agent",
     "annotate",
+    "artifact",
     "configure",
     "current_turn",
     "evaluation",
+    "evolve",
+    "experiment",
     "extract",
     "flush",
     "inference",
     "inject",
+    "insight",
     "instrument",
     "session",
     "shutdown",

@@ -193,9 +193,11 @@ RESPONSE_BLANK: Final = "turnspan.response.blank"  # no visible text, where no c
 TRUNCATED_PREFIX: Final = "turnspan.truncated."  # and a column's name: its bytes before the cut
 STEP_NAME: Final = "turnspan.step.name"
 TOOL_FAILED: Final = "turnspan.tool.failed"
+EXPERIMENT_ID: Final = "turnspan.experiment.id"
 LINEAGE_ID: Final = "turnspan.lineage.id"
 ROLLOUT_ID: Final = "turnspan.rollout.id"
 ATTEMPT_ID: Final = "turnspan.attempt.id"
+CYCLE: Final = "turnspan.cycle"
 CONSORTIUM_ID: Final = "turnspan.consortium.id"
 CONSORTIUM_ROLE: Final = "turnspan.consortium.role"
 

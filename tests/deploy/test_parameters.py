@@ -40,6 +40,7 @@ LOOKED_AT = {
     "client.py": {"on_cluster"},
     # Column lists and tables from the record classes.
     "interrupted_turns.py": {"', '.join(names)", "', '.join(chosen)"},
+    "interrupted_attempts.py": {"', '.join(names)", "', '.join(chosen)", "ended", "kind.table"},
     "replay.py": {"what", "table", "where"},
     "lookup.py": {"kind", "column", "rest", "table", "condition.replace('{column}', column)"},
     "detail.py": {"table", "column"},

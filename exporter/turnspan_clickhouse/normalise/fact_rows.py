@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from turnspan.redaction.redactor import Redactor
 from turnspan.tracing.content_store import Fact, Judgment, StartedTurn
-from turnspan_clickhouse.normalise import other_rows
+from turnspan_clickhouse.normalise import loop_rows, other_rows
 from turnspan_clickhouse.normalise.attributes import Cleaner
 from turnspan_clickhouse.normalise.message_store import Lander
 from turnspan_clickhouse.normalise.span_facts import Origin, Origins
@@ -55,8 +55,19 @@ def _judgment(fact: Judgment, rows: FactRows, batch: Batch) -> None:
     batch.add(other_rows.annotation(fact, project, rows.redactor, batch.written_at))
 
 
+def _of_the_loop(fact: Fact, rows: FactRows, batch: Batch) -> None:
+    project = rows.origin(_resource_of(fact)).project
+    loop_rows.add(fact, loop_rows.Place(project, rows.redactor, rows.lander, batch))
+
+
+def _resource_of(fact: Any) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = fact.resource
+    return found
+
+
 BUILDERS: Final[dict[type[Fact], Callable[[Any, FactRows, Batch], None]]] = {
     StartedTurn: _started_turn,
     Judgment: _judgment,
+    **dict.fromkeys(loop_rows.KINDS, _of_the_loop),
 }
 """What adds the rows of a fact, by the fact's class."""
