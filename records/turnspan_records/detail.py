@@ -90,6 +90,8 @@ def detail(store: Store, found: Found) -> Detail:
         KeyError: it is gone since.
         StoreError: as ``Store.query``.
     """
+    from turnspan_records import loop_detail  # which makes details, too
+
     load: dict[str, Callable[[Store, Found], Detail]] = {
         "session": _session,
         "turn": _turn,
@@ -97,6 +99,7 @@ def detail(store: Store, found: Found) -> Detail:
         "call": _call,
         "tool": _tool,
         "span": _span,
+        **loop_detail.LOADERS,
     }
     return load[found.kind](store, found)
 

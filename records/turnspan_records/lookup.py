@@ -20,7 +20,8 @@ class Found:
     """One record that an id means. A turn's id is the id of its span."""
 
     kind: str
-    """``session``, ``turn``, ``trace``, ``call``, ``tool`` or ``span``."""
+    """``session``, ``turn``, ``trace``, ``call``, ``tool`` or ``span``; ``attempt``, ``rollout``,
+    ``lineage`` or ``artifact``."""
     id: str
     project: str
     session_id: str = ""
@@ -38,6 +39,10 @@ _SOURCES: tuple[tuple[str, str, str, str], ...] = (
     ("trace", "span", "trace_id", "'', trace_id, ''"),
     ("call", "llm_call", "span_id", "session_id, trace_id, turn_id"),
     ("tool", "tool_call", "span_id", "session_id, trace_id, turn_id"),
+    ("attempt", "attempt", "attempt_id", "'', '', ''"),
+    ("rollout", "rollout", "rollout_id", "'', '', ''"),
+    ("lineage", "lineage", "lineage_id", "'', '', ''"),
+    ("artifact", "artifact", "artifact_id", "session_id, trace_id, turn_id"),
 )
 _SPANS = ("span", "span", "span_id", "session_id, trace_id, turn_id")
 """Every call, tool and turn is also a span: asked apart, and only where those do not tell."""

@@ -44,6 +44,7 @@ LOOKED_AT = {
     "replay.py": {"what", "table", "where"},
     "lookup.py": {"kind", "column", "rest", "table", "condition.replace('{column}', column)"},
     "detail.py": {"table", "column"},
+    "comparing.py": {"column"},
     "store.py": {"record.table", "table", "names"},
     # A command line that is shown, not run.
     "demo.py": {"command"},

@@ -28,6 +28,9 @@ ORDER = (
     "usage_by_model_and_day",
     "tool_usage",
     "context_growth",
+    "duplicates",
+    "versions",
+    "insights",
 )
 """The order in which they are shown; a file that is not named here comes after, by name."""
 
