@@ -59,7 +59,6 @@ COMPILED = (
     "turnspan/tracing/tool_recording.py",
     "turnspan/tracing/content_store.py",
     "turnspan/tracing/loop_facts.py",
-    "turnspan/loop/attempts.py",
     "turnspan/tracing/state.py",
     "turnspan/tracing/error_texts.py",
     "turnspan/tracing/begin_call.py",

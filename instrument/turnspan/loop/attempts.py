@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Mapping
+from random import getrandbits
 from types import TracebackType
 from typing import Any, Final, Protocol, TypeVar
 
@@ -14,8 +14,9 @@ from opentelemetry.context import Context
 from turnspan import semconv
 from turnspan.content.given_values import text_of
 from turnspan.content.snapshot import freeze
-from turnspan.loop.artifacts import new_id, resource_of
+from turnspan.loop.artifacts import resource_of
 from turnspan.runtime.cancellation import is_abort
+from turnspan.runtime.forks import in_child
 from turnspan.runtime.guard import errors, guard
 from turnspan.tracing.context import SESSION_KEY, TURN_KEY
 from turnspan.tracing.function_wrapper import wrap
@@ -25,13 +26,24 @@ from turnspan.tracing.loop_facts import (
     SUCCEEDED,
     AttemptTold,
 )
-from turnspan.tracing.recording import context_of, detach
+from turnspan.tracing.recording import attach, context_of, detach
+from turnspan.tracing.recording import current as current_context
 from turnspan.tracing.recording_protocol import NoRecording, Recording
 from turnspan.tracing.state import State, another_one, current, in_force
 from turnspan.turn.turn import Session, Turn
 
 F = TypeVar("F", bound=Callable[..., Any])
 _MAX_MESSAGE: Final = 4_096
+_forks = 0
+"""How many forks lie between the first process and this one."""
+
+
+def _after_fork() -> None:
+    global _forks
+    _forks += 1
+
+
+in_child(_after_fork)
 
 
 class Inside:
@@ -57,15 +69,15 @@ class Inside:
 
     def context(self) -> Context:
         """The current context, with the ids in it; the conversation stays as it is."""
-        return self.context_with(self._ids)
+        return self.context_with(dict(self._ids))
 
     def context_of_attempt(self, attempt_id: str) -> Context:
         """The same inside an attempt."""
         return self.context_with({**self._ids, semconv.ATTEMPT_ID: attempt_id})
 
-    def context_with(self, ids: Mapping[str, Any]) -> Context:
+    def context_with(self, ids: dict[str, Any]) -> Context:
         """The current context, with these ids in it."""
-        outer = context_of(self._state)
+        outer = current_context() if self._state is None else context_of(self._state)
         around: Any = outer.get(SESSION_KEY)
         if around is None:
             turn: Any = outer.get(TURN_KEY)
@@ -78,7 +90,8 @@ class Inside:
 
     def recorder(self) -> State | None:
         """What records, if it makes records."""
-        state = current() if self._state is None else in_force(self._state)
+        own = self._state
+        state = current() if own is None else in_force(own)
         return state if state.content.active and state.settings.enabled else None
 
     def resource(self, state: State) -> Mapping[str, Any]:
@@ -94,9 +107,6 @@ class Inside:
 class Watcher(Protocol):
     """What wants to know of its attempts: their rollout."""
 
-    def attempt_begun(self) -> None:
-        """One begins."""
-
     def attempt_ended(self, attempt_id: str, status: str) -> None:
         """One has ended so."""
 
@@ -107,7 +117,7 @@ class Attempt:
     One object is entered once at a time: ask ``rollout.attempt`` for another one.
     """
 
-    __slots__ = ("_inside", "_pid", "_reason", "_rollout", "_status", "_token", "_told")
+    __slots__ = ("_forks", "_inside", "_reason", "_rollout", "_status", "_token", "_told")
 
     def __init__(self, inside: Inside, told: AttemptTold, rollout: Watcher) -> None:
         self._inside = inside
@@ -115,7 +125,7 @@ class Attempt:
         self._rollout = rollout
         self._status = self._reason = ""
         self._token: object | None = None
-        self._pid = 0
+        self._forks = 0
 
     @property
     def id(self) -> str:
@@ -145,7 +155,7 @@ class Attempt:
     def __enter__(self) -> Attempt:
         # Guarded without ``guard``, as recordings are: an attempt costs no more than a session.
         try:
-            self._token = otel_context.attach(self.begin())
+            self._token = attach(self.begin())
         except BaseException as error:  # noqa: BLE001  ours, never the caller's
             errors.record("attempt.enter", error)
         return self
@@ -184,10 +194,9 @@ class Attempt:
         if told.attempt_id:  # entered before: another one
             told = self._told = told.anew()
             self._status = self._reason = ""
-        told.attempt_id = attempt_id = new_id()
+        told.attempt_id = attempt_id = f"{getrandbits(128):032x}"
         told.started_at = time.time_ns()
-        self._pid = os.getpid()
-        self._rollout.attempt_begun()
+        self._forks = _forks
         state = self._inside.recorder()
         if state is not None:
             told.resource = self._inside.resource(state)
@@ -196,7 +205,7 @@ class Attempt:
 
     def end(self, error: BaseException | None, output: Any = None) -> None:
         """It ends, with this error or none."""
-        if self._pid != os.getpid():  # a forked child that unwinds: it goes on where it began
+        if self._forks != _forks:  # a forked child that unwinds: it goes on where it began
             return
         told = self._told
         told.duration = max(0, time.time_ns() - told.started_at) / 1e9

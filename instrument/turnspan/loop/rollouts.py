@@ -121,6 +121,9 @@ class Rollout(Block):
             parameters: what else it is tried with.
             input: what it is given; else what its first turn was asked.
         """
+        if not self._told:  # nobody has entered it: told of with its first attempt
+            with guard("rollout.attempt"):
+                self._tell("")
         if type(model) is not str:
             model = text_of(model)
         if parameters is not None:
@@ -135,11 +138,6 @@ class Rollout(Block):
             self._final = attempt.id if isinstance(attempt, Attempt) else text_of(attempt)
             if not self._within:
                 self._tell("")
-
-    def attempt_begun(self) -> None:
-        """An attempt of it begins: one that nobody has entered is told of now."""
-        if not self._told:
-            self._tell("")
 
     def attempt_ended(self, attempt_id: str, status: str) -> None:
         """An attempt of it has ended so."""
