@@ -15,7 +15,10 @@ from turnspan_console.output import Output
 from turnspan_console.visible import visible
 
 SECTIONS: dict[str, tuple[str, ...]] = {
-    "Read": ("diagnose", "sessions", "turns", "replay", "show", "context", "sql"),
+    "Read": (
+        *("diagnose", "sessions", "turns", "replay", "show", "context"),
+        *("lineage", "compare", "sql"),
+    ),
     "Look after": ("status", "doctor", "migrate", "ship", "receive"),
 }
 """Where the help lists a command; one that is not named is listed under "More"."""

@@ -26,6 +26,7 @@ from turnspan.testing.records import (
 from turnspan.tracing.content_store import ContentStore, StartedTurn
 from turnspan_clickhouse.normalise.normaliser import Normaliser
 from turnspan_clickhouse.normalise.shared_answers import SharedAnswers
+from turnspan_clickhouse.rows import loop_tables
 from turnspan_clickhouse.rows.batch import Batch, Clock
 from turnspan_clickhouse.rows.native_types import EncodedMap
 from turnspan_clickhouse.rows.tables import (
@@ -132,7 +133,10 @@ class Rows:
 
 
 def _began(row: Record) -> int:
-    return int(getattr(row, "start_time", 0) or getattr(row, "created_at", 0))
+    for name in ("start_time", "created_at", "started_at"):
+        if moment := getattr(row, name, 0):
+            return int(moment)
+    return 0
 
 
 def _identity(row: Record) -> tuple[Any, ...]:
@@ -151,6 +155,8 @@ def _identity(row: Record) -> tuple[Any, ...]:
         return (row.project, row.session_id, row.start_time, row.assembly_id)
     if isinstance(row, ContextItem):
         return (row.project, row.session_id, row.start_time, row.assembly_id, row.item_id)
+    if type(row) in loop_tables.KEYS:
+        return (type(row), *(getattr(row, name) for name in loop_tables.KEYS[type(row)]))
     assert isinstance(row, Annotation)
     return (row.project, row.subject_kind, row.kind, row.subject_id, row.annotation_id)
 

@@ -17,12 +17,15 @@ from turnspan.decorators import agent, step, tool, workflow
 from turnspan.inference import inference
 from turnspan.instrumentation import instrument, uninstrument
 from turnspan.lifecycle import Recorder, configure, flush, shutdown
-from turnspan.propagation import extract, inject
+from turnspan.loop.artifacts import artifact
+from turnspan.loop.evolutions import evolve, insight
+from turnspan.loop.lineages import experiment
 from turnspan.runtime.errors import TurnspanError
 from turnspan.runtime.stats import FlushResult
 from turnspan.sessions import session
 from turnspan.tracing.context import active_turn
 from turnspan.tracing.context_blocks import ContextAssembly, context_assembly
+from turnspan.tracing.propagation import extract, inject
 from turnspan.turn.turn import NO_TURN, Turn
 from turnspan.wiring import wire
 
@@ -34,14 +37,18 @@ __all__ = [
     "TurnspanError",
     "agent",
     "annotate",
+    "artifact",
     "configure",
     "context_assembly",
     "current_turn",
     "evaluation",
+    "evolve",
+    "experiment",
     "extract",
     "flush",
     "inference",
     "inject",
+    "insight",
     "instrument",
     "session",
     "shutdown",

@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from hashlib import blake2b
-from typing import Any, Final
+from typing import Any, Final, Protocol, cast
 
 from opentelemetry import trace
 from opentelemetry.context import Context
@@ -27,7 +27,17 @@ OUTCOMES: Final = ("pending", "used", "modified", "rejected")
 SUBJECTS: Final = ("turn", "call", "tool", "span", "session", "artifact", "attempt")
 """What can be judged."""
 
-Subject = Turn | Span | SpanContext | str
+
+class Judgeable(Protocol):
+    """What says itself what it is to be judged as: an attempt."""
+
+    @property
+    def judged_as(self) -> tuple[str, str]:
+        """Its kind and its id."""
+        ...
+
+
+Subject = Turn | Span | SpanContext | Judgeable | str
 
 
 def annotate(
@@ -50,8 +60,8 @@ def annotate(
     is known. The same judgment sent twice is stored once; the newest of each kind holds.
 
     Args:
-        subject: the turn (or its id as text), a span or its context; else the current turn, or
-            outside of turns the current span.
+        subject: the turn (or its id as text), an attempt, a span or its context; else the current
+            turn, or outside of turns the current span.
         kind: what the id is of: ``turn``, ``call``, ``tool``, ``span``, ``session``, ``artifact``
             or ``attempt``. Of an id as text it is else a turn, of a span what its operation says.
         outcome: ``pending``, ``used``, ``modified`` or ``rejected``.
@@ -100,6 +110,8 @@ def evaluation(
     response_id: str | None = None,
     error_type: str | None = None,
     span: Span | SpanContext | None = None,
+    subject: Subject | None = None,
+    kind: str | None = None,
 ) -> None:
     """Emit a ``gen_ai.evaluation.result`` event, and record the judgment. Never raises.
 
@@ -116,6 +128,8 @@ def evaluation(
         response_id: the provider's id of the judged response, where the span is not known.
         error_type: why there is no score or label, where the evaluation itself failed.
         span: what was judged.
+        subject: what was judged where that is no span: a turn, an attempt, or an id as text.
+        kind: what such an id is of, as for ``annotate``.
     """
     with guard("evaluation"):
         # The masks: loaded with the first text that needs them.
@@ -126,7 +140,8 @@ def evaluation(
         if not settings.enabled:
             return
         number = None if score is None else float(score)
-        _tell_evaluation(span, str(name), number, label, explanation)
+        judged_one = span if subject is None else subject
+        _tell_evaluation(judged_one, kind, str(name), number, label, explanation)
         if events.logger() is None:
             return
         redactor = Redactor(settings)
@@ -145,7 +160,8 @@ def evaluation(
 
 
 def _tell_evaluation(
-    span: Span | SpanContext | None,
+    subject: Subject | None,
+    kind: str | None,
     name: str,
     score: float | None,
     label: str | None,
@@ -155,12 +171,12 @@ def _tell_evaluation(
     content = current().content
     if not content.active:
         return
-    found = _subject(span, None)
+    found = _subject(subject, kind)
     if found is None:
         return
     content.tell(
         judgment_of_evaluation(
-            _resource(span),
+            _resource(subject),
             found,
             name,
             None if score is None else float(score),
@@ -250,12 +266,15 @@ def _subject(subject: Subject | None, kind: str | None) -> tuple[str, str] | Non
         return (kind or "turn", subject) if subject else None
     if isinstance(subject, Turn):
         return ("turn", subject.id) if subject.id else None
-    context = subject if isinstance(subject, SpanContext) else subject.get_span_context()
+    named: tuple[str, str] | None = getattr(subject, "judged_as", None)
+    if named is not None:
+        return named if named[1] else None
+    span = cast("Span | SpanContext", subject)
+    context = span if isinstance(span, SpanContext) else span.get_span_context()
     if not context.is_valid:
         return None
-    return kind or subject_kind(
-        getattr(subject, "attributes", None) or {}
-    ), f"{context.span_id:016x}"
+    attributes: Mapping[str, Any] = getattr(span, "attributes", None) or {}
+    return kind or subject_kind(attributes), f"{context.span_id:016x}"
 
 
 _KINDS: Final = {semconv.OP_INVOKE_AGENT: "turn", semconv.OP_EXECUTE_TOOL: "tool"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -38,10 +39,13 @@ class session:
 
     def __enter__(self) -> Session:
         token: object | None = None
+        session = self._session
         with guard("session.enter"):
-            token = otel_context.attach(self._inside())
+            context = context_of(self._state)
+            session = self._within(context)
+            token = otel_context.attach(otel_context.set_value(SESSION_KEY, session, context))
         self._open.push(token)
-        return self._session
+        return session
 
     def __exit__(
         self,
@@ -67,8 +71,16 @@ class session:
         """Decorate a function: every call of it belongs to this session."""
         return wrap(func, lambda _: self._begin())
 
+    def _within(self, context: otel_context.Context) -> Session:
+        """The session as it is here: inside an attempt, its spans are that attempt's as well."""
+        around = context.get(SESSION_KEY)
+        if isinstance(around, Session) and around.loop is not None:
+            return replace(self._session, loop=around.loop)
+        return self._session
+
     def _inside(self) -> otel_context.Context:
-        return otel_context.set_value(SESSION_KEY, self._session, context_of(self._state))
+        context = context_of(self._state)
+        return otel_context.set_value(SESSION_KEY, self._within(context), context)
 
     def _begin(self) -> StartRecording:
         def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Recording:

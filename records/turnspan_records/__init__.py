@@ -16,6 +16,7 @@ from typing import Any
 from turnspan_clickhouse.store.client import Result, Store
 from turnspan_records.access import Note
 from turnspan_records.access import open_records as open
+from turnspan_records.comparing import Answer, Comparison, compare
 from turnspan_records.contexts import (
     AssembledContext,
     ContextItem,
@@ -25,6 +26,8 @@ from turnspan_records.contexts import (
 )
 from turnspan_records.detail import Detail, detail
 from turnspan_records.diagnostics import Diagnostic, diagnostics
+from turnspan_records.improvement import Experiment
+from turnspan_records.lineages import AmbiguousError, experiment, experiments
 from turnspan_records.lookup import Found, find
 from turnspan_records.messages import exact_messages
 from turnspan_records.replay import replay
@@ -33,12 +36,16 @@ from turnspan_records.sessions import sessions, turns
 from turnspan_records.window import Window, window
 
 __all__ = [
+    "AmbiguousError",
+    "Answer",
     "AssembledContext",
+    "Comparison",
     "ContextItem",
     "ContextSection",
     "ContextStep",
     "Detail",
     "Diagnostic",
+    "Experiment",
     "Found",
     "Limits",
     "Note",
@@ -47,10 +54,13 @@ __all__ = [
     "Sandbox",
     "Store",
     "Window",
+    "compare",
     "contexts",
     "detail",
     "diagnostics",
     "exact_messages",
+    "experiment",
+    "experiments",
     "find",
     "open",
     "query",

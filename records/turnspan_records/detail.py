@@ -91,6 +91,8 @@ def detail(store: Store, found: Found) -> Detail:
         KeyError: it is gone since.
         StoreError: as ``Store.query``.
     """
+    from turnspan_records import loop_detail  # which makes details, too
+
     load: dict[str, Callable[[Store, Found], Detail]] = {
         "session": _session,
         "turn": _turn,
@@ -99,6 +101,7 @@ def detail(store: Store, found: Found) -> Detail:
         "tool": _tool,
         "context": _context,
         "span": _span,
+        **loop_detail.LOADERS,
     }
     return load[found.kind](store, found)
 

@@ -21,7 +21,8 @@ class Found:
     """One record that an id means. A turn's id is the id of its span."""
 
     kind: str
-    """``session``, ``turn``, ``trace``, ``call``, ``tool``, ``context`` or ``span``."""
+    """``session``, ``turn``, ``trace``, ``call``, ``tool``, ``context`` or ``span``; ``attempt``,
+    ``rollout``, ``lineage`` or ``artifact``."""
     id: str
     project: str
     session_id: str = ""
@@ -40,6 +41,10 @@ _SOURCES: tuple[tuple[str, str, str, str], ...] = (
     ("call", "llm_call", "span_id", "session_id, trace_id, turn_id"),
     ("tool", "tool_call", "span_id", "session_id, trace_id, turn_id"),
     ("context", "context_assembly", "assembly_id", "session_id, trace_id, turn_id"),
+    ("attempt", "attempt", "attempt_id", "'', '', ''"),
+    ("rollout", "rollout", "rollout_id", "'', '', ''"),
+    ("lineage", "lineage", "lineage_id", "'', '', ''"),
+    ("artifact", "artifact", "artifact_id", "session_id, trace_id, turn_id"),
 )
 _SPANS = ("span", "span", "span_id", "session_id, trace_id, turn_id")
 """Every call, tool, turn and context is a span too: asked apart, only where those do not tell."""

@@ -40,9 +40,11 @@ LOOKED_AT = {
     "client.py": {"on_cluster"},
     # Column lists and tables from the record classes.
     "interrupted_turns.py": {"', '.join(names)", "', '.join(chosen)"},
+    "interrupted_attempts.py": {"', '.join(names)", "', '.join(chosen)", "ended", "kind.table"},
     "replay.py": {"what", "table", "where"},
     "lookup.py": {"kind", "column", "rest", "table", "condition.replace('{column}', column)"},
     "detail.py": {"table", "column"},
+    "comparing.py": {"column"},
     "store.py": {"record.table", "table", "names"},
     # A command line that is shown, not run.
     "demo.py": {"command"},

@@ -20,8 +20,9 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 import turnspan
 from emit.conftest import Spans
 from support.fan_out import helper, piece
-from turnspan import propagation, semconv
+from turnspan import semconv
 from turnspan.runtime.guard import errors
+from turnspan.tracing import propagation
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 PARENT = "00f067aa0ba902b7"

@@ -12,7 +12,7 @@ from turnspan_console.options import chosen_dsn, open_chosen, store_option
 OUTCOMES = ("pending", "used", "modified", "rejected")
 """As ``turnspan.judgments`` has them; importing that would slow the command's start."""
 
-_KINDS = ("turn", "call", "tool", "session")
+_KINDS = ("turn", "call", "tool", "session", "attempt", "artifact")
 
 
 @click.command("annotate", short_help="Judge a turn, model call, tool call or session.")

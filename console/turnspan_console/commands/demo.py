@@ -54,6 +54,11 @@ _ALL_ROWS = 50
     type=click.Choice(["openai", "anthropic", "both"]),
     help="Whose SDK to use; else the run's own, for a trajectory file openai.",
 )
+@click.option(
+    "--camp",
+    is_flag=True,
+    help="Play the training camp instead: lineages of an agent, judged and changed (examples/).",
+)
 @click.option("--stream/--no-stream", default=None, help="Stream all replies, or none.")
 @click.option(
     "--wiki", is_flag=True, help="Run the wiki agent instead: how a prompt's context is made."
@@ -66,6 +71,7 @@ def command(
     provider: str | None,
     stream: bool | None,
     wiki: bool,
+    camp: bool,
 ) -> None:
     """Play recorded agent runs through the real OpenAI and Anthropic SDKs and record them.
 
@@ -86,6 +92,14 @@ def command(
         _wiki(output)
         return
     dsn, text = _store()
+    if camp:
+        from turnspan_console.camp_demo import print_camp
+
+        session = _record_camp(text)
+        _ship(dsn)
+        with _open(dsn) as store:
+            print_camp(store, session, output)
+        return
     runs = _runs((*files, *more_files), limit)
     planned = _planned(runs, provider, trajectories=bool(files or more_files))
     begun = datetime.now(timezone.utc)
@@ -230,6 +244,28 @@ def _record(planned: list[Session], store: str, stream: bool | None) -> bool:
         dropped = ", ".join(f"{reason} {n}" for reason, n in landed.dropped.items()) or "none"
         note(f"not everything landed at once: {landed.remaining} waiting, dropped: {dropped}")
     return landed.ok
+
+
+def _record_camp(store: str) -> str:
+    """Play the training camp and record it; returns what its experiment is called."""
+    import turnspan
+
+    try:
+        from training_camp import run
+    except ModuleNotFoundError:
+        raise Failure(
+            "The training camp is in the repository, in examples/training_camp: clone it and run "
+            "`make demo ARGS=--camp` there.",
+            USAGE,
+        ) from None
+    turnspan.configure(
+        service_name="turnspan-demo", project="camp", store=store, exporters=["turnspan"]
+    )
+    turnspan.instrument()
+    try:
+        return run().session
+    finally:
+        turnspan.shutdown()
 
 
 class _Progress:

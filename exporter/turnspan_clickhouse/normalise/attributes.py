@@ -40,9 +40,19 @@ CONTENT: Final = frozenset(
 )
 """Attributes that hold content: they land as messages, definitions and columns of their own."""
 
-_OWN_IDS: Final = frozenset({semconv.TURN_ID, semconv.TURN_PARENT_ID})
-_ID: Final = re.compile(r"[0-9a-f]{16}(?:[0-9a-f]{16})?")
-"""Ids of ours: random, so there is nothing in them to hide, and records are joined by them."""
+_OWN_IDS: Final = frozenset(
+    {
+        semconv.TURN_ID,
+        semconv.TURN_PARENT_ID,
+        semconv.LINEAGE_ID,
+        semconv.ROLLOUT_ID,
+        semconv.ATTEMPT_ID,
+        semconv.TURN_AGENT_VERSION,
+    }
+)
+_ID: Final = re.compile(r"[0-9a-f]{16}(?:[0-9a-f]{16}(?:[0-9a-f]{32})?)?")
+"""Ids of ours: random or hashes, so there is nothing in them to hide, and records are joined by
+them."""
 
 
 class Known:

@@ -302,6 +302,9 @@ class DerivedTurns:
             start_time=facts.start_time,
             agent_name=row.agent_name,
             agent_version=row.agent_version,
+            lineage_id=row.lineage_id,
+            rollout_id=row.rollout_id,
+            attempt_id=row.attempt_id,
             scope_name=SCOPE,
         )
         if facts.captured and redactor.settings.capture_content:

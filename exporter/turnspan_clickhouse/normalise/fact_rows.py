@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from turnspan.redaction.redactor import Redactor
 from turnspan.tracing.content_store import ContextFact, Fact, Judgment, StartedTurn
-from turnspan_clickhouse.normalise import other_rows
+from turnspan_clickhouse.normalise import loop_rows, other_rows
 from turnspan_clickhouse.normalise.attributes import Cleaner
 from turnspan_clickhouse.normalise.context_rows import context_rows
 from turnspan_clickhouse.normalise.context_texts import ContextTexts
@@ -65,9 +65,20 @@ def _judgment(fact: Judgment, rows: FactRows, batch: Batch) -> None:
     batch.add(other_rows.annotation(fact, project, rows.redactor, batch.written_at))
 
 
+def _of_the_loop(fact: Fact, rows: FactRows, batch: Batch) -> None:
+    project = rows.origin(_resource_of(fact)).project
+    loop_rows.add(fact, loop_rows.Place(project, rows.redactor, rows.message_store, batch))
+
+
+def _resource_of(fact: Any) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = fact.resource
+    return found
+
+
 BUILDERS: Final[dict[type[Fact], Callable[[Any, FactRows, Batch], None]]] = {
     StartedTurn: _started_turn,
     Judgment: _judgment,
     ContextFact: context_rows,
+    **dict.fromkeys(loop_rows.KINDS, _of_the_loop),
 }
 """What adds the rows of a fact, by the fact's class."""

@@ -206,6 +206,7 @@ def running_turn(
     turn = started.turn
     origin = origins.of(started.resource)
     session = turn.session
+    loop = (session.loop if session is not None else None) or {}
     row = TurnSummary(
         project=origin.project,
         service=origin.service,
@@ -220,13 +221,19 @@ def running_turn(
         start_time=started.start_time,
         status=RUNNING,
         agent_name=column(semconv.AGENT_NAME, turn.agent_name),
-        agent_version=column(semconv.TURN_AGENT_VERSION, turn.agent_version),
+        agent_version=column(
+            semconv.TURN_AGENT_VERSION,
+            turn.agent_version or loop.get(semconv.TURN_AGENT_VERSION, ""),
+        ),
         stop_reason=RUNNING,
         max_rounds=integer(turn.max_rounds),
         turn_intent=column(semconv.TURN_INTENT, turn.intent),
         chat_mode=column(semconv.TURN_CHAT_MODE, turn.chat_mode) or "unknown",
         task_type=column(semconv.TURN_TASK_TYPE, turn.task_type),
         target=column(semconv.TURN_TARGET, turn.target),
+        lineage_id=column(semconv.LINEAGE_ID, loop.get(semconv.LINEAGE_ID, "")),
+        rollout_id=column(semconv.ROLLOUT_ID, loop.get(semconv.ROLLOUT_ID, "")),
+        attempt_id=column(semconv.ATTEMPT_ID, loop.get(semconv.ATTEMPT_ID, "")),
         writer=batch.writer,
         written_at=batch.written_at,
     )

@@ -10,46 +10,19 @@ hex as Jaeger shows them, hashes 16 raw bytes (``FixedString(16)``, zero bytes w
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, ClassVar, TypeAlias
 
 from turnspan.runtime.mypyc import mypyc_attr
-from turnspan_clickhouse.rows.native_types import EMPTY_MAP, EncodedMap
-
-NO_HASH = bytes(16)
-"""The hash column's value where a record has no such content."""
-
-TIME = "DateTime64(9, 'UTC')"
-MONEY = "Nullable(Decimal(18, 12))"
-
-Texts: TypeAlias = "EncodedMap | dict[str, str]"
-"""A map's column: encoded already, or a dictionary."""
-
-
-def column(type_name: str, default: Any = None, *, factory: Any = None) -> Any:
-    """A dataclass field that knows its ClickHouse type."""
-    metadata = {"type": type_name}
-    if factory is not None:
-        return field(default_factory=factory, metadata=metadata)
-    return field(default=default, metadata=metadata)
-
-
-@mypyc_attr(acyclic=True)  # rows hold values, so the garbage collector need not look at them
-class Record:
-    """Base of the record classes; ``table`` is the ClickHouse table's name (see ``RECORDS``).
-
-    Many rows are made on the way of every span. There ``__new__`` makes them, and all columns are
-    set: what a dataclass generates is not compiled.
-    """
-
-    __slots__ = ()
-    table: ClassVar[str] = ""
-
-
-def columns(record: type[Record]) -> tuple[tuple[str, str], ...]:
-    """(name, ClickHouse type) of every column of a record class, in order."""
-    return tuple((f.name, f.metadata["type"]) for f in fields(record))  # type: ignore[arg-type]
+from turnspan_clickhouse.rows import loop_tables as loop
+from turnspan_clickhouse.rows.native_types import EMPTY_MAP
+from turnspan_clickhouse.rows.record import MONEY as MONEY
+from turnspan_clickhouse.rows.record import NO_HASH as NO_HASH
+from turnspan_clickhouse.rows.record import TIME as TIME
+from turnspan_clickhouse.rows.record import Record as Record
+from turnspan_clickhouse.rows.record import Texts as Texts
+from turnspan_clickhouse.rows.record import column as column
+from turnspan_clickhouse.rows.record import columns as columns
 
 
 @mypyc_attr(acyclic=True)
@@ -338,6 +311,15 @@ _TABLES: dict[str, type[Record]] = {
     "llm_call": LlmCall,
     "turn_summary": TurnSummary,
     "annotation": Annotation,
+    "artifact": loop.Artifact,
+    "evolution": loop.Evolution,
+    "insight": loop.Insight,
+    "agent_version": loop.AgentVersion,
+    "attempt": loop.Attempt,
+    "rollout": loop.Rollout,
+    "lineage_event": loop.LineageEvent,
+    "lineage": loop.Lineage,
+    "experiment": loop.Experiment,
     "tool_call": ToolCall,
     "message": Message,
     "definition": Definition,

@@ -21,6 +21,7 @@ from turnspan_clickhouse.errors import QueryError, StoreError
 from turnspan_clickhouse.files.file_lock import FileLock
 from turnspan_clickhouse.files.lock_holders import Holder, holder, last_shipped, signed
 from turnspan_clickhouse.files.process_names import host_and_pid
+from turnspan_clickhouse.ship.interrupted_attempts import interrupt_attempts
 from turnspan_clickhouse.ship.interrupted_turns import interrupt_turns
 from turnspan_clickhouse.ship.landing import Landing, ShipResult
 from turnspan_clickhouse.ship.retry_policy import MISSING_SCHEMA
@@ -189,7 +190,9 @@ class Shipper:
                 return
             together = gone[start : start + _ABSORBED_TOGETHER]
             try:
-                result.interrupted += interrupt_turns(store, [path.stem for path in together])
+                writers = [path.stem for path in together]
+                result.interrupted += interrupt_turns(store, writers)
+                interrupt_attempts(store, writers)
             except QueryError as error:
                 if error.code not in MISSING_SCHEMA:
                     raise

@@ -103,6 +103,8 @@ class RecordProcessor(SpanProcessor):
             missing = scope_attributes(turn, session)
             missing.pop(semconv.AGENT_NAME, None)  # not every span in a turn is the agent's doing
             span.set_attributes({k: v for k, v in missing.items() if v and k not in said})
+            if turn is None and session is not None and not session.id:  # an attempt's
+                self._hand_down(span, context)
 
     def _hand_down(self, span: Span, context: Context) -> None:
         """A framework names the conversation on its outermost span, most often, and only there."""

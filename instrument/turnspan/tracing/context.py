@@ -59,6 +59,8 @@ def scope_attributes(turn: Turn | None, session: Session | None) -> dict[str, An
             attributes[semconv.USER_ID] = given.user_id
         if given.attributes:
             attributes.update(given.attributes)
+        if given.loop is not None:
+            attributes.update(given.loop)
     if turn is not None:
         attributes[semconv.TURN_ID] = turn.id
         if turn.agent_name:

@@ -51,6 +51,8 @@ _variable: Final = otel_private.current_context_variable()
 _attach: Final[Callable[[Context], object]] = (
     otel_context.attach if _variable is None else _variable.set
 )
+attach: Final = _attach
+"""Makes a context current; ``detach`` takes it back."""
 current: Final[Callable[[], Context]] = (
     otel_context.get_current if _variable is None else _variable.get
 )

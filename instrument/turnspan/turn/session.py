@@ -14,3 +14,5 @@ class Session:
     id: str = ""
     user_id: str = ""
     attributes: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    loop: Mapping[str, Any] | None = None
+    """The ids of the lineage, rollout and attempt around it: they go on every span as well."""

@@ -32,6 +32,9 @@ ORDER = (
     "context_dropped",
     "context_outcomes",
     "context_bypassed",
+    "duplicates",
+    "versions",
+    "insights",
 )
 """The order in which they are shown; a file that is not named here comes after, by name."""
 

@@ -29,6 +29,12 @@ WITH
         SELECT 'session', session_id FROM turn_summary
         WHERE session_id IN (SELECT subject_id FROM judged WHERE subject_kind = 'session')
         UNION ALL
+        SELECT 'attempt', attempt_id FROM attempt
+        WHERE attempt_id IN (SELECT subject_id FROM judged WHERE subject_kind = 'attempt')
+        UNION ALL
+        SELECT 'artifact', artifact_id FROM artifact
+        WHERE artifact_id IN (SELECT subject_id FROM judged WHERE subject_kind = 'artifact')
+        UNION ALL
         SELECT 'session', session_id FROM llm_call
         WHERE session_id IN (SELECT subject_id FROM judged WHERE subject_kind = 'session')
     )
@@ -40,7 +46,7 @@ SELECT
     min(created_at) AS first_time,
     project AS of_project
 FROM judged
-WHERE subject_kind IN ('turn', 'call', 'llm_call', 'tool', 'span', 'session')
+WHERE subject_kind IN ('turn', 'call', 'llm_call', 'tool', 'span', 'session', 'attempt', 'artifact')
     AND (if(subject_kind = 'llm_call', 'call', subject_kind), subject_id)
         NOT IN (SELECT landed_kind, landed_id FROM landed SETTINGS final = 0)
 GROUP BY subject_kind, subject_id, of_project

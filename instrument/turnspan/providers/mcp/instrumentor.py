@@ -276,7 +276,7 @@ def _take_call_id(tool: OpenTool) -> None:
 def _with_context(kwargs: dict[str, Any]) -> dict[str, Any]:
     """The keywords with where this call is in ``meta``; the caller's own mapping is left alone."""
     # Only where a call leaves the process.
-    from turnspan.propagation import inject
+    from turnspan.tracing.propagation import inject
 
     carrier = inject()
     if not carrier:

@@ -23,6 +23,7 @@ from opentelemetry import context as otel_context
 from opentelemetry.baggage.propagation import W3CBaggagePropagator
 from opentelemetry.context import Context
 
+from turnspan import semconv
 from turnspan.runtime.guard import guard
 from turnspan.tracing.block_stack import OpenBlocks
 from turnspan.tracing.context import SESSION_KEY, TURN_KEY, active_session, active_turn
@@ -36,7 +37,16 @@ AGENT: Final = "turnspan.agent"
 ROUND: Final = "turnspan.round"
 SESSION_ID: Final = "turnspan.session_id"
 USER_ID: Final = "turnspan.user_id"
-KEYS: Final = (TURN_ID, AGENT, ROUND, SESSION_ID, USER_ID)
+LOOP: Final = (
+    semconv.EXPERIMENT_ID,
+    semconv.LINEAGE_ID,
+    semconv.ROLLOUT_ID,
+    semconv.ATTEMPT_ID,
+    semconv.TURN_AGENT_VERSION,
+    semconv.CYCLE,
+)
+"""What an attempt puts on spans: it travels by the attributes' own names."""
+KEYS: Final = (TURN_ID, AGENT, ROUND, SESSION_ID, USER_ID, *LOOP)
 """The baggage we write and read; nothing else of a carrier reaches a span or a record."""
 
 _MAX_LENGTH: Final = 1_024  # of one value, encoded; the standard's limit for all of it is 8,192
@@ -121,6 +131,8 @@ def _to_send(context: Context) -> dict[str, str]:
     if session is not None:
         values[SESSION_ID] = session.id
         values[USER_ID] = session.user_id
+        if session.loop is not None:
+            values.update((key, str(value)) for key, value in session.loop.items())
     return {key: value for key, value in values.items() if value and _fits(key, value)}
 
 
@@ -238,8 +250,9 @@ def _with_baggage(context: Context, here: Context, there: Context) -> Context:
 
 def _with_turn(sent: Mapping[str, str], context: Context) -> Context:
     session: Session | None = None
-    if sent.get(SESSION_ID) or sent.get(USER_ID):
-        session = Session(sent.get(SESSION_ID, ""), sent.get(USER_ID, ""))
+    loop = _loop(sent)
+    if sent.get(SESSION_ID) or sent.get(USER_ID) or loop:
+        session = Session(sent.get(SESSION_ID, ""), sent.get(USER_ID, ""), loop=loop)
     values = {k: v for k, v in context.items() if k not in (TURN_KEY, SESSION_KEY)}
     if session is not None:
         values[SESSION_KEY] = session
@@ -249,6 +262,15 @@ def _with_turn(sent: Mapping[str, str], context: Context) -> Context:
         rounds = int(number) if _NUMBER.fullmatch(number) else 0
         values[TURN_KEY] = _turn(identity, sent.get(AGENT, ""), session, rounds)
     return Context(values)
+
+
+def _loop(sent: Mapping[str, str]) -> dict[str, Any] | None:
+    """The lineage, rollout and attempt that travelled."""
+    found: dict[str, Any] = {key: value for key in LOOP if (value := sent.get(key))}
+    cycle = found.pop(semconv.CYCLE, "")
+    if _NUMBER.fullmatch(cycle):
+        found[semconv.CYCLE] = int(cycle)
+    return found or None
 
 
 def _turn(identity: str, agent: str, session: Session | None, rounds: int) -> Turn:

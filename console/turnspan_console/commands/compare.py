@@ -1,0 +1,41 @@
+"""``turnspan compare``: answers side by side."""
+
+from __future__ import annotations
+
+import click
+
+from turnspan_console.failures import FINDING, USAGE, Failure
+from turnspan_console.options import format_option, open_chosen, store_option
+
+
+@click.command("compare", short_help="Two to six answers side by side, with what differs.")
+@click.argument("ids", metavar="ID ID ...", nargs=-1, required=True)
+@format_option("text", "json")
+@store_option
+def command(ids: tuple[str, ...], format_: str) -> None:
+    """Show two to six answers side by side: what was asked, by which version, with what result.
+
+    Each ID is of an attempt, a rollout (its final attempt), an artifact, a turn or a model call, or
+    its beginning of at least six characters. What is not the same of all is marked.
+    """
+    from turnspan_console.ids import one
+    from turnspan_console.output import Output
+    from turnspan_records.comparing import COMPARABLE, compare
+
+    output = Output()
+    with open_chosen() as store:
+        found = [one(store, id_, prefer=COMPARABLE) for id_ in ids]
+        try:
+            shown = compare(store, found)
+        except ValueError as error:
+            raise Failure(f"{str(error)[:1].upper()}{str(error)[1:]}.", USAGE) from None
+        except KeyError as error:
+            raise Failure(f"The record {error.args[0]} is not there.", FINDING) from None
+    if format_ == "json":
+        from turnspan_console.values import plain
+
+        output.json(plain(shown))
+        return
+    from turnspan_console.comparison import print_comparison
+
+    print_comparison(shown, output)

@@ -1,0 +1,74 @@
+"""``turnspan lineage``: an experiment as a tree."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from turnspan_console.failures import FINDING, USAGE, Failure
+from turnspan_console.options import format_option, open_chosen, store_option
+
+if TYPE_CHECKING:
+    from turnspan_clickhouse.store.client import Store
+    from turnspan_console.output import Output
+
+
+@click.command("lineage", short_help="An experiment: lineages, versions, attempts, scores, cost.")
+@click.argument("session", required=False)
+@click.option("--project", default="", metavar="NAME", help="Only this project.")
+@click.option("--full", is_flag=True, help="Show changes whole (a pipe always gets them whole).")
+@format_option("text", "json")
+@store_option
+def command(session: str | None, project: str, full: bool, format_: str) -> None:
+    """Show the experiment SESSION: its lineages, each with its versions and what changed between
+    them, and its rollouts with their attempts, scores and cost.
+
+    Without it the only experiment is shown; of several the newest are listed.
+    """
+    from turnspan_console.output import Output
+    from turnspan_records.lineages import AmbiguousError, experiment
+
+    output = Output()
+    with open_chosen() as store:
+        session = session or _only(store, project, output)
+        if not session:
+            return
+        try:
+            shown = experiment(store, session, project=project)
+        except KeyError:
+            raise Failure(
+                f"Nothing in {store.dsn} is an experiment {session!r}: `turnspan lineage` lists "
+                "them.",
+                FINDING,
+            ) from None
+        except AmbiguousError as error:
+            raise Failure(
+                f"Several projects have an experiment {session!r} ({error}): name one with "
+                "--project.",
+                USAGE,
+            ) from None
+    if format_ == "json":
+        from turnspan_console.values import plain
+
+        output.json(plain(shown))
+        return
+    from turnspan_console.lineages import print_experiment
+
+    print_experiment(shown, output, full=full)
+
+
+def _only(store: Store, project: str, output: Output) -> str:
+    """The only experiment there is; of several, the newest are listed."""
+    from turnspan_console.nothing import explain
+    from turnspan_console.results import print_result
+    from turnspan_records.lineages import experiments
+
+    found = experiments(store, project=project)
+    if not found.rows:
+        explain(store, "no experiments", project=project)
+        raise click.exceptions.Exit(FINDING)
+    if len(found.rows) == 1:
+        return str(found.rows[0][found.names.index("experiment")])
+    print_result(found, "table", output)
+    return ""

@@ -1,0 +1,137 @@
+"""Answers side by side on the screen, with the words that differ marked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+from typing import Any
+
+from rich.cells import cell_len, chop_cells
+from rich.text import Text
+
+from turnspan_console import styles, values
+from turnspan_console.output import Output
+from turnspan_console.visible import visible
+from turnspan_records.comparing import Answer, Comparison
+
+_GAP = "  "
+_NARROWEST = 24
+_MAX_WORDS = 4_000
+"""Longer texts are not looked at word by word."""
+_TEXTS = ("asked", "system_prompt", "text")
+_FACTS = ("version", "models", "parameters", "tools", "agent", "status")
+_NUMBERS = ("score", "calls", "input_tokens", "output_tokens", "cost_usd", "duration")
+_TITLES = {"text": "answer", "system_prompt": "system prompt", "cost_usd": "cost"}
+
+Word = tuple[str, str]
+"""A word and its style."""
+
+
+def print_comparison(comparison: Comparison, output: Output) -> None:
+    """Write answers for a person: side by side where the terminal is wide enough, else one below
+    the other."""
+    answers = comparison.answers
+    columns = _Columns(output, len(answers))
+    columns.row("", [[(f"{one.kind} {one.id[:12]}", styles.TITLE)] for one in answers])
+    for name in (*_FACTS, *_NUMBERS):
+        shown = [_fact(one, name) for one in answers]
+        if any(shown):
+            differs = name in comparison.differing
+            style = styles.WARN if differs else ""
+            columns.row(name, [[(text or values.UNKNOWN, style)] for text in shown])
+    for name in _TEXTS:
+        texts = [visible(getattr(one, name)) for one in answers]
+        if not any(texts):
+            continue
+        output.line()
+        if name in comparison.differing:
+            columns.row(name, [_marked(texts[0], text) for text in texts])
+        else:
+            columns.alone(f"{name} of all", texts[0])
+
+
+def _fact(answer: Answer, name: str) -> str:
+    value: Any = getattr(answer, name)
+    if name == "score":
+        return "" if value is None else f"{value:.1f}"
+    if name in ("version", "tools"):
+        return values.one_line(str(value))[:12]
+    if name == "models":
+        return ", ".join(map(values.one_line, answer.models))
+    if value is None or value == "":
+        return ""
+    return values.one_line(values.human(value, name))
+
+
+def _marked(first: str, text: str) -> list[Word]:
+    """The words of a text; those that the first one does not have there are marked."""
+    before, after = first.split(), text.split()
+    if text is first or max(len(before), len(after)) > _MAX_WORDS:
+        return [(word, "") for word in after]
+    made: list[Word] = []
+    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    for kind, _, _, start, end in matcher.get_opcodes():
+        style = "" if kind == "equal" else styles.WARN
+        made += [(word, style) for word in after[start:end]]
+    return made
+
+
+class _Columns:
+    """Columns of one width behind a label, or blocks one below the other."""
+
+    def __init__(self, output: Output, count: int) -> None:
+        self._output = output
+        self._label = 15
+        room = output.width - self._label
+        self._width = (room - len(_GAP) * (count - 1)) // count
+        self._beside = self._width >= _NARROWEST
+
+    def row(self, name: str, cells: Sequence[Sequence[Word]]) -> None:
+        """One row of cells, each wrapped to its width."""
+        title = _TITLES.get(name, name.replace("_", " "))
+        if not self._beside:
+            self._stacked(title, cells)
+            return
+        wrapped = [list(_lines(cell, self._width)) for cell in cells]
+        for at in range(max(map(len, wrapped), default=0)):
+            line = Text(f"{title if at == 0 else '':{self._label}}", styles.FAINT)
+            for column, lines in enumerate(wrapped):
+                piece = lines[at] if at < len(lines) else Text()
+                line.append(_GAP if column else "", style="")
+                line.append_text(piece)
+                line.append(" " * (self._width - cell_len(piece.plain)))
+            line.rstrip()
+            self._output.line(line)
+
+    def alone(self, name: str, text: str) -> None:
+        """A text that is the same of all."""
+        title = _TITLES.get(name.removesuffix(" of all"), name.removesuffix(" of all"))
+        self._output.line(Text(f"{title.replace('_', ' ')}, the same of all", styles.FAINT))
+        for line in _lines([(word, "") for word in text.split()], self._output.width - 2):
+            self._output.line(Text("  ").append_text(line))
+
+    def _stacked(self, title: str, cells: Sequence[Sequence[Word]]) -> None:
+        for number, cell in enumerate(cells, 1):
+            label = f"{number} {title}".rstrip()
+            lines = list(_lines(cell, self._output.width - self._label))
+            for at, line in enumerate(lines or [Text()]):
+                shown = Text(f"{label if at == 0 else '':{self._label}}", styles.FAINT)
+                self._output.line(shown.append_text(line))
+
+
+def _lines(words: Sequence[Word], width: int) -> Iterator[Text]:
+    """Words wrapped to a width; those that are too long are cut."""
+    line, used = Text(), 0
+    for word, style in words:
+        for piece in chop_cells(word, width):
+            needed = cell_len(piece)
+            if used and used + 1 + needed > width:
+                yield line
+                line, used = Text(), 0
+            if used:
+                line.append(" ")
+                used += 1
+            line.append(piece, style=style or None)
+            used += needed
+    if used:
+        yield line

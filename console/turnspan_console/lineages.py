@@ -1,0 +1,184 @@
+"""An experiment on the screen: its lineages as a tree of versions, rollouts and attempts."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from turnspan_console import styles, values
+from turnspan_console.output import Output
+from turnspan_console.page import Page
+from turnspan_records.improvement import (
+    MISSING,
+    Attempt,
+    Change,
+    Evolution,
+    Experiment,
+    Insight,
+    Lineage,
+    Rollout,
+    Version,
+)
+
+Piece = tuple[str, str] | str
+_STATUS = {"succeeded": styles.GOOD, "failed": styles.BAD, "interrupted": styles.BAD}
+_SHOWN = 8
+"""Characters of an id that are shown; ``turnspan show`` takes them."""
+
+
+def print_experiment(experiment: Experiment, output: Output, *, full: bool = False) -> None:
+    """Write an experiment for a person."""
+    page = Page(output, full=full)
+    page.line(("Experiment ", styles.TITLE), (experiment.experiment_id, styles.TITLE))
+    for name in ("project", "need", "constraints"):
+        said = values.one_line(getattr(experiment, name))
+        if said:
+            page.line((f"{name:12}", styles.FAINT), said)
+    for lineage in experiment.lineages:
+        page.blank()
+        _lineage(lineage, page)
+    if experiment.insights:
+        page.blank()
+        page.line(("Insights", styles.HEADING))
+        for insight in experiment.insights:
+            _insight(insight, page)
+
+
+def _lineage(lineage: Lineage, page: Page) -> None:
+    locked: list[Piece] = [("  locked", styles.WARN)] if lineage.locked else []
+    strategy = values.one_line(lineage.strategy)
+    page.line((lineage.label, styles.AGENT), f"  {strategy}" if strategy else "", *locked)
+    page.push("│ ", styles.FAINT)
+    if lineage.directive:
+        page.line(("directive  ", styles.FAINT), values.one_line(lineage.directive))
+    for once in lineage.once:
+        page.line(("next time  ", styles.FAINT), values.one_line(once))
+    evolutions = {(one.from_version, one.to_version): one for one in lineage.evolutions}
+    for version in lineage.versions:
+        _version(version, evolutions.get((version.made_from, version.version_id)), page)
+    for rollout in lineage.rollouts:
+        _rollout(rollout, page)
+    page.pop()
+
+
+def _version(version: Version, evolution: Evolution | None, page: Page) -> None:
+    name = f" {values.one_line(version.name)}" if version.name else ""
+    pieces: list[Piece] = [
+        ("version ", styles.FAINT),
+        (version.version_id[:_SHOWN], styles.ID),
+        name,
+        *_score(version.score),
+    ]
+    if version.judged > 1:
+        pieces.append((f" of {version.judged}", styles.FAINT))
+    if evolution is not None and evolution.score_delta is not None:
+        held = evolution.hypothesis_validated
+        style = styles.GOOD if held else styles.BAD
+        pieces.append((f"  {evolution.score_delta:+.1f}", style))
+        pieces.append((" as expected" if held else " not as expected", style))
+    page.line(*pieces)
+    page.push("  ")
+    if evolution is not None:
+        for label, text in (("why", evolution.trigger), ("expected", evolution.hypothesis)):
+            if text:
+                page.line((f"{label}: ", styles.FAINT), values.one_line(text))
+    for change in version.changes:
+        page.line((f"{change.name}: ", styles.FAINT), *_change(change, page.full))
+    page.pop()
+
+
+def _change(change: Change, full: bool) -> list[Piece]:
+    before, after = _value(change.before), _value(change.after)
+    if not full:
+        before, after = _around(before, after)
+    return [(before, styles.BAD), (" → ", styles.FAINT), (after, styles.GOOD)]
+
+
+def _value(value: Any) -> str:
+    if value is MISSING:
+        return "(none)"
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return values.one_line(text)
+
+
+def _around(before: str, after: str, kept: int = 12, most: int = 60) -> tuple[str, str]:
+    """Two texts without the long beginning that they have in common."""
+    same = 0
+    for one, other in zip(before, after, strict=False):
+        if one != other:
+            break
+        same += 1
+    start = max(0, same - kept)
+    if start:
+        before, after = f"…{before[start:]}", f"…{after[start:]}"
+    return tuple(text if len(text) <= most else f"{text[:most]}…" for text in (before, after))  # type: ignore[return-value]
+
+
+def _rollout(rollout: Rollout, page: Page) -> None:
+    task = f" {values.one_line(rollout.task)}" if rollout.task else ""
+    pieces: list[Piece] = [
+        (f"cycle {rollout.cycle}", styles.HEADING),
+        task,
+        ("  ", ""),
+        (rollout.version_id[:_SHOWN], styles.ID),
+        ("  ", ""),
+        (rollout.status or "running", _STATUS.get(rollout.status, styles.BUSY)),
+    ]
+    final = rollout.final
+    if final is not None:
+        pieces += _score(final.score)
+    if rollout.cost_usd is not None:
+        pieces.append(f"  {values.dollars(rollout.cost_usd)}")
+    page.line(*pieces)
+    page.push("  ")
+    for attempt in rollout.attempts:
+        _attempt(attempt, page)
+    page.pop()
+
+
+def _attempt(attempt: Attempt, page: Page) -> None:
+    mark = "•" if attempt.final else " "
+    pieces: list[Piece] = [
+        f"{mark} {attempt.number} ",
+        (attempt.attempt_id[:_SHOWN], styles.ID),
+        ("  ", ""),
+        (attempt.status, _STATUS.get(attempt.status, styles.BUSY)),
+        f"  {values.one_line(attempt.model)}" if attempt.model else "",
+        f"  {values.seconds(attempt.duration)}",
+    ]
+    if attempt.calls:
+        calls = "call" if attempt.calls == 1 else "calls"
+        pieces.append((f"  {attempt.calls} {calls}", styles.FAINT))
+    if attempt.cost_usd is not None:
+        pieces.append((f"  {values.dollars(attempt.cost_usd)}", styles.FAINT))
+    pieces += _score(attempt.score)
+    if attempt.error_type or attempt.error_message:
+        said = ": ".join(one for one in (attempt.error_type, attempt.error_message) if one)
+        pieces.append((f"  {values.one_line(said)}", styles.BAD))
+    page.line(*pieces)
+    for artifact in attempt.artifacts:
+        kind = f" ({values.one_line(artifact.kind)})" if artifact.kind else ""
+        page.line(
+            ("      wrote ", styles.FAINT),
+            values.one_line(artifact.target),
+            (kind, styles.FAINT),
+            ("  ", ""),
+            (artifact.artifact_id[:_SHOWN], styles.ID),
+        )
+
+
+def _insight(insight: Insight, page: Page) -> None:
+    kind = f" ({values.one_line(insight.change)})" if insight.change else ""
+    pieces: list[Piece] = [f"  {values.one_line(insight.pattern)}", (kind, styles.FAINT)]
+    judged = insight.successes + insight.failures
+    if judged and insight.average_impact is not None:
+        pieces.append((f"  {insight.successes} of {judged} times", styles.FAINT))
+        style = styles.GOOD if insight.average_impact > 0 else styles.BAD
+        pieces.append((f"  {insight.average_impact:+.1f}", style))
+    else:
+        pieces.append(("  not judged yet", styles.FAINT))
+    page.line(*pieces)
+
+
+def _score(score: float | None) -> list[Piece]:
+    return [] if score is None else [("  score ", styles.FAINT), (f"{score:.1f}", styles.TITLE)]

@@ -1,0 +1,43 @@
+"""What a record class is made of: its base, and its columns with their ClickHouse types."""
+
+from __future__ import annotations
+
+from dataclasses import field, fields
+from typing import Any, ClassVar, TypeAlias
+
+from turnspan.runtime.mypyc import mypyc_attr
+from turnspan_clickhouse.rows.native_types import EncodedMap
+
+NO_HASH = bytes(16)
+"""The hash column's value where a record has no such content."""
+
+TIME = "DateTime64(9, 'UTC')"
+MONEY = "Nullable(Decimal(18, 12))"
+
+Texts: TypeAlias = "EncodedMap | dict[str, str]"
+"""A map's column: encoded already, or a dictionary."""
+
+
+def column(type_name: str, default: Any = None, *, factory: Any = None) -> Any:
+    """A dataclass field that knows its ClickHouse type."""
+    metadata = {"type": type_name}
+    if factory is not None:
+        return field(default_factory=factory, metadata=metadata)
+    return field(default=default, metadata=metadata)
+
+
+@mypyc_attr(acyclic=True)  # rows hold values, so the garbage collector need not look at them
+class Record:
+    """Base of the record classes; ``table`` is the ClickHouse table's name (see ``RECORDS``).
+
+    Many rows are made on the way of every span. There ``__new__`` makes them, and all columns are
+    set: what a dataclass generates is not compiled.
+    """
+
+    __slots__ = ()
+    table: ClassVar[str] = ""
+
+
+def columns(record: type[Record]) -> tuple[tuple[str, str], ...]:
+    """(name, ClickHouse type) of every column of a record class, in order."""
+    return tuple((f.name, f.metadata["type"]) for f in fields(record))  # type: ignore[arg-type]

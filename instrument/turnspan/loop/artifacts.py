@@ -1,0 +1,89 @@
+"""``turnspan.artifact``: what an agent wrote, so that others can see what became of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from random import getrandbits
+from typing import Any, Final
+
+from opentelemetry import context as otel_context
+from opentelemetry import trace
+
+from turnspan import semconv
+from turnspan.content.given_values import text_of
+from turnspan.runtime.guard import guard
+from turnspan.tracing.context import active_session, active_turn
+from turnspan.tracing.loop_facts import ArtifactMade
+from turnspan.tracing.state import State, current
+
+_NO_IDS: Final[Mapping[str, Any]] = {}
+
+
+def artifact(target: str, text: str, *, kind: str = "", version: str = "", id: str = "") -> str:
+    """Record what an agent wrote. Never raises.
+
+    The text is stored once, by its hash. The record belongs to the turn around it, and to the model
+    call and the attempt where there is one; said after a call and not inside it, it is taken to be
+    of the turn's last call before it.
+
+    Args:
+        target: what was written: a page's title, a file's path.
+        text: what is to be read there now, all of it.
+        kind: what it is, in a word of your own: ``page``, ``file``, ``answer``.
+        version: what the target's own system calls this version of it: a revision's id, a commit.
+        id: your own id of it; told again with it, the artifact replaces itself.
+
+    Returns:
+        The artifact's id, by which it is judged: ``turnspan.annotate(id, kind="artifact",
+        score=8)``. Empty where nothing was recorded: this process makes no records.
+    """
+    with guard("artifact"):
+        state = current()
+        if not state.settings.enabled or not state.content.active:
+            return ""
+        made = text_of(id) or new_id()
+        state.content.tell(_made(state, made, target, text, kind, version))
+        return made
+    return ""
+
+
+def _made(state: State, made: str, target: str, text: str, kind: str, version: str) -> ArtifactMade:
+    context = otel_context.get_current()
+    turn, session = active_turn(context), active_session(context)
+    if session is None and turn is not None:
+        session = turn.session
+    span: Any = trace.get_current_span(context)
+    identity = span.get_span_context()
+    said: Mapping[str, Any] = getattr(span, "attributes", None) or _NO_IDS
+    calling = said.get(semconv.OPERATION_NAME) in semconv.INFERENCE_OPERATIONS
+    return ArtifactMade(
+        resource=resource_of(state),
+        artifact_id=made,
+        target=text_of(target),
+        text=text_of(text),
+        kind=text_of(kind),
+        version=text_of(version),
+        session_id="" if session is None else text_of(session.id),
+        trace_id=f"{identity.trace_id:032x}" if identity.is_valid else "",
+        turn_id="" if turn is None else turn.id,
+        call_id=f"{identity.span_id:016x}" if calling else "",
+        loop=_NO_IDS if session is None or session.loop is None else session.loop,
+        created_at=time.time_ns(),
+    )
+
+
+def new_id() -> str:
+    """An id that nothing else has: 32 hexadecimal digits."""
+    return f"{getrandbits(128):032x}"
+
+
+def resource_of(state: State) -> Mapping[str, Any]:
+    """The resource that says whose record is made here: that of the recorder's spans, or else of
+    the current span."""
+    for holder in (state.decorators, trace.get_current_span()):
+        resource: Any = getattr(holder, "resource", None)
+        if resource is not None:
+            found: Mapping[str, Any] = resource.attributes
+            return found
+    return _NO_IDS

@@ -1,0 +1,145 @@
+"""``turnspan.evolve`` and ``turnspan.insight``: what was changed, and what was learned from it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
+
+from turnspan.content.given_values import number_of, text_of
+from turnspan.loop.artifacts import new_id, resource_of
+from turnspan.loop.attempts import Inside
+from turnspan.loop.lineages import Experiment, Lineage
+from turnspan.loop.versions import Version
+from turnspan.runtime.guard import guard
+from turnspan.tracing.loop_facts import Evolved, InsightHad
+
+
+def evolve(
+    lineage: Lineage,
+    from_version: Version | str,
+    to_version: Version | str,
+    *,
+    trigger: str = "",
+    hypothesis: str = "",
+    plan: str = "",
+    changes: Mapping[str, str] | Iterable[str] | None = None,
+    author: str = "",
+) -> str:
+    """Record that a lineage goes on with another version, and why. Never raises.
+
+    What came of it (the scores before and after, their difference, and whether the hypothesis held)
+    is computed from the judgments of what both versions did, when they come: nobody says it.
+
+    Args:
+        lineage: whose version changes; its next rollouts are of the new one.
+        from_version: the version before, or its id.
+        to_version: the version from now on, or its id.
+        trigger: what gave rise to it.
+        hypothesis: what is expected of it.
+        plan: how it is to be reached.
+        changes: what changes, by kind (``{"prompt": "names its sources"}``), or the kinds alone;
+            else the names of what differs between the two configurations.
+        author: who decided.
+
+    Returns:
+        The evolution's id; empty where nothing was recorded.
+    """
+    with guard("evolve"):
+        one, other = _version(from_version), _version(to_version)
+        if isinstance(to_version, Version):
+            lineage.current = to_version
+        state = Inside.here().recorder()
+        if state is None:
+            return ""
+        made = new_id()
+        configs: tuple[Any, Any] | None = None
+        if isinstance(from_version, Version) and isinstance(to_version, Version):
+            configs = (from_version.config, to_version.config)
+        state.content.tell(
+            Evolved(
+                resource=resource_of(state),
+                lineage_id=lineage.id,
+                evolution_id=made,
+                from_version=one,
+                to_version=other,
+                trigger=text_of(trigger),
+                hypothesis=text_of(hypothesis),
+                plan=text_of(plan),
+                changes=_changes(changes),
+                author=text_of(author),
+                created_at=time.time_ns(),
+                configs=configs,
+            )
+        )
+        return made
+    return ""
+
+
+def insight(
+    pattern: str,
+    *,
+    change: str = "",
+    evolutions: Iterable[str] = (),
+    lineage: Lineage | None = None,
+    experiment: Experiment | None = None,
+    confidence: float | None = None,
+    author: str = "",
+    id: str = "",
+) -> str:
+    """Record a pattern that was seen in evolutions. Never raises.
+
+    How often it held and what it brought is computed from the evolutions that it names, or else
+    from those of its kind of change, once they are judged.
+
+    Args:
+        pattern: what was seen.
+        change: the kind of change that it is about, as ``evolve`` names kinds.
+        evolutions: the ids of the evolutions that show it.
+        lineage: where it was seen, if in one only.
+        experiment: where it was seen.
+        confidence: how sure its author is, 0 to 1.
+        author: who saw it.
+        id: your own id of it; told again with it, the insight replaces itself.
+
+    Returns:
+        The insight's id; empty where nothing was recorded.
+    """
+    with guard("insight"):
+        state = Inside.here().recorder()
+        if state is None:
+            return ""
+        made = text_of(id) or new_id()
+        place = lineage.experiment_id if lineage is not None else ""
+        sure = number_of(confidence)
+        state.content.tell(
+            InsightHad(
+                resource=resource_of(state),
+                experiment_id=experiment.id if experiment is not None else place,
+                lineage_id=lineage.id if lineage is not None else "",
+                insight_id=made,
+                pattern=text_of(pattern),
+                change=text_of(change),
+                evolution_ids=tuple(text_of(one) for one in evolutions),
+                confidence=None if sure is None else float(sure),
+                author=text_of(author),
+                created_at=time.time_ns(),
+            )
+        )
+        return made
+    return ""
+
+
+def _version(given: Version | str) -> str:
+    return given.id if isinstance(given, Version) else text_of(given)
+
+
+def _changes(given: Mapping[str, str] | Iterable[str] | None) -> dict[str, str]:
+    if given is None:
+        return {}
+    if isinstance(given, str):
+        return {given: ""}
+    if isinstance(given, Mapping):
+        by_kind = cast("Mapping[str, str]", given)
+        return {text_of(kind): text_of(what) for kind, what in by_kind.items()}
+    return {text_of(kind): "" for kind in given}

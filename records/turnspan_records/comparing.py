@@ -1,0 +1,212 @@
+"""Answers side by side: what each was asked, by what, and what differs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any, Final
+
+from turnspan_clickhouse.store.client import Store
+from turnspan_records.improvement import score_of
+from turnspan_records.lookup import Found
+from turnspan_records.messages import NONE, load_definitions, load_messages, prompt_text
+from turnspan_records.rows import utc
+
+COMPARABLE: Final = ("attempt", "rollout", "artifact", "turn", "call")
+"""What has an answer."""
+LEAST, MOST = 2, 6
+
+_ROWS: Final = {
+    "turn": """
+SELECT user_message AS asked, response_text AS text, t.stop_reason AS status, agent_name AS agent,
+    agent_version AS version, '' AS parameters, [] AS models, start_time, t.duration AS duration
+FROM turn_summary AS t WHERE project = {project:String} AND turn_id = {id:String}
+""",
+    "call": """
+SELECT '' AS asked, response_text AS text, arrayStringConcat(finish_reasons, ', ') AS status,
+    agent_name AS agent, agent_version AS version, request_parameters AS parameters, [] AS models,
+    start_time, c.duration AS duration, input_messages AS inputs, session_id, trace_id
+FROM llm_call AS c WHERE project = {project:String} AND span_id = {id:String}
+""",
+    "attempt": """
+SELECT input AS asked, output AS text, a.status AS status, '' AS agent, version_id AS version,
+    parameters, [model] AS models, started_at AS start_time, a.duration AS duration
+FROM attempt AS a WHERE project = {project:String} AND attempt_id = {id:String}
+""",
+    "artifact": """
+SELECT '' AS asked, '' AS text, '' AS status, '' AS agent, version_id AS version, '' AS parameters,
+    [] AS models, created_at AS start_time, NULL AS duration, lower(hex(content)) AS content,
+    turn_id, attempt_id
+FROM artifact WHERE project = {project:String} AND artifact_id = {id:String}
+""",
+}
+_COLUMNS: Final = {"turn": "turn_id", "call": "span_id", "attempt": "attempt_id"}
+_TURNS: Final = """
+SELECT argMin(user_message, start_time) AS asked, argMax(response_text, start_time) AS text
+FROM turn_summary
+WHERE project = {project:String} AND attempt_id = {id:String} AND parent_turn_id = ''
+    AND start_time >= {since:DateTime64(9, 'UTC')}
+"""
+_FINAL: Final = """
+SELECT final_attempt_id FROM rollout_current
+WHERE project = {project:String} AND rollout_id = {id:String}
+"""
+_SCORES: Final = """
+SELECT kind, score FROM annotation_current
+WHERE project = {project:String} AND subject_kind = {kind:String} AND subject_id = {id:String}
+    AND isNotNull(score) AND (kind = 'score' OR startsWith(kind, 'evaluation:'))
+"""
+
+
+@dataclass(slots=True)
+class Answer:
+    """One answer, and how it came about."""
+
+    kind: str
+    id: str
+    project: str
+    asked: str = ""
+    text: str = ""
+    status: str = ""
+    agent: str = ""
+    version: str = ""
+    models: list[str] = field(default_factory=list[str])
+    parameters: str = ""
+    system_prompt: str = ""
+    tools: str = ""
+    """The hash of the tools that were offered; empty where there were none."""
+    score: float | None = None
+    calls: int = 0
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost_usd: Decimal | None = None
+    duration: float | None = None
+
+
+SAME_OR_NOT: Final = (
+    "asked",
+    "system_prompt",
+    "tools",
+    "models",
+    "parameters",
+    "agent",
+    "version",
+    "status",
+    "text",
+)
+"""What of an answer is compared; the numbers nearly always differ."""
+
+
+@dataclass(slots=True)
+class Comparison:
+    """Two to six answers; ``differing`` names what is not the same of all of them."""
+
+    answers: list[Answer]
+    differing: list[str]
+
+
+def compare(store: Store, found: Sequence[Found]) -> Comparison:
+    """Put the answers of these records side by side: turns, calls, attempts, rollouts (their final
+    attempts) and artifacts.
+
+    Raises:
+        ValueError: they are too few or too many, or one is of a kind that has no answer.
+        KeyError: one is gone.
+        StoreError: as ``Store.query``.
+    """
+    if not LEAST <= len(found) <= MOST:
+        raise ValueError(f"{LEAST} to {MOST} answers can be compared, not {len(found)}")
+    answers = [_answer(store, one) for one in found]
+    differing = [
+        name
+        for name in SAME_OR_NOT
+        if any(getattr(one, name) != getattr(answers[0], name) for one in answers)
+    ]
+    return Comparison(answers, differing)
+
+
+def _answer(store: Store, found: Found) -> Answer:
+    kind, id_ = found.kind, found.id
+    if kind not in COMPARABLE:
+        raise ValueError(f"{kind} {id_} has no answer to compare: name {', '.join(COMPARABLE)}")
+    if kind == "rollout":
+        final = store.query(_FINAL, {"project": found.project, "id": id_}).rows
+        kind, id_ = "attempt", str(final[0][0]) if final else ""
+    parameters = {"project": found.project, "id": id_, "kind": kind}
+    rows = store.query(_ROWS[kind], parameters).dicts()
+    if not rows:
+        raise KeyError(found.id)
+    row = rows[0]
+    names = ("asked", "text", "status", "agent", "version", "parameters", "duration")
+    made = Answer(kind, id_, found.project, **{name: row[name] for name in names})
+    made.models = [str(model) for model in row["models"] if model]
+    scores = store.query(_SCORES, parameters).rows
+    made.score = score_of({str(by): float(score)} for by, score in scores)
+    if kind in _COLUMNS:
+        _add_calls(store, made, row)
+    if kind == "attempt":
+        since = {**parameters, "since": _moment(row)}
+        for said in store.query(_TURNS, since).dicts():
+            made.asked, made.text = made.asked or said["asked"], made.text or said["text"]
+    elif kind == "call":
+        made.asked = _last_question(store, found.project, row)
+    elif kind == "artifact":
+        bodies = load_definitions(store, found.project, [row["content"]])
+        made.text = bodies.get(row["content"], "")
+        maker = ("turn", row["turn_id"]) if row["turn_id"] else ("attempt", row["attempt_id"])
+        if maker[1]:
+            _add_maker(store, made, Found(*maker, found.project))
+    return made
+
+
+def _moment(row: Mapping[str, Any]) -> str:
+    """A moment before this record began: its calls and turns began later, by other clocks."""
+    return f"{utc(row['start_time']) - timedelta(hours=1):%Y-%m-%d %H:%M:%S}"
+
+
+def _add_maker(store: Store, answer: Answer, maker: Found) -> None:
+    """What made an artifact: the turn, or else the attempt, around it."""
+    try:
+        by = _answer(store, maker)
+    except KeyError:  # not landed
+        return
+    for name in (
+        *("asked", "status", "agent", "models", "parameters", "system_prompt", "tools"),
+        *("calls", "input_tokens", "output_tokens", "cost_usd", "duration"),
+    ):
+        setattr(answer, name, getattr(by, name))
+
+
+def _add_calls(store: Store, answer: Answer, row: Mapping[str, Any]) -> None:
+    """What its model calls were told, and what they used."""
+    column = _COLUMNS[answer.kind]
+    sql = f"""
+SELECT count() AS calls, sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens,
+    sum(c.cost_usd) AS cost_usd, lower(hex(argMin(system_prompt, start_time))) AS prompt,
+    lower(hex(argMin(tool_definitions, start_time))) AS tools,
+    argMin(request_parameters, start_time) AS parameters,
+    arraySort(groupUniqArray(if(response_model = '', request_model, response_model))) AS models
+FROM llm_call AS c
+WHERE project = {{project:String}} AND {column} = {{id:String}}
+    AND start_time >= {{since:DateTime64(9, 'UTC')}}
+"""
+    parameters = {"project": answer.project, "id": answer.id, "since": _moment(row)}
+    used = store.query(sql, parameters).dicts()[0]
+    if not used["calls"]:
+        return
+    for name in ("calls", "input_tokens", "output_tokens", "cost_usd"):
+        setattr(answer, name, used[name])
+    answer.models = [str(model) for model in used["models"] if model] or answer.models
+    answer.parameters = answer.parameters or used["parameters"]
+    answer.tools = "" if used["tools"] == NONE else used["tools"]
+    if used["prompt"] != NONE:
+        bodies = load_definitions(store, answer.project, [used["prompt"]])
+        answer.system_prompt = prompt_text(bodies.get(used["prompt"]) or str(used["prompt"]))
+
+
+def _last_question(store: Store, project: str, row: Mapping[str, Any]) -> str:
+    known = load_messages(store, project, str(row["session_id"] or row["trace_id"]))
+    asked = [known[one.hex()] for one in row["inputs"] if one.hex() in known]
+    return next((one.text for one in reversed(asked) if one.role == "user" and one.text), "")

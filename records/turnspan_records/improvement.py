@@ -1,0 +1,214 @@
+"""The typed model of the improvement loop, which ``lineages`` fills and a screen shows.
+
+Times are aware datetimes in UTC, durations seconds, money ``Decimal`` dollars (``None``: unknown).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Final
+
+SCORE: Final = "score"
+
+
+class _Missing:
+    def __repr__(self) -> str:
+        return "(missing)"
+
+
+MISSING: Final = _Missing()
+"""The value of a name that a configuration lacks."""
+
+
+def mean(numbers: Sequence[float]) -> float:
+    """The average of some numbers."""
+    return sum(numbers) / len(numbers)
+
+
+def score_of(given: Iterable[Mapping[str, float]]) -> float | None:
+    """What some judgments by kind come to: the ``score`` where there is one, else the average of
+    the evaluations."""
+    by_kind: dict[str, list[float]] = {}
+    for one in given:
+        for kind, score in one.items():
+            by_kind.setdefault(kind, []).append(score)
+    if not by_kind:
+        return None
+    if SCORE in by_kind:
+        return mean(by_kind[SCORE])
+    return mean([mean(scores) for scores in by_kind.values()])
+
+
+@dataclass(slots=True)
+class Artifact:
+    """Something that was written."""
+
+    artifact_id: str
+    target: str
+    kind: str
+    version: str
+    version_id: str
+    cycle: int | None
+    created_at: datetime
+    scores: dict[str, float] = field(default_factory=dict[str, float])
+
+
+@dataclass(slots=True)
+class Attempt:
+    """One try of a rollout."""
+
+    attempt_id: str
+    status: str
+    model: str
+    parameters: str
+    input: str
+    output: str
+    error_type: str
+    error_message: str
+    started_at: datetime
+    duration: float
+    number: int = 0
+    final: bool = False
+    """Whether it is the one of its rollout that counts."""
+    calls: int = 0
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost_usd: Decimal | None = None
+    scores: dict[str, float] = field(default_factory=dict[str, float])
+    artifacts: list[Artifact] = field(default_factory=list[Artifact])
+
+    @property
+    def score(self) -> float | None:
+        """What it, and what it wrote, was judged with."""
+        return score_of([self.scores, *(one.scores for one in self.artifacts)])
+
+
+@dataclass(slots=True)
+class Rollout:
+    """One task of a cycle with its attempts."""
+
+    rollout_id: str
+    cycle: int
+    task: str
+    version_id: str
+    status: str
+    final_attempt_id: str
+    started_at: datetime
+    duration: float
+    attempts: list[Attempt] = field(default_factory=list[Attempt])
+
+    @property
+    def final(self) -> Attempt | None:
+        """The attempt that counts."""
+        return next((one for one in self.attempts if one.final), None)
+
+    @property
+    def cost_usd(self) -> Decimal | None:
+        """What all its attempts cost, as far as that is known."""
+        known = [one.cost_usd for one in self.attempts if one.cost_usd is not None]
+        return sum(known, Decimal(0)) if known else None
+
+
+@dataclass(slots=True)
+class Change:
+    """A part of a configuration that differs."""
+
+    name: str
+    before: Any
+    after: Any
+
+
+@dataclass(slots=True)
+class Version:
+    """A configuration of the agent. ``config`` is ``None`` where it was not recorded."""
+
+    version_id: str
+    name: str
+    created_at: datetime
+    config: Any = None
+    made_from: str = ""
+    changes: list[Change] = field(default_factory=list[Change])
+    score: float | None = None
+    judged: int = 0
+    """How many attempts and artifacts the score is of."""
+
+
+@dataclass(slots=True)
+class Evolution:
+    """A change from one version to the next, and what came of it once both were judged."""
+
+    evolution_id: str
+    from_version: str
+    to_version: str
+    trigger: str
+    hypothesis: str
+    plan: str
+    changes: dict[str, str]
+    author: str
+    created_at: datetime
+    from_score: float | None
+    next_score: float | None
+    score_delta: float | None
+    hypothesis_validated: bool | None
+
+
+@dataclass(slots=True)
+class LineageEvent:
+    """What was said of a lineage: ``strategy``, ``directive``, ``once``, ``locked`` or
+    ``unlocked``."""
+
+    kind: str
+    text: str
+    author: str
+    created_at: datetime
+
+
+@dataclass(slots=True)
+class Lineage:
+    """One line of versions of an agent."""
+
+    lineage_id: str
+    label: str
+    strategy: str
+    directive: str
+    once: list[str]
+    """What was said for the next rollout, which is still to come."""
+    locked: bool
+    events: list[LineageEvent] = field(default_factory=list[LineageEvent])
+    versions: list[Version] = field(default_factory=list[Version])
+    rollouts: list[Rollout] = field(default_factory=list[Rollout])
+    evolutions: list[Evolution] = field(default_factory=list[Evolution])
+    artifacts: list[Artifact] = field(default_factory=list[Artifact])
+    """Those of no attempt."""
+
+
+@dataclass(slots=True)
+class Insight:
+    """A pattern that somebody saw, and how often it held."""
+
+    insight_id: str
+    lineage_id: str
+    pattern: str
+    change: str
+    evolution_ids: list[str]
+    confidence: float | None
+    author: str
+    created_at: datetime
+    successes: int = 0
+    failures: int = 0
+    average_impact: float | None = None
+
+
+@dataclass(slots=True)
+class Experiment:
+    """A need, and the lineages that were tried for it."""
+
+    project: str
+    experiment_id: str
+    need: str = ""
+    constraints: str = ""
+    lineages: list[Lineage] = field(default_factory=list[Lineage])
+    insights: list[Insight] = field(default_factory=list[Insight])

@@ -1,0 +1,316 @@
+"""The improvement loop as it was recorded: an experiment, its lineages, and what hangs off them.
+
+Scores are what people and judges said of attempts and artifacts: of a kind ``score`` where there is
+one, else the average of the evaluations (``evaluation:...``). Nothing here is summed up in advance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
+from typing import Any
+
+import orjson
+
+from turnspan.runtime.type_guards import is_dict
+from turnspan_clickhouse.store.client import Result, Store
+from turnspan_records.improvement import (
+    MISSING,
+    Artifact,
+    Attempt,
+    Change,
+    Evolution,
+    Experiment,
+    Insight,
+    Lineage,
+    LineageEvent,
+    Rollout,
+    Version,
+    mean,
+    score_of,
+)
+from turnspan_records.messages import load_definitions
+from turnspan_records.rows import utc
+
+_OF = "project = {project:String} AND lineage_id IN {lineages:Array(String)}"
+_WHERE = """
+SELECT DISTINCT project FROM lineage WHERE experiment_id = {experiment:String}
+    AND ({project:String} = '' OR project = {project:String})
+UNION DISTINCT
+SELECT DISTINCT project FROM experiment WHERE experiment_id = {experiment:String}
+    AND ({project:String} = '' OR project = {project:String})
+"""
+_EXPERIMENT = """
+SELECT need, constraints FROM experiment
+WHERE project = {project:String} AND experiment_id = {experiment:String}
+"""
+_EXPERIMENTS = """
+SELECT
+    l.project AS project,
+    l.experiment_id AS experiment,
+    max(greatest(l.opened_at, r.last)) AS last_time,
+    count() AS lineages,
+    sum(r.rollouts) AS rollouts,
+    max(r.cycle) AS cycle,
+    any(leftUTF8(e.need, 240)) AS need_text
+FROM (SELECT * FROM lineage) AS l
+LEFT JOIN
+(
+    SELECT project, lineage_id, count() AS rollouts, max(r.cycle) AS cycle, max(started_at) AS last
+    FROM rollout AS r GROUP BY project, lineage_id
+) AS r ON r.project = l.project AND r.lineage_id = l.lineage_id
+LEFT JOIN (SELECT * FROM experiment) AS e
+    ON e.project = l.project AND e.experiment_id = l.experiment_id
+WHERE {project:String} = '' OR project = {project:String}
+GROUP BY project, experiment
+ORDER BY last_time DESC, experiment
+LIMIT {limit:UInt32}
+"""
+_LINEAGES = """
+SELECT lineage_id, label, strategy, directive, once, locked
+FROM lineage_current
+WHERE project = {project:String} AND experiment_id = {experiment:String}
+ORDER BY label, lineage_id
+"""
+_EVENTS = f"""
+SELECT lineage_id, kind, text, author, created_at FROM lineage_event WHERE {_OF}
+ORDER BY created_at, event_id
+"""
+_VERSIONS = f"""
+SELECT lineage_id, version_id, name, lower(hex(content)) AS content_hash, created_at
+FROM agent_version WHERE {_OF} ORDER BY created_at, version_id
+"""
+_ROLLOUTS = f"""
+SELECT lineage_id, rollout_id, cycle, task, version_id, status, final_attempt_id, started_at,
+    duration
+FROM rollout_current WHERE {_OF} ORDER BY cycle, task, started_at, rollout_id
+"""
+_ATTEMPTS = f"""
+SELECT rollout_id, attempt_id, status, model, parameters, input, output, error_type,
+    error_message, started_at, duration
+FROM attempt WHERE {_OF} ORDER BY started_at, attempt_id
+"""
+_USED = f"""
+SELECT attempt_id, count() AS calls, sum(input_tokens) AS input_tokens,
+    sum(output_tokens) AS output_tokens, sum(c.cost_usd) AS cost_usd
+FROM llm_call AS c
+WHERE {_OF} AND attempt_id != '' AND start_time >= {{since:DateTime64(9, 'UTC')}}
+GROUP BY attempt_id
+"""
+_SAID = f"""
+SELECT attempt_id, argMin(user_message, start_time) AS input,
+    argMax(response_text, start_time) AS output
+FROM turn_summary
+WHERE {_OF} AND attempt_id != '' AND parent_turn_id = ''
+    AND start_time >= {{since:DateTime64(9, 'UTC')}}
+GROUP BY attempt_id
+"""
+_ARTIFACTS = f"""
+SELECT lineage_id, attempt_id, artifact_id, target, kind, version, version_id, cycle, created_at
+FROM artifact WHERE {_OF} ORDER BY created_at, artifact_id
+"""
+_SCORES = f"SELECT subject_id, kind, score FROM result_score WHERE {_OF}"
+_EVOLUTIONS = f"""
+SELECT lineage_id, evolution_id, from_version, to_version, trigger, hypothesis, plan, changes,
+    author, created_at, from_score, next_score, score_delta, hypothesis_validated
+FROM evolution_outcome WHERE {_OF} ORDER BY created_at, evolution_id
+"""
+_INSIGHTS = """
+SELECT insight_id, lineage_id, pattern, change, evolution_ids, confidence, author, created_at
+FROM insight
+WHERE project = {project:String} AND (experiment_id = {experiment:String}
+    OR (lineage_id != '' AND lineage_id IN {lineages:Array(String)}))
+ORDER BY created_at, insight_id
+"""
+
+
+class AmbiguousError(LookupError):
+    """Several projects have an experiment of that name."""
+
+
+def experiments(store: Store, *, project: str = "", limit: int = 20) -> Result:
+    """The experiments, those worked on last first. Raises ``StoreError`` as ``Store.query``."""
+    return store.query(_EXPERIMENTS, {"project": project, "limit": limit})
+
+
+def experiment(store: Store, session: str, *, project: str = "") -> Experiment:
+    """Everything about an experiment: what ``turnspan lineage`` prints.
+
+    Raises:
+        KeyError: there is none of that name.
+        AmbiguousError: several projects have one; name the project.
+        StoreError: as ``Store.query``.
+    """
+    where = {"experiment": session, "project": project}
+    projects = sorted(str(row[0]) for row in store.query(_WHERE, where).rows)
+    if not projects:
+        raise KeyError(session)
+    if len(projects) > 1:
+        raise AmbiguousError(", ".join(projects))
+    parameters: dict[str, Any] = {"project": projects[0], "experiment": session}
+    made = Experiment(projects[0], session)
+    for row in store.query(_EXPERIMENT, parameters).dicts():
+        made.need, made.constraints = str(row["need"]), str(row["constraints"])
+    rows = store.query(_LINEAGES, parameters).dicts()
+    parameters["lineages"] = [str(row["lineage_id"]) for row in rows]
+    for row in rows:
+        row["once"], row["locked"] = list(row["once"]), bool(row["locked"])
+        made.lineages.append(Lineage(**row))
+    _fill(store, {one.lineage_id: one for one in made.lineages}, parameters)
+    for row in store.query(_INSIGHTS, parameters).dicts():
+        made.insights.append(_insight(row, made.lineages))
+    return made
+
+
+def _fill(store: Store, lineages: Mapping[str, Lineage], parameters: Mapping[str, Any]) -> None:
+    def of(sql: str) -> list[dict[str, Any]]:
+        return store.query(sql, parameters).dicts()
+
+    for row in of(_EVENTS):
+        row["created_at"] = utc(row["created_at"])
+        lineages[row.pop("lineage_id")].events.append(LineageEvent(**row))
+    for row in of(_EVOLUTIONS):
+        row["created_at"], row["changes"] = utc(row["created_at"]), dict(row["changes"])
+        held = row["hypothesis_validated"]
+        row["hypothesis_validated"] = None if held is None else bool(held)
+        lineages[row.pop("lineage_id")].evolutions.append(Evolution(**row))
+    scores: dict[str, dict[str, list[float]]] = {}
+    for row in of(_SCORES):
+        given = scores.setdefault(str(row["subject_id"]), {})
+        given.setdefault(str(row["kind"]), []).append(float(row["score"]))
+    judged = {id_: {kind: mean(each) for kind, each in by.items()} for id_, by in scores.items()}
+    attempts = _attempts(store, parameters, judged)
+    for row in of(_ROLLOUTS):
+        row["started_at"] = utc(row["started_at"])
+        rollout = Rollout(**{name: row[name] for name in row if name != "lineage_id"})
+        rollout.attempts = attempts.get(rollout.rollout_id, [])
+        for number, attempt in enumerate(rollout.attempts, 1):
+            attempt.number, attempt.final = number, attempt.attempt_id == rollout.final_attempt_id
+        lineages[row["lineage_id"]].rollouts.append(rollout)
+    by_id = {one.attempt_id: one for each in attempts.values() for one in each}
+    for row in of(_ARTIFACTS):
+        _add_artifact(row, lineages, by_id, judged)
+    _add_versions(store, lineages, of(_VERSIONS), str(parameters["project"]))
+
+
+def _attempts(
+    store: Store, parameters: Mapping[str, Any], judged: Mapping[str, dict[str, float]]
+) -> dict[str, list[Attempt]]:
+    """The attempts by their rollout, with what their calls used and their turns said."""
+    rows = store.query(_ATTEMPTS, parameters).dicts()
+    if not rows:
+        return {}
+    since = {**parameters, "since": f"{utc(rows[0]['started_at']):%Y-%m-%d %H:%M:%S}"}
+    used = {str(row["attempt_id"]): row for row in store.query(_USED, since).dicts()}
+    said = {str(row["attempt_id"]): row for row in store.query(_SAID, since).dicts()}
+    found: dict[str, list[Attempt]] = {}
+    for row in rows:
+        row["started_at"] = utc(row["started_at"])
+        rollout_id, id_ = str(row.pop("rollout_id")), str(row["attempt_id"])
+        for name in ("input", "output"):
+            row[name] = row[name] or (str(said[id_][name]) if id_ in said else "")
+        row.update({k: v for k, v in used.get(id_, {}).items() if k != "attempt_id"})
+        found.setdefault(rollout_id, []).append(Attempt(**row, scores=judged.get(id_, {})))
+    return found
+
+
+def _add_artifact(
+    row: dict[str, Any],
+    lineages: Mapping[str, Lineage],
+    attempts: Mapping[str, Attempt],
+    judged: Mapping[str, dict[str, float]],
+) -> None:
+    row["created_at"] = utc(row["created_at"])
+    lineage = lineages[row.pop("lineage_id")]
+    attempt = attempts.get(row.pop("attempt_id"))
+    made = Artifact(**row, scores=judged.get(row["artifact_id"], {}))
+    (lineage if attempt is None else attempt).artifacts.append(made)
+
+
+def _add_versions(
+    store: Store, lineages: Mapping[str, Lineage], rows: Iterable[dict[str, Any]], project: str
+) -> None:
+    rows = list(rows)
+    bodies = load_definitions(store, project, [str(row["content_hash"]) for row in rows])
+    configs = {
+        str(row["version_id"]): orjson.loads(bodies[row["content_hash"]])
+        for row in rows
+        if row["content_hash"] in bodies
+    }
+    for row in rows:
+        lineage = lineages[row["lineage_id"]]
+        version = Version(
+            version_id=str(row["version_id"]),
+            name=str(row["name"]),
+            created_at=utc(row["created_at"]),
+            config=configs.get(row["version_id"]),
+        )
+        units = _units(lineage, version.version_id)
+        version.judged = len(units)
+        version.score = mean(units) if units else None
+        lineage.versions.append(version)
+    for lineage in lineages.values():
+        first = {one.version_id: one.started_at for one in reversed(lineage.rollouts)}
+        by_use = [(first.get(one.version_id, one.created_at), one) for one in lineage.versions]
+        lineage.versions = [one for _, one in sorted(by_use, key=itemgetter(0))]
+        _compare_versions(lineage, configs)
+
+
+def _units(lineage: Lineage, version_id: str) -> list[float]:
+    """What a version was judged with, once for each attempt that counts and each artifact of no
+    attempt."""
+    found: list[float] = []
+    for rollout in lineage.rollouts:
+        if rollout.version_id != version_id:
+            continue
+        final = rollout.final
+        score = None if final is None else final.score
+        if score is not None:
+            found.append(score)
+    alone = [one for one in lineage.artifacts if one.version_id == version_id]
+    return found + [score for one in alone if (score := score_of([one.scores])) is not None]
+
+
+def _compare_versions(lineage: Lineage, configs: Mapping[str, Any]) -> None:
+    """Say of each version what differs from the one that it was made from, or the one before."""
+    made_from = {one.to_version: one.from_version for one in lineage.evolutions}
+    before = ""
+    for version in lineage.versions:
+        source = made_from.get(version.version_id, before)
+        if source:
+            version.made_from = source
+            version.changes = differences(configs.get(source), version.config)
+        before = version.version_id
+
+
+def differences(before: Any, after: Any) -> list[Change]:
+    """What differs between two configurations, by the names at their top."""
+    if not (is_dict(before) and is_dict(after)):
+        return [] if before == after else [Change("configuration", before, after)]
+    old, new = before, after
+    return [
+        Change(name, old.get(name, MISSING), new.get(name, MISSING))
+        for name in sorted({*old, *new})
+        if old.get(name, MISSING) != new.get(name, MISSING)
+    ]
+
+
+def _insight(row: dict[str, Any], lineages: Sequence[Lineage]) -> Insight:
+    row["created_at"], row["evolution_ids"] = utc(row["created_at"]), list(row["evolution_ids"])
+    made = Insight(**row)
+    evolutions = [one for lineage in lineages for one in lineage.evolutions]
+    if made.evolution_ids:
+        about = [one for one in evolutions if one.evolution_id in made.evolution_ids]
+    else:
+        about = [
+            one
+            for lineage in lineages
+            if made.lineage_id in ("", lineage.lineage_id)
+            for one in lineage.evolutions
+            if made.change in one.changes
+        ]
+    deltas = [one.score_delta for one in about if one.score_delta is not None]
+    made.successes = sum(1 for delta in deltas if delta > 0)
+    made.failures = len(deltas) - made.successes
+    made.average_impact = mean(deltas) if deltas else None
+    return made
