@@ -62,8 +62,8 @@ def read(answer: str, wiki: Wiki, settings: Settings, request: str) -> Plan:
         found = None
     said = cast("dict[str, Any]", found) if isinstance(found, dict) else {}
     task = said.get("task")
-    entities: Any = said.get("entities")
-    named = [str(one) for one in entities] if isinstance(entities, list) else []
+    given = cast("list[Any]", said.get("entities"))
+    named = [str(one) for one in given] if isinstance(said.get("entities"), list) else []
     return Plan(
         task if isinstance(task, str) and task in settings.tasks else UNKNOWN,
         named or titles_in(wiki, request),

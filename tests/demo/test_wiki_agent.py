@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import os
 import random
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
 from openai import OpenAI
 
 import turnspan
+from support.shared import REPOSITORY
 from turnspan.testing import ModelServer, record
 from turnspan_clickhouse.rows.tables import NO_HASH, ContextAssembly, ContextItem, LlmCall
+from turnspan_clickhouse.store.dsn import Dsn
 from wiki_agent import gather
 from wiki_agent.agent import Answer, WikiAgent
 from wiki_agent.candidates import (
@@ -332,3 +338,18 @@ def test_it_works_the_same_without_a_recorder(client: OpenAI, wiki: FolderWiki) 
     answer = answered(client, wiki, REQUESTS[0].text)
     assert answer.context["used"] <= answer.context["budget"]
     assert [step["name"] for step in answer.context["steps"]][:2] == ["load_config", "pre_check"]
+
+
+def test_it_runs_from_the_command_line(embedded_dsn: Dsn) -> None:
+    """The answer on standard output, the facts about its context on standard error."""
+    ended = subprocess.run(
+        [sys.executable, "-m", "wiki_agent", "Repair the timeline of Jorun Hale"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+        cwd=REPOSITORY / "examples",
+        env=os.environ | {"TURNSPAN_STORE": str(embedded_dsn)},
+    )
+    assert "Jorun Hale" in ended.stdout
+    assert json.loads(ended.stderr)["task"] == "timeline_repair"

@@ -18,12 +18,13 @@ from support.landing import insert
 from support.rows import T0, call, message, said, tool, turn
 from turnspan_clickhouse.errors import StoreError
 from turnspan_clickhouse.rows.native_encoder import encode_block
-from turnspan_clickhouse.rows.tables import LlmCall
+from turnspan_clickhouse.rows.tables import ContextAssembly, ContextItem, LlmCall, Record
 from turnspan_clickhouse.ship.interrupted_turns import interrupt_turns
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn, parse
 from turnspan_clickhouse.store.migrations import Migration, migrate, migrations, statements
 from turnspan_clickhouse.store.opening import open_store
+from turnspan_records.contexts import contexts
 from turnspan_records.diagnostics import diagnostics
 from turnspan_records.lineages import experiment
 from turnspan_records.lookup import find
@@ -140,6 +141,48 @@ def test_readers_see_the_same_over_two_servers(
 
     assert one == two
     assert one
+
+
+@pytest.fixture(scope="module")
+def assembled(cluster: Cluster) -> Iterator[tuple[Store, Store]]:
+    """Turns with contexts, of which every third lost a page and ended badly, on both."""
+    cluster.migrate("contexts")
+    alone = cluster.nodes[0].dsn("alone_contexts")
+    with open_store(alone) as one, open_store(cluster.dsn("contexts", node=1)) as two:
+        migrate(one)
+        for store in (one, two):
+            insert(store, *[row for number in range(120) for row in with_context(number)])
+        yield one, two
+
+
+def with_context(number: int) -> Iterator[Record]:
+    turn_id, lost = f"{number:016x}", number % 3 == 0
+    of: dict[str, Any] = {
+        "project": "shop",
+        "session_id": f"s-{number % 20}",
+        "turn_id": turn_id,
+        "start_time": T0 + number,
+        "assembly_id": f"c{number:015x}",
+    }
+    reason = "error" if lost else "completed"
+    yield turn(turn_id, number, session_id=of["session_id"], stop_reason=reason)
+    yield ContextAssembly(**of, status="final", task_type="query", bypassed=number % 5 == 0)
+    yield ContextItem(**of, item_id="Rules", section="instructions", tokens=5, kept=True)
+    yield ContextItem(**of, item_id="Tides", position=1, section="encyclopedia", tokens=number,
+                      kept=not lost, reason="budget" if lost else "")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [name for name in diagnostics() if name.startswith("context_")])
+def test_contexts_are_the_same_over_two_servers(assembled: tuple[Store, Store], name: str) -> None:
+    """What is asked of all of them, and each as it is read back."""
+    if name != "context_growth":  # there are no calls
+        one, two = (diagnostics()[name].run(store, limit=1000) for store in assembled)
+        assert comparable(one.rows) == comparable(two.rows)
+        assert one.rows
+    for session in ("s-0", "s-7"):
+        found = [contexts(store, find(store, session)[0]) for store in assembled]
+        assert found[0] == found[1]
+        assert [len(each.items) for each in found[0]] == [2] * 6
 
 
 def calls(count: int, session: str) -> list[LlmCall]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import openai
@@ -14,6 +16,7 @@ from opentelemetry.sdk.trace import TracerProvider
 import turnspan
 from support.landing import insert
 from support.rows import T0, turn
+from support.shared import REPOSITORY
 from turnspan.testing import ModelServer
 from turnspan_clickhouse.rows.tables import ContextAssembly
 from turnspan_clickhouse.ship.shipper import ship
@@ -198,3 +201,27 @@ def test_a_process_that_is_killed_inside_leaves_a_row(embedded_dsn: Dsn) -> None
         assert tuple(row[1:]) == ("running", 7)
         (turns,) = store.query("SELECT status FROM turn_summary").rows
         assert one(store, str(row[0])).status == turns[0] == "interrupted"
+
+
+def test_the_example_of_the_page(embedded_dsn: Dsn, tmp_path: Path) -> None:
+    """It runs as it stands, and is recorded as the page says."""
+    text = (REPOSITORY / "docs" / "context-assembly.md").read_text(encoding="utf-8")
+    script = tmp_path / "example.py"
+    script.write_text(text.split("```python\n", 1)[1].split("```\n", 1)[0], encoding="utf-8")
+    ran = subprocess.run(
+        [sys.executable, "-W", "error", str(script)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        env=os.environ | {"TURNSPAN_STORE": str(embedded_dsn)},
+    )
+    assert (ran.stdout, ran.stderr, ran.returncode) == ("In 1887.\n", "", 0)
+    with landed(embedded_dsn) as store:
+        (row,) = store.query("SELECT assembly_id FROM context_assembly").rows
+        context = one(store, str(row[0]))
+    assert [(item.id, item.kept, item.reason) for item in context.items] == [
+        ("Cabo Norte", True, ""),
+        ("Tides", False, "budget"),
+    ]
+    assert [step.name for step in context.steps] == ["search", "trim"]

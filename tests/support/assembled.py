@@ -23,7 +23,8 @@ def assembled() -> list[Record]:
         "written_at": T0,
     }
     of: dict[str, Any] = {**common, "assembly_id": FULL}
-    return [
+    later: dict[str, Any] = {**common, "start_time": T0 + 5}
+    made: list[Record] = [
         turn(TURN, session_id="thread-y"),
         turn(BARE, 9, session_id="thread-z"),
         call(CALL, 1, session_id="thread-y", turn_id=TURN, context_assembled=b"c" * 16,
@@ -40,8 +41,9 @@ def assembled() -> list[Record]:
                     reason="budget"),
         Definition(project=PROJECT, hash=b"c" * 16, kind="context_assembled", body=TEXT),
         Definition(project=PROJECT, hash=b"i" * 16, kind="context_item", body="Lit in 1887."),
-        ContextAssembly(**{**common, "start_time": T0 + 5}, assembly_id=BYPASS, span_id=BYPASS,
+        ContextAssembly(**later, assembly_id=BYPASS, span_id=BYPASS,
                         status="final", task_type="query", bypassed=True, bypass_reason="plain",
                         step_names=["pre_check"], step_durations=[0.1], step_errors=[""],
                         entities=["Tides"]),
     ]  # fmt: skip
+    return made

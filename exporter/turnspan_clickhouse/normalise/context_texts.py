@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from turnspan import semconv
-from turnspan.content.model import RequestParts
+from turnspan.content.model import RequestParts, as_dict, as_list
 from turnspan.content.text_message import as_dict_message
 from turnspan.redaction.redactor import Redactor
 from turnspan.tracing.assembly import Assembly
@@ -172,10 +172,6 @@ def _says(value: Any, wanted: str, depth: int) -> bool:
         return wanted in value
     if depth > _MAX_DEPTH:
         return False
-    if isinstance(value, dict):
-        values: Iterable[Any] = value.values()  # pyright: ignore[reportUnknownMemberType]
-    elif isinstance(value, (list, tuple)):
-        values = value  # pyright: ignore[reportUnknownVariableType]
-    else:
-        return False
-    return any(_says(each, wanted, depth + 1) for each in values)
+    fields = as_dict(value)
+    items = as_list(value) if fields is None else fields.values()
+    return items is not None and any(_says(each, wanted, depth + 1) for each in items)

@@ -4,12 +4,9 @@ why."""
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterable
 from types import TracebackType
 from typing import Any, Final
-
-from opentelemetry import context as otel_context
 
 from turnspan import config, semconv
 from turnspan.content.given_values import text_of
@@ -23,7 +20,6 @@ from turnspan.tracing.assembly import (
     Assembly,
     Note,
     Place,
-    Step,
     count_of,
     said,
     score_of,
@@ -31,10 +27,10 @@ from turnspan.tracing.assembly import (
 )
 from turnspan.tracing.block_stack import OpenBlocks
 from turnspan.tracing.content_store import ContextFact
-from turnspan.tracing.context import SESSION_KEY, active_session, active_turn
-from turnspan.tracing.recording import SpanRecording, context_of, detach
+from turnspan.tracing.context import active_session, active_turn
+from turnspan.tracing.context_steps import Attached, ContextStep, leave, name_of
+from turnspan.tracing.recording import SpanRecording, context_of
 from turnspan.tracing.state import State, another_one, current
-from turnspan.turn.turn import Session
 
 _ADD: Final = guard("context.add")
 
@@ -53,109 +49,6 @@ class _Process:
 _process: Final = _Process()
 
 
-class ContextStep:
-    """One step of an assembly: a span, and its duration in the record. A context manager."""
-
-    def __init__(self, assembly: Assembly, name: str) -> None:
-        self._assembly = assembly
-        self._name = name
-        self._state = another_one()
-        self._blocks: OpenBlocks[_OpenStep] = OpenBlocks()
-        self._span: SpanRecording | None = None
-
-    def set(self, **attributes: str | bool | int | float) -> None:
-        """Put attributes on the step's span."""
-        if self._span is not None:
-            with guard("context.step"):
-                self._span.span.set_attributes(attributes)
-
-    def __enter__(self) -> ContextStep:
-        opened = _OpenStep(Step(self._name, time.perf_counter()))
-        with guard("context.step"):
-            if len(self._assembly.steps) < MAX_NOTES and not self._assembly.ended:
-                self._assembly.steps.append(opened.step)
-            if config.active().enabled:
-                named = {semconv.STEP_NAME: self._name}
-                self._span = opened.span = recording.begin_span(self._name, named, self._state)
-        opened.enter()
-        self._blocks.push(opened)
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        opened = self._blocks.pop()
-        if opened is not None:
-            opened.exit(error)
-
-    async def __aenter__(self) -> ContextStep:
-        return self.__enter__()
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.__exit__(kind, error, trace)
-
-
-class _OpenStep:
-    """One time that a step's block was entered."""
-
-    def __init__(self, step: Step) -> None:
-        self.step = step
-        self.span: SpanRecording | None = None
-        self._token: object | None = None
-
-    def enter(self) -> None:
-        if self.span is not None:
-            self._token = self.span.enter()
-
-    def exit(self, error: BaseException | None) -> None:
-        with guard("context.step"):
-            self.step.end(_name_of(error))
-        if self.span is not None:
-            _leave(self.span, self._token, error)
-
-
-class _Attached:
-    """The model calls made inside are said to use an assembly. A context manager."""
-
-    def __init__(self, assembly_id: str) -> None:
-        self._id = assembly_id
-        self._open: OpenBlocks[object | None] = OpenBlocks()
-
-    def __enter__(self) -> None:
-        token: object | None = None
-        with guard("context.attached"):
-            token = otel_context.attach(_saying(self._id))
-        self._open.push(token)
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        with guard("context.attached"):
-            detach(self._open.pop())
-
-    async def __aenter__(self) -> None:
-        self.__enter__()
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.__exit__(kind, error, trace)
-
-
 class ContextAssembly:
     """What ``with turnspan.context_assembly(...) as context`` gives: say here what is considered,
     kept and dropped, from any thread or task.
@@ -169,8 +62,6 @@ class ContextAssembly:
         self._assembly = assembly
         self._state = state
         self._span = span
-        self._token: object | None = None
-        self._process = _process.id
 
     @property
     def id(self) -> str:
@@ -272,13 +163,13 @@ class ContextAssembly:
             if assembly is not None:
                 assembly.text = text_of(text)
                 assembly.text_tokens = count_of(tokens)
-                self._tell("assembled", assembly.text)
+                _tell(assembly, self._state, self._span, "assembled")
 
-    def attached(self) -> _Attached:
+    def attached(self) -> Attached:
         """A context manager (also asynchronous): the model calls made inside used this context,
         whatever their requests look like. Only for text that is changed on its way, or where
         content is not recorded; else the text is found."""
-        return _Attached(self._assembly.id)
+        return Attached(self._assembly.id)
 
     # -- what the application is told ------------------
 
@@ -287,29 +178,6 @@ class ContextAssembly:
         with guard("context.meta"):
             return self._assembly.meta()
         return {}
-
-    # -- the block ------------------
-
-    def _enter(self) -> None:
-        if self._span is not None:
-            self._token = self._span.enter()
-            with guard("context.begin"):
-                self._tell("began")
-
-    def _exit(self, error: BaseException | None) -> None:
-        assembly, span = self._assembly, self._span
-        if assembly.ended or self._process != _process.id:
-            if span is not None:  # a forked child that unwinds: the record is its parent's
-                span.leave(self._token)
-            return
-        with guard("context.end"):
-            assembly.end(_name_of(error))
-            self._tell("ended")
-            assembly.ended = True
-            if span is not None:
-                otel_fast.set_attributes(span.span, _attributes(assembly))
-        if span is not None:
-            _leave(span, self._token, error)
 
     def _note(
         self,
@@ -353,10 +221,45 @@ class ContextAssembly:
         errors.record("context.late", late)
         return None
 
-    def _tell(self, stage: str, text: str = "") -> None:
-        span, content = self._span, self._state.content
-        if span is not None and content.active and span.span.is_recording():
-            content.tell(ContextFact(stage, self._assembly, text))
+
+def _tell(assembly: Assembly, state: State, span: SpanRecording | None, stage: str) -> None:
+    """Tell the worker how far an assembly has come, where that is recorded."""
+    if span is not None and state.content.active and span.span.is_recording():
+        text = assembly.text if stage == "assembled" else ""
+        state.content.tell(ContextFact(stage, assembly, text))
+
+
+class _Block:
+    """One time that an assembly's block was entered."""
+
+    def __init__(self, assembly: Assembly, state: State, span: SpanRecording | None) -> None:
+        self.assembly = assembly
+        self.context = ContextAssembly(assembly, state, span)
+        self._state = state
+        self._span = span
+        self._token: object | None = None
+        self._process = _process.id
+
+    def enter(self) -> None:
+        if self._span is not None:
+            self._token = self._span.enter()
+            with guard("context.begin"):
+                _tell(self.assembly, self._state, self._span, "began")
+
+    def exit(self, error: BaseException | None) -> None:
+        assembly, span = self.assembly, self._span
+        if self._process != _process.id:
+            if span is not None:  # a forked child that unwinds: the record is its parent's
+                span.leave(self._token)
+            return
+        with guard("context.end"):
+            assembly.end(name_of(error))
+            _tell(assembly, self._state, span, "ended")
+            assembly.ended = True
+            if span is not None:
+                otel_fast.set_attributes(span.span, _attributes(assembly))
+        if span is not None:
+            leave(span, self._token, error)
 
 
 class context_assembly:
@@ -394,17 +297,17 @@ class context_assembly:
             self._budget = count_of(budget)
             self._entities = texts_of(entities)
         self._state = another_one()
-        self._blocks: OpenBlocks[ContextAssembly] = OpenBlocks()
+        self._blocks: OpenBlocks[_Block] = OpenBlocks()
 
     def __enter__(self) -> ContextAssembly:
         assembly = Assembly(self._task, self._budget, list(self._entities))
-        context = ContextAssembly(assembly, current(), None)
+        block = _Block(assembly, current(), None)
         with guard("context.begin"):
             if config.active().enabled:
-                context = _start(assembly, self._state)
-        context._enter()
-        self._blocks.push(context)
-        return context
+                block = _start(assembly, self._state)
+        block.enter()
+        self._blocks.push(block)
+        return block.context
 
     def __exit__(
         self,
@@ -412,9 +315,9 @@ class context_assembly:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        context = self._blocks.pop()
-        if context is not None:
-            context._exit(error)
+        block = self._blocks.pop()
+        if block is not None:
+            block.exit(error)
 
     async def __aenter__(self) -> ContextAssembly:
         return self.__enter__()
@@ -428,7 +331,7 @@ class context_assembly:
         self.__exit__(kind, error, trace)
 
 
-def _start(assembly: Assembly, state: State | None) -> ContextAssembly:
+def _start(assembly: Assembly, state: State | None) -> _Block:
     """Begin an assembly's span and find out where it belongs."""
     around = context_of(state)
     turn = active_turn(around)
@@ -452,7 +355,7 @@ def _start(assembly: Assembly, state: State | None) -> ContextAssembly:
         {} if resource is None else resource.attributes,
     )
     otel_fast.set_attributes(span, {semconv.CONTEXT_ID: assembly.id})
-    return ContextAssembly(assembly, current(around), began)
+    return _Block(assembly, current(around), began)
 
 
 def _attributes(assembly: Assembly) -> dict[str, Any]:
@@ -463,32 +366,3 @@ def _attributes(assembly: Assembly) -> dict[str, Any]:
     if assembly.bypassed:
         found[semconv.CONTEXT_BYPASS_REASON] = assembly.bypass_reason
     return found
-
-
-def _leave(span: SpanRecording, token: object | None, error: BaseException | None) -> None:
-    """A block is over: the span before is current again, and this one ends."""
-    span.leave(token)
-    if error is None:
-        span.succeeded(None)
-    else:
-        span.failed(error)
-
-
-def _name_of(error: BaseException | None) -> str:
-    return "" if error is None else type(error).__qualname__
-
-
-def _saying(assembly_id: str) -> otel_context.Context:
-    """The current context, in which every span says that it used an assembly.
-
-    What a session puts on spans does that, so a call pays nothing where nobody says it.
-    """
-    around = recording.current()
-    turn = active_turn(around)
-    session = active_session(around) or (None if turn is None else turn.session)
-    attributes = {semconv.CONTEXT_ID: assembly_id}
-    if session is None:
-        inside = Session("", "", attributes)
-    else:
-        inside = Session(session.id, session.user_id, {**session.attributes, **attributes})
-    return otel_context.set_value(SESSION_KEY, inside, around)

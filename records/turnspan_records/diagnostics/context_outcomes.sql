@@ -4,37 +4,48 @@
 WITH
     considered AS
     (
-        SELECT cityHash64(project, turn_id) AS turn_key, section, item_id, reason, kept
+        SELECT
+            cityHash64(project, turn_id) AS turn_key,
+            section,
+            item_id,
+            reason,
+            NOT kept AS left_out,
+            -- A duplicate is no loss: its text is there under another name.
+            NOT kept AND reason != 'duplicate' AS gone
         FROM context_item
         WHERE turn_id != ''
             AND ({project:String} = '' OR project = {project:String})
-        AND ({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00' OR start_time >= {since:DateTime64(9, 'UTC')})
-        AND ({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00' OR start_time < {until:DateTime64(9, 'UTC')})
+            AND ({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00' OR start_time >= {since:DateTime64(9, 'UTC')})
+            AND ({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00' OR start_time < {until:DateTime64(9, 'UTC')})
     ),
-    -- The items that are lost most; all of them would be a row each.
-    usual AS
-    (
-        SELECT item_id FROM considered
-        WHERE NOT kept AND reason != 'duplicate'
-        GROUP BY item_id
-        ORDER BY count() DESC, item_id
-        LIMIT {limit:UInt32}
-    ),
-    -- A duplicate is no loss: its text is there under another name.
+    -- What there are rows of: a bit each in the numbers below, since texts would be as many more values a
+    -- turn as it has items. The 60 most usual sections and reasons, and the items that are lost most.
+    (SELECT groupArray(section) FROM (SELECT section FROM considered GROUP BY section ORDER BY count() DESC, section LIMIT 60)) AS sections,
+    (SELECT groupArray(reason) FROM (SELECT reason FROM considered WHERE left_out AND reason != '' GROUP BY reason ORDER BY count() DESC, reason LIMIT 60)) AS reasons,
+    (SELECT groupArray(item_id) FROM (SELECT item_id FROM considered WHERE gone GROUP BY item_id ORDER BY count() DESC, item_id LIMIT least({limit:UInt32}, 60))) AS items,
+    arrayMap(one -> cityHash64(one), items) AS item_keys,
     contexts AS
     (
         SELECT
             turn_key,
-            max(NOT kept AND reason != 'duplicate') AS lost,
-            groupUniqArray(section) AS sections,
-            groupUniqArrayIf(section, NOT kept AND reason != 'duplicate') AS lost_sections,
-            groupUniqArrayIf(item_id, item_id IN (SELECT item_id FROM usual)) AS items,
-            groupUniqArrayIf(item_id, NOT kept AND reason != 'duplicate' AND item_id IN (SELECT item_id FROM usual)) AS lost_items,
-            groupUniqArrayIf(reason, NOT kept AND reason != '') AS reasons
-        FROM considered
+            max(gone) AS lost,
+            groupBitOr(section_bit) AS had_sections,
+            groupBitOr(if(gone, section_bit, 0)) AS lost_sections,
+            groupBitOr(item_bit) AS had_items,
+            groupBitOr(if(gone, item_bit, 0)) AS lost_items,
+            groupBitOr(if(left_out, bitShiftLeft(toUInt64(1), indexOf(reasons, reason)), 0)) AS lost_reasons
+        FROM
+        (
+            SELECT
+                *,
+                bitShiftLeft(toUInt64(1), indexOf(sections, section)) AS section_bit,
+                bitShiftLeft(toUInt64(1), indexOf(item_keys, cityHash64(item_id))) AS item_bit
+            FROM considered
+        )
         GROUP BY turn_key
     ),
     -- Badly: rejected by a person; of a turn that nobody has judged, for another reason than being done.
+    -- A turn begins before its contexts, hardly by more than a day.
     ended AS
     (
         SELECT
@@ -45,7 +56,10 @@ WITH
                 t.stop_reason != 'completed'
             ) AS badly
         FROM turn_summary AS t
-        WHERE status = 'final' AND turn_key IN (SELECT turn_key FROM contexts)
+        WHERE status = 'final'
+            AND ({project:String} = '' OR project = {project:String})
+            AND ({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00' OR start_time >= {since:DateTime64(9, 'UTC')} - INTERVAL 1 DAY)
+            AND ({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00' OR start_time < {until:DateTime64(9, 'UTC')})
     ),
     counted AS
     (
@@ -56,12 +70,12 @@ WITH
             countIf(told.3 = 1 AND badly) AS lost_badly,
             count() AS all_turns,
             countIf(badly) AS all_badly
-        FROM contexts INNER JOIN ended USING (turn_key)
+        FROM ended INNER JOIN contexts USING (turn_key)
         ARRAY JOIN arrayConcat(
             [('any item', '', toUInt8(lost))],
-            arrayMap(one -> ('section', one, toUInt8(has(lost_sections, one))), sections),
-            arrayMap(one -> ('item', one, toUInt8(has(lost_items, one))), items),
-            arrayMap(one -> ('reason', one, toUInt8(1)), reasons)
+            arrayMap(at -> ('section', sections[at], bitTest(lost_sections, at)), arrayFilter(at -> bitTest(had_sections, at), arrayEnumerate(sections))),
+            arrayMap(at -> ('item', items[at], bitTest(lost_items, at)), arrayFilter(at -> bitTest(had_items, at), arrayEnumerate(items))),
+            arrayMap(at -> ('reason', reasons[at], toUInt8(1)), arrayFilter(at -> bitTest(lost_reasons, at), arrayEnumerate(reasons)))
         ) AS told
         GROUP BY what, name
     ),

@@ -43,7 +43,7 @@ def new_time(old: str, session: str) -> str:
 
 
 def _changed(session: str) -> dict[str, str]:
-    ids = ("turn_id", "parent_turn_id", "span_id", "parent_span_id")
+    ids = ("turn_id", "parent_turn_id", "span_id", "parent_span_id", "assembly_id")
     times = ("start_time", "first_seen", "written_at")
     return {
         session: new_session(session),

@@ -1,0 +1,151 @@
+"""The blocks inside a context assembly: its steps, and the calls that are said to use it."""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+
+from opentelemetry import context as otel_context
+
+from turnspan import config, semconv
+from turnspan.runtime.guard import guard
+from turnspan.tracing import recording
+from turnspan.tracing.assembly import MAX_NOTES, Assembly, Step
+from turnspan.tracing.block_stack import OpenBlocks
+from turnspan.tracing.context import SESSION_KEY, active_session, active_turn
+from turnspan.tracing.recording import SpanRecording, detach
+from turnspan.tracing.state import another_one
+from turnspan.turn.turn import Session
+
+
+class ContextStep:
+    """One step of an assembly: a span, and its duration in the record. A context manager."""
+
+    def __init__(self, assembly: Assembly, name: str) -> None:
+        self._assembly = assembly
+        self._name = name
+        self._state = another_one()
+        self._blocks: OpenBlocks[_OpenStep] = OpenBlocks()
+        self._span: SpanRecording | None = None
+
+    def set(self, **attributes: str | bool | int | float) -> None:
+        """Put attributes on the step's span."""
+        if self._span is not None:
+            with guard("context.step"):
+                self._span.span.set_attributes(attributes)
+
+    def __enter__(self) -> ContextStep:
+        opened = _OpenStep(Step(self._name, time.perf_counter()))
+        with guard("context.step"):
+            if len(self._assembly.steps) < MAX_NOTES and not self._assembly.ended:
+                self._assembly.steps.append(opened.step)
+            if config.active().enabled:
+                named = {semconv.STEP_NAME: self._name}
+                self._span = opened.span = recording.begin_span(self._name, named, self._state)
+        opened.enter()
+        self._blocks.push(opened)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        opened = self._blocks.pop()
+        if opened is not None:
+            opened.exit(error)
+
+    async def __aenter__(self) -> ContextStep:
+        return self.__enter__()
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.__exit__(kind, error, trace)
+
+
+class _OpenStep:
+    """One time that a step's block was entered."""
+
+    def __init__(self, step: Step) -> None:
+        self.step = step
+        self.span: SpanRecording | None = None
+        self._token: object | None = None
+
+    def enter(self) -> None:
+        if self.span is not None:
+            self._token = self.span.enter()
+
+    def exit(self, error: BaseException | None) -> None:
+        with guard("context.step"):
+            self.step.end(name_of(error))
+        if self.span is not None:
+            leave(self.span, self._token, error)
+
+
+class Attached:
+    """The model calls made inside are said to use an assembly. A context manager."""
+
+    def __init__(self, assembly_id: str) -> None:
+        self._id = assembly_id
+        self._open: OpenBlocks[object | None] = OpenBlocks()
+
+    def __enter__(self) -> None:
+        token: object | None = None
+        with guard("context.attached"):
+            token = otel_context.attach(_saying(self._id))
+        self._open.push(token)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        with guard("context.attached"):
+            detach(self._open.pop())
+
+    async def __aenter__(self) -> None:
+        self.__enter__()
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.__exit__(kind, error, trace)
+
+
+def leave(span: SpanRecording, token: object | None, error: BaseException | None) -> None:
+    """A block is over: the span before is current again, and this one ends."""
+    span.leave(token)
+    if error is None:
+        span.succeeded(None)
+    else:
+        span.failed(error)
+
+
+def name_of(error: BaseException | None) -> str:
+    """An error's type; empty for none."""
+    return "" if error is None else type(error).__qualname__
+
+
+def _saying(assembly_id: str) -> otel_context.Context:
+    """The current context, in which every span says that it used an assembly.
+
+    What a session puts on spans does that, so a call pays nothing where nobody says it.
+    """
+    around = recording.current()
+    turn = active_turn(around)
+    session = active_session(around) or (None if turn is None else turn.session)
+    attributes = {semconv.CONTEXT_ID: assembly_id}
+    if session is None:
+        inside = Session("", "", attributes)
+    else:
+        inside = Session(session.id, session.user_id, {**session.attributes, **attributes})
+    return otel_context.set_value(SESSION_KEY, inside, around)
