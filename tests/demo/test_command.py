@@ -96,6 +96,22 @@ def test_demo_on_a_server(server_dsn: Dsn) -> None:
     assert ended.stderr == ""
 
 
+def test_demo_of_the_training_camp(embedded_dsn: Dsn) -> None:
+    """Tree, answers side by side, and what was learned; all of it computed from what landed."""
+    ended = run(COMMANDS / "turnspan", "demo", "--camp", "--store", str(embedded_dsn))
+
+    for words in (
+        "Experiment training-camp-",
+        "B  structured  locked",
+        "BadRequestError",
+        "beside its last",
+        "Versions  versions",
+        "Naming what is missing in the prompt is enough (prompt)  5 of 5 times",
+        "turnspan compare ",
+    ):
+        assert words in ended.stdout
+
+
 def test_demo_with_an_otlp_endpoint_that_is_away(embedded_dsn: Dsn) -> None:
     """Where the endpoint does not answer it says so, and the records land anyway."""
     ended = run(

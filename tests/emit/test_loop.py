@@ -11,6 +11,7 @@ from typing import Any
 
 import openai
 import pytest
+from opentelemetry.sdk.trace import TracerProvider
 
 import turnspan
 from turnspan import semconv
@@ -63,7 +64,7 @@ def test_turns_calls_and_spans_carry_the_ids(gpt: openai.OpenAI) -> None:
         with turnspan.session("conversation-7", user_id="ada"):
             ask(gpt)
 
-    with record(instrument=True) as recorded:
+    with record() as recorded:
         trying = rollout()
         with trying, trying.attempt(model="m") as attempt:
             write()
@@ -86,6 +87,18 @@ def test_turns_calls_and_spans_carry_the_ids(gpt: openai.OpenAI) -> None:
     assert {span[semconv.EXPERIMENT_ID] for span in carried} == {"camp"}
 
 
+def test_a_framework_s_conversation_is_found_inside(gpt: openai.OpenAI) -> None:
+    """An attempt is no conversation: who names one around the call is asked, as outside."""
+    with record() as recorded, rollout().attempt() as attempt:
+        tracer = TracerProvider(shutdown_on_exit=False).get_tracer("graph")
+        named = {semconv.CONVERSATION_ID: "thread-7"}
+        with tracer.start_as_current_span("node", attributes=named):
+            ask(gpt)
+
+    (call,) = recorded.rows(LlmCall)
+    assert (call.session_id, call.attempt_id) == ("thread-7", attempt.id)
+
+
 def test_an_agent_s_own_version_stays(gpt: openai.OpenAI) -> None:
     """The experiment's is only that of agents that name none."""
 
@@ -93,7 +106,7 @@ def test_an_agent_s_own_version_stays(gpt: openai.OpenAI) -> None:
     def write() -> None:
         ask(gpt)
 
-    with record(instrument=True) as recorded, rollout().attempt():
+    with record() as recorded, rollout().attempt():
         write()
 
     assert {row.agent_version for row in recorded.rows(TurnSummary)} == {"1.2"}
@@ -101,7 +114,7 @@ def test_an_agent_s_own_version_stays(gpt: openai.OpenAI) -> None:
 
 def test_over_threads_tasks_and_processes(gpt: openai.OpenAI) -> None:
     """Work that goes elsewhere stays the attempt's; headers bring it along."""
-    with record(instrument=True) as recorded:
+    with record() as recorded:
         trying = rollout()
         with trying.attempt() as attempt:
             with ThreadPoolExecutor() as pool:
@@ -310,7 +323,7 @@ def test_an_artifact_is_its_turn_s(gpt: openai.OpenAI) -> None:
         turnspan.artifact("page", "text", kind="page", version="7")
         return turnspan.artifact("page", "text", id="mine")
 
-    with record(instrument=True) as recorded, turnspan.session("s"):
+    with record() as recorded, turnspan.session("s"):
         assert write() == "mine"
     first, second = recorded.rows(rows.Artifact)
     (turn,) = (row for row in recorded.rows(TurnSummary) if row.status == "final")

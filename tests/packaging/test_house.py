@@ -24,7 +24,7 @@ WINGS = {
     "records": "turnspan_records",
     "console": "turnspan_console",
 }
-ROOMS = 25
+ROOMS = 26
 
 
 def modules(wing: str) -> list[Path]:

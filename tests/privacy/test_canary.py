@@ -14,7 +14,11 @@ from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.dsn import Dsn
 
 ON_SPANS = {"OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT": "SPAN_ONLY"}
-RECORDS = ("llm_call", "turn_summary", "tool_call", "message", "definition", "span")
+RECORDS = (
+    *("llm_call", "turn_summary", "tool_call", "message", "definition", "span"),
+    *("artifact", "experiment", "lineage", "lineage_event", "agent_version", "rollout", "attempt"),
+    *("evolution", "insight"),
+)
 
 
 def leaks(texts: Mapping[str, str | bytes], needles: Iterable[str] = NEEDLES) -> dict[str, str]:

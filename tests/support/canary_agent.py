@@ -121,6 +121,39 @@ def by_others() -> None:
         span.add_event("gen_ai.user.message", {"content": said("foreign event")})
 
 
+def by_loop() -> None:
+    """An experiment: what is said of it, what it is configured with, what it wrote."""
+    camp = turnspan.experiment(
+        metadata("experiment"), need=metadata("need"), constraints={"a": metadata("constraint")}
+    )
+    lineage = camp.lineage(
+        metadata("label"),
+        strategy=metadata("strategy"),
+        directive=metadata("directive"),
+        author=metadata("author"),
+    )
+    first = lineage.version({"system_prompt": said("config")}, name=metadata("version name"))
+    second = lineage.version({"system_prompt": said("other config"), metadata("part"): 1})
+    with lineage.rollout(1, task=metadata("rollout task")) as rollout:
+        with contextlib.suppress(ValueError), rollout.attempt(model=metadata("attempt model")):
+            raise ValueError("x" * 4_085 + said("attempt error"))
+        parameters = {"stop": metadata("attempt parameter")}
+        with rollout.attempt(parameters=parameters, input=said("attempt input")) as attempt:
+            attempt.set(output={"answer": said("attempt output")})
+            turnspan.artifact(metadata("page"), said("artifact"), kind=metadata("artifact kind"))
+            by_hand()
+    with lineage.rollout(2, version=metadata("version")).attempt() as attempt:
+        attempt.fail(said("reason"))
+    turnspan.evolve(
+        *(lineage, first, second),
+        trigger=metadata("trigger"),
+        hypothesis=metadata("hypothesis"),
+        plan=metadata("plan"),
+        changes={metadata("kind of change"): metadata("change")},
+    )
+    turnspan.insight(metadata("pattern"), change=metadata("kind"), experiment=camp)
+
+
 @turnspan.agent("shopper")
 def agent(message: Any, url: str) -> str:
     """One turn with everything in it."""
@@ -170,6 +203,7 @@ def main() -> None:
             failing_agent(said("user message"))
         with turnspan.workflow("checkout", attributes={"note": metadata("workflow note")}):
             by_hand()
+    by_loop()
     context.detach(token)
     by_sdk(sys.argv[1])  # outside any turn: derived ones
     print(turnspan.flush(30), file=sys.stderr)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
+from turnspan_clickhouse.errors import QueryError
 from turnspan_clickhouse.rows.loop_tables import Attempt, Rollout
 from turnspan_clickhouse.rows.record import columns
 from turnspan_clickhouse.ship.interrupted_turns import INTERRUPTED
+from turnspan_clickhouse.ship.retry_policy import MISSING_SCHEMA
 from turnspan_clickhouse.store.client import Store
 
 _RUNNING = {
@@ -43,7 +45,8 @@ FROM attempt WHERE status = 'running' AND writer IN {writers:Array(String)}
 def interrupt_attempts(store: Store, writers: Sequence[str]) -> int:
     """Mark the running attempts and rollouts of dead writers ``interrupted``; returns how many.
 
-    Call it when everything those writers spooled has landed; twice does nothing more.
+    Call it when everything those writers spooled has landed; twice does nothing more. A store of
+    before there were attempts has none of theirs.
 
     Raises:
         StoreError: as ``Store.query``.
@@ -51,7 +54,12 @@ def interrupt_attempts(store: Store, writers: Sequence[str]) -> int:
     parameters = {"writers": list(writers)}
     found = 0
     for kind, sql in _RUNNING.items():
-        running = int(store.query(sql, parameters).rows[0][0])
+        try:
+            running = int(store.query(sql, parameters).rows[0][0])
+        except QueryError as error:
+            if error.code in MISSING_SCHEMA:
+                return found
+            raise
         if running:
             found += running
             _insert(store, kind, parameters)
