@@ -23,26 +23,42 @@ from turnspan_records.messages import exact_messages
 from turnspan_records.replay import replay
 from turnspan_records.sandbox import Limits, RefusedError, Sandbox
 from turnspan_records.sessions import sessions, turns
+from turnspan_records.training import (
+    Exported,
+    ExportError,
+    Filters,
+    Rule,
+    TrainingSet,
+    export,
+    rule,
+)
 from turnspan_records.window import Window, window
 
 __all__ = [
     "Detail",
     "Diagnostic",
+    "ExportError",
+    "Exported",
+    "Filters",
     "Found",
     "Limits",
     "Note",
     "RefusedError",
     "Result",
+    "Rule",
     "Sandbox",
     "Store",
+    "TrainingSet",
     "Window",
     "detail",
     "diagnostics",
     "exact_messages",
+    "export",
     "find",
     "open",
     "query",
     "replay",
+    "rule",
     "sessions",
     "turns",
     "window",
