@@ -155,7 +155,7 @@ def _print(made: Exported, output: Output) -> None:
     looked, samples = manifest["counts"]["looked_at"], manifest["counts"]["samples"]
     unit = manifest["query"]["unit"]
     output.line(
-        Text(f"{made.lines:,} lines", style=styles.TITLE).append(
+        Text(f"{made.lines:,} line{'' if made.lines == 1 else 's'}", style=styles.TITLE).append(
             f"  of {looked:,} {unit}s, {samples:,} samples", style=styles.FAINT
         )
     )

@@ -264,7 +264,7 @@ def _spoken(
         body["reasoning_content"] = thoughts
     elif thoughts:
         left["reasoning"] += 1
-    if pieces.calls and style.arguments_as_text:
+    if pieces.calls and style.blocks:
         body["content"] = content or None
     else:
         body["content"] = content
