@@ -6,6 +6,11 @@ Real runs (10,959 model calls) are landed in a ClickHouse server over FOLDER and
 times for 108,000 calls. Every call is a sample, with all that it was given. Each export is a
 process of its own, once of one copy's calls and once of all: the difference of their peaks is what
 grows with the samples. The server's memory is not counted.
+
+    python benchmarks/exporting.py [FOLDER] --real
+
+says instead what becomes of the real runs, with their rewards as scores: the counts of
+docs/training-data.md.
 """
 
 from __future__ import annotations
@@ -22,11 +27,14 @@ from pathlib import Path
 from turnspan_clickhouse.store.dsn import parse
 from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
+from turnspan_records.training import TrainingSet, export, rule
+from turnspan_records.training.wanted import KINDS, UNITS
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from support.bigstore import grow
-from support.bigstore.real import REAL, land, record, server
+from support.bigstore.real import REAL, land, record, rewards, server
+from support.shared import trajectories
 
 _OTHER_TEXTS = (
     'ALTER TABLE message UPDATE parts = replaceOne(parts, \'"content":"\','
@@ -69,6 +77,26 @@ def made(home: Path, copies: int) -> None:
                 _measured(running.url(name), home, name, *arguments)
 
 
+def counted(home: Path) -> None:
+    """Print what every kind of set has of the real runs."""
+    spool = record(home / "recorded")
+    with server(home / "server") as running:
+        land(spool, running)
+        with open_store(running.dsn(REAL)) as store:
+            print(f"{rewards(store, trajectories(), 'acceptance', 'bench')} runs with a reward")
+            for kind in KINDS:
+                for unit in UNITS:
+                    shutil.rmtree(home / "set", ignore_errors=True)
+                    wanted = TrainingSet(kind, "trl", unit=unit, margin=0.5)
+                    found = export(store, home / "set", wanted).manifest
+                    of = found["counts"]
+                    splits = {name: tuple(one.values()) for name, one in found["splits"].items()}
+                    print(
+                        f"| `{kind}` | {unit} | {of['looked_at']:,} | {of['judged_otherwise']:,}"
+                        f" | {of['lines']:,} | {splits} | {found['dropped']} |"
+                    )
+
+
 def _measured(url: str, home: Path, name: str, *arguments: str) -> None:
     folder = home / "set"
     shutil.rmtree(folder, ignore_errors=True)
@@ -86,8 +114,6 @@ def _measured(url: str, home: Path, name: str, *arguments: str) -> None:
 
 def one(url: str, folder: str, kind: str, form: str, unit: str, near: str) -> None:
     """One export, in this process."""
-    from turnspan_records.training import TrainingSet, export, rule
-
     wanted = TrainingSet(
         kind,  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
         form,  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
@@ -120,8 +146,12 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("home", type=Path, nargs="?", default=Path(".tools/bench-export"))
     parser.add_argument("--copies", type=int, default=10)
+    parser.add_argument("--real", action="store_true")
     arguments = parser.parse_args()
-    made(arguments.home, arguments.copies)
+    if arguments.real:
+        counted(arguments.home)
+    else:
+        made(arguments.home, arguments.copies)
 
 
 if __name__ == "__main__":
