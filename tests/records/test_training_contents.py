@@ -9,11 +9,11 @@ from typing import Any
 
 from support.fine_tuning import faults, preference_faults
 from support.landing import insert
-from support.rows import answered, asked, message, said
+from support.rows import PROJECT, answered, asked, message, said
 from support.training import TOOLS, Recorded, everything, lines, random_records
 from turnspan.config import active
 from turnspan.redaction.redactor import Redactor
-from turnspan_clickhouse.rows.tables import Message
+from turnspan_clickhouse.rows.tables import Definition, LlmCall, Message
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.training import TrainingSet, export, rule
 from turnspan_records.training.wanted import Format
@@ -174,6 +174,48 @@ def test_messages_of_anthropic(embedded: Store, tmp_path: Path) -> None:
     assert line["prompt"][1]["reasoning_content"] == "Look."
     assert line["prompt"][4]["content"] == "Be brief.\nPlease."
     assert trl.manifest["left_out"] == {"texts_joined": 1, "tool_error_flag": 1}
+
+
+def test_a_system_prompt_stands_once(embedded: Store, tmp_path: Path) -> None:
+    """Where the API has a field for it, where it is a message, and where there are both."""
+    recorded = Recorded()
+    kinds = {
+        "field": ("Be kind.", "", ()),
+        "message": ("Be kind.", "", (said("Be kind."),)),
+        "both": ("Be kind.\n\nBe brief.", '"Be kind."', (said("Be brief."),)),
+        "blocks": ("Be kind.", '[{"type":"text","text":"Be kind."}]', (said("Be brief."),)),
+    }
+    for number, (id_, (body, source, leading)) in enumerate(kinds.items()):
+        scope = f"s-{id_}"
+        first = [message("system", part, scope=scope) for part in leading]
+        asking = message("user", said(f"Q of {id_}?"), scope=scope)
+        reply = message("assistant", said("A."), scope=scope)
+        given = recorded.say(*first, asking)
+        recorded.say(reply)
+        hash_ = bytes([number + 1]) * 16
+        recorded.rows.append(
+            Definition(project=PROJECT, hash=hash_, kind="system_prompt", body=body, source=source)
+        )
+        recorded.one_call(id_, scope, given, [reply.hash])
+        row = recorded.rows[-1]
+        assert isinstance(row, LlmCall)
+        row.system_prompt = hash_
+    insert(embedded, *recorded.rows)
+
+    sft(embedded, tmp_path / "set")
+
+    found = {
+        line["messages"][-2]["content"][5:-1]: [
+            one["content"] for one in line["messages"] if one["role"] == "system"
+        ]
+        for line in lines(tmp_path / "set/train.jsonl")
+    }
+    assert found == {
+        "field": ["Be kind."],
+        "message": ["Be kind."],
+        "both": ["Be kind.", "Be brief."],
+        "blocks": ["Be kind.", "Be brief."],
+    }
 
 
 def test_items_of_responses_and_calls_of_gemini(embedded: Store, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -158,6 +159,53 @@ def test_long_samples_are_dropped(store: Store, tmp_path: Path) -> None:
     assert "tokenizer.json" in exact.manifest["thresholds"]["tokens_by"]
     tokens = [line["source"]["tokens"] for line in everything(tmp_path / "counted")]
     assert sorted(tokens) == [8 + 2 + 2, 8 + 2 + 200]
+
+
+def test_what_is_said_both_good_and_bad_has_no_label(store: Store, tmp_path: Path) -> None:
+    """The same answer to the same prompt, used once and rejected once: neither is written."""
+    recorded = Recorded()
+    for id_, answer, outcome in (
+        ("t1", "Yes.", "used"),
+        ("t2", "Yes.", "rejected"),
+        ("t3", "No.", "rejected"),
+        ("t4", "Perhaps.", "modified"),
+    ):
+        recorded.turn(id_, "Is it?", answer)
+        recorded.judge(id_, "outcome", outcome=outcome)
+    insert(store, *recorded.rows)
+
+    made = export(store, tmp_path / "set", TrainingSet("kto", "trl"))
+
+    (line,) = everything(tmp_path / "set")
+    assert (line["completion"][0]["content"], line["label"]) == ("No.", False)
+    assert made.manifest["dropped"] == {"label_contradicted": 2}
+    assert made.counts.judged_otherwise == 1
+
+
+@pytest.mark.parametrize(
+    ("library", "values"),
+    [
+        ("rensa", {"near": 0.9}),
+        ("pyarrow", {"format": "parquet"}),
+        ("tokenizers", {"tokenizer": __file__}),
+    ],
+)
+def test_without_the_extra_it_says_what_to_install(
+    embedded: Store,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    library: str,
+    values: dict[str, Any],
+) -> None:
+    """Only where what is missing is asked for."""
+    recorded = Recorded()
+    recorded.turn("t1", "Q?", "A.")
+    insert(embedded, *recorded.rows)
+    monkeypatch.setitem(sys.modules, library, None)
+
+    with pytest.raises(ExportError, match=r"pip install 'turnspan\[export\]'"):
+        ids(embedded, tmp_path / "set", **values)
+    assert ids(embedded, tmp_path / "set") == "t1"
 
 
 @pytest.mark.parametrize(

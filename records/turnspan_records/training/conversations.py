@@ -72,8 +72,8 @@ class Definitions:
         body, source = self._body(project, hash_)
         if leading and source:  # instructions, and messages beside them
             given: object = orjson.loads(source)
-            text = given if isinstance(given, str) else ""
-            return self._redactor.text(text, "system")
+            if isinstance(given, str):
+                return self._redactor.text(given, "system")
         text = prompt_text(body)
         return "" if leading and text == leading else self._redactor.text(text, "system")
 
