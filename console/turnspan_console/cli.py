@@ -19,6 +19,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         *("diagnose", "sessions", "turns", "replay", "show", "context"),
         *("lineage", "compare", "sql"),
     ),
+    "Curate": ("export",),
     "Look after": ("status", "doctor", "migrate", "ship", "receive"),
 }
 """Where the help lists a command; one that is not named is listed under "More"."""

@@ -33,6 +33,15 @@ from turnspan_records.messages import exact_messages
 from turnspan_records.replay import replay
 from turnspan_records.sandbox import Limits, RefusedError, Sandbox
 from turnspan_records.sessions import sessions, turns
+from turnspan_records.training import (
+    Exported,
+    ExportError,
+    Filters,
+    Rule,
+    TrainingSet,
+    export,
+    rule,
+)
 from turnspan_records.window import Window, window
 
 __all__ = [
@@ -46,13 +55,18 @@ __all__ = [
     "Detail",
     "Diagnostic",
     "Experiment",
+    "ExportError",
+    "Exported",
+    "Filters",
     "Found",
     "Limits",
     "Note",
     "RefusedError",
     "Result",
+    "Rule",
     "Sandbox",
     "Store",
+    "TrainingSet",
     "Window",
     "compare",
     "contexts",
@@ -61,10 +75,12 @@ __all__ = [
     "exact_messages",
     "experiment",
     "experiments",
+    "export",
     "find",
     "open",
     "query",
     "replay",
+    "rule",
     "sessions",
     "turns",
     "window",

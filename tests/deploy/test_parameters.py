@@ -46,6 +46,12 @@ LOOKED_AT = {
     "detail.py": {"table", "column"},
     "comparing.py": {"column"},
     "store.py": {"record.table", "table", "names"},
+    # Training data: conditions of two forms, a table of each list, question marks.
+    "reading.py": {"these.condition", "scope", "_LISTED[sessions]"},
+    "judging.py": {"of_project", "', '.join('?' * 11)"},
+    "card.py": {"table"},
+    # The user's own condition, in a statement that the sandbox runs: it reads records only.
+    "units.py": {"id_", "table", "these.condition", "self._filters.where"},
     # A command line that is shown, not run.
     "demo.py": {"command"},
 }

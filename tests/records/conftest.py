@@ -56,3 +56,11 @@ def outside(tmp_path: Path) -> Path:
     """A folder with a secret, in which nothing may appear."""
     (tmp_path / "secret.txt").write_text(f"{SECRET}\n")
     return tmp_path
+
+
+@pytest.fixture
+def embedded(embedded_dsn: Dsn) -> Iterator[Store]:
+    """A fresh embedded store, for what does not depend on the kind of store."""
+    with open_store(embedded_dsn) as made:
+        migrate(made)
+        yield made

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from support.clickhouse_server import ClickHouseServer, start_server
+from support.landing import insert
 from support.shared import trajectories
+from turnspan_clickhouse.rows.tables import Annotation, Record
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
+from turnspan_demo.trajectories import iterate
 
 ROOT = Path(__file__).resolve().parents[3]
+OUTCOMES = ("rejected", "used")
+JUDGED = 1_790_000_000 * 10**9
 REAL = "real"
 """The database of the runs as they were recorded."""
 
@@ -72,6 +79,32 @@ def land(spool: Path, server: ClickHouseServer) -> None:
         raise RuntimeError(str(shipped))
     with open_store(dsn) as store:
         merge(store)
+
+
+def rewards(store: Store, files: Sequence[Path], project: str, stamp: str) -> int:
+    """Judge the sessions of played runs as their benchmark did: the reward as a score, and as an
+    outcome (1 and more was used, less was rejected). Returns how many runs have one."""
+    judged: list[Record] = []
+    for file in files:
+        for run in iterate(file):
+            found = re.match(r"reward (-?[\d.]+)", run.outcome)
+            if found is None:
+                continue
+            score = float(found[1])
+            said: dict[str, dict[str, Any]] = {
+                "score": {"score": score},
+                "outcome": {"outcome": OUTCOMES[score >= 1]},
+            }
+            judged += [
+                Annotation(
+                    project=project, subject_kind="session", kind=kind, annotation_id=kind,
+                    subject_id=f"{run.id}-openai-{stamp}", author="benchmark", source="reward",
+                    created_at=JUDGED, written_at=JUDGED, **values,
+                )
+                for kind, values in said.items()
+            ]  # fmt: skip
+    insert(store, *judged)
+    return len(judged) // 2
 
 
 def merge(store: Store) -> None:

@@ -1,0 +1,180 @@
+"""``turnspan export``: training data out of the records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from turnspan_console.failures import FINDING, USAGE, Failure
+from turnspan_console.options import F, open_chosen, read_window, store_option
+
+if TYPE_CHECKING:
+    from turnspan_console.output import Output
+    from turnspan_records.training import Exported, TrainingSet
+
+KINDS = ("sft", "preference", "kto", "reward", "cot")
+FORMATS = ("openai", "trl", "parquet")
+UNITS = ("turn", "call", "session")
+PAIRS = ("preferences", "scores", "best")
+"""As ``turnspan_records.training`` has them; importing that would slow the command's start."""
+
+
+def _several(name: str, metavar: str, text: str) -> Callable[[F], F]:
+    return click.option(name, multiple=True, metavar=metavar, help=text)
+
+
+@click.command("export", short_help="Training data: fine-tuning, preferences, rewards, reasoning.")
+@click.argument("kind", type=click.Choice(KINDS))
+@click.option(
+    "--to",
+    "folder",
+    required=True,
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="A new folder for the set.",
+)
+@click.option(
+    "--format", "format_", type=click.Choice(FORMATS), default="openai", show_default=True
+)
+@click.option(
+    "--unit", type=click.Choice(UNITS), default="turn", show_default=True, help="What a sample is."
+)
+@_several("--good", "RULE", "What makes an answer good.  [default: outcome=used, flag=1]")
+@_several("--bad", "RULE", "What makes an answer bad, for kto.  [default: outcome=rejected]")
+@_several("--only", "RULE", "What has to be said of it besides.")
+@click.option("--pairs", multiple=True, type=click.Choice(PAIRS), help="Where pairs come from.")
+@click.option("--margin", type=float, default=1.0, show_default=True, help="Between two scores.")
+@click.option("--project", default="", metavar="NAME", help="Only this project.")
+@_several("--agent", "NAME", "Only this agent; may be given several times, as those below.")
+@_several("--version", "NAME", "Only this version of an agent.")
+@_several("--model", "NAME", "Only what this model answered.")
+@_several("--stop-reason", "REASON", "Only turns that ended so.")
+@_several("--author", "NAME", "Only judgments of this author count.")
+@click.option("--since", metavar="WHEN", help="Only what began since: 12h, 7d, 2026-11-01 (UTC).")
+@click.option("--until", metavar="WHEN", help="Only what began before.")
+@click.option("--where", default="", metavar="SQL", help="Only where this condition holds.")
+@_several("--split", "NAME=SHARE", "Shares of the prompts.  [default: train=0.9, test=0.1]")
+@click.option("--seed", type=int, default=0, metavar="N", help="Other prompts in each split.")
+@click.option("--near", type=float, metavar="SIMILARITY", help="Drop near duplicates, as of 0.9.")
+@click.option("--max-tokens", type=click.IntRange(1), metavar="N", help="Drop longer samples.")
+@click.option(
+    "--tokenizer",
+    default="",
+    metavar="FILE",
+    help="Count tokens with this tokenizer.json; else they are estimated.",
+)
+@click.option("--images", type=click.Choice(["urls", "files"]), help="How images are written.")
+@store_option
+def command(**given: Any) -> None:
+    """Write a set of KIND to train a model with: sft, preference, kto, reward or cot.
+
+    A RULE is outcome=used, flag=1, score>=8, evaluation:NAME>=0.5, evaluation:NAME=pass or any. The
+    SQL condition is one on the columns of turn_summary (llm_call with --unit call), and may read
+    records only.
+
+    \b
+      turnspan export sft --to sets/good
+      turnspan export preference --to sets/pairs --format trl --margin 2
+      turnspan export sft --to sets/tall --good 'score>=8' --where "tool_call_count > 3"
+    """
+    from turnspan_console.bars import Bars
+    from turnspan_console.output import Output
+    from turnspan_records.training import ExportError, export
+
+    try:
+        wanted = _wanted(given)
+    except ExportError as error:
+        raise Failure(str(error), USAGE) from None
+    output = Output()
+    with open_chosen() as store, Bars() as bars:
+        try:
+            made = export(store, given["folder"], wanted, progress=bars.show)
+        except ExportError as error:
+            raise Failure(str(error), USAGE) from None
+    _print(made, output)
+    if not made.lines:
+        raise Failure("No record became a line: see what was dropped.", FINDING)
+
+
+def _wanted(given: dict[str, Any]) -> TrainingSet:
+    from turnspan_records.training import Filters, TrainingSet, rule
+    from turnspan_records.training.wanted import BAD, GOOD, SPLITS
+
+    def rules(name: str) -> tuple[Any, ...]:
+        return tuple(rule(one) for one in given[name])
+
+    return TrainingSet(
+        given["kind"],
+        given["format_"],
+        given["unit"],
+        Filters(
+            project=given["project"],
+            agents=given["agent"],
+            versions=given["version"],
+            models=given["model"],
+            stop_reasons=given["stop_reason"],
+            authors=given["author"],
+            window=read_window(given["since"], given["until"]),
+            only=rules("only"),
+            where=given["where"],
+        ),
+        good=rules("good") or GOOD,
+        bad=rules("bad") or BAD,
+        pairs=given["pairs"] or ("preferences", "scores"),
+        margin=given["margin"],
+        splits=dict(map(_share, given["split"])) or dict(SPLITS),
+        seed=given["seed"],
+        near=given["near"],
+        max_tokens=given["max_tokens"],
+        tokenizer=given["tokenizer"],
+        images=given["images"],
+    )
+
+
+def _share(text: str) -> tuple[str, float]:
+    from turnspan_records.training import ExportError
+
+    name, _, share = text.partition("=")
+    try:
+        return name, float(share)
+    except ValueError:
+        raise ExportError(f"{text!r} is no split: write train=0.9.") from None
+
+
+def _print(made: Exported, output: Output) -> None:
+    from rich.text import Text
+
+    from turnspan_clickhouse.store.client import Result
+    from turnspan_console import styles
+    from turnspan_console.results import print_result
+
+    manifest = made.manifest
+    looked, samples = manifest["counts"]["looked_at"], manifest["counts"]["samples"]
+    unit = manifest["query"]["unit"]
+    output.line(
+        Text(f"{made.lines:,} line{'' if made.lines == 1 else 's'}", style=styles.TITLE).append(
+            f"  of {looked:,} {unit}s, {samples:,} samples", style=styles.FAINT
+        )
+    )
+    if made.files:
+        rows = [(one.name, one.lines, one.bytes, one.sha256[:16]) for one in made.files]
+        names = ("file", "lines", "size_bytes", "sha256")
+        kinds = ("String", "UInt64", "UInt64", "String")
+        output.line()
+        print_result(Result(names, kinds, rows), "table", output, indent=2)
+    counted = [
+        *(("dropped", reason, number) for reason, number in manifest["dropped"].items()),
+        *(("left out", reason, number) for reason, number in manifest["left_out"].items()),
+    ]
+    if manifest["counts"]["judged_otherwise"]:
+        counted.insert(0, ("not wanted", "by no rule", manifest["counts"]["judged_otherwise"]))
+    if counted:
+        output.line()
+        shown, types = ("", "why", "number"), ("String", "String", "UInt64")
+        print_result(Result(shown, types, counted), "table", output, indent=2)
+    output.line()
+    output.line(Text("tokens: ", style=styles.FAINT).append(manifest["thresholds"]["tokens_by"]))
+    output.line(Text("the set is in ", style=styles.FAINT).append(str(made.folder)))

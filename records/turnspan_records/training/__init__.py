@@ -1,0 +1,20 @@
+"""Training data out of the records: sets for fine-tuning, preferences, rewards and reasoning."""
+
+from __future__ import annotations
+
+from turnspan_records.training.counts import Counts
+from turnspan_records.training.exporting import Exported, export
+from turnspan_records.training.files import File
+from turnspan_records.training.wanted import ExportError, Filters, Rule, TrainingSet, rule
+
+__all__ = [
+    "Counts",
+    "ExportError",
+    "Exported",
+    "File",
+    "Filters",
+    "Rule",
+    "TrainingSet",
+    "export",
+    "rule",
+]

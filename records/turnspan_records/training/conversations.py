@@ -1,0 +1,259 @@
+"""The calls of a unit as one conversation: what it began with, and what the model did then."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import orjson
+
+from turnspan.content.model import Part, as_dict, as_list
+from turnspan.redaction.redactor import Redactor
+from turnspan_clickhouse.store.client import Store
+from turnspan_records.messages import NONE, prompt_text
+from turnspan_records.training import reading
+from turnspan_records.training.chat import SYSTEM, Chat, Style, chats, joined
+from turnspan_records.training.counts import UnfitError
+from turnspan_records.training.reading import CallRow, Scope
+from turnspan_records.training.tool_ids import leading_system
+
+_KNOWN = 2_000
+"""System prompts and tool catalogues that are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One call: what it was given, and what it said."""
+
+    call: CallRow
+    given: list[Chat]
+    said: list[Chat]
+
+
+@dataclass(slots=True)
+class Told:
+    """A prompt and what came after it; ``trained`` says of each message whether the model said it
+    in answer to this prompt."""
+
+    prompt: list[Chat]
+    completion: list[Chat]
+    trained: list[bool]
+    steps: list[Step]
+    left_out: Counter[str] = field(default_factory=Counter[str])
+
+
+class Definitions:
+    """System prompts and tool catalogues, redacted, by hash; the newest are kept."""
+
+    def __init__(self, store: Store, redactor: Redactor) -> None:
+        self._store = store
+        self._redactor = redactor
+        self._bodies: dict[tuple[str, str], tuple[str, str]] = {}
+        self._tools: dict[tuple[str, str], list[dict[str, object]] | str] = {}
+
+    def load(self, project: str, hashes: set[str]) -> None:
+        """Read those that are not known yet."""
+        if len(self._bodies) > _KNOWN:
+            self._bodies.clear()
+            self._tools.clear()
+        unknown = {one for one in hashes if (project, one) not in self._bodies}
+        for hash_, found in reading.definitions(self._store, project, unknown).items():
+            self._bodies[project, hash_] = found
+
+    def system(self, project: str, hash_: str, leading: str) -> str:
+        """The system prompt that is not among the messages; ``leading`` is what these begin with.
+
+        Raises:
+            UnfitError: it is not in the store.
+        """
+        if hash_ == NONE:
+            return ""
+        body, source = self._body(project, hash_)
+        if leading and source:  # instructions, and messages beside them
+            given: object = orjson.loads(source)
+            if isinstance(given, str):
+                return self._redactor.text(given, "system")
+        text = prompt_text(body)
+        return "" if leading and text == leading else self._redactor.text(text, "system")
+
+    def tools(self, project: str, hash_: str) -> list[dict[str, object]]:
+        """The tool catalogue as a chat API takes it.
+
+        Raises:
+            UnfitError: it is not in the store, or has tools that are no functions.
+        """
+        if hash_ == NONE:
+            return []
+        made = self._tools.get((project, hash_))
+        if made is None:
+            body, _ = self._body(project, hash_)
+            made = _functions(self._redactor.json(body, "tool_definitions"))
+            self._tools[project, hash_] = made
+        if isinstance(made, str):
+            raise UnfitError(made)
+        return made
+
+    def _body(self, project: str, hash_: str) -> tuple[str, str]:
+        found = self._bodies.get((project, hash_))
+        if found is None:
+            raise UnfitError("definition_missing")
+        return found
+
+
+def _functions(body: str) -> list[dict[str, object]] | str:
+    made: list[dict[str, object]] = []
+    for raw in as_list(orjson.loads(body)) or []:
+        tool = as_dict(raw)
+        if tool is None or tool.get("type") != "function" or not tool.get("name"):
+            return "server_tool"
+        known = ("name", "description", "parameters", "strict")
+        made.append({"type": "function", "function": {k: tool[k] for k in known if k in tool}})
+    return made
+
+
+class Conversations:
+    """Reads the calls of one session as chat messages, each stored message once."""
+
+    def __init__(self, scope: Scope, style: Style, redactor: Redactor) -> None:
+        self._scope = scope
+        self._style = style
+        self._redactor = redactor
+        self._known: dict[str, list[Chat] | str] = {}
+        self._notes: dict[str, Counter[str]] = {}
+
+    def told(self, calls: Sequence[CallRow]) -> Told:
+        """The conversation that the last of these calls ended.
+
+        Raises:
+            UnfitError: it cannot be told exactly.
+        """
+        answered = [one for one in calls if one.outputs and not one.error_type]
+        if not answered:
+            raise UnfitError("no_reply")
+        last = answered[-1]
+        if last.stream_outcome not in ("", "complete"):
+            raise UnfitError("reply_cut_short")
+        chain, beside = self._chain(answered)
+        for earlier in beside:
+            if (earlier.system, earlier.tools) == (last.system, last.tools):
+                raise UnfitError("history_rewritten")
+        told = _unfolded(chain)
+        told.left_out["calls_beside"] += len(beside)
+        told.left_out["other_choices"] += sum(self._others(step.call) for step in chain)
+        for hash_ in dict.fromkeys(h for s in chain for h in (*s.call.inputs, *s.call.outputs)):
+            told.left_out.update(self._notes.get(hash_) or ())
+        return told
+
+    def _chain(self, calls: Sequence[CallRow]) -> tuple[list[Step], list[CallRow]]:
+        """The calls that the last one continues, in order, and the others."""
+        steps = [self._step(calls[-1])]
+        beside: list[CallRow] = []
+        for call in reversed(calls[:-1]):
+            if len(call.inputs) > len(steps[0].call.inputs):
+                beside.append(call)
+                continue
+            before = self._step(call)
+            if _continues(steps[0], before):
+                steps.insert(0, before)
+            else:
+                beside.append(call)
+        return steps, beside
+
+    def _step(self, call: CallRow) -> Step:
+        said = call.outputs if self._is_items(call) else call.outputs[:1]
+        return Step(call, self._messages(call.inputs), self._messages(said))
+
+    def _is_items(self, call: CallRow) -> bool:
+        first = self._scope.messages.get(call.outputs[0])
+        return first is not None and first[3] == "openai.responses"
+
+    def _others(self, call: CallRow) -> int:
+        return 0 if self._is_items(call) else len(call.outputs) - 1
+
+    def _messages(self, hashes: Sequence[str]) -> list[Chat]:
+        made: list[Chat] = []
+        items = False
+        for hash_ in hashes:
+            found = self._known.get(hash_)
+            if found is None:
+                found = self._known[hash_] = self._converted(hash_)
+            if isinstance(found, str):
+                raise UnfitError(found)
+            made += found
+            items = items or (bool(found) and found[0].item)
+        return joined(made) if items else made
+
+    def _converted(self, hash_: str) -> list[Chat] | str:
+        stored = self._scope.messages.get(hash_)
+        if stored is None:
+            return "content_missing"
+        role, name, text, dialect = stored
+        left: Counter[str] = Counter()
+        where = "output" if role == "assistant" else "input"
+        try:
+            parts = [as_dict(one) or {} for one in as_list(orjson.loads(text)) or []]
+            kept = self._redacted(parts, where, left)
+            made = chats(role, name, kept, dialect, self._style, left)
+        except UnfitError as unfit:
+            return unfit.reason
+        except orjson.JSONDecodeError:
+            return "part_of_the_provider"
+        if left:
+            self._notes[hash_] = left
+        return made
+
+    def _redacted(self, parts: list[Part], where: str, left: Counter[str]) -> list[Part]:
+        kept = self._redactor.parts(parts, where)
+        if kept is not parts:
+            left["redacted_now"] += 1
+        return kept
+
+
+def _continues(later: Step, before: Step) -> bool:
+    """Whether a call was given all that one before it was given, and what that one said."""
+    given = [one.identity for one in (*before.given, *before.said)]
+    return [one.identity for one in later.given[: len(given)]] == given
+
+
+def _unfolded(steps: list[Step]) -> Told:
+    """The prompt of the first call, then each reply as the model gave it (the application resends
+    it without its reasoning), and what was new to the next call."""
+    completion: list[Chat] = []
+    trained: list[bool] = []
+    for at, step in enumerate(steps):
+        completion += step.said
+        trained += [True] * len(step.said)
+        if at + 1 < len(steps):
+            new = steps[at + 1].given[len(step.given) + len(step.said) :]
+            completion += new
+            trained += [False] * len(new)
+    return Told(list(steps[0].given), completion, trained, steps)
+
+
+def leading_text(messages: Sequence[Chat]) -> str:
+    """The text of the system messages that a conversation begins with."""
+    return "\n\n".join(one.text for one in messages[: leading_system(messages)])
+
+
+def system_chat(text: str) -> Chat:
+    """A system prompt as a message."""
+    left: Counter[str] = Counter()
+    style = Style(arguments_as_text=True, reasoning=False, blocks=True, image_type="")
+    return chats(SYSTEM, "", [{"type": "text", "content": text}], "", style, left)[0]
+
+
+def same_throughout(steps: Sequence[Step]) -> None:
+    """Refuse a conversation whose system prompt or tools change on the way.
+
+    Raises:
+        UnfitError: they do.
+    """
+    for name in ("system", "tools"):
+        if len(set(_each(steps, name))) > 1:
+            raise UnfitError(f"{name}_changed")
+
+
+def _each(steps: Sequence[Step], name: str) -> Iterator[str]:
+    for step in steps:
+        yield getattr(step.call, name)

@@ -1,0 +1,279 @@
+"""``export``: the records of a store as a set to train a model with."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import orjson
+
+from turnspan import config
+from turnspan.redaction.redactor import Redactor
+from turnspan_clickhouse.store.client import Store
+from turnspan_records.training import card, judging, pairs, reading
+from turnspan_records.training.chat import Style
+from turnspan_records.training.conversations import Conversations, Definitions
+from turnspan_records.training.counts import Counts, UnfitError
+from turnspan_records.training.duplicates import NearDuplicates
+from turnspan_records.training.files import File, Images, LinesFile, aside, write_text
+from turnspan_records.training.lines import Line, as_json, lines
+from turnspan_records.training.parquet import ParquetFile
+from turnspan_records.training.samples import Samples
+from turnspan_records.training.tokens import Tokens
+from turnspan_records.training.units import Candidate, Units
+from turnspan_records.training.wanted import TrainingSet
+from turnspan_records.training.workbench import Workbench
+
+Stage = Literal["reading", "writing"]
+Progress = Callable[[Stage, int, int], None]
+"""Told what is being done, how much of it is done, and of how much (about)."""
+
+_WORK: Final = ".work"
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What an export made. ``manifest`` is what the file of that name says."""
+
+    folder: Path
+    files: tuple[File, ...]
+    counts: Counts
+    manifest: dict[str, Any]
+
+    @property
+    def lines(self) -> int:
+        """How many lines there are in all splits."""
+        return int(self.manifest["counts"]["lines"])
+
+
+def export(
+    store: Store,
+    folder: Path | str,
+    wanted: TrainingSet,
+    *,
+    redactor: Redactor | None = None,
+    progress: Progress | None = None,
+) -> Exported:
+    """Write a set into a new folder; it is there whole, or not at all.
+
+    Every text is redacted again, by the rules of now: those of ``redactor``, else of this process's
+    configuration. The same records, asked for in the same way, make the same bytes.
+
+    Raises:
+        ExportError: it cannot be made as it was asked for.
+        StoreError: as ``Store.query``.
+    """
+    with aside(Path(folder)) as made:
+        work = made / _WORK
+        work.mkdir(mode=0o700)
+        run = _Run(store, made, wanted, redactor or Redactor(config.active()), progress)
+        with Workbench(work) as bench:
+            run.read(bench)
+            run.write(bench)
+        run.clear()
+        manifest = run.describe()
+    return Exported(Path(folder), tuple(run.files), run.counts, manifest)
+
+
+class _Run:
+    """One export: what it is made with, and what became of everything."""
+
+    def __init__(
+        self,
+        store: Store,
+        made: Path,
+        wanted: TrainingSet,
+        redactor: Redactor,
+        progress: Progress | None,
+    ) -> None:
+        self._store = store
+        self._made = made
+        self._wanted = wanted
+        self._redactor = redactor
+        self._progress: Progress = progress or _silent
+        self._images = Images(made / _WORK, made)
+        self._tokens = Tokens(wanted.tokenizer)
+        self._near = NearDuplicates(wanted.near) if wanted.near is not None else None
+        self._prompts: dict[str, int] = {}
+        self._state = card.snapshot(store)
+        self.counts = Counts()
+        self.files: list[File] = []
+
+    # -- reading ------------------
+
+    def read(self, bench: Workbench) -> None:
+        """Make every sample."""
+        wanted = self._wanted
+        judging.load(self._store, wanted.filters, bench.database)
+        style = style_of(wanted, self._images)
+        definitions = Definitions(self._store, self._redactor)
+        units = Units(self._store, wanted.unit, wanted.filters, self.counts)
+        total = reading.number_listed(self._store, wanted.filters)
+        done = 0
+        try:
+            for these in reading.scopes(self._store, wanted):
+                chosen = units.chosen(these)
+                found = reading.read(self._store, these)
+                calls = [call for scope in found.values() for call in scope.calls]
+                hashes = {hash_ for call in calls for hash_ in (call.system, call.tools)}
+                definitions.load(these.project, hashes)
+                for scope in reading.with_messages(self._store, these.project, found):
+                    conversations = Conversations(scope, style, self._redactor)
+                    samples = Samples(
+                        *(wanted, these.project, conversations, definitions, self._tokens)
+                    )
+                    for one in units.of(scope, chosen):
+                        self._sample(bench, these.project, one, samples)
+                done += len(calls)
+                self._progress("reading", min(done, total), total)
+        finally:
+            units.close()
+        bench.order()
+        self.counts.samples = bench.samples
+
+    def _sample(self, bench: Workbench, project: str, one: Candidate, samples: Samples) -> None:
+        wanted = self._wanted
+        judged = judging.of(bench.database, project, one.subjects)
+        flag = judged.get("training_flag")
+        if flag is not None and flag.training_flag == -1:
+            self.counts.dropped["flagged_out"] += 1
+            return
+        if not all(rule.holds(judged) for rule in wanted.filters.only):
+            self.counts.judged_otherwise += 1
+            return
+        good = any(rule.holds(judged) for rule in wanted.good)
+        bad = any(rule.holds(judged) for rule in wanted.bad)
+        scored = any(said.score is not None for said in judged.values())
+        fit = {"sft": good, "cot": good, "kto": good or bad, "reward": scored, "preference": True}
+        if not fit[wanted.kind]:
+            self.counts.judged_otherwise += 1
+            return
+        try:
+            bench.add(samples.of(one, judged))
+        except UnfitError as unfit:
+            self.counts.dropped[unfit.reason] += 1
+
+    # -- writing ------------------
+
+    def write(self, bench: Workbench) -> None:
+        """Write every line into the file of its split."""
+        wanted = self._wanted
+        total = bench.samples
+        if wanted.kind == "preference":
+            pairs.make(bench, wanted, self.counts)
+            total = pairs.number(bench)
+        with _Splits(self._made, wanted) as output:
+            self._write(bench, output, total)
+            self.files = output.whole()
+
+    def _write(self, bench: Workbench, output: _Splits, total: int) -> None:
+        wanted = self._wanted
+        last: dict[str, bytes] = {}
+        for number, line in enumerate(lines(bench, wanted, self.counts), 1):
+            if self._near is not None and self._near.seen(line.text):
+                self.counts.dropped["near_duplicate"] += 1
+                continue
+            split = split_of(line.prompt_hash, wanted)
+            if last.get(split) != line.prompt_hash:
+                last[split] = line.prompt_hash
+                self._prompts[split] = self._prompts.get(split, 0) + 1
+            self.counts.left_out.update(line.left_out)
+            for path in line.images:
+                self._images.place(path)
+            output.write(split, line)
+            if number % 256 == 0 or number == total:
+                self._progress("writing", number, max(number, total))
+
+    def clear(self) -> None:
+        """Remove what was only worked with."""
+        shutil.rmtree(self._made / _WORK)
+
+    def describe(self) -> dict[str, Any]:
+        """Write the manifest and the card; returns the manifest."""
+        manifest = card.manifest(
+            *(self._wanted, self._state, self.counts, self.files, self._prompts),
+            self._near.by if self._near is not None else "",
+            self._tokens.by,
+        )
+        write_text(self._made / card.MANIFEST, card.as_text(manifest))
+        write_text(self._made / card.CARD, card.card(self._wanted, manifest))
+        return manifest
+
+
+class _Splits:
+    """The files that lines go to; one that gets none is not made. Use as a context manager."""
+
+    def __init__(self, folder: Path, wanted: TrainingSet) -> None:
+        self._folder = folder
+        self._wanted = wanted
+        self._lines: dict[str, LinesFile] = {}
+        self._tables: dict[str, ParquetFile] = {}
+
+    def write(self, split: str, line: Line) -> None:
+        """Write a line, and where it came from."""
+        form = self._wanted.format
+        if form == "parquet":
+            if split not in self._tables:
+                path = self._folder / f"{split}.parquet"
+                self._tables[split] = ParquetFile(path, self._wanted.kind)
+            self._tables[split].write(line.columns, line.source)
+            return
+        source = orjson.dumps(line.source)
+        if form == "openai":
+            self._file(f"{split}.jsonl").write(as_json(line.columns))
+            self._file(f"{split}.sources.jsonl").write(source + b"\n")
+        else:
+            self._file(f"{split}.jsonl").write(as_json({**line.columns, "source": source}))
+
+    def _file(self, name: str) -> LinesFile:
+        if name not in self._lines:
+            self._lines[name] = LinesFile(self._folder / name)
+        return self._lines[name]
+
+    def whole(self) -> list[File]:
+        """All lines are there; the files in the order of the splits."""
+        made = [file.whole(name.partition(".")[0]) for name, file in self._lines.items()]
+        made += [file.whole(split) for split, file in self._tables.items()]
+        order = {split: at for at, split in enumerate(self._wanted.splits)}
+        return sorted(made, key=lambda file: (order[file.split], file.name))
+
+    def __enter__(self) -> _Splits:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for file in self._lines.values():
+            file.close()
+        for table in self._tables.values():
+            table.close()
+
+
+def style_of(wanted: TrainingSet, images: Images) -> Style:
+    """How a format writes messages."""
+    openai = wanted.format == "openai"
+    return Style(
+        arguments_as_text=wanted.format != "trl",
+        reasoning=not openai or wanted.kind == "cot",
+        blocks=openai,
+        image_type="image_url" if openai else "image",
+        keep_image=images.keep if wanted.image_files else None,
+    )
+
+
+def split_of(prompt_hash: bytes, wanted: TrainingSet) -> str:
+    """The split of a prompt: by its hash alone, so that it is in one only."""
+    drawn = blake2b(prompt_hash, digest_size=8, key=str(wanted.seed).encode()).digest()
+    place = int.from_bytes(drawn, "big") / 2**64
+    reached = 0.0
+    for name, share in wanted.splits.items():
+        reached += share
+        if place < reached:
+            return name
+    return next(reversed(list(wanted.splits)))
+
+
+def _silent(_stage: Stage, _done: int, _total: int) -> None:
+    """The progress of somebody who is not told."""

@@ -1,0 +1,154 @@
+"""The files of a set: written aside, under their own names only when all of them are whole."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+from collections.abc import Generator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Final
+
+from turnspan_clickhouse.files import held_files
+from turnspan_records.training.wanted import ExportError
+
+_TYPES: Final = {
+    "image/png": "png",
+    "image/jpeg": "jpg",
+    "image/jpg": "jpg",
+    "image/webp": "webp",
+    "image/gif": "gif",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """One file of a set."""
+
+    name: str
+    split: str
+    lines: int
+    bytes: int
+    sha256: str
+
+
+@contextlib.contextmanager
+def aside(folder: Path) -> Generator[Path]:
+    """A folder beside ``folder`` that becomes it where nothing is raised, and else is gone.
+
+    What an export that was killed has left there is removed first.
+
+    Raises:
+        ExportError: the folder is there and not empty, or another export is writing it.
+    """
+    folder = folder.absolute()
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ExportError(f"{folder} is there already: name a new folder, or remove it first.")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    made = folder.parent / f".{folder.name}.partial"
+    lock = folder.parent / f".{folder.name}.lock"
+    held = os.open(lock, os.O_RDWR | os.O_CREAT | held_files.BINARY, 0o600)
+    try:
+        # Without a name any more it was the lock of an export that has just ended.
+        if not held_files.lock(held) or not os.fstat(held).st_nlink:
+            raise ExportError(f"Another export is writing {folder}: wait for it to finish.")
+        try:
+            shutil.rmtree(made, ignore_errors=True)
+            made.mkdir(mode=0o700)
+            yield made
+            with contextlib.suppress(FileNotFoundError):
+                folder.rmdir()  # it is empty: only some systems replace a folder by another
+            os.replace(made, folder)
+        finally:
+            shutil.rmtree(made, ignore_errors=True)
+            with contextlib.suppress(OSError):
+                lock.unlink()
+    finally:
+        os.close(held)
+
+
+class LinesFile:
+    """A file of JSON Lines, hashed while it is written."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._digest = hashlib.sha256()
+        self._file: IO[bytes] = _opened(path)
+        self._bytes = 0
+        self.lines = 0
+
+    def write(self, line: bytes) -> None:
+        """One line, with its end."""
+        self._file.write(line)
+        self._digest.update(line)
+        self._bytes += len(line)
+        self.lines += 1
+
+    def whole(self, split: str) -> File:
+        """All lines are there: have them on the disk."""
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        return File(self._path.name, split, self.lines, self._bytes, self._digest.hexdigest())
+
+    def close(self) -> None:
+        """Let the file go."""
+        self._file.close()
+
+
+def _opened(path: Path) -> IO[bytes]:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | held_files.BINARY
+    return os.fdopen(os.open(path, flags, 0o600), "wb", buffering=2**20)
+
+
+class Images:
+    """Images as files: kept beside the work, and put into the set once a line names them."""
+
+    def __init__(self, work: Path, made: Path) -> None:
+        self._work = work / "images"
+        self._made = made / "images"
+        self._placed: set[str] = set()
+
+    def keep(self, content: bytes, mime_type: str) -> str:
+        """Keep an image; returns the path under which lines name it."""
+        name = f"{hashlib.sha256(content).hexdigest()}.{_TYPES.get(mime_type.lower(), 'bin')}"
+        self._work.mkdir(mode=0o700, exist_ok=True)
+        path = self._work / name
+        if not path.exists():
+            with _opened(path) as file:
+                file.write(content)
+        return f"images/{name}"
+
+    def place(self, path: str) -> None:
+        """A line names this path."""
+        name = path.removeprefix("images/")
+        if not path.startswith("images/") or name in self._placed:
+            return
+        source = self._work / name
+        if source.exists():
+            self._made.mkdir(mode=0o700, exist_ok=True)
+            os.replace(source, self._made / name)
+            self._placed.add(name)
+
+    @property
+    def number(self) -> int:
+        """How many there are in the set."""
+        return len(self._placed)
+
+
+def hashed(path: Path) -> str:
+    """The sha256 of a file."""
+    made = hashlib.sha256()
+    with path.open("rb") as file:
+        while piece := file.read(2**20):
+            made.update(piece)
+    return made.hexdigest()
+
+
+def write_text(path: Path, text: str) -> None:
+    """A small file, on the disk when it returns."""
+    with _opened(path) as file:
+        file.write(text.encode())
+        file.flush()
+        os.fsync(file.fileno())

@@ -1,0 +1,244 @@
+"""What an export reads of a store: sessions in the order of their ids, some at a time.
+
+The order is that of the tables' sorting key, so that sessions read together lie together; and it
+depends on nothing but the records, so that the same records are written in the same order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias
+
+from turnspan_clickhouse.store.client import Store
+from turnspan_records.messages import NONE
+from turnspan_records.training.wanted import Filters, TrainingSet
+from turnspan_records.window import as_parameter
+
+PAGE: Final = 50_000
+"""Sessions that are listed at once."""
+SESSIONS: Final = 256
+HASHES: Final = 1_000_000
+"""Sessions, and hashes of their calls' messages, that are read at once at most."""
+MESSAGE_BYTES: Final = 64 * 2**20
+"""Of messages in memory at once, where a single session has no more."""
+
+_CONDITION: Final = {
+    True: "session_id IN {scopes:Array(String)}",
+    False: "session_id = '' AND trace_id IN {scopes:Array(String)}",
+}
+"""By whether these are sessions, or traces without one."""
+_SCOPE: Final = {True: "session_id", False: "trace_id"}
+_LISTED: Final = {True: "session_id != ''", False: "session_id = ''"}
+_JUDGED: Final = (
+    " AND (session_id IN judged OR trace_id IN judged OR turn_id IN judged OR span_id IN judged)"
+)
+_WITH_JUDGED: Final = (
+    "WITH judged AS (SELECT DISTINCT arrayJoin([subject_id, chosen_id, rejected_id])"
+    " FROM annotation) "
+)
+_REPLIED: Final = "operation NOT IN ('embeddings', 'fetch_response', 'cancel_response')"
+
+_CALLS: Final = (
+    "SELECT session_id, trace_id, turn_id, span_id, start_time, operation, request_model,"
+    " response_model, error_type, stream_outcome, agent_name, agent_version,"
+    " lower(hex(system_prompt)) AS system, lower(hex(tool_definitions)) AS tools,"
+    " JSONExtractRaw(request_parameters, 'parallel_tool_calls') AS parallel,"
+    " arrayMap(h -> lower(hex(h)), input_messages) AS inputs,"
+    " arrayMap(h -> lower(hex(h)), output_messages) AS outputs FROM llm_call"
+)
+_TURNS: Final = (
+    "SELECT session_id, trace_id, turn_id, start_time, status, agent_name, agent_version,"
+    " stop_reason FROM turn_summary"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Scopes:
+    """Sessions of one project that are read together; or traces without a session."""
+
+    project: str
+    ids: tuple[str, ...]
+    sessions: bool
+
+    @property
+    def condition(self) -> str:
+        """What their rows have in common."""
+        return _CONDITION[self.sessions]
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRow:
+    """What decides whether a turn is wanted."""
+
+    session_id: str
+    trace_id: str
+    turn_id: str
+    start_time: Any
+    status: str
+    agent_name: str
+    agent_version: str
+    stop_reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallRow:
+    """One model call with the hashes of what it was given and said."""
+
+    session_id: str
+    trace_id: str
+    turn_id: str
+    span_id: str
+    start_time: Any
+    operation: str
+    request_model: str
+    response_model: str
+    error_type: str
+    stream_outcome: str
+    agent_name: str
+    agent_version: str
+    system: str
+    tools: str
+    parallel: str
+    inputs: list[str]
+    outputs: list[str]
+
+    @property
+    def scope(self) -> str:
+        """What its messages are stored under."""
+        return self.session_id or self.trace_id
+
+
+StoredMessage: TypeAlias = "tuple[str, str, str, str]"
+"""Role, name, parts as JSON, dialect."""
+
+
+@dataclass(slots=True)
+class Scope:
+    """One session, or one trace without a session."""
+
+    id: str
+    turns: list[TurnRow] = field(default_factory=list[TurnRow])
+    calls: list[CallRow] = field(default_factory=list[CallRow])
+    messages: dict[str, StoredMessage] = field(default_factory=dict[str, StoredMessage])
+
+
+def scopes(store: Store, wanted: TrainingSet) -> Iterator[Scopes]:
+    """Every session with calls that may become samples, and every trace without a session."""
+    for sessions in (True, False):
+        waiting: list[str] = []
+        project, hashes = "", 0
+        for of_project, scope, inputs in _listed(store, wanted, sessions):
+            full = len(waiting) >= SESSIONS or hashes + inputs > HASHES
+            if waiting and (full or of_project != project):
+                yield Scopes(project, tuple(waiting), sessions)
+                waiting, hashes = [], 0
+            project = of_project
+            waiting.append(scope)
+            hashes += inputs
+        if waiting:
+            yield Scopes(project, tuple(waiting), sessions)
+
+
+def _listed(store: Store, wanted: TrainingSet, sessions: bool) -> Iterator[tuple[str, str, int]]:
+    after = ("", "")
+    filters = wanted.filters
+    scope = _SCOPE[sessions]
+    judged = wanted.needs_judgment
+    while True:
+        page = store.query(
+            (_WITH_JUDGED if judged else "")
+            + f"SELECT project, {scope} AS scope, sum(length(input_messages)) AS inputs"
+            f" FROM llm_call WHERE {_LISTED[sessions]} AND {_REPLIED}"
+            f" AND (project, {scope}) > ({{project:String}}, {{scope:String}})"
+            " AND ({only:String} = '' OR project = {only:String})"
+            " AND start_time >= {since:DateTime64(9, 'UTC')}"
+            + (_JUDGED if judged else "")
+            + " GROUP BY project, scope ORDER BY project, scope LIMIT {page:UInt32}",
+            {
+                "project": after[0],
+                "scope": after[1],
+                "only": filters.project,
+                "since": as_parameter(filters.window.since),
+                "page": PAGE,
+            },
+        ).rows
+        for project, found, inputs in page:
+            after = (str(project), str(found))
+            yield *after, int(inputs)
+        if len(page) < PAGE:
+            return
+
+
+def read(store: Store, these: Scopes) -> dict[str, Scope]:
+    """Turns and calls of sessions, each in the order of time; their messages are read apart."""
+    found = {id_: Scope(id_) for id_ in these.ids}
+    given = {"project": these.project, "scopes": list(these.ids)}
+    order = " ORDER BY start_time, "
+    where = f" WHERE project = {{project:String}} AND {these.condition}"
+    for row in store.query(f"{_TURNS}{where}{order}turn_id", given).rows:
+        turn = TurnRow(*row)
+        found[turn.session_id or turn.trace_id].turns.append(turn)
+    for row in store.query(f"{_CALLS}{where} AND {_REPLIED}{order}span_id", given).rows:
+        call = CallRow(*row)
+        found[call.scope].calls.append(call)
+    return found
+
+
+def with_messages(store: Store, project: str, found: dict[str, Scope]) -> Iterator[Scope]:
+    """The sessions one after the other, each with its messages, which then are let go."""
+    for ids in _affordable(store, project, list(found)):
+        rows = store.query(
+            "SELECT scope, lower(hex(hash)), role, name, parts, dialect FROM message"
+            " WHERE project = {project:String} AND scope IN {scopes:Array(String)}",
+            {"project": project, "scopes": ids},
+        ).rows
+        for scope, hash_, role, name, parts, dialect in rows:
+            found[scope].messages[hash_] = (role, name, parts, dialect)
+        for id_ in ids:
+            yield found.pop(id_)
+
+
+def _affordable(store: Store, project: str, ids: list[str]) -> Iterator[list[str]]:
+    """The sessions in groups whose messages fit into the memory that is meant for them."""
+    rows = store.query(
+        "SELECT scope, sum(length(parts)) FROM message"
+        " WHERE project = {project:String} AND scope IN {scopes:Array(String)} GROUP BY scope",
+        {"project": project, "scopes": ids},
+    ).rows
+    sizes: dict[str, int] = {str(scope): int(size) for scope, size in rows}
+    group: list[str] = []
+    held = 0
+    for id_ in ids:
+        size = sizes.get(id_, 0)
+        if group and held + size > MESSAGE_BYTES:
+            yield group
+            group, held = [], 0
+        group.append(id_)
+        held += size
+    if group:
+        yield group
+
+
+def definitions(store: Store, project: str, hashes: set[str]) -> dict[str, tuple[str, str]]:
+    """Body and source of system prompts and tool catalogues by their hash in hex."""
+    wanted = sorted(hashes - {NONE, ""})
+    if not wanted:
+        return {}
+    rows = store.query(
+        "SELECT lower(hex(hash)), body, source FROM definition"
+        " WHERE project = {project:String} AND hash IN"
+        " (SELECT toFixedString(unhex(arrayJoin({hashes:Array(String)})), 16))",
+        {"project": project, "hashes": wanted},
+    ).rows
+    return {str(hash_): (str(body), str(source)) for hash_, body, source in rows}
+
+
+def number_listed(store: Store, filters: Filters) -> int:
+    """About how many calls there are to look at."""
+    found = store.query(
+        "SELECT count() FROM llm_call WHERE ({only:String} = '' OR project = {only:String})",
+        {"only": filters.project},
+        {"final": 0},
+    )
+    return int(found.rows[0][0])

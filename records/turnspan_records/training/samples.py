@@ -1,0 +1,227 @@
+"""Samples: a prompt and a completion as bytes of JSON, and what is known of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Final
+
+import orjson
+
+from turnspan.content.model import as_list, dumps
+from turnspan_records.training.chat import ASSISTANT, SYSTEM, Chat
+from turnspan_records.training.conversations import (
+    Conversations,
+    Definitions,
+    Told,
+    leading_text,
+    same_throughout,
+    system_chat,
+)
+from turnspan_records.training.counts import UnfitError
+from turnspan_records.training.tokens import Tokens
+from turnspan_records.training.tool_ids import prompt_hash, require_reply, with_ids
+from turnspan_records.training.units import Candidate
+from turnspan_records.training.wanted import Judged, TrainingSet
+
+MAX_IMAGES: Final = 10
+MAX_TOOLS: Final = 128
+"""Of a line that OpenAI takes."""
+
+
+@dataclass(slots=True)
+class Sample:
+    """One prompt with one completion. The parts of its line are JSON already: messages with commas
+    between them, and the tools as a list."""
+
+    project: str
+    unit: str
+    prompt_hash: bytes
+    completion_hash: bytes
+    prompt: bytes
+    completion: bytes
+    tools: bytes
+    text: str
+    """What near duplicates are looked for in: the last thing that was asked, and the completion."""
+    tokens: int
+    score: float | None = None
+    good: bool = False
+    bad: bool = False
+    meta: dict[str, object] = field(default_factory=dict[str, object])
+    evaluations: list[dict[str, object]] = field(default_factory=list[dict[str, object]])
+
+
+class Samples:
+    """Makes samples of the units of one session."""
+
+    def __init__(
+        self,
+        wanted: TrainingSet,
+        project: str,
+        conversations: Conversations,
+        definitions: Definitions,
+        tokens: Tokens,
+    ) -> None:
+        self._wanted = wanted
+        self._project = project
+        self._conversations = conversations
+        self._definitions = definitions
+        self._tokens = tokens
+
+    def of(self, one: Candidate, judged: Mapping[str, Judged]) -> Sample:
+        """The sample of a unit.
+
+        Raises:
+            UnfitError: it cannot be told exactly, or the format has no place for a part of it.
+        """
+        wanted = self._wanted
+        told = self._conversations.told(one.calls)
+        same_throughout(told.steps)
+        tools = self._with_system(told)
+        asked = len(told.prompt)
+        messages = with_ids([*told.prompt, *told.completion])
+        prompt, completion = messages[:asked], messages[asked:]
+        require_reply(completion)
+        if not any(message.role not in (SYSTEM, ASSISTANT) for message in prompt):
+            raise UnfitError("no_user_message")
+        written = dumps(tools)
+        self._fits(messages, completion, tools)
+        tokens = self._tokens.of(written.decode()) if tools else 0
+        tokens += sum(self._tokens.of_message(message) for message in messages)
+        if wanted.max_tokens is not None and tokens > wanted.max_tokens:
+            raise UnfitError("too_long")
+        made = Sample(
+            project=self._project,
+            unit=one.id,
+            prompt_hash=prompt_hash(orjson.dumps(tools, option=orjson.OPT_SORT_KEYS), prompt),
+            completion_hash=prompt_hash(b"", completion),
+            prompt=self._prompt(prompt),
+            completion=self._completion(completion, told.trained),
+            tools=written,
+            text=_text(prompt, completion),
+            tokens=tokens,
+            good=any(rule.holds(judged) for rule in wanted.good),
+            bad=any(rule.holds(judged) for rule in wanted.bad),
+            meta=_meta(one, told, tokens, judged),
+        )
+        _judge(made, judged)
+        return made
+
+    def _with_system(self, told: Told) -> list[dict[str, object]]:
+        """Put the system prompt before the prompt; returns the tools."""
+        call = told.steps[0].call
+        leading = leading_text(told.prompt)
+        system = self._definitions.system(self._project, call.system, leading)
+        if system:
+            told.prompt.insert(0, system_chat(system))
+        return self._definitions.tools(self._project, call.tools)
+
+    def _fits(
+        self, messages: Sequence[Chat], completion: Sequence[Chat], tools: Sequence[object]
+    ) -> None:
+        wanted = self._wanted
+        if wanted.kind == "cot" and not _has_steps(completion):
+            raise UnfitError("no_steps")
+        if wanted.format != "openai":
+            return
+        if wanted.kind == "preference" and len(completion) > 1:
+            raise UnfitError("several_messages")
+        if len(tools) > MAX_TOOLS:
+            raise UnfitError("too_many_tools")
+        if sum(_images(message) for message in messages) > MAX_IMAGES:
+            raise UnfitError("too_many_images")
+
+    def _prompt(self, prompt: Sequence[Chat]) -> bytes:
+        weighted = self._weighted
+        return b",".join(
+            one.encoded(trained=False if weighted and one.role == ASSISTANT else None)
+            for one in prompt
+        )
+
+    def _completion(self, completion: Sequence[Chat], trained: Sequence[bool]) -> bytes:
+        weighted = self._weighted
+        return b",".join(
+            one.encoded(trained=False if weighted and one.role == ASSISTANT and not own else None)
+            for one, own in zip(completion, trained, strict=True)
+        )
+
+    @property
+    def _weighted(self) -> bool:
+        return self._wanted.format == "openai" and self._wanted.kind in ("sft", "cot")
+
+
+def _has_steps(completion: Sequence[Chat]) -> bool:
+    return len(completion) > 1 or any(one.thoughts or one.asks for one in completion)
+
+
+def _images(message: Chat) -> int:
+    blocks = as_list(message.body.get("content")) or []
+    return sum(block["type"] == "image_url" for block in blocks)
+
+
+def _text(prompt: Sequence[Chat], completion: Sequence[Chat]) -> str:
+    begin = len(prompt)
+    while begin > 0 and prompt[begin - 1].role not in (ASSISTANT, SYSTEM):
+        begin -= 1
+    texts: list[str] = []
+    for message in (*prompt[begin:], *completion):
+        texts.append(message.text)
+        calls = message.body.get("tool_calls")
+        if calls:
+            texts.append(dumps([call["function"] for call in calls]).decode())
+    return "\n".join(texts)
+
+
+def _meta(
+    one: Candidate, told: Told, tokens: int, judged: Mapping[str, Judged]
+) -> dict[str, object]:
+    """What a line says of its origin."""
+    return {
+        "id": one.id,
+        "unit": one.kind,
+        "session_id": one.session_id,
+        "trace_id": one.trace_id,
+        "calls": [step.call.span_id for step in told.steps],
+        "agent": one.agent_name,
+        "agent_version": one.agent_version,
+        "model": one.model,
+        "tokens": tokens,
+        "judged_by": sorted({said.author for said in judged.values() if said.author}),
+        "left_out": {reason: number for reason, number in sorted(told.left_out.items()) if number},
+        "parallel": told.steps[-1].call.parallel,
+        "images": sorted({path for m in (*told.prompt, *told.completion) for path in m.images}),
+    }
+
+
+def _judge(sample: Sample, judged: Mapping[str, Judged]) -> None:
+    for kind, said in sorted(judged.items()):
+        if said.score is None or not (kind == "score" or kind.startswith("evaluation:")):
+            continue
+        if kind == "score":
+            sample.score = said.score
+        sample.evaluations.append(
+            {
+                "by": kind.removeprefix("evaluation:"),
+                "score": said.score,
+                "author": said.author,
+                "of": said.subject_kind,
+            }
+        )
+
+
+def digest(*pieces: bytes) -> str:
+    """The content hash of a line: of what is learned from, whatever it is called."""
+    made = blake2b(digest_size=16)
+    for piece in pieces:
+        made.update(len(piece).to_bytes(8, "big"))
+        made.update(piece)
+    return made.hexdigest()
+
+
+def notes(meta: Mapping[str, object]) -> Counter[str]:
+    """What a sample is written without."""
+    found = meta["left_out"]
+    assert isinstance(found, dict)
+    return Counter(found)  # pyright: ignore[reportUnknownArgumentType]

@@ -1,0 +1,160 @@
+"""Where samples wait until all are there: a database and a file beside what is being written.
+
+Lines are written in the order of prompt hashes, in which no store can give them, and a pair needs
+two samples at once. Only numbers and hashes are in the database; the texts are in the file.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Final
+
+import orjson
+
+from turnspan_records.training.samples import Sample
+
+_MADE: Final = """
+PRAGMA journal_mode = OFF;
+PRAGMA synchronous = OFF;
+PRAGMA locking_mode = EXCLUSIVE;
+PRAGMA temp_store = FILE;
+CREATE TABLE sample (
+    number INTEGER PRIMARY KEY, project TEXT, unit TEXT, prompt_hash BLOB, completion_hash BLOB,
+    score REAL, good INTEGER, bad INTEGER, place INTEGER);
+CREATE TABLE pair (
+    prompt_hash BLOB, chosen INTEGER, rejected INTEGER, source TEXT, margin REAL, author TEXT,
+    UNIQUE (chosen, rejected));
+"""
+_ORDERED: Final = """
+CREATE INDEX by_prompt ON sample (prompt_hash, project, unit);
+CREATE INDEX by_unit ON sample (unit, project);
+"""
+_HEAD: Final = struct.Struct("<6I")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What the database has of a sample."""
+
+    number: int
+    project: str
+    unit: str
+    prompt_hash: bytes
+    completion_hash: bytes
+    score: float | None
+    good: bool
+    bad: bool
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What the file has of a sample."""
+
+    prompt: bytes
+    completion: bytes
+    tools: bytes
+    text: str
+    meta: dict[str, Any]
+    evaluations: list[dict[str, Any]]
+
+
+_COLUMNS: Final = "number, project, unit, prompt_hash, completion_hash, score, good, bad, place"
+
+
+class Workbench:
+    """The samples of one export. Use as a context manager."""
+
+    def __init__(self, folder: Path) -> None:
+        self.database = sqlite3.connect(folder / "work.sqlite")
+        self.database.executescript(_MADE)
+        self._texts: IO[bytes] = (folder / "texts").open("w+b", buffering=2**20)
+        self._at = 0
+        self.samples = 0
+
+    def add(self, sample: Sample) -> None:
+        """Keep a sample."""
+        pieces = (
+            sample.prompt,
+            sample.completion,
+            sample.tools,
+            sample.text.encode("utf-8", "replace"),
+            orjson.dumps(sample.meta),
+            orjson.dumps(sample.evaluations),
+        )
+        self._texts.write(_HEAD.pack(*map(len, pieces)))
+        self._texts.writelines(pieces)
+        self.samples += 1
+        self.database.execute(
+            "INSERT INTO sample VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                *(self.samples, sample.project, sample.unit, sample.prompt_hash),
+                *(sample.completion_hash, sample.score, sample.good, sample.bad, self._at),
+            ),
+        )
+        self._at += _HEAD.size + sum(map(len, pieces))
+
+    def order(self) -> None:
+        """No more samples come; they can be read now."""
+        self._texts.flush()
+        self.database.executescript(_ORDERED)
+
+    def prompts(self) -> Iterator[list[Row]]:
+        """The samples of each prompt, in the order of the prompts' hashes."""
+        group: list[Row] = []
+        for found in self.database.execute(
+            f"SELECT {_COLUMNS} FROM sample ORDER BY prompt_hash, project, unit"
+        ):
+            row = Row(*found)
+            if group and group[0].prompt_hash != row.prompt_hash:
+                yield group
+                group = []
+            group.append(row)
+        if group:
+            yield group
+
+    def find(self, project: str, unit: str) -> Row | None:
+        """The sample of a unit."""
+        found = self.database.execute(
+            f"SELECT {_COLUMNS} FROM sample WHERE unit = ? AND project = ?", (unit, project)
+        ).fetchone()
+        return None if found is None else Row(*found)
+
+    def row(self, number: int) -> Row:
+        """A sample by its number."""
+        found = self.database.execute(
+            f"SELECT {_COLUMNS} FROM sample WHERE number = ?", (number,)
+        ).fetchone()
+        return Row(*found)
+
+    def text(self, row: Row) -> Text:
+        """The texts of a sample."""
+        self._texts.seek(row.place)
+        lengths = _HEAD.unpack(self._texts.read(_HEAD.size))
+        whole = self._texts.read(sum(lengths))
+        pieces: list[bytes] = []
+        at = 0
+        for length in lengths:
+            pieces.append(whole[at : at + length])
+            at += length
+        prompt, completion, tools, text, meta, evaluations = pieces
+        return Text(
+            *(prompt, completion, tools, text.decode()),
+            orjson.loads(meta),
+            orjson.loads(evaluations),
+        )
+
+    def close(self) -> None:
+        """Let both go."""
+        self.database.close()
+        self._texts.close()
+
+    def __enter__(self) -> Workbench:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,155 @@
+"""``turnspan export``: a set from a terminal, whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from support.landing import insert
+from support.story import ENTRY, Invoke
+from support.terminal import on_terminal
+from support.training import Recorded, lines
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.migrations import migrate
+from turnspan_clickhouse.store.opening import open_store
+from turnspan_console import bars
+from turnspan_console.commands import export
+from turnspan_records.training.wanted import FORMATS, KINDS, PAIR_SOURCES, UNITS
+
+
+@pytest.fixture
+def dsn(tmp_path: Path) -> str:
+    """A store with some good turns and a pair."""
+    recorded = Recorded()
+    for number in range(40):
+        recorded.with_a_tool(f"t{number:02}", f"Size {number}?", f"Answer {number}.")
+        recorded.judge(f"t{number:02}", "outcome", outcome="used")
+    recorded.turn("good", "Q?", "\x1b[31mRed\x1b[0m.")
+    recorded.turn("bad", "Q?", "Blue.")
+    recorded.prefer("good", "bad")
+    found = Dsn(scheme="chdb", path=tmp_path / "store")
+    with open_store(found) as store:
+        migrate(store)
+        insert(store, *recorded.rows)
+    return str(found)
+
+
+def test_a_set_from_a_terminal(invoke: Invoke, dsn: str, tmp_path: Path) -> None:
+    """The lines, the files, what was dropped, and where it is; again is refused."""
+    folder = tmp_path / "sets" / "good"
+    arguments = (
+        *("--store", dsn, "export", "sft", "--to", str(folder), "--format", "trl"),
+        *("--split", "train=0.8", "--split", "validation=0.2", "--where", "rounds = 2"),
+    )
+
+    made, again = invoke(*arguments), invoke(*arguments)
+
+    assert (made.exit_code, made.stderr) == (0, "")
+    assert made.stdout.startswith("40 lines  of 40 turns, 40 samples\n")
+    assert str(folder) in made.stdout
+    assert len(lines(folder / "train.jsonl")) + len(lines(folder / "validation.jsonl")) == 40
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["query"]["filters"]["where"] == "rounds = 2"
+    assert str(tmp_path) not in (folder / "manifest.json").read_text()
+    assert (again.exit_code, "is there already" in again.stderr) == (2, True)
+
+
+def test_pairs_and_what_nobody_judged(invoke: Invoke, dsn: str, tmp_path: Path) -> None:
+    """Where no record becomes a line the command says so, and the manifest is there."""
+    pairs = invoke("--store", dsn, "export", "preference", "--to", str(tmp_path / "pairs"))
+    none = invoke("--store", dsn, "export", "reward", "--to", str(tmp_path / "none"))
+
+    assert pairs.stdout.startswith("1 line  of 42 turns")
+    assert (none.exit_code, "No record became a line" in none.stderr) == (1, True)
+    assert sorted(path.name for path in (tmp_path / "none").iterdir()) == [
+        "README.md",
+        "manifest.json",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--good", "nice"), "is no rule"),
+        (("--split", "train"), "is no split"),
+        (("--split", "train=0.5"), "are 1 together"),
+        (("--where", "url('http://x') = 1"), "condition"),
+        (("--tokenizer", "/nowhere"), "There is no tokenizer"),
+        (("--since", "1d", "--until", "2d"), "--since must be before"),
+    ],
+)
+def test_what_cannot_be_asked_for(
+    invoke: Invoke, dsn: str, tmp_path: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    """A sentence with the remedy, and no folder."""
+    folder = tmp_path / "set"
+
+    shown = invoke("--store", dsn, "export", "sft", "--to", str(folder), *arguments)
+
+    assert (shown.exit_code, said in shown.stderr) == (2, True), shown.stderr
+    assert [path.name for path in tmp_path.iterdir() if "set" in path.name] == []
+
+
+def test_progress_on_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing for what takes less than a second, then a bar for each stage; none on a pipe."""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    with bars.Bars() as quick:
+        quick.show("reading", 1, 2)
+    assert capsys.readouterr().err == ""
+
+    monkeypatch.setattr(bars, "PATIENCE", 0.0)
+    with bars.Bars() as shown:
+        shown.show("reading", 1, 2)
+        shown.show("writing", 3, 4)
+    written = capsys.readouterr().err
+    assert "reading" in written
+    assert "1/2" in written
+
+    monkeypatch.setattr("sys.stderr.isatty", lambda: False)
+    with bars.Bars() as piped:
+        piped.show("reading", 1, 2)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_terminal_shows_the_same(dsn: str, tmp_path: Path) -> None:
+    """In colour, with the files in a table."""
+    shown = on_terminal("--store", dsn, "export", "sft", "--to", str(tmp_path / "set"))
+
+    assert "40 lines" in shown
+    assert "train.jsonl" in shown
+
+
+def test_a_killed_export_leaves_no_set(dsn: str, tmp_path: Path) -> None:
+    """Whenever it is killed, the folder is not there or whole; the next one clears up."""
+    folder = tmp_path / "set"
+    command = [sys.executable, "-c", ENTRY, "--store", dsn, "export", "cot", "--to", str(folder)]
+    for wait in (0.2, 0.5, 0.8, 1.1, 1.4):
+        running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(wait)
+        os.kill(running.pid, signal.SIGKILL)
+        running.wait()
+        if folder.exists():
+            break
+    if not folder.exists():
+        subprocess.run(command, check=True, capture_output=True, timeout=120)
+
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["counts"]["lines"] == 40
+    subprocess.run([*command[:-1], str(tmp_path / "more")], check=True, capture_output=True)
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left - {".set.lock"} == {"more", "set", "store"}  # killed in its last moment
+
+
+def test_the_choices_are_those_of_the_records() -> None:
+    """The command names them itself, to start at once."""
+    assert (export.KINDS, export.FORMATS, export.UNITS) == (KINDS, FORMATS, UNITS)
+    assert export.PAIRS == PAIR_SOURCES

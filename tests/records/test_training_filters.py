@@ -1,0 +1,238 @@
+"""Which records become samples: filters, rules, judgments of what they are part of, thresholds."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import Whitespace
+
+from support.landing import insert
+from support.training import Recorded, everything
+from turnspan_clickhouse.rows.tables import LlmCall
+from turnspan_clickhouse.store.client import Store
+from turnspan_records.training import ExportError, Filters, TrainingSet, export, rule
+from turnspan_records.window import window
+
+ANY = (rule("any"),)
+
+
+def ids(store: Store, folder: Path, **values: Any) -> str:
+    """The units that became lines, in the order of their names."""
+    given: dict[str, Any] = {"kind": "sft", "format": "trl", "good": ANY, **values}
+    export(store, folder, TrainingSet(**given))
+    return " ".join(sorted(line["source"]["id"] for line in everything(folder)))
+
+
+def test_filters(store: Store, tmp_path: Path) -> None:
+    """Of the turn, of its calls, of what was said, and by a condition in SQL; all have to hold."""
+    recorded = Recorded()
+    recorded.turn("t1", "Q1?", "A.", agent_name="a", agent_version="1")
+    recorded.turn("t2", "Q2?", "A.", agent_name="b", stop_reason="loop_detected:search")
+    recorded.turn("t3", "Q3?", "A.", agent_name="b", tool_call_count=7)
+    recorded.turn("t4", "Q4?", "A.", project="other")
+    for row in recorded.rows:
+        if "t4" in (getattr(row, "turn_id", ""), getattr(row, "scope", "")[2:]):
+            row.project = "other"  # type: ignore[attr-defined]
+    recorded.judge("t1", "score", score=8.0)
+    recorded.judge("t3", "score", score=8.0, author="bob")
+    insert(store, *recorded.rows)
+    asked: dict[str, Filters] = {
+        "t1 t2 t3 t4": Filters(),
+        "t4": Filters(project="other"),
+        "t2 t3": Filters(agents=("b",)),
+        "t1": Filters(versions=("1", "2")),
+        "t2": Filters(stop_reasons=("loop_detected",)),
+        "t3": Filters(where="tool_call_count > 5 OR 1 = 0 -- and no more"),
+        "t1 t3": Filters(only=(rule("score>=8"),)),
+        "": Filters(models=("gpt-5",)),
+    }
+
+    assert {
+        wanted: ids(store, tmp_path / f"set{number}", filters=filters)
+        for number, (wanted, filters) in enumerate(asked.items())
+    } == {wanted: wanted for wanted in asked}
+    only_bob = Filters(only=(rule("score>=8"),), authors=("bob",))
+    assert ids(store, tmp_path / "bob", filters=only_bob) == "t3"
+    late = Filters(window=window("2026-09-21T14:13:35"))  # they began ten seconds apart
+    assert ids(store, tmp_path / "late", filters=late) == "t2 t3 t4"
+    assert ids(store, tmp_path / "calls", unit="call", filters=Filters(where="turn_id = 't2'")) == (
+        "c-t2"
+    )
+
+
+@pytest.mark.parametrize(
+    "where",
+    ["nothing > 1", "1) OR (1", "file('/etc/passwd') != ''", "1); DROP TABLE llm_call; --"],
+)
+def test_a_condition_reads_records_only(store: Store, tmp_path: Path, where: str) -> None:
+    """What is no condition, or does more, is refused; nothing is left, and nothing was done."""
+    recorded = Recorded()
+    recorded.turn("t1", "Q?", "A.")
+    insert(store, *recorded.rows)
+    folder = tmp_path / "set"
+
+    if where == "1) OR (1":  # odd, but it reads only: every unit of the sessions at hand
+        assert ids(store, folder, filters=Filters(where=where)) == "t1"
+        return
+    with pytest.raises(ExportError, match="condition"):
+        ids(store, folder, filters=Filters(where=where))
+    assert not folder.exists()
+    assert store.query("SELECT count() FROM llm_call").rows == [(1,)]
+
+
+def test_a_judgment_of_the_whole_counts_for_its_parts(store: Store, tmp_path: Path) -> None:
+    """A session's for its turns and calls, unless they have one of their own."""
+    recorded = Recorded()
+    recorded.turn("t1", "Q1?", "A.", session="s")
+    recorded.turn("t2", "Q2?", "A.", session="s")
+    recorded.judge("s", "score", "session", score=9.0)
+    recorded.judge("t2", "score", score=1.0)
+    insert(store, *recorded.rows)
+    good = {"good": (rule("score>=8"),)}
+
+    assert ids(store, tmp_path / "turns", **good) == "t1"
+    assert ids(store, tmp_path / "calls", unit="call", **good) == "c-t1"
+    assert ids(store, tmp_path / "bad", good=(rule("score<8"),)) == "t2"
+
+
+def test_calls_without_a_turn_or_session(store: Store, tmp_path: Path) -> None:
+    """A call is a sample, a trace the session of its calls."""
+    recorded = Recorded()
+    recorded.turn("t1", "Q?", "A.", session="e" * 32)
+    for row in recorded.rows:
+        if isinstance(row, LlmCall):
+            row.session_id = ""
+            row.trace_id = "e" * 32
+            row.turn_id = ""
+    rows = [row for row in recorded.rows if row.table != "turn_summary"]
+    insert(store, *rows)
+
+    assert ids(store, tmp_path / "calls", unit="call") == "c-t1"
+    assert ids(store, tmp_path / "sessions", unit="session") == "e" * 32
+    assert ids(store, tmp_path / "turns") == ""
+
+
+def test_equal_and_nearly_equal_answers(store: Store, tmp_path: Path) -> None:
+    """Equal answers to one prompt are one line; nearly equal ones where that is asked for."""
+    recorded = Recorded()
+    text = "The order has left our house in the morning and comes with the next post, says {}."
+    for id_, name in (("t1", "Ada"), ("t2", "Ada"), ("t3", "Bob")):
+        recorded.turn(id_, "Where is my order that I made a week ago?", text.format(name))
+    recorded.turn("t4", "Something else entirely?", "Quite.")
+    insert(store, *recorded.rows)
+    wanted = TrainingSet("sft", "trl", good=ANY)
+    nearly = TrainingSet("sft", "trl", good=ANY, near=0.7)
+
+    exact = export(store, tmp_path / "exact", wanted)
+    near = export(store, tmp_path / "near", nearly)
+
+    assert (exact.lines, exact.manifest["dropped"]) == (3, {"duplicate": 1})
+    assert (near.lines, near.manifest["dropped"]) == (2, {"duplicate": 1, "near_duplicate": 1})
+    assert "rensa" in near.manifest["thresholds"]["near_duplicates_by"]
+
+
+def test_long_samples_are_dropped(store: Store, tmp_path: Path) -> None:
+    """By an estimate, or by the tokenizer that is named, which the manifest says."""
+    recorded = Recorded()
+    recorded.turn("t1", "Short?", "Yes.")
+    recorded.turn("t2", "Long?", "word " * 200)
+    insert(store, *recorded.rows)
+    words = Tokenizer(WordLevel({"?": 0}, unk_token="?"))
+    words.pre_tokenizer = Whitespace()
+    words.save(str(tmp_path / "tokenizer.json"))
+
+    estimated = TrainingSet("sft", "trl", good=ANY, max_tokens=100)
+    counted = TrainingSet(
+        *("sft", "trl"), good=ANY, max_tokens=214, tokenizer=str(tmp_path / "tokenizer.json")
+    )
+    about = export(store, tmp_path / "estimated", estimated)
+    exact = export(store, tmp_path / "counted", counted)
+
+    assert about.manifest["dropped"] == {"too_long": 1}
+    assert "estimate" in about.manifest["thresholds"]["tokens_by"]
+    assert exact.manifest["dropped"] == {}
+    assert "tokenizer.json" in exact.manifest["thresholds"]["tokens_by"]
+    tokens = [line["source"]["tokens"] for line in everything(tmp_path / "counted")]
+    assert sorted(tokens) == [8 + 2 + 2, 8 + 2 + 200]
+
+
+def test_what_is_said_both_good_and_bad_has_no_label(store: Store, tmp_path: Path) -> None:
+    """The same answer to the same prompt, used once and rejected once: neither is written."""
+    recorded = Recorded()
+    for id_, answer, outcome in (
+        ("t1", "Yes.", "used"),
+        ("t2", "Yes.", "rejected"),
+        ("t3", "No.", "rejected"),
+        ("t4", "Perhaps.", "modified"),
+    ):
+        recorded.turn(id_, "Is it?", answer)
+        recorded.judge(id_, "outcome", outcome=outcome)
+    insert(store, *recorded.rows)
+
+    made = export(store, tmp_path / "set", TrainingSet("kto", "trl"))
+
+    (line,) = everything(tmp_path / "set")
+    assert (line["completion"][0]["content"], line["label"]) == ("No.", False)
+    assert made.manifest["dropped"] == {"label_contradicted": 2}
+    assert made.counts.judged_otherwise == 1
+
+
+@pytest.mark.parametrize(
+    ("library", "values"),
+    [
+        ("rensa", {"near": 0.9}),
+        ("pyarrow", {"format": "parquet"}),
+        ("tokenizers", {"tokenizer": __file__}),
+    ],
+)
+def test_without_the_extra_it_says_what_to_install(
+    embedded: Store,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    library: str,
+    values: dict[str, Any],
+) -> None:
+    """Only where what is missing is asked for."""
+    recorded = Recorded()
+    recorded.turn("t1", "Q?", "A.")
+    insert(embedded, *recorded.rows)
+    monkeypatch.setitem(sys.modules, library, None)
+
+    with pytest.raises(ExportError, match=r"pip install 'turnspan\[export\]'"):
+        ids(embedded, tmp_path / "set", **values)
+    assert ids(embedded, tmp_path / "set") == "t1"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "outcome>used", "flag=good", "score", "size>=3", "score>=nan"]
+)
+def test_what_is_no_rule(text: str) -> None:
+    """The message says what would be one."""
+    with pytest.raises(ExportError, match="outcome=used"):
+        rule(text)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"kind": "rlhf"},
+        {"kind": "sft", "format": "xml"},
+        {"kind": "sft", "unit": "span"},
+        {"kind": "sft", "splits": {}},
+        {"kind": "sft", "splits": {"train": 0.5}},
+        {"kind": "sft", "splits": {"../up": 1.0}},
+        {"kind": "sft", "near": 2.0},
+        {"kind": "sft", "margin": 0.0},
+        {"kind": "sft", "images": "files"},
+        {"kind": "sft", "pairs": ("guesses",)},
+    ],
+)
+def test_what_cannot_be_asked_for(values: dict[str, Any]) -> None:
+    """It is said before anything is read."""
+    with pytest.raises(ExportError):
+        TrainingSet(**values)
