@@ -16,6 +16,7 @@ from turnspan_console.visible import visible
 
 SECTIONS: dict[str, tuple[str, ...]] = {
     "Read": ("diagnose", "sessions", "turns", "replay", "show", "sql"),
+    "Judge": ("review", "annotate", "prefer", "rank", "withdraw"),
     "Look after": ("status", "doctor", "migrate", "ship", "receive"),
 }
 """Where the help lists a command; one that is not named is listed under "More"."""

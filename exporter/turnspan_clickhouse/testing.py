@@ -37,6 +37,7 @@ from turnspan_clickhouse.rows.tables import (
     SpanRow,
     ToolCall,
     TurnSummary,
+    Withdrawal,
 )
 
 R = TypeVar("R", bound=Record)
@@ -145,6 +146,8 @@ def _identity(row: Record) -> tuple[Any, ...]:
         return (row.project, row.scope, row.hash)
     if isinstance(row, Definition):
         return (row.project, row.hash)
+    if isinstance(row, Withdrawal):
+        return (row.project, row.subject_kind, row.kind, row.subject_id, row.withdrawal_id)
     assert isinstance(row, Annotation)
     return (row.project, row.subject_kind, row.kind, row.subject_id, row.annotation_id)
 
@@ -299,6 +302,9 @@ def _annotation(row: Annotation) -> RecordedAnnotation:
         rejected_id=row.rejected_id,
         author=row.author,
         created_at=row.created_at,
+        confidence=row.confidence,
+        source=row.source,
+        ranking_id=row.ranking_id,
         row=row,
     )
 

@@ -18,6 +18,7 @@ from turnspan_records.access import Note
 from turnspan_records.access import open_records as open
 from turnspan_records.detail import Detail, detail
 from turnspan_records.diagnostics import Diagnostic, diagnostics
+from turnspan_records.judging.history import Judged, judgments
 from turnspan_records.lookup import Found, find
 from turnspan_records.messages import exact_messages
 from turnspan_records.replay import replay
@@ -29,6 +30,7 @@ __all__ = [
     "Detail",
     "Diagnostic",
     "Found",
+    "Judged",
     "Limits",
     "Note",
     "RefusedError",
@@ -40,6 +42,7 @@ __all__ = [
     "diagnostics",
     "exact_messages",
     "find",
+    "judgments",
     "open",
     "query",
     "replay",

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from turnspan.redaction.redactor import Redactor
-from turnspan.tracing.content_store import Fact, Judgment, StartedTurn
-from turnspan_clickhouse.normalise import other_rows
+from turnspan.tracing.content_store import Fact, Judgment, Ranking, StartedTurn, Withdrawal
+from turnspan_clickhouse.normalise import judgment_rows, other_rows
 from turnspan_clickhouse.normalise.attributes import Cleaner
 from turnspan_clickhouse.normalise.message_store import Lander
 from turnspan_clickhouse.normalise.span_facts import Origin, Origins
@@ -55,8 +55,21 @@ def _judgment(fact: Judgment, rows: FactRows, batch: Batch) -> None:
     batch.add(other_rows.annotation(fact, project, rows.redactor, batch.written_at))
 
 
+def _ranking(fact: Ranking, rows: FactRows, batch: Batch) -> None:
+    project = rows.origin(fact.said.resource).project
+    for row in judgment_rows.ranking(fact, project, rows.redactor, batch.written_at):
+        batch.add(row)
+
+
+def _withdrawal(fact: Withdrawal, rows: FactRows, batch: Batch) -> None:
+    project = rows.origin(fact.resource).project
+    batch.add(judgment_rows.withdrawal(fact, project, rows.redactor, batch.written_at))
+
+
 BUILDERS: Final[dict[type[Fact], Callable[[Any, FactRows, Batch], None]]] = {
     StartedTurn: _started_turn,
     Judgment: _judgment,
+    Ranking: _ranking,
+    Withdrawal: _withdrawal,
 }
 """What adds the rows of a fact, by the fact's class."""
