@@ -50,9 +50,8 @@ def print_detail(detail: Detail, output: Output, *, full: bool = False) -> None:
         for root in detail.spans:
             _span(root, detail.spans[0], total, page, 1)
     if detail.judgments:
-        _section(page, f"judgments: {len(detail.judgments):,}")
-        for one in detail.judgments:
-            _judgment(one, page)
+        page.blank()
+        print_judgments(detail.judgments, page)
     for name, result in detail.tables.items():
         if result.rows:
             _section(page, f"{name}: {len(result.rows):,}")
@@ -160,6 +159,13 @@ def _part(part: Mapping[str, Any], page: Page) -> None:
         page.text(as_text(part.get("response", part.get("result"))), mark="→ ", limit=6)
     else:
         page.line((f"[{describe_part(part)}]", styles.FAINT))
+
+
+def print_judgments(told: list[Judged], page: Page) -> None:
+    """Write what was said of a record, the oldest first."""
+    page.line((f"judgments: {len(told):,}", styles.HEADING))
+    for one in told:
+        _judgment(one, page)
 
 
 def _judgment(one: Judged, page: Page) -> None:

@@ -19,6 +19,8 @@ from turnspan_records.access import open_records as open
 from turnspan_records.detail import Detail, detail
 from turnspan_records.diagnostics import Diagnostic, diagnostics
 from turnspan_records.judging.history import Judged, judgments
+from turnspan_records.judging.queues import Progress, Queue, progress, queues, waiting
+from turnspan_records.judging.review import Review
 from turnspan_records.lookup import Found, find
 from turnspan_records.messages import exact_messages
 from turnspan_records.replay import replay
@@ -33,8 +35,11 @@ __all__ = [
     "Judged",
     "Limits",
     "Note",
+    "Progress",
+    "Queue",
     "RefusedError",
     "Result",
+    "Review",
     "Sandbox",
     "Store",
     "Window",
@@ -44,10 +49,13 @@ __all__ = [
     "find",
     "judgments",
     "open",
+    "progress",
     "query",
+    "queues",
     "replay",
     "sessions",
     "turns",
+    "waiting",
     "window",
 ]
 

@@ -43,6 +43,8 @@ LOOKED_AT = {
     "replay.py": {"what", "table", "where"},
     "lookup.py": {"kind", "column", "rest", "table", "condition.replace('{column}', column)"},
     "detail.py": {"table", "column"},
+    # One of ORDERS, and one of two constants.
+    "queues.py": {"source", "order"},
     "store.py": {"record.table", "table", "names"},
     # A command line that is shown, not run.
     "demo.py": {"command"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
@@ -172,3 +173,40 @@ def test_agreement_is_of_what_holds(store: Store) -> None:
         None,
     )
     assert found["preference", "ada", "bob"]["agreed"] == 0
+
+
+def test_what_holds_is_what_the_view_shows(store: Store) -> None:
+    """Worked out apart, for the speed of it, and the same: people, machines, pairs, withdrawals."""
+    chance = random.Random(12)
+    made: list[Annotation | Withdrawal] = []
+    for at in range(60):
+        subject, other = chance.sample(["a", "b", "c"], 2)
+        author = chance.choice(["ada", "bob", "passive:git"])
+        kind = chance.choice(["outcome", "score", "preference"])
+        values: dict[str, Any] = {"outcome": chance.choice(["used", "rejected"])}
+        if kind == "preference":
+            values = {"chosen_id": subject, "rejected_id": other}
+        made.append(said(subject, author, kind, at, **values))
+        if chance.random() < 0.3:
+            taken_back = chance.choice([one for one in made if isinstance(one, Annotation)])
+            made.append(
+                Withdrawal(
+                    project=PROJECT,
+                    subject_kind="turn",
+                    subject_id=taken_back.subject_id,
+                    kind=taken_back.kind,
+                    withdrawal_id=str(at),
+                    annotation_id=chance.choice([taken_back.annotation_id, ""]),
+                    author=chance.choice(["", "ada"]),
+                    created_at=T0 + at,
+                )
+            )
+    insert(store, *made)
+    sql = """
+        SELECT annotation_id FROM annotation_current WHERE {id:String} IN (subject_id, rejected_id)
+    """
+    for subject in "abc":
+        shown = {str(row[0]) for row in store.query(sql, {"id": subject}).rows}
+        told = judgments(store, PROJECT, "turn", subject)
+        assert {one.id for one in told if one.holds} == shown
+        assert len(shown) > 2

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -56,7 +56,9 @@ class Judged:
 
 _COLUMNS = """
 SELECT annotation_id AS id, subject_kind, subject_id, kind, outcome, training_flag, score, comment,
-    directive, chosen_id, rejected_id, author, source, confidence, ranking_id, created_at
+    directive, chosen_id, rejected_id, author, source, confidence, ranking_id, created_at,
+    written_at,
+    startsWith(author, 'passive:') OR startsWith(source, 'machine') AS by_machine
 FROM annotation
 WHERE project = {project:String} AND subject_kind IN {kinds:Array(String)}
 """
@@ -67,15 +69,11 @@ UNION ALL
 {_COLUMNS} AND kind = 'preference' AND rejected_id = {{id:String}})
 ORDER BY created_at, id
 """
-# Each by subjects: a condition on something else would read all of them.
-_OF_SUBJECTS = """
+_WITHDRAWN = """
+SELECT kind, subject_id, annotation_id AS id, withdrawn_at, withdrawn_by, reason
+FROM annotation_withdrawn
 WHERE project = {project:String} AND subject_kind IN {kinds:Array(String)}
     AND subject_id IN {ids:Array(String)}
-"""
-_HOLD = f"SELECT kind, subject_id, annotation_id FROM annotation_current {_OF_SUBJECTS}"
-_WITHDRAWN = f"""
-SELECT kind, subject_id, annotation_id, withdrawn_at, withdrawn_by, reason
-FROM annotation_withdrawn {_OF_SUBJECTS}
 """
 
 _Identity = tuple[str, str, str]
@@ -93,20 +91,34 @@ def judgments(store: Store, project: str, kind: str, id: str) -> list[Judged]:
     rows = store.query(_JUDGMENTS, parameters).dicts()
     if not rows:
         return []
-    parameters = {
-        "project": project,
-        "kinds": kinds,
-        "ids": sorted({str(row["subject_id"]) for row in rows}),
-    }
-    holding: set[_Identity] = {_identity(row) for row in store.query(_HOLD, parameters).dicts()}
     withdrawn: dict[_Identity, Mapping[str, Any]] = {}
     if store.query("SELECT count() FROM withdrawal", settings={"final": 0}).rows[0][0]:
+        parameters["ids"] = sorted({str(row["subject_id"]) for row in rows})
         withdrawn = {_identity(row): row for row in store.query(_WITHDRAWN, parameters).dicts()}
+    holding = _holding(row for row in rows if _identity(row) not in withdrawn)
     return [_judged(row, holding, withdrawn) for row in rows]
 
 
 def _identity(row: Mapping[str, Any]) -> _Identity:
-    return str(row["kind"]), str(row["subject_id"]), str(row.get("id", row.get("annotation_id")))
+    return str(row["kind"]), str(row["subject_id"]), str(row["id"])
+
+
+def _holding(rows: Iterable[Mapping[str, Any]]) -> set[_Identity]:
+    """What ``annotation_current`` shows of the rows of a record, of which none is missing. To ask
+    the view would have it work out the withdrawals of all records."""
+    newest: dict[tuple[str, ...], Mapping[str, Any]] = {}
+    for row in sorted(rows, key=_rank):
+        about = [str(row["subject_id"])]
+        if row["kind"] == "preference":
+            about = sorted((str(row["chosen_id"]), str(row["rejected_id"])))
+        key = (str(row["subject_kind"]), str(row["kind"]), *about)
+        newest[key] = row
+    return {_identity(row) for row in newest.values()}
+
+
+def _rank(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    """The order of the view: what comes last holds."""
+    return (not row["by_machine"], row["created_at"], row["written_at"], row["id"])
 
 
 def _judged(
@@ -116,6 +128,7 @@ def _judged(
 ) -> Judged:
     identity = _identity(row)
     values = {**row, "created_at": utc(row["created_at"]), "holds": identity in holding}
+    del values["written_at"], values["by_machine"]
     if taken_back := withdrawn.get(identity):
         values["withdrawn_at"] = utc(taken_back["withdrawn_at"])
         values["withdrawn_by"] = taken_back["withdrawn_by"]
