@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -245,6 +246,54 @@ def test_what_can_not_be_withdrawn_is_told_and_not_raised(
     """The log says what it must be."""
     assert not turnspan.withdraw("t1", **given)
     assert errors.counts() == {"withdraw": 1}
+    assert said in caplog.text
+    errors.reset()
+
+
+def test_the_application_compares(dsn: Dsn, provider: TracerProvider) -> None:
+    """Pairs of turns and rankings, by id or by the span; told twice they are stored once."""
+    tracer = provider.get_tracer("t")
+    with tracer.start_as_current_span("chat m", attributes={"gen_ai.operation.name": "chat"}) as a:
+        pass
+    with tracer.start_as_current_span("chat m", attributes={"gen_ai.operation.name": "chat"}) as b:
+        pass
+    for _ in range(2):
+        assert turnspan.prefer(a, b, reason="shorter", author="ada", confidence=1)
+        assert turnspan.rank(["w", "x", "y", "z"], ties=[["z", "y"]], author="ada")
+    assert turnspan.rank(["w", "x"], id="mine")
+    assert not turnspan.rank(["w", "x"], ties=[["w", "x"]])
+    assert provider.force_flush()
+    ship(dsn, spool=Spool(dsn.spool))
+    first, second = (f"{one.get_span_context().span_id:016x}" for one in (a, b))
+    with open_store(dsn) as store:
+        rows = store.query(
+            "SELECT subject_kind, chosen_id, rejected_id, comment, confidence FROM annotation"
+            " WHERE subject_kind = 'call' OR author = 'ada' ORDER BY subject_kind, 2, 3"
+        ).rows
+        assert [tuple(row) for row in rows] == [
+            ("call", first, second, "shorter", 1.0),
+            *(("turn", x, y, "", None) for x, y in ("wx", "wy", "wz", "xy", "xz")),
+        ]
+        ids = store.query("SELECT ranking_id, count() FROM annotation GROUP BY 1 ORDER BY 2").rows
+        assert [(len(str(one)), count) for one, count in ids] == [(0, 1), (4, 1), (32, 5)]
+
+
+@pytest.mark.tests_internal_errors
+@pytest.mark.parametrize(
+    ("ids", "ties", "said"),
+    [
+        (["a", "b", "a"], [], "each id once"),
+        (["a", "b", "c"], [["a", "c"]], "beside each other"),
+        (["a", "b"], [["a", "z"]], "ids of the ranking"),
+        (map(str, itertools.count()), [], "at most 200"),
+    ],
+)
+def test_what_is_no_ranking_is_told_and_not_raised(
+    provider: TracerProvider, caplog: pytest.LogCaptureFixture, ids: Any, ties: Any, said: str
+) -> None:
+    """Also ids without an end."""
+    assert not turnspan.rank(ids, ties=ties)
+    assert errors.counts() == {"rank": 1}
     assert said in caplog.text
     errors.reset()
 

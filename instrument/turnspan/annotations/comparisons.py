@@ -6,7 +6,8 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from hashlib import blake2b
-from typing import Final
+from itertools import islice
+from typing import Final, TypeVar
 
 from turnspan import config
 from turnspan.annotations.judgments import (
@@ -104,9 +105,9 @@ def rank(
     with guard("rank"):
         if not config.active().enabled or not current().content.active:
             return False
-        given = list(ids)
+        given = _some(ids)
         found = _all(given, kind)
-        equal = [[one[1] for one in _all(tie, kind)] for tie in ties]
+        equal = [[one[1] for one in _all(_some(tie), kind)] for tie in _some(ties)]
         groups = grouped([one[1] for one in found], equal)
         if len(groups) < 2:
             return False
@@ -161,10 +162,10 @@ def grouped(ids: Sequence[str], ties: Iterable[Sequence[str]]) -> tuple[tuple[st
     Raises:
         ValueError: an id is there twice, or a tie is none; the message says which.
     """
+    if len(ids) > MOST_RANKED:
+        raise ValueError(f"a ranking has at most {MOST_RANKED} ids")
     if len(set(ids)) != len(ids):
         raise ValueError("a ranking has each id once")
-    if len(ids) > MOST_RANKED:
-        raise ValueError(f"a ranking has at most {MOST_RANKED} ids: not {len(ids)}")
     # Whether each id is as good as the one before it.
     level = [False] * len(ids)
     for tie in ties:
@@ -184,7 +185,15 @@ def grouped(ids: Sequence[str], ties: Iterable[Sequence[str]]) -> tuple[tuple[st
     return tuple(tuple(group) for group in groups)
 
 
-def _all(subjects: Iterable[Subject], kind: str | None) -> list[tuple[str, str]]:
+T = TypeVar("T")
+
+
+def _some(given: Iterable[T]) -> list[T]:
+    """One more than there may be at most: what is given may have no end."""
+    return list(islice(given, MOST_RANKED + 1))
+
+
+def _all(subjects: Iterable[Subject | None], kind: str | None) -> list[tuple[str, str]]:
     """The kind and id of each, which are of one kind."""
     found: list[tuple[str, str]] = []
     for subject in subjects:

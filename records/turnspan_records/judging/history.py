@@ -57,8 +57,9 @@ class Judged:
 _COLUMNS = """
 SELECT annotation_id AS id, subject_kind, subject_id, kind, outcome, training_flag, score, comment,
     directive, chosen_id, rejected_id, author, source, confidence, ranking_id, created_at,
-    written_at,
-    startsWith(author, 'passive:') OR startsWith(source, 'machine') AS by_machine
+    -- In nanoseconds: the driver's times are coarser, and two judgments may be as close.
+    (NOT (startsWith(author, 'passive:') OR startsWith(source, 'machine')),
+        toUnixTimestamp64Nano(created_at), toUnixTimestamp64Nano(written_at), annotation_id) AS rank
 FROM annotation
 WHERE project = {project:String} AND subject_kind IN {kinds:Array(String)}
 """
@@ -107,7 +108,7 @@ def _holding(rows: Iterable[Mapping[str, Any]]) -> set[_Identity]:
     """What ``annotation_current`` shows of the rows of a record, of which none is missing. To ask
     the view would have it work out the withdrawals of all records."""
     newest: dict[tuple[str, ...], Mapping[str, Any]] = {}
-    for row in sorted(rows, key=_rank):
+    for row in sorted(rows, key=lambda row: tuple(row["rank"])):
         about = [str(row["subject_id"])]
         if row["kind"] == "preference":
             about = sorted((str(row["chosen_id"]), str(row["rejected_id"])))
@@ -116,19 +117,14 @@ def _holding(rows: Iterable[Mapping[str, Any]]) -> set[_Identity]:
     return {_identity(row) for row in newest.values()}
 
 
-def _rank(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    """The order of the view: what comes last holds."""
-    return (not row["by_machine"], row["created_at"], row["written_at"], row["id"])
-
-
 def _judged(
     row: Mapping[str, Any],
     holding: set[_Identity],
     withdrawn: Mapping[_Identity, Mapping[str, Any]],
 ) -> Judged:
     identity = _identity(row)
-    values = {**row, "created_at": utc(row["created_at"]), "holds": identity in holding}
-    del values["written_at"], values["by_machine"]
+    values: dict[str, Any] = {name: value for name, value in row.items() if name != "rank"}
+    values.update(created_at=utc(row["created_at"]), holds=identity in holding)
     if taken_back := withdrawn.get(identity):
         values["withdrawn_at"] = utc(taken_back["withdrawn_at"])
         values["withdrawn_by"] = taken_back["withdrawn_by"]
