@@ -19,6 +19,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         *("diagnose", "sessions", "turns", "replay", "show", "context"),
         *("lineage", "compare", "sql"),
     ),
+    "Judge": ("review", "annotate", "prefer", "rank", "withdraw"),
     "Curate": ("export",),
     "Look after": ("status", "doctor", "migrate", "ship", "receive"),
 }

@@ -17,6 +17,7 @@ from turnspan_console.tables import columns, heading, print_table, useful
 from turnspan_console.transcript import as_text, describe_part, signature
 from turnspan_records.conversation import Message
 from turnspan_records.detail import Detail, SpanNode
+from turnspan_records.judging.history import Judged
 
 _LATER = ("attributes", "resource", "writer", "written_at", "scope_name", "scope_version")
 """Facts that come after the others."""
@@ -48,6 +49,9 @@ def print_detail(detail: Detail, output: Output, *, full: bool = False) -> None:
         total = max(0.0, *(_end(root, detail.spans[0]) for root in detail.spans))
         for root in detail.spans:
             _span(root, detail.spans[0], total, page, 1)
+    if detail.judgments:
+        page.blank()
+        print_judgments(detail.judgments, page)
     for name, result in detail.tables.items():
         if result.rows:
             _section(page, f"{name}: {len(result.rows):,}")
@@ -67,6 +71,8 @@ def as_json(detail: Detail) -> dict[str, Any]:
             made[name] = [_message_json(message) for message in messages]
     for name, result in detail.tables.items():
         made[name.replace(" ", "_")] = values.plain(result.dicts())
+    if detail.kind != "trace":
+        made["judgments"] = values.plain(detail.judgments)
     if detail.kind == "trace":
         made["spans"] = values.plain(detail.spans)
     return made
@@ -153,6 +159,37 @@ def _part(part: Mapping[str, Any], page: Page) -> None:
         page.text(as_text(part.get("response", part.get("result"))), mark="→ ", limit=6)
     else:
         page.line((f"[{describe_part(part)}]", styles.FAINT))
+
+
+def print_judgments(told: list[Judged], page: Page) -> None:
+    """Write what was said of a record, the oldest first."""
+    page.line((f"judgments: {len(told):,}", styles.HEADING))
+    for one in told:
+        _judgment(one, page)
+
+
+def _judgment(one: Judged, page: Page) -> None:
+    """One line: when, who, what; faint where it does not hold."""
+    style = "" if one.holds else styles.FAINT
+    sure = "" if one.confidence is None else f", {one.confidence:.0%} sure"
+    page.line(
+        (f"  {values.moment(one.created_at)}  ", styles.FAINT),
+        (f"{one.kind} ", style),
+        (values.one_line(one.said), style or styles.TITLE),
+        (f"  {_by(one.author, one.source)}{sure}  {values.short_id(one.id)}", styles.FAINT),
+    )
+    if one.comment and one.comment != one.said:
+        page.line((f"    {values.one_line(one.comment)}", style))
+    if one.withdrawn_at is not None:
+        why = f": {one.reason}" if one.reason else ""
+        by = f" by {one.withdrawn_by}" if one.withdrawn_by else ""
+        told = values.one_line(f"withdrawn {values.moment(one.withdrawn_at)}{by}{why}")
+        page.line((f"    {told}", styles.WARN))
+
+
+def _by(author: str, source: str) -> str:
+    told = f"by {author}" if author else "by somebody"
+    return f"{told} ({source})" if source else told
 
 
 def _span(node: SpanNode, first: SpanNode, total: float, page: Page, depth: int) -> None:

@@ -43,6 +43,10 @@ class Transcript:
             number += isinstance(step, Turn)
             self._step(step, f"Turn {number}")
 
+    def print_turn(self, turn: Turn, title: str) -> None:
+        """One turn of a conversation."""
+        self._turn(turn, title)
+
     def _heading(self, conversation: Conversation) -> None:
         calls = list(conversation.calls())
         what, id_ = "Session", conversation.session_id

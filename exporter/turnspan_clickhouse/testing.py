@@ -40,6 +40,7 @@ from turnspan_clickhouse.rows.tables import (
     SpanRow,
     ToolCall,
     TurnSummary,
+    Withdrawal,
 )
 
 R = TypeVar("R", bound=Record)
@@ -157,6 +158,8 @@ def _identity(row: Record) -> tuple[Any, ...]:
         return (row.project, row.session_id, row.start_time, row.assembly_id, row.item_id)
     if type(row) in loop_tables.KEYS:
         return (type(row), *(getattr(row, name) for name in loop_tables.KEYS[type(row)]))
+    if isinstance(row, Withdrawal):
+        return (row.project, row.subject_kind, row.kind, row.subject_id, row.withdrawal_id)
     assert isinstance(row, Annotation)
     return (row.project, row.subject_kind, row.kind, row.subject_id, row.annotation_id)
 
@@ -311,6 +314,9 @@ def _annotation(row: Annotation) -> RecordedAnnotation:
         rejected_id=row.rejected_id,
         author=row.author,
         created_at=row.created_at,
+        confidence=row.confidence,
+        source=row.source,
+        ranking_id=row.ranking_id,
         row=row,
     )
 

@@ -12,7 +12,7 @@ def answer(question: str) -> str: ...
 from __future__ import annotations
 
 from turnspan._version import __version__ as __version__
-from turnspan.annotations import annotate, evaluation
+from turnspan.annotations import annotate, evaluation, prefer, rank, withdraw
 from turnspan.decorators import agent, step, tool, workflow
 from turnspan.inference import inference
 from turnspan.instrumentation import instrument, uninstrument
@@ -50,11 +50,14 @@ __all__ = [
     "inject",
     "insight",
     "instrument",
+    "prefer",
+    "rank",
     "session",
     "shutdown",
     "step",
     "tool",
     "uninstrument",
+    "withdraw",
     "workflow",
 ]
 

@@ -13,7 +13,7 @@ from opentelemetry import context as otel_context
 from opentelemetry import trace
 
 from turnspan import config, decorators
-from turnspan.annotations import annotate, evaluation
+from turnspan.annotations import annotate, evaluation, prefer, rank, withdraw
 from turnspan.config import RedactHook, Settings, logger
 from turnspan.inference import inference
 from turnspan.pipeline.open_recorders import OpenRecorders
@@ -78,6 +78,9 @@ class Recorder:
         self.inference: Final = self._own(inference)
         self.annotate: Final = self._own(annotate)
         self.evaluation: Final = self._own(evaluation)
+        self.prefer: Final = self._own(prefer)
+        self.rank: Final = self._own(rank)
+        self.withdraw: Final = self._own(withdraw)
 
     @property
     def records(self) -> bool:

@@ -27,6 +27,9 @@ from turnspan_records.contexts import (
 from turnspan_records.detail import Detail, detail
 from turnspan_records.diagnostics import Diagnostic, diagnostics
 from turnspan_records.improvement import Experiment
+from turnspan_records.judging.history import Judged, judgments
+from turnspan_records.judging.queues import Progress, Queue, progress, queues, waiting
+from turnspan_records.judging.review import Review
 from turnspan_records.lineages import AmbiguousError, experiment, experiments
 from turnspan_records.lookup import Found, find
 from turnspan_records.messages import exact_messages
@@ -59,10 +62,14 @@ __all__ = [
     "Exported",
     "Filters",
     "Found",
+    "Judged",
     "Limits",
     "Note",
+    "Progress",
+    "Queue",
     "RefusedError",
     "Result",
+    "Review",
     "Rule",
     "Sandbox",
     "Store",
@@ -77,12 +84,16 @@ __all__ = [
     "experiments",
     "export",
     "find",
+    "judgments",
     "open",
+    "progress",
     "query",
+    "queues",
     "replay",
     "rule",
     "sessions",
     "turns",
+    "waiting",
     "window",
 ]
 

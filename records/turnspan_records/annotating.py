@@ -6,13 +6,12 @@ import time
 
 from turnspan import config
 from turnspan.annotations import judgments_of
+from turnspan.annotations.judgments import confidence_of
 from turnspan.redaction.redactor import Redactor
 from turnspan.tracing.content_store import Judgment
 from turnspan_clickhouse.normalise.other_rows import annotation
-from turnspan_clickhouse.rows.native_encoder import encode_rows
-from turnspan_clickhouse.rows.tables import Annotation
-from turnspan_clickhouse.spool.spool import Spool, SpoolWriter
-from turnspan_clickhouse.store.migrations import SCHEMA_VERSION
+from turnspan_clickhouse.spool.spool import Spool
+from turnspan_records.judging.writing import SOURCE, write_rows
 from turnspan_records.lookup import Found
 
 
@@ -27,6 +26,9 @@ def annotate(
     directive: str | None = None,
     preferred_over: str | None = None,
     author: str = "",
+    confidence: float | None = None,
+    source: str = SOURCE,
+    id: str = "",
 ) -> int:
     """Write judgments of a record to the spool; returns how many. They land when it is shipped.
 
@@ -40,21 +42,10 @@ def annotate(
         subject_kind=subject.kind,
         subject_id=subject.id,
         author=author,
-        source="command",
+        source=source,
         created_at=now,
+        confidence=confidence_of(confidence),
     )
-    each = judgments_of(said, outcome, training_flag, score, comment, directive, preferred_over)
-    if not each:
-        return 0
+    each = judgments_of(said, outcome, training_flag, score, comment, directive, preferred_over, id)
     redactor = Redactor(config.active())
-    block, rejected = encode_rows(
-        Annotation, [annotation(one, subject.project, redactor, now) for one in each]
-    )
-    if rejected:
-        raise ValueError(str(rejected[0][1]))
-    writer = SpoolWriter(spool)
-    try:
-        writer.write(Annotation.table, SCHEMA_VERSION, block, sync=True)
-    finally:
-        writer.close()
-    return len(each)
+    return write_rows(spool, [annotation(one, subject.project, redactor, now) for one in each])

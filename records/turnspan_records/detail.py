@@ -10,6 +10,7 @@ from typing import Any
 from turnspan_clickhouse.store.client import Result, Store
 from turnspan_records.contexts import contexts
 from turnspan_records.conversation import Message
+from turnspan_records.judging.history import Judged, judgments
 from turnspan_records.lookup import Found
 from turnspan_records.messages import (
     NONE,
@@ -47,6 +48,7 @@ class Detail:
     input_messages: list[Message] = field(default_factory=list[Message])
     output_messages: list[Message] = field(default_factory=list[Message])
     spans: list[SpanNode] = field(default_factory=list[SpanNode])
+    judgments: list[Judged] = field(default_factory=list[Judged])
 
 
 _TEXTS: Mapping[str, tuple[str, ...]] = {
@@ -103,7 +105,10 @@ def detail(store: Store, found: Found) -> Detail:
         "span": _span,
         **loop_detail.LOADERS,
     }
-    return load[found.kind](store, found)
+    result = load[found.kind](store, found)
+    if found.kind != "trace":
+        result.judgments = judgments(store, found.project, found.kind, found.id)
+    return result
 
 
 def _session(store: Store, found: Found) -> Detail:

@@ -45,6 +45,8 @@ LOOKED_AT = {
     "lookup.py": {"kind", "column", "rest", "table", "condition.replace('{column}', column)"},
     "detail.py": {"table", "column"},
     "comparing.py": {"column"},
+    # One of ORDERS, and one of two constants.
+    "queues.py": {"source", "order"},
     "store.py": {"record.table", "table", "names"},
     # Training data: conditions of two forms, a table of each list, question marks.
     "reading.py": {"these.condition", "scope", "_LISTED[sessions]"},

@@ -29,11 +29,14 @@ def test_public_names() -> None:
         "inject",
         "insight",
         "instrument",
+        "prefer",
+        "rank",
         "session",
         "shutdown",
         "step",
         "tool",
         "uninstrument",
+        "withdraw",
         "workflow",
     ]
     assert all(getattr(turnspan, name).__doc__ for name in turnspan.__all__)

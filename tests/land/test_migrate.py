@@ -130,7 +130,8 @@ def test_two_migrations_at_once_are_safe(store_dsn: Dsn) -> None:
             "SELECT count() FROM system.tables WHERE database = {database:String}",
             {"database": store.database},
         )
-        assert tables.rows == [(len(migrations()),)]
+        made = {name for one in migrations() for name in one.subjects(store.dsn)}
+        assert tables.rows == [(len(made),)]
 
 
 def _record(store: Store, version: int, checksum: str) -> None:

@@ -24,7 +24,7 @@ WINGS = {
     "records": "turnspan_records",
     "console": "turnspan_console",
 }
-ROOMS = 26
+ROOMS = 25
 
 
 def modules(wing: str) -> list[Path]:

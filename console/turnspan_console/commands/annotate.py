@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import getpass
-
 import click
 
 from turnspan_console.failures import USAGE, Failure
-from turnspan_console.options import chosen_dsn, open_chosen, store_option
+from turnspan_console.judging import Judging, author_of, author_options, subject_options
+from turnspan_console.options import store_option
 
 OUTCOMES = ("pending", "used", "modified", "rejected")
-"""As ``turnspan.judgments`` has them; importing that would slow the command's start."""
-
-_KINDS = ("turn", "call", "tool", "session", "attempt", "artifact")
+"""As ``turnspan.annotations`` has them; importing that would slow the command's start."""
 
 
 @click.command("annotate", short_help="Judge a turn, model call, tool call or session.")
@@ -27,7 +24,8 @@ _KINDS = ("turn", "call", "tool", "session", "attempt", "artifact")
 @click.option("--comment", metavar="TEXT", help="Why.")
 @click.option("--directive", metavar="TEXT", help="What is to be done differently.")
 @click.option("--over", metavar="ID", help="The record that this one was chosen over.")
-@click.option("--author", metavar="NAME", help="Who judges.  [default: you]")
+@author_options
+@subject_options
 @store_option
 def command(
     id_: str,
@@ -38,39 +36,37 @@ def command(
     directive: str | None,
     over: str | None,
     author: str | None,
+    confidence: float | None,
+    source: str,
+    kind: str | None,
+    project: str,
 ) -> None:
     """Judge the turn, model call, tool call or session with this ID.
 
     ID is whole or its beginning of at least six characters. Judgments are appended: the newest of
     each kind holds (the view annotation_current), the ones before it stay. The same one given twice
-    is stored once.
+    is stored once. `turnspan withdraw` takes one back.
     """
-    from turnspan_clickhouse.ship.shipper import ship
-    from turnspan_clickhouse.spool.spool import Spool
-    from turnspan_console.ids import one
     from turnspan_console.output import Output
     from turnspan_records.annotating import annotate
 
-    spool = Spool(chosen_dsn().spool)
-    with open_chosen() as store:
-        subject = one(store, id_, prefer=_KINDS)
-        other = one(store, over, prefer=(subject.kind,)).id if over else None
-        try:
-            count = annotate(
-                spool,
-                subject,
-                outcome=outcome,
-                training_flag=None if flag is None else int(flag),
-                score=score,
-                comment=comment,
-                directive=directive,
-                preferred_over=other,
-                author=getpass.getuser() if author is None else author,
-            )
-        except ValueError as error:
-            raise Failure(f"{error}.", USAGE) from None
+    with Judging(kind, project) as judging:
+        subject = judging.one(id_)
+        other = judging.one(over, prefer=(subject.kind,)).id if over else None
+        count = annotate(
+            judging.spool,
+            subject,
+            outcome=outcome,
+            training_flag=None if flag is None else int(flag),
+            score=score,
+            comment=comment,
+            directive=directive,
+            preferred_over=other,
+            author=author_of(author),
+            confidence=confidence,
+            source=source,
+        )
         if not count:
             raise Failure("Say what you think of it: --outcome, --flag, --score, ...", USAGE)
-        ship(store, spool=spool)
     judgments = "judgment" if count == 1 else "judgments"
     Output().line(f"{subject.kind} {subject.id}: {count} {judgments}")

@@ -36,6 +36,6 @@ def command(ids: tuple[str, ...], format_: str) -> None:
 
         output.json(plain(shown))
         return
-    from turnspan_console.comparison import print_comparison
+    from turnspan_console.panels.comparison import print_comparison
 
     print_comparison(shown, output)

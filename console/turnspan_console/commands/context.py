@@ -37,7 +37,7 @@ def command(id_: str, full: bool, format_: str) -> None:
 
         output.json(plain(found))
         return
-    from turnspan_console.context_panel import print_context
+    from turnspan_console.panels.context import print_context
 
     for number, context in enumerate(found):
         if number:

@@ -93,7 +93,7 @@ def command(
         return
     dsn, text = _store()
     if camp:
-        from turnspan_console.camp_demo import print_camp
+        from turnspan_console.panels.camp_demo import print_camp
 
         session = _record_camp(text)
         _ship(dsn)
@@ -119,7 +119,7 @@ def command(
 def _wiki(output: Output) -> None:
     from datetime import datetime, timezone
 
-    from turnspan_console import wiki_demo
+    from turnspan_console.panels import wiki_demo
 
     wiki_demo.need_example()
     _need_recording()

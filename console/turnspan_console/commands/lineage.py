@@ -53,7 +53,7 @@ def command(session: str | None, project: str, full: bool, format_: str) -> None
 
         output.json(plain(shown))
         return
-    from turnspan_console.lineages import print_experiment
+    from turnspan_console.panels.lineages import print_experiment
 
     print_experiment(shown, output, full=full)
 

@@ -10,8 +10,15 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from turnspan.redaction.redactor import Redactor
-from turnspan.tracing.content_store import ContextFact, Fact, Judgment, StartedTurn
-from turnspan_clickhouse.normalise import loop_rows, other_rows
+from turnspan.tracing.content_store import (
+    ContextFact,
+    Fact,
+    Judgment,
+    Ranking,
+    StartedTurn,
+    Withdrawal,
+)
+from turnspan_clickhouse.normalise import judgment_rows, loop_rows, other_rows
 from turnspan_clickhouse.normalise.attributes import Cleaner
 from turnspan_clickhouse.normalise.context_rows import context_rows
 from turnspan_clickhouse.normalise.context_texts import ContextTexts
@@ -65,6 +72,17 @@ def _judgment(fact: Judgment, rows: FactRows, batch: Batch) -> None:
     batch.add(other_rows.annotation(fact, project, rows.redactor, batch.written_at))
 
 
+def _ranking(fact: Ranking, rows: FactRows, batch: Batch) -> None:
+    project = rows.origin(fact.said.resource).project
+    for row in judgment_rows.ranking(fact, project, rows.redactor, batch.written_at):
+        batch.add(row)
+
+
+def _withdrawal(fact: Withdrawal, rows: FactRows, batch: Batch) -> None:
+    project = rows.origin(fact.resource).project
+    batch.add(judgment_rows.withdrawal(fact, project, rows.redactor, batch.written_at))
+
+
 def _of_the_loop(fact: Fact, rows: FactRows, batch: Batch) -> None:
     project = rows.origin(_resource_of(fact)).project
     loop_rows.add(fact, loop_rows.Place(project, rows.redactor, rows.message_store, batch))
@@ -78,6 +96,8 @@ def _resource_of(fact: Any) -> Mapping[str, Any]:
 BUILDERS: Final[dict[type[Fact], Callable[[Any, FactRows, Batch], None]]] = {
     StartedTurn: _started_turn,
     Judgment: _judgment,
+    Ranking: _ranking,
+    Withdrawal: _withdrawal,
     ContextFact: context_rows,
     **dict.fromkeys(loop_rows.KINDS, _of_the_loop),
 }

@@ -246,7 +246,7 @@ def annotation(judgment: Judgment, project: str, redactor: Redactor, written_at:
     """The row of a judgment of something in this project."""
     said = {
         name: redactor.text(getattr(judgment, name), f"annotation:{name}")
-        for name in ("comment", "directive", "author", "outcome", "kind")
+        for name in ("comment", "directive", "author", "outcome", "kind", "source")
     }
     return Annotation(
         project=project,
@@ -257,9 +257,10 @@ def annotation(judgment: Judgment, project: str, redactor: Redactor, written_at:
         score=judgment.score,
         chosen_id=judgment.chosen_id,
         rejected_id=judgment.rejected_id,
-        source=judgment.source,
         created_at=judgment.created_at,
         written_at=written_at,
+        confidence=judgment.confidence,
+        ranking_id=judgment.ranking_id,
         **said,
     )
 

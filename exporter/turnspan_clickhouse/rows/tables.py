@@ -249,6 +249,39 @@ class Annotation(Record):
     source: str = column("String", "")
     created_at: int = column(TIME, 0)
     written_at: int = column(TIME, 0)
+    confidence: float | None = column("Nullable(Float64)")
+    ranking_id: str = column("String", "")
+
+
+@mypyc_attr(acyclic=True)
+@dataclass(slots=True)
+class Withdrawal(Record):
+    """That a judgment no longer holds. Of an empty ``annotation_id`` it is the newest of its kind
+    then, of ``author`` where one is named."""
+
+    project: str = column("String", "")
+    subject_kind: str = column("String", "")
+    subject_id: str = column("String", "")
+    kind: str = column("String", "")
+    withdrawal_id: str = column("String", "")
+    annotation_id: str = column("String", "")
+    author: str = column("String", "")
+    source: str = column("String", "")
+    comment: str = column("String", "")
+    created_at: int = column(TIME, 0)
+    written_at: int = column(TIME, 0)
+
+
+@mypyc_attr(acyclic=True)
+@dataclass(slots=True)
+class ReviewQueue(Record):
+    """A queue of turns to be judged, saved under a name; ``definition`` is JSON."""
+
+    project: str = column("String", "")
+    name: str = column("String", "")
+    definition: str = column("String", "")
+    author: str = column("String", "")
+    written_at: int = column(TIME, 0)
 
 
 @mypyc_attr(acyclic=True)
@@ -311,6 +344,8 @@ _TABLES: dict[str, type[Record]] = {
     "llm_call": LlmCall,
     "turn_summary": TurnSummary,
     "annotation": Annotation,
+    "withdrawal": Withdrawal,
+    "review_queue": ReviewQueue,
     "artifact": loop.Artifact,
     "evolution": loop.Evolution,
     "insight": loop.Insight,

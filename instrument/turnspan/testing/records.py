@@ -176,6 +176,10 @@ class RecordedAnnotation:
     rejected_id: str
     author: str
     created_at: int
+    confidence: float | None = None
+    source: str = ""
+    ranking_id: str = ""
+    """Of a preference that a ranking is made of: the id of the ranking."""
     row: Any = field(default=None, repr=False, compare=False)
     """The row that would have landed in ``annotation``."""
 

@@ -131,6 +131,36 @@ class Judgment(Fact):
     author: str = ""
     source: str = ""
     created_at: int = 0
+    confidence: float | None = None
+    ranking_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking(Fact):
+    """Things of one kind in their order, best first: a preference of every pair that is no tie.
+
+    ``said`` is what the preferences have in common.
+    """
+
+    said: Judgment
+    groups: tuple[tuple[str, ...], ...]
+    """The ids; those in one group are equal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Withdrawal(Fact):
+    """That a judgment no longer holds: one row of ``withdrawal``."""
+
+    resource: Mapping[str, Any]
+    subject_kind: str
+    subject_id: str
+    kind: str
+    annotation_id: str = ""
+    """Which judgment; else the newest of the kind, of the author where one is named."""
+    author: str = ""
+    source: str = ""
+    comment: str = ""
+    created_at: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +178,8 @@ LIMITS: Final[dict[type[Fact], tuple[int, str]]] = {
     StartedTurn: (10_000, "turns_full"),
     Judgment: (100_000, "judgments_full"),
     ContextFact: (10_000, "contexts_full"),
+    Ranking: (10_000, "judgments_full"),
+    Withdrawal: (100_000, "judgments_full"),
 }
 """How many facts of a kind wait to be taken at most, and the reason that further ones are counted
 by."""

@@ -6,7 +6,9 @@ WITH
     (
         SELECT project, subject_kind, subject_id, kind, author, created_at
         FROM annotation
-        WHERE ({project:String} = '' OR project = {project:String})
+        WHERE (project, subject_kind, kind, subject_id, annotation_id) NOT IN
+                (SELECT project, subject_kind, kind, subject_id, annotation_id FROM annotation_withdrawn)
+            AND ({project:String} = '' OR project = {project:String})
             AND ({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00' OR created_at >= {since:DateTime64(9, 'UTC')})
             AND ({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00' OR created_at < {until:DateTime64(9, 'UTC')})
     ),

@@ -83,7 +83,7 @@ def number(work: Workbench) -> int:
 
 
 def _preferred(work: Workbench, wanted: TrainingSet, counts: Counts) -> Iterator[Pair]:
-    said: set[tuple[str, str, str]] = set()
+    """Of what was said of a pair both ways, ``annotation_current`` has the newest."""
     waiting: list[tuple[str, str, str, str]] = []
     for project, kind, chosen, rejected, author in judging.preferences(work.database):
         if kind != _SUBJECT[wanted.unit]:
@@ -91,12 +91,8 @@ def _preferred(work: Workbench, wanted: TrainingSet, counts: Counts) -> Iterator
         elif chosen == rejected:
             counts.dropped["pair_with_itself"] += 1
         else:
-            said.add((project, chosen, rejected))
             waiting.append((project, chosen, rejected, author))
     for project, chosen, rejected, author in waiting:
-        if (project, rejected, chosen) in said:
-            counts.dropped["pair_contradicted"] += 1
-            continue
         one, other = work.find(project, chosen), work.find(project, rejected)
         if one is None or other is None:
             counts.dropped["pair_without_sample"] += 1

@@ -4,7 +4,7 @@
 --   definitions   (hash, body)
 --   calls         (turn_id, start_time, span_id, written_at, provider, model, system_prompt hash,
 --                 context hash, thoughts, tool_calls JSON), in the order of time, each once
---   comments      (id of the turn or call, comment): what was last said of them
+--   comments      (id of the turn or call, comment): what was last said of them and not withdrawn
 CREATE OR REPLACE VIEW {database}.log_content {on_cluster} AS
 WITH arraySort(call -> (call.2, call.3, call.4), found_calls) AS sorted_calls
 SELECT
@@ -87,9 +87,16 @@ FROM
         FROM
         (
             SELECT project, subject_id,
-                argMax(annotation.comment, (created_at, written_at, annotation_id)) AS comment
+                argMax(
+                    annotation.comment,
+                    (NOT (startsWith(author, 'passive:') OR startsWith(source, 'machine')),
+                    created_at, written_at, annotation_id)) AS comment
             FROM {database}.annotation
             WHERE subject_kind IN ('turn', 'call', 'llm_call') AND kind = 'comment'
+                AND ((SELECT count() FROM {database}.withdrawal) = 0
+                    OR (project, subject_kind, subject_id, annotation_id) NOT IN
+                    (SELECT project, subject_kind, subject_id, annotation_id
+                    FROM {database}.annotation_withdrawn WHERE kind = 'comment'))
             GROUP BY project, subject_id
         ) AS j
         INNER JOIN

@@ -4,8 +4,9 @@
 -- is made once, and rows keep the order in which they lie, so that a LIMIT stops at the first of them
 -- (below the union: above it a set would stand between the order and the tables). A set holds the hash
 -- of the subject plus a small number that says how it was judged. final = 0 and the newest judgment
--- picked here, as annotation_current picks it: `age` is one number with the order of (created_at,
--- written_at, annotation_id), which is compared in half the time of a tuple.
+-- picked here, as annotation_current picks it: `age` is one number with the order of (whether a person
+-- judged, created_at, written_at, annotation_id), which is compared in half the time of a tuple. The
+-- count of withdrawals comes first, as in annotation_current, and saves each of the four sets 8 ms.
 -- Contents, the ORDER BY and their reasons are those of llm_call_full, the raw columns of the union
 -- those of agent_telemetry. turn_id IN (''), since the engine turns = '' into empty(), which the skip
 -- indexes do not know; no_turn leaves out every granule without such a call.
@@ -56,7 +57,9 @@ SELECT
 FROM {with_content:log_content(user_hashes, user_parts, definitions, calls, comments)}
 (
     WITH
-        bitShiftLeft(toUInt256(toUnixTimestamp64Nano(created_at)), 192)
+        bitShiftLeft(toUInt256(NOT (startsWith(author, 'passive:')
+                OR startsWith(source, 'machine'))), 255)
+            + bitShiftLeft(toUInt256(toUnixTimestamp64Nano(created_at)), 192)
             + bitShiftLeft(toUInt256(toUnixTimestamp64Nano(written_at)), 128)
             + reinterpretAsUInt128(reverse(substring(annotation_id, 1, 16))) AS age,
         outcomes AS
@@ -65,6 +68,10 @@ FROM {with_content:log_content(user_hashes, user_parts, definitions, calls, comm
                 toUInt8(indexOf(['used', 'modified', 'rejected'], annotation.outcome)), age)
             FROM {database}.annotation
             WHERE subject_kind = 'turn' AND kind = 'outcome'
+                AND ((SELECT count() FROM {database}.withdrawal) = 0
+                    OR (project, subject_kind, subject_id, annotation_id) NOT IN
+                    (SELECT project, subject_kind, subject_id, annotation_id
+                    FROM {database}.annotation_withdrawn WHERE kind = 'outcome'))
             GROUP BY cityHash64(project, subject_id)
             SETTINGS final = 0
         ),
@@ -74,6 +81,10 @@ FROM {with_content:log_content(user_hashes, user_parts, definitions, calls, comm
                 toUInt8(indexOf([1, -1], annotation.training_flag)), age)
             FROM {database}.annotation
             WHERE subject_kind = 'turn' AND kind = 'training_flag'
+                AND ((SELECT count() FROM {database}.withdrawal) = 0
+                    OR (project, subject_kind, subject_id, annotation_id) NOT IN
+                    (SELECT project, subject_kind, subject_id, annotation_id
+                    FROM {database}.annotation_withdrawn WHERE kind = 'training_flag'))
             GROUP BY cityHash64(project, subject_id)
             SETTINGS final = 0
         )
@@ -116,7 +127,9 @@ FROM {with_content:log_content(user_hashes, user_parts, definitions, calls, comm
     SETTINGS do_not_merge_across_partitions_select_final = 1
     UNION ALL
     WITH
-        bitShiftLeft(toUInt256(toUnixTimestamp64Nano(created_at)), 192)
+        bitShiftLeft(toUInt256(NOT (startsWith(author, 'passive:')
+                OR startsWith(source, 'machine'))), 255)
+            + bitShiftLeft(toUInt256(toUnixTimestamp64Nano(created_at)), 192)
             + bitShiftLeft(toUInt256(toUnixTimestamp64Nano(written_at)), 128)
             + reinterpretAsUInt128(reverse(substring(annotation_id, 1, 16))) AS age,
         outcomes AS
@@ -125,6 +138,10 @@ FROM {with_content:log_content(user_hashes, user_parts, definitions, calls, comm
                 toUInt8(indexOf(['used', 'modified', 'rejected'], annotation.outcome)), age)
             FROM {database}.annotation
             WHERE subject_kind IN ('call', 'llm_call') AND kind = 'outcome'
+                AND ((SELECT count() FROM {database}.withdrawal) = 0
+                    OR (project, subject_kind, subject_id, annotation_id) NOT IN
+                    (SELECT project, subject_kind, subject_id, annotation_id
+                    FROM {database}.annotation_withdrawn WHERE kind = 'outcome'))
             GROUP BY cityHash64(project, subject_id)
             SETTINGS final = 0
         ),
@@ -134,6 +151,10 @@ FROM {with_content:log_content(user_hashes, user_parts, definitions, calls, comm
                 toUInt8(indexOf([1, -1], annotation.training_flag)), age)
             FROM {database}.annotation
             WHERE subject_kind IN ('call', 'llm_call') AND kind = 'training_flag'
+                AND ((SELECT count() FROM {database}.withdrawal) = 0
+                    OR (project, subject_kind, subject_id, annotation_id) NOT IN
+                    (SELECT project, subject_kind, subject_id, annotation_id
+                    FROM {database}.annotation_withdrawn WHERE kind = 'training_flag'))
             GROUP BY cityHash64(project, subject_id)
             SETTINGS final = 0
         )

@@ -21,8 +21,8 @@ def print_camp(store: Store, session: str, output: Output) -> None:
     """Print a camp's tree, its first answer beside its last, and what was learned."""
     from turnspan_clickhouse.ship.first_run import typed
     from turnspan_console.commands.diagnose import print_answer
-    from turnspan_console.comparison import print_comparison
-    from turnspan_console.lineages import print_experiment
+    from turnspan_console.panels.comparison import print_comparison
+    from turnspan_console.panels.lineages import print_experiment
     from turnspan_records.comparing import compare
     from turnspan_records.diagnostics import diagnostics
     from turnspan_records.lineages import experiment

@@ -51,6 +51,8 @@ def annotate(
     directive: str | None = None,
     preferred_over: str | None = None,
     author: str = "",
+    confidence: float | None = None,
+    source: str = "annotate",
     id: str = "",
 ) -> bool:
     """Record judgments of a turn, a call or anything else with an id. Never raises.
@@ -70,7 +72,10 @@ def annotate(
         comment: anything.
         directive: what is to be done differently.
         preferred_over: the id of the same kind of thing that this one was chosen over.
-        author: who judged.
+        author: who judged. What a machine found, an author that begins with ``passive:``, never
+            takes the place of what a person said.
+        confidence: how sure they are, from 0 to 1.
+        source: where they judged: a form, a job. One that begins with ``machine`` is no person.
         id: your own id of this judgment; sent again with it, a judgment replaces itself.
 
     Returns:
@@ -81,16 +86,17 @@ def annotate(
     with guard("annotate"):
         if not config.active().enabled or not current().content.active:
             return False
-        found = _subject(subject, kind)
+        found = subject_of(subject, kind)
         if found is None:
             return False
         said = Judgment(
-            resource=_resource(subject),
+            resource=resource_of(subject),
             subject_kind=found[0],
             subject_id=found[1],
             author=str(author),
-            source="annotate",
+            source=str(source),
             created_at=time.time_ns(),
+            confidence=confidence_of(confidence),
         )
         each = judgments_of(
             said, outcome, training_flag, score, comment, directive, preferred_over, id
@@ -112,6 +118,7 @@ def evaluation(
     span: Span | SpanContext | None = None,
     subject: Subject | None = None,
     kind: str | None = None,
+    confidence: float | None = None,
 ) -> None:
     """Emit a ``gen_ai.evaluation.result`` event, and record the judgment. Never raises.
 
@@ -130,6 +137,7 @@ def evaluation(
         span: what was judged.
         subject: what was judged where that is no span: a turn, an attempt, or an id as text.
         kind: what such an id is of, as for ``annotate``.
+        confidence: how sure the evaluator is, from 0 to 1; of the record, not of the event.
     """
     with guard("evaluation"):
         # The masks: loaded with the first text that needs them.
@@ -141,7 +149,8 @@ def evaluation(
             return
         number = None if score is None else float(score)
         judged_one = span if subject is None else subject
-        _tell_evaluation(judged_one, kind, str(name), number, label, explanation)
+        sure = confidence_of(confidence)
+        _tell_evaluation(judged_one, kind, str(name), number, label, explanation, sure)
         if events.logger() is None:
             return
         redactor = Redactor(settings)
@@ -166,23 +175,25 @@ def _tell_evaluation(
     score: float | None,
     label: str | None,
     explanation: str | None,
+    confidence: float | None,
 ) -> None:
     """Record an evaluation: of the kind ``evaluation:<name>``, the label as its outcome."""
     content = current().content
     if not content.active:
         return
-    found = _subject(subject, kind)
+    found = subject_of(subject, kind)
     if found is None:
         return
     content.tell(
         judgment_of_evaluation(
-            _resource(subject),
+            resource_of(subject),
             found,
             name,
-            None if score is None else float(score),
+            score,
             str(label or ""),
             str(explanation or ""),
             time.time_ns(),
+            confidence,
         )
     )
 
@@ -195,6 +206,7 @@ def judgment_of_evaluation(
     label: str,
     explanation: str,
     created_at: int,
+    confidence: float | None = None,
 ) -> Judgment:
     """The judgment that an evaluation of a subject, a kind and an id, is; said twice it is one."""
     said = Judgment(
@@ -207,8 +219,9 @@ def judgment_of_evaluation(
         comment=explanation,
         source="evaluation",
         created_at=created_at,
+        confidence=confidence,
     )
-    return replace(said, annotation_id=_digest(said))
+    return replace(said, annotation_id=digest(said))
 
 
 def judgments_of(
@@ -246,18 +259,40 @@ def judgments_of(
     if preferred_over:
         chosen, rejected = said.subject_id, str(preferred_over)
         each.append(replace(said, kind="preference", chosen_id=chosen, rejected_id=rejected))
-    return [replace(one, annotation_id=str(id or _digest(one))) for one in each]
+    return [replace(one, annotation_id=str(id or digest(one))) for one in each]
 
 
-def _digest(said: Judgment) -> str:
-    values = (
+def confidence_of(given: float | None) -> float | None:
+    """A confidence as a number.
+
+    Raises:
+        ValueError: it is not from 0 to 1.
+    """
+    if given is None:
+        return None
+    number = float(given)
+    if not 0 <= number <= 1:
+        raise ValueError(f"confidence is from 0 to 1: not {given!r}")
+    return number
+
+
+def digest(said: Judgment) -> str:
+    """The id of a judgment that has none of its own: what says the same is the same."""
+    values: tuple[Any, ...] = (
         *(said.kind, said.outcome, said.training_flag, said.score, said.comment),
         *(said.chosen_id, said.rejected_id, said.directive, said.author),
     )
+    if said.confidence is not None or said.ranking_id:
+        values += (said.confidence, said.ranking_id)
     return blake2b(repr(values).encode(errors="replace"), digest_size=16).hexdigest()
 
 
-def _subject(subject: Subject | None, kind: str | None) -> tuple[str, str] | None:
+def subject_of(subject: Subject | None, kind: str | None) -> tuple[str, str] | None:
+    """The kind and the id of what is judged; ``None`` where there is nothing.
+
+    Raises:
+        ValueError: nothing of such a kind can be judged.
+    """
     if kind is not None and kind not in SUBJECTS:
         raise ValueError(f"kind is one of {', '.join(SUBJECTS)}: not {kind!r}")
     if subject is None:
@@ -288,7 +323,7 @@ def subject_kind(attributes: Mapping[str, Any]) -> str:
     return _KINDS.get(operation, "span")
 
 
-def _resource(subject: Subject | None) -> Any:
+def resource_of(subject: Subject | None) -> Any:
     """The resource that says whose record it is: the span's, else that of this process."""
     for holder in (subject, trace.get_current_span(), current().decorators):
         resource = getattr(holder, "resource", None)

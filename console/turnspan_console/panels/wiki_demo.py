@@ -63,7 +63,7 @@ def show(store: Store, dsn: Dsn, sessions: Sequence[str], begun: datetime, outpu
 
     from turnspan_console import styles
     from turnspan_console.commands.diagnose import print_answer
-    from turnspan_console.context_panel import print_context
+    from turnspan_console.panels.context import print_context
     from turnspan_records.contexts import contexts
     from turnspan_records.diagnostics import diagnostics
     from turnspan_records.lookup import Found

@@ -1,0 +1,47 @@
+"""``turnspan prefer``: of several records one is better."""
+
+from __future__ import annotations
+
+import click
+
+from turnspan_console.judging import Judging, author_of, author_options, subject_options
+from turnspan_console.options import store_option
+
+
+@click.command("prefer", short_help="Say that one answer is better than others.")
+@click.argument("chosen")
+@click.argument("rejected", nargs=-1, required=True)
+@click.option("--reason", default="", metavar="TEXT", help="Why.")
+@author_options
+@subject_options
+@store_option
+def command(
+    chosen: str,
+    rejected: tuple[str, ...],
+    reason: str,
+    author: str | None,
+    confidence: float | None,
+    source: str,
+    kind: str | None,
+    project: str,
+) -> None:
+    """Say that CHOSEN is better than each of REJECTED: ids of turns, model calls, ...
+
+    Each pair is a judgment of its own. Of a pair the newest word holds, whichever it chose.
+    """
+    from turnspan_console.output import Output
+    from turnspan_records.judging.writing import prefer
+
+    with Judging(kind, project) as judging:
+        better, *others = judging.all((chosen, *rejected))
+        count = prefer(
+            judging.spool,
+            better,
+            others,
+            reason=reason,
+            author=author_of(author),
+            confidence=confidence,
+            source=source,
+        )
+    preferences = "preference" if count == 1 else "preferences"
+    Output().line(f"{better.kind} {better.id}: {count} {preferences}")

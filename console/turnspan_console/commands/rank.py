@@ -1,0 +1,50 @@
+"""``turnspan rank``: the order of several records, best first."""
+
+from __future__ import annotations
+
+import click
+
+from turnspan_console.judging import Judging, author_of, author_options, subject_options
+from turnspan_console.options import store_option
+
+
+@click.command("rank", short_help="Put answers in order, best first.")
+@click.argument("ids", nargs=-1, required=True, metavar="ID ID...")
+@click.option(
+    "--tie", "ties", nargs=2, multiple=True, metavar="ID ID", help="Two that are equally good."
+)
+@click.option("--reason", default="", metavar="TEXT", help="Why.")
+@author_options
+@subject_options
+@store_option
+def command(
+    ids: tuple[str, ...],
+    ties: tuple[tuple[str, str], ...],
+    reason: str,
+    author: str | None,
+    confidence: float | None,
+    source: str,
+    kind: str | None,
+    project: str,
+) -> None:
+    """Put turns, model calls, ... in order: the best one first.
+
+    Every pair becomes a preference, as of `turnspan prefer`, but for those that --tie names. All of
+    them have the same ranking_id.
+    """
+    from turnspan_console.output import Output
+    from turnspan_records.judging.writing import rank
+
+    with Judging(kind, project) as judging:
+        found = judging.all(ids)
+        count = rank(
+            judging.spool,
+            found,
+            ties=[[judging.one(id_, prefer=(found[0].kind,)) for id_ in tie] for tie in ties],
+            reason=reason,
+            author=author_of(author),
+            confidence=confidence,
+            source=source,
+        )
+    preferences = "preference" if count == 1 else "preferences"
+    Output().line(f"{len(found)} {found[0].kind}s ranked: {count} {preferences}")

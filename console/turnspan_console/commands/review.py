@@ -1,0 +1,182 @@
+"""``turnspan review``: judge one turn after the other."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Generator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from turnspan_console.failures import USAGE, Failure
+from turnspan_console.judging import author_of
+from turnspan_console.options import chosen_dsn, format_option, open_chosen, store_option
+
+if TYPE_CHECKING:
+    from turnspan_clickhouse.store.client import Store
+    from turnspan_records.judging.queues import Queue
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+ORDERS = ("oldest", "newest", "dearest", "random")
+"""As ``turnspan_records.judging.queues`` has them; importing that would slow the start."""
+
+
+def queue_options(command: F) -> F:
+    """What a queue is made of; each replaces what the named queue says."""
+    for decorate in (
+        click.option(
+            "--each/--anyone",
+            default=None,
+            help="Whether each reviewer judges each turn, or it is done when anyone has.",
+        ),
+        click.option("--seed", type=click.IntRange(0), metavar="NUMBER", help="Draws the sample."),
+        click.option("--sample", type=click.IntRange(0), metavar="N", help="So many, at random."),
+        click.option("--until", metavar="WHEN", help="Only what began before (as --since)."),
+        click.option("--since", metavar="WHEN", help="Only what began since: 7d, 2026-11-01."),
+        click.option(
+            "--stop-reason",
+            "stop_reasons",
+            multiple=True,
+            metavar="REASON",
+            help="Only turns that stopped so; may be given several times.",
+        ),
+        click.option("--odd", is_flag=True, default=None, help="Only what did not complete."),
+        click.option("--agent", metavar="NAME", help="Only this agent's."),
+        click.option("--project", metavar="NAME", help="Only this project's."),
+        click.option("--order", type=click.Choice(ORDERS), help="Which comes first."),
+    ):
+        command = decorate(command)
+    return command
+
+
+@click.command("review", short_help="Judge one turn after the other, with one key each.")
+@click.argument("name", metavar="[QUEUE]", required=False)
+@queue_options
+@click.option("--save", metavar="NAME", help="Save this queue under a name, and stop.")
+@click.option("--list", "list_", is_flag=True, help="List the queues and how far they are.")
+@click.option("--quick", is_flag=True, help="Go on to the next turn as soon as one is judged.")
+@click.option("--full", is_flag=True, help="Show long texts whole.")
+@click.option("--author", metavar="NAME", help="Who judges.  [default: you]")
+@format_option("table", "json", "jsonl", "csv")
+@store_option
+def command(
+    name: str | None,
+    save: str | None,
+    list_: bool,
+    quick: bool,
+    full: bool,
+    author: str | None,
+    format_: str,
+    **given: Any,
+) -> None:
+    """Judge the turns of QUEUE, one after the other, with one key each: used, modified, rejected,
+    good candidate, exclude, a score from 1 to 10, a note.
+
+    QUEUE is unassessed (what nobody has judged, the oldest first; the default), dearest, odd (what
+    did not complete), sample (50 at random, which each reviewer judges), or one that was saved
+    under a name. Every judgment is kept at once: stop and go on as you like.
+    """
+    from turnspan_clickhouse.spool.spool import Spool
+    from turnspan_console.output import Output
+
+    who = author_of(author)
+    if list_:
+        _list(who, format_)
+        return
+    spool = Spool(chosen_dsn().spool)
+    with open_chosen() as store:
+        queue = _chosen(store, name, given)
+    if save is not None:
+        _save(replace(queue, name=save), spool, who)
+        return
+    output = Output()
+    if not (output.terminal and sys.stdin.isatty()):
+        raise Failure(
+            "`turnspan review` needs a terminal: from a script, judge with `turnspan annotate`.",
+            USAGE,
+        )
+    from turnspan_console.keys import Keys
+    from turnspan_console.panels.reviewing import Screen
+    from turnspan_records.judging.review import Review
+
+    with closing(_Stores()) as stores:
+        review = Review(stores.open, spool, queue, who)
+        Screen(review, output, Keys(stores.rest), quick=quick, full=full).run()
+
+
+class _Stores:
+    """Opens the store for a step of a review. It stays open for the next one: to open it again
+    takes longer than a step. ``rest`` leaves an embedded store to others while somebody reads."""
+
+    def __init__(self) -> None:
+        self._store: Store | None = None
+
+    @contextmanager
+    def open(self) -> Generator[Store]:
+        """The store, for one step."""
+        if self._store is None:
+            self._store = open_chosen()
+        yield self._store
+
+    def rest(self) -> None:
+        """Let others have an embedded store."""
+        if self._store is not None and self._store.dsn.embedded:
+            self.close()
+
+    def close(self) -> None:
+        """Close it."""
+        if self._store is not None:
+            self._store.close()
+        self._store = None
+
+
+def _chosen(store: Store, name: str | None, given: dict[str, Any]) -> Queue:
+    """The queue of this name, with what the options say instead."""
+    from turnspan_records.judging.queues import queues
+    from turnspan_records.window import window
+
+    known = queues(store)
+    queue = known.get(name or next(iter(known)))
+    if queue is None:
+        raise Failure(f"There is no queue {name!r}, but {', '.join(known)}.", USAGE)
+    queue = replace(
+        queue, **{key: value for key, value in given.items() if value not in (None, ())}
+    )
+    try:
+        window(queue.since or None, queue.until or None)
+    except ValueError as error:
+        raise Failure(str(error), USAGE) from None
+    return queue
+
+
+def _save(queue: Queue, spool: Any, who: str) -> None:
+    from turnspan_console.output import Output
+    from turnspan_records.judging.queues import save_queue
+
+    try:
+        save_queue(spool, queue, author=who)
+    except ValueError as error:
+        raise Failure(f"{error}.", USAGE) from None
+    with open_chosen():  # which lands it
+        pass
+    Output().line(f"Saved: turnspan review {queue.name}")
+
+
+def _list(who: str, format_: str) -> None:
+    from turnspan_clickhouse.store.client import Result
+    from turnspan_console.output import Output
+    from turnspan_console.results import print_result
+    from turnspan_records.judging.queues import progress, queues
+
+    rows: list[list[Any]] = []
+    with open_chosen() as store:
+        for name, queue in queues(store).items():
+            now = progress(store, queue, who)
+            judges = "each reviewer" if queue.each else "anyone"
+            rows.append([name, queue.order, judges, now.total, now.total - now.left, now.left])
+    names = ("queue", "order", "judged_by", "turns", "judged", "left")
+    types = ("String", "String", "String", "UInt64", "UInt64", "UInt64")
+    print_result(Result(names, types, rows), format_, Output())

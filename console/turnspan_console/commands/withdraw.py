@@ -1,0 +1,76 @@
+"""``turnspan withdraw``: a judgment that no longer holds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from turnspan_console.failures import FINDING, USAGE, Failure
+from turnspan_console.judging import Judging, author_of, subject_options
+from turnspan_console.options import store_option
+
+if TYPE_CHECKING:
+    from turnspan_records.lookup import Found
+
+
+@click.command("withdraw", short_help="Take a judgment back.")
+@click.argument("id_", metavar="ID")
+@click.argument("judgment", required=False)
+@click.option(
+    "--id", "chosen", metavar="ID", help="The judgment itself (`turnspan show` lists them)."
+)
+@click.option("--reason", default="", metavar="TEXT", help="Why.")
+@click.option(
+    "--author",
+    metavar="NAME",
+    help="Who withdraws: without --id, the newest of theirs; of anybody where it is empty.  "
+    "[default: you]",
+)
+@subject_options
+@store_option
+def command(
+    id_: str,
+    judgment: str | None,
+    chosen: str | None,
+    reason: str,
+    author: str | None,
+    kind: str | None,
+    project: str,
+) -> None:
+    """Withdraw a judgment of the record with this ID; the one before it holds again.
+
+    JUDGMENT is outcome, training_flag, score, comment, directive, preference, or evaluation: and a
+    name; it may be left out with --id. Nothing is deleted: the withdrawal is a record, too.
+    """
+    from turnspan_console.output import Output
+    from turnspan_records.judging.history import judgments
+    from turnspan_records.judging.writing import withdraw
+
+    if judgment is None and (chosen is None or kind is not None):
+        raise Failure("Say which: outcome, score, ..., or --id of the judgment.", USAGE)
+    who = author_of(author)
+    with Judging(kind, project) as judging:
+        subject = judging.one(id_)
+        what = judgment or ""
+        if judging.store is not None:
+            told = judgments(judging.store, subject.project, subject.kind, subject.id)
+            fits = [
+                one
+                for one in told
+                if one.withdrawn_at is None
+                and one.subject_id == subject.id
+                and judgment in (None, one.kind)
+                and (one.id.startswith(chosen) if chosen else who in ("", one.author))
+            ]
+            if not fits:
+                raise Failure(_none(subject, judgment, chosen, who), FINDING)
+            what, chosen = fits[-1].kind, fits[-1].id
+        withdraw(judging.spool, subject, what, id=chosen or "", reason=reason, author=who)
+    Output().line(f"{subject.kind} {subject.id}: {what} withdrawn")
+
+
+def _none(subject: Found, judgment: str | None, chosen: str | None, who: str) -> str:
+    what = f"judgment {chosen!r}" if chosen else f"{judgment} of {who or 'anybody'}"
+    named = f"{subject.kind} {subject.id}"
+    return f"There is no {what} on {named} to withdraw: `turnspan show` lists them."

@@ -1,0 +1,119 @@
+"""What the commands that judge have in common: which records are meant, and that it lands."""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from turnspan_console.failures import USAGE, Failure
+from turnspan_console.options import chosen_dsn, open_chosen
+from turnspan_console.output import note
+
+if TYPE_CHECKING:
+    from turnspan_clickhouse.spool.spool import Spool
+    from turnspan_clickhouse.store.client import Store
+    from turnspan_records.lookup import Found
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+JUDGED = ("turn", "call", "tool", "session", "attempt", "artifact")
+"""What an id means where several kinds of records have it."""
+
+
+def subject_options(command: F) -> F:
+    """``--kind`` and ``--project``, for ids that are not looked up."""
+    for decorate in (
+        click.option("--project", default="", metavar="NAME", help="With --kind: its project."),
+        click.option(
+            "--kind",
+            type=click.Choice([*JUDGED, "span", "artifact", "attempt"]),
+            help="What ID is of. It is then taken as it is, whole, and nothing is read: for a user "
+            "who may only insert.",
+        ),
+    ):
+        command = decorate(command)
+    return command
+
+
+def author_options(command: F) -> F:
+    """``--author``, ``--confidence`` and ``--source``."""
+    for decorate in (
+        click.option(
+            "--source",
+            default="command",
+            metavar="NAME",
+            help="Where it was judged: a form, a job.",
+        ),
+        click.option("--confidence", type=float, metavar="0..1", help="How sure who judges is."),
+        click.option("--author", metavar="NAME", help="Who judges.  [default: you]"),
+    ):
+        command = decorate(command)
+    return command
+
+
+def author_of(given: str | None) -> str:
+    """Who judges: whoever is named, else the user of the machine."""
+    return getpass.getuser() if given is None else given
+
+
+class Judging:
+    """Records by the ids of a command line, and the spool that judgments of them go to.
+
+    What was written lands when the block ends; where it cannot, it waits in the spool.
+    """
+
+    def __init__(self, kind: str | None, project: str) -> None:
+        from turnspan_clickhouse.spool.spool import Spool
+
+        self._kind = kind
+        self._project = project
+        self._dsn = chosen_dsn()
+        self.store: Store | None = None
+        """The open store; none where nothing is read."""
+        self.spool: Spool = Spool(self._dsn.spool)
+
+    def __enter__(self) -> Judging:
+        if self._kind is None:
+            self.store = open_chosen()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        from turnspan_clickhouse.errors import StoreError
+        from turnspan_clickhouse.ship.shipper import ship
+
+        try:
+            if kind is None:
+                for told in ship(self.store or self._dsn, spool=self.spool).errors:
+                    note(told)
+        except StoreError as failed:
+            note(f"It waits in the spool: {failed}")
+        finally:
+            if self.store is not None:
+                self.store.close()
+        if isinstance(error, ValueError):
+            raise Failure(f"{error}.", USAGE) from None
+
+    def one(self, id_: str, *, prefer: Sequence[str] = JUDGED) -> Found:
+        """The record that an id means."""
+        from turnspan_console.ids import one
+        from turnspan_records.lookup import Found
+
+        if self.store is None:
+            return Found(self._kind or "", id_, self._project)
+        return one(self.store, id_, prefer=prefer)
+
+    def all(self, ids: Sequence[str]) -> list[Found]:
+        """The records that ids mean, of the first one's kind where one of them may mean several."""
+        found: list[Found] = []
+        for id_ in ids:
+            found.append(self.one(id_, prefer=(found[0].kind,) if found else JUDGED))
+        return found

@@ -1,0 +1,65 @@
+"""Single keys from a terminal."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+import click
+
+IDLE_SECONDS = 3.0
+"""After so long without a key, somebody reads."""
+
+END = "q"
+"""What the end of the input is taken for."""
+
+
+class Keys:
+    """Reads one key at a time; calls ``rest`` before it waits for long.
+
+    What is typed before a key is waited for is thrown away by the terminal: it was not meant for
+    what is shown now.
+    """
+
+    def __init__(self, rest: Callable[[], None]) -> None:
+        self._rest = rest
+
+    def read(self) -> str:
+        """A key, in lower case; nothing for what is none: several at once, which were pasted.
+
+        Raises:
+            KeyboardInterrupt: Ctrl-C was pressed.
+        """
+        try:
+            key = self._posix() if sys.platform != "win32" else self._anywhere()
+        except EOFError:
+            return END
+        if key.startswith("\x1b["):
+            return key
+        return key.lower() if len(key) == 1 else ""
+
+    def _anywhere(self) -> str:
+        self._rest()
+        return click.getchar()
+
+    def _posix(self) -> str:
+        # Not everywhere: Windows has neither.
+        import os
+        import select
+        import termios
+        import tty
+
+        terminal = sys.stdin.fileno()
+        before = termios.tcgetattr(terminal)
+        try:
+            tty.setraw(terminal)
+            if not select.select([terminal], [], [], IDLE_SECONDS)[0]:
+                self._rest()
+            key = os.read(terminal, 32).decode("utf-8", "replace")
+        finally:
+            termios.tcsetattr(terminal, termios.TCSADRAIN, before)
+        if key == "\x03":
+            raise KeyboardInterrupt
+        if key in ("", "\x04"):
+            raise EOFError
+        return key

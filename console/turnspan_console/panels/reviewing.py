@@ -1,0 +1,158 @@
+"""``turnspan review`` on a terminal: a turn, what was said of it, and one key for each judgment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import click
+
+from turnspan_console import styles, values
+from turnspan_console.details import print_judgments
+from turnspan_console.keys import Keys
+from turnspan_console.output import Output
+from turnspan_console.page import Page
+from turnspan_console.transcript import Transcript
+from turnspan_records.judging.review import Item, Review
+
+JUDGING: Final[Mapping[str, dict[str, Any]]] = {
+    "u": {"outcome": "used"},
+    "m": {"outcome": "modified"},
+    "r": {"outcome": "rejected"},
+    "g": {"training_flag": 1},
+    "x": {"training_flag": -1},
+    **{str(n % 10): {"score": n} for n in range(1, 11)},
+}
+"""What each key says of the turn."""
+
+KEYS: Final = (
+    ("u m r", "used, modified, rejected"),
+    ("g x", "good candidate for training, exclude"),
+    ("1 ... 9 0", "score, 0 for ten"),
+    ("n", "note"),
+    ("Enter s", "next turn; one that was not judged comes again another time"),
+    ("z", "undo the last judgment"),
+    ("b", "back to the turn before"),
+    ("v", "the whole session"),
+    ("q", "stop; what was judged is kept"),
+)
+_NEXT = frozenset({"s", " ", "\r", "\n", "\x1b[C"})
+_BACK = frozenset({"b", "\x1b[D"})
+
+
+class Screen:
+    """Shows one turn after the other and does what the keys say.
+
+    ``quick`` goes on to the next turn when one was judged.
+    """
+
+    def __init__(
+        self,
+        review: Review,
+        output: Output,
+        keys: Keys,
+        *,
+        quick: bool = False,
+        full: bool = False,
+    ) -> None:
+        self._review = review
+        self._output = output
+        self._page = Page(output)
+        self._quick = quick
+        self._full = full
+        self._keys = keys
+        self._given = 0
+
+    def run(self) -> int:
+        """Review until the queue is through, or somebody stops; returns how many judgments."""
+        item = self._show(self._review.next())
+        while True:
+            key = self._keys.read()
+            if key == "q" or (item is None and key in _NEXT):
+                self._end()
+                return self._given
+            item = self._do(key, item)
+
+    def _do(self, key: str, item: Item | None) -> Item | None:
+        if key in _NEXT:
+            return self._show(self._review.next())
+        if key in _BACK:
+            before = self._review.back()
+            return self._show(before) if before else self._tell("This is the first one.", item)
+        if key == "z":
+            undone = self._review.undo()
+            self._given -= undone is not None and self._given > 0
+            return self._show(undone) if undone else self._tell("There is nothing to undo.", item)
+        if item is None or key not in (*JUDGING, "n", "v"):
+            return self._help(item)
+        if key == "v":
+            Transcript(self._output, full=self._full).print(item.conversation)
+            return self._prompt(item)
+        return self._judge(item, JUDGING[key] if key != "n" else self._note())
+
+    def _judge(self, item: Item, said: dict[str, Any]) -> Item | None:
+        if not said:
+            return self._prompt(item)
+        judged = self._review.judge(**said)
+        self._given += 1
+        ((kind, value),) = said.items()
+        what = value if kind != "comment" else "noted"
+        self._page.line(("✓ ", styles.GOOD), f"{kind.replace('_', ' ')} {what}")
+        if self._quick and kind != "comment":
+            return self._show(self._review.next())
+        return self._prompt(judged)
+
+    def _note(self) -> dict[str, Any]:
+        try:
+            text = click.prompt("note", default="", show_default=False)
+        except click.Abort:  # Ctrl-C: no note, and the review goes on
+            click.echo()
+            return {}
+        return {"comment": text} if text.strip() else {}
+
+    # -- what is shown ------------------
+
+    def _show(self, item: Item | None) -> Item | None:
+        page = self._page
+        page.blank()
+        page.line((self._standing(), styles.HEADING))
+        if item is None:
+            page.line(("Nothing is left in this queue.", styles.GOOD), "  b back, z undo, q stop")
+            return None
+        found = item.found
+        page.line(
+            (f"turn {found.id}", styles.TITLE),
+            (f"  session {found.session_id}" if found.session_id else "", styles.FAINT),
+        )
+        title = f"Turn {item.number}"
+        Transcript(self._output, full=self._full).print_turn(item.turn, title)
+        if item.judgments:
+            page.blank()
+            print_judgments(item.judgments, page)
+        page.blank()
+        return self._prompt(item)
+
+    def _standing(self) -> str:
+        now = self._review.progress
+        queue = self._review.queue
+        name = f"── {values.one_line(queue.name or 'queue')}: "
+        return f"{name}{now.total - now.left:,} of {now.total:,} judged, {now.left:,} left ──"
+
+    def _prompt(self, item: Item | None) -> Item | None:
+        keys = "u used  m modified  r rejected  g good  x exclude  1-0 score  n note"
+        self._page.line((f"{keys}  Enter next  ? keys", styles.FAINT))
+        return item
+
+    def _tell(self, text: str, item: Item | None) -> Item | None:
+        self._page.line((text, styles.WARN))
+        return item
+
+    def _help(self, item: Item | None) -> Item | None:
+        for keys, meaning in KEYS:
+            self._page.line((f"  {keys:<10}", styles.TITLE), meaning)
+        return item
+
+    def _end(self) -> None:
+        judged = "judgment" if self._given == 1 else "judgments"
+        now = self._review.progress
+        self._page.line((f"{self._given} {judged}; {now.left:,} left to judge.", styles.FAINT))

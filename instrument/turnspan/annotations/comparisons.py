@@ -1,0 +1,212 @@
+"""``turnspan.prefer`` and ``turnspan.rank``: which of several answers is better."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from hashlib import blake2b
+from itertools import islice
+from typing import Final, TypeVar
+
+from turnspan import config
+from turnspan.annotations.judgments import (
+    Subject,
+    confidence_of,
+    digest,
+    resource_of,
+    subject_of,
+)
+from turnspan.runtime.guard import guard
+from turnspan.tracing.content_store import Judgment, Ranking
+from turnspan.tracing.state import current
+
+MOST_RANKED: Final = 200
+"""How many things a ranking has at most: their pairs are rows, 19,900 of so many."""
+
+
+def prefer(
+    chosen: Subject,
+    rejected: Subject,
+    *,
+    kind: str | None = None,
+    reason: str = "",
+    author: str = "",
+    confidence: float | None = None,
+    source: str = "prefer",
+    id: str = "",
+) -> bool:
+    """Record that of two turns, calls or other things of a kind one is better. Never raises.
+
+    It is a judgment of the chosen one. Any number of them may be chosen over others; of one pair
+    the newest word holds, whichever of the two it chose.
+
+    Args:
+        chosen: the better one: its id as text, a turn, a span or its context.
+        rejected: the other one.
+        kind: what the ids are of, as for ``annotate``; else they are turns.
+        reason: why.
+        author: who judged, as for ``annotate``.
+        confidence: how sure they are, from 0 to 1.
+        source: where they judged.
+        id: your own id of this judgment; sent again with it, a judgment replaces itself.
+
+    Returns:
+        Whether it was taken, as ``annotate``.
+    """
+    with guard("prefer"):
+        if not config.active().enabled or not current().content.active:
+            return False
+        found = _all((chosen, rejected), kind)
+        said = Judgment(
+            resource=resource_of(chosen),
+            subject_kind=found[0][0],
+            subject_id=found[0][1],
+            author=str(author),
+            source=str(source),
+            comment=str(reason),
+            created_at=time.time_ns(),
+            confidence=confidence_of(confidence),
+        )
+        current().content.tell(preferred(said, found[1][1], str(id)))
+        return True
+    return False
+
+
+def rank(
+    ids: Iterable[Subject],
+    *,
+    ties: Iterable[Iterable[Subject]] = (),
+    kind: str | None = None,
+    reason: str = "",
+    author: str = "",
+    confidence: float | None = None,
+    source: str = "rank",
+    id: str = "",
+) -> bool:
+    """Record an order of turns, calls or other things of a kind, best first. Never raises.
+
+    Every pair that is no tie becomes a preference, as ``prefer`` records it; all of them have the
+    same ``ranking_id``. The same ranking recorded twice is stored once.
+
+    Args:
+        ids: at most 200 different ones, best first.
+        ties: groups of them that are equally good, which stand beside each other in ``ids``.
+        kind: what the ids are of, as for ``annotate``; else they are turns.
+        reason: why.
+        author: who judged, as for ``annotate``.
+        confidence: how sure they are, from 0 to 1.
+        source: where they judged.
+        id: your own id of this ranking.
+
+    Returns:
+        Whether it was taken, as ``annotate``; ``False`` also where no pair is left.
+    """
+    with guard("rank"):
+        if not config.active().enabled or not current().content.active:
+            return False
+        given = _some(ids)
+        found = _all(given, kind)
+        equal = [[one[1] for one in _all(_some(tie), kind)] for tie in _some(ties)]
+        groups = grouped([one[1] for one in found], equal)
+        if len(groups) < 2:
+            return False
+        said = Judgment(
+            resource=resource_of(given[0]),
+            subject_kind=found[0][0],
+            subject_id="",
+            author=str(author),
+            source=str(source),
+            comment=str(reason),
+            created_at=time.time_ns(),
+            confidence=confidence_of(confidence),
+            ranking_id=str(id),
+        )
+        current().content.tell(Ranking(said, groups))
+        return True
+    return False
+
+
+def preferred(said: Judgment, rejected: str, id: str = "") -> Judgment:
+    """The preference of what is judged over another.
+
+    Raises:
+        ValueError: it is the same.
+    """
+    if said.subject_id == rejected:
+        raise ValueError(f"nothing is better than itself: {rejected!r}")
+    one = replace(
+        said, kind="preference", chosen_id=said.subject_id, rejected_id=rejected, comment=""
+    )
+    # Its reason is no part of what it says: given another one, it is the same preference.
+    return replace(one, annotation_id=id or digest(one), comment=said.comment)
+
+
+def pairs(ranking: Ranking) -> list[Judgment]:
+    """The preferences that a ranking is made of."""
+    said, groups = ranking.said, ranking.groups
+    named = said.ranking_id or _ranking_id(ranking)
+    best = replace(said, ranking_id=named)
+    return [
+        preferred(replace(best, subject_id=chosen), rejected)
+        for at, group in enumerate(groups)
+        for chosen in group
+        for worse in groups[at + 1 :]
+        for rejected in worse
+    ]
+
+
+def grouped(ids: Sequence[str], ties: Iterable[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
+    """Ids, best first, in groups of equal ones.
+
+    Raises:
+        ValueError: an id is there twice, or a tie is none; the message says which.
+    """
+    if len(ids) > MOST_RANKED:
+        raise ValueError(f"a ranking has at most {MOST_RANKED} ids")
+    if len(set(ids)) != len(ids):
+        raise ValueError("a ranking has each id once")
+    # Whether each id is as good as the one before it.
+    level = [False] * len(ids)
+    for tie in ties:
+        if missing := set(tie) - set(ids):
+            raise ValueError(f"a tie is of ids of the ranking: not {sorted(missing)[0]!r}")
+        places = sorted({ids.index(one) for one in tie})
+        if places and places[-1] - places[0] != len(places) - 1:
+            raise ValueError(f"the ids of a tie stand beside each other: not {list(tie)!r}")
+        for place in places[1:]:
+            level[place] = True
+    groups: list[list[str]] = []
+    for one, same in zip(ids, level, strict=True):
+        if same:
+            groups[-1].append(one)
+        else:
+            groups.append([one])
+    return tuple(tuple(group) for group in groups)
+
+
+T = TypeVar("T")
+
+
+def _some(given: Iterable[T]) -> list[T]:
+    """One more than there may be at most: what is given may have no end."""
+    return list(islice(given, MOST_RANKED + 1))
+
+
+def _all(subjects: Iterable[Subject | None], kind: str | None) -> list[tuple[str, str]]:
+    """The kind and id of each, which are of one kind."""
+    found: list[tuple[str, str]] = []
+    for subject in subjects:
+        one = subject_of(subject, kind) if subject is not None else None
+        if one is None:
+            raise ValueError(f"there is no id: {subject!r}")
+        found.append(one)
+    if len({one[0] for one in found}) > 1:
+        raise ValueError("what is compared is of one kind: name it with kind=")
+    return found
+
+
+def _ranking_id(ranking: Ranking) -> str:
+    said = ranking.said
+    values = (said.subject_kind, said.author, said.confidence, ranking.groups)
+    return blake2b(repr(values).encode(errors="replace"), digest_size=16).hexdigest()

@@ -1,0 +1,212 @@
+"""One reviewer's way through a queue: the next turn, what others said of it, judging, undoing."""
+
+from __future__ import annotations
+
+import uuid
+from collections import deque
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+
+from turnspan_clickhouse.ship.shipper import ship
+from turnspan_clickhouse.spool.spool import Spool
+from turnspan_clickhouse.store.client import Store
+from turnspan_records.annotating import annotate
+from turnspan_records.conversation import Conversation, Turn
+from turnspan_records.judging.history import Judged, judgments
+from turnspan_records.judging.queues import Progress, Queue, progress, waiting
+from turnspan_records.judging.writing import withdraw
+from turnspan_records.lookup import Found
+from turnspan_records.replay import replay
+
+SOURCE = "review"
+PAGE = 1_000
+"""How many turns are looked for at once: to look takes longer than to show one."""
+_ASSESSING = frozenset({"outcome", "training_flag", "score"})
+
+
+@dataclass(slots=True)
+class Item:
+    """A turn that is to be judged, with the conversation it is in and what was said of it."""
+
+    found: Found
+    conversation: Conversation
+    turn: Turn
+    number: int
+    """Which turn of the conversation it is, from 1."""
+    judgments: list[Judged]
+
+
+class Review:
+    """One reviewer's way through a queue.
+
+    Every judgment is on disk when its method returns, and lands at once if the store can be
+    reached. Who goes on later gets what is still to be judged. ``opener`` gives the store for one
+    step: in between it may be closed, so that others have an embedded one.
+    """
+
+    def __init__(
+        self,
+        opener: Callable[[], AbstractContextManager[Store]],
+        spool: Spool,
+        queue: Queue,
+        author: str,
+    ) -> None:
+        self.queue = queue
+        self.author = author
+        self.elsewhere = 0
+        """How many turns were left out since somebody else had judged them meanwhile."""
+        self._open = opener
+        self._spool = spool
+        self._ahead: deque[Found] = deque()
+        self._seen: list[Found] = []
+        self._at = -1
+        self._done: list[tuple[Found, str, str]] = []
+        self._judged: set[Found] = set()
+        self._counted = Progress(0, 0)
+        self._exhausted = False
+
+    @property
+    def progress(self) -> Progress:
+        """How far the queue is."""
+        left = self._counted.left - len(self._judged) - self.elsewhere
+        return Progress(self._counted.total, max(0, left))
+
+    def next(self) -> Item | None:
+        """Go on to the next turn; ``None`` where none is left.
+
+        Raises:
+            ValueError: the queue's order or window is none.
+            StoreError: as ``Store.query``.
+        """
+        with self._open() as store:
+            while self._at + 1 < len(self._seen):
+                self._at += 1
+                if item := self._load(store, self._seen[self._at]):
+                    return item
+            while found := self._new(store):
+                item = self._load(store, found)
+                if item is None:
+                    continue
+                if self._taken(item):
+                    self.elsewhere += 1
+                    continue
+                self._seen.append(found)
+                self._at = len(self._seen) - 1
+                return item
+        self._at = len(self._seen)
+        return None
+
+    def back(self) -> Item | None:
+        """Go back to the turn before; ``None`` where this is the first. Raises as ``next``."""
+        if self._at <= 0:
+            return None
+        self._at -= 1
+        return self.again()
+
+    def again(self) -> Item | None:
+        """The turn that is being judged, with what was said of it by now. Raises as ``next``."""
+        if not 0 <= self._at < len(self._seen):
+            return None
+        with self._open() as store:
+            return self._load(store, self._seen[self._at])
+
+    def judge(
+        self,
+        *,
+        outcome: str | None = None,
+        training_flag: int | None = None,
+        score: float | None = None,
+        comment: str | None = None,
+    ) -> Item | None:
+        """Judge the turn, in one way; returns it as it is then.
+
+        Raises:
+            ValueError: it is not what it must be.
+            SpoolError: the spool cannot be written.
+            StoreError: it is on disk, and the store cannot be reached.
+        """
+        found = self._seen[self._at]
+        id_ = uuid.uuid4().hex  # so that an undo takes back this one, not an equal one before
+        annotate(
+            self._spool,
+            found,
+            outcome=outcome,
+            training_flag=training_flag,
+            score=score,
+            comment=comment,
+            author=self.author,
+            source=SOURCE,
+            id=id_,
+        )
+        given = {"outcome": outcome, "training_flag": training_flag, "score": score}
+        kind = next((name for name, value in given.items() if value is not None), "comment")
+        self._done.append((found, kind, id_))
+        if kind in _ASSESSING:
+            self._judged.add(found)
+        return self._landed(found)
+
+    def undo(self) -> Item | None:
+        """Withdraw this reviewer's last judgment, and go back to what it was of; ``None`` where
+        there is none. After those of this review come earlier ones of the turn being judged.
+
+        Raises as ``judge``.
+        """
+        last = self._done.pop() if self._done else self._earlier()
+        if last is None:
+            return None
+        found, kind, id_ = last
+        withdraw(self._spool, found, kind, id=id_, author=self.author, source=SOURCE)
+        if found in self._judged and not any(
+            one == found and what in _ASSESSING for one, what, _ in self._done
+        ):
+            self._judged.discard(found)
+        self._at = self._seen.index(found)
+        return self._landed(found)
+
+    def _earlier(self) -> tuple[Found, str, str] | None:
+        item = self.again()
+        own = [
+            one
+            for one in (item.judgments if item else ())
+            if one.author == self.author and one.withdrawn_at is None
+        ]
+        return (self._seen[self._at], own[-1].kind, own[-1].id) if own else None
+
+    def _landed(self, found: Found) -> Item | None:
+        with self._open() as store:
+            ship(store, spool=self._spool)
+            return self._load(store, found)
+
+    def _new(self, store: Store) -> Found | None:
+        """The next turn that was not shown yet."""
+        if not self._ahead and not self._exhausted:
+            known = {*self._seen}
+            found = waiting(store, self.queue, self.author, limit=PAGE + len(known))
+            self._ahead.extend(one for one in found if one not in known)
+            self._exhausted = len(found) < PAGE + len(known)
+            if not self._counted.total:
+                self._counted = progress(store, self.queue, self.author)
+        return self._ahead.popleft() if self._ahead else None
+
+    def _taken(self, item: Item) -> bool:
+        """Whether somebody has judged it since it was looked for."""
+        return not self.queue.each and any(
+            one.kind in _ASSESSING
+            and one.outcome != "pending"
+            and one.training_flag != 0
+            and one.withdrawn_at is None
+            and not one.author.startswith("passive:")
+            and not one.source.startswith("machine")
+            for one in item.judgments
+        )
+
+    def _load(self, store: Store, found: Found) -> Item | None:
+        """Everything about a turn; ``None`` where it is gone since."""
+        conversation = replay(store, found.project, found.session_id, found.trace_id)
+        turns = [step for step in conversation.steps if isinstance(step, Turn)]
+        for number, turn in enumerate(turns, 1):
+            if turn.turn_id == found.id:
+                told = judgments(store, found.project, "turn", found.id)
+                return Item(found, conversation, turn, number, told)
+        return None

@@ -1,0 +1,146 @@
+"""Comparisons and withdrawals from outside the application: into the spool, whence they land."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from turnspan import config
+from turnspan.annotations.comparisons import grouped, preferred
+from turnspan.annotations.judgments import confidence_of
+from turnspan.annotations.withdrawals import judgment_kind
+from turnspan.redaction.redactor import Redactor
+from turnspan.tracing.content_store import Judgment, Ranking, Withdrawal
+from turnspan_clickhouse.normalise import judgment_rows
+from turnspan_clickhouse.normalise.other_rows import annotation
+from turnspan_clickhouse.rows.native_encoder import encode_rows
+from turnspan_clickhouse.rows.tables import Record
+from turnspan_clickhouse.spool.spool import Spool, SpoolWriter
+from turnspan_clickhouse.store.migrations import SCHEMA_VERSION
+from turnspan_records.lookup import Found
+
+SOURCE = "command"
+
+
+def write_rows(spool: Spool, rows: Sequence[Record]) -> int:
+    """Write rows of one table to the spool, on disk when it returns; returns how many.
+
+    Raises:
+        ValueError: one has a value that cannot be written.
+        SpoolError: the spool cannot be written.
+    """
+    if not rows:
+        return 0
+    block, rejected = encode_rows(type(rows[0]), list(rows))
+    if rejected:
+        raise ValueError(str(rejected[0][1]))
+    writer = SpoolWriter(spool)
+    try:
+        writer.write(rows[0].table, SCHEMA_VERSION, block, sync=True)
+    finally:
+        writer.close()
+    return len(rows)
+
+
+def prefer(
+    spool: Spool,
+    chosen: Found,
+    rejected: Sequence[Found],
+    *,
+    reason: str = "",
+    author: str = "",
+    confidence: float | None = None,
+    source: str = SOURCE,
+) -> int:
+    """Write that one record is better than each of the others; returns how many preferences.
+
+    Raises:
+        ValueError: they are not all different records of one kind.
+        SpoolError: the spool cannot be written.
+    """
+    _comparable([chosen, *rejected])
+    said = _said(chosen, reason, author, confidence, source)
+    each = [preferred(said, one.id) for one in rejected]
+    redactor = Redactor(config.active())
+    now = said.created_at
+    return write_rows(spool, [annotation(one, chosen.project, redactor, now) for one in each])
+
+
+def rank(
+    spool: Spool,
+    best_first: Sequence[Found],
+    *,
+    ties: Sequence[Sequence[Found]] = (),
+    reason: str = "",
+    author: str = "",
+    confidence: float | None = None,
+    source: str = SOURCE,
+) -> int:
+    """Write an order of records as preferences, ties as none; returns how many.
+
+    Raises:
+        ValueError: they are not different records of one kind, or a tie is none of them.
+        SpoolError: the spool cannot be written.
+    """
+    _comparable(best_first)
+    groups = grouped([one.id for one in best_first], [[one.id for one in tie] for tie in ties])
+    first = best_first[0]
+    ranking = Ranking(_said(first, reason, author, confidence, source), groups)
+    if len(groups) < 2:
+        raise ValueError("a ranking has at least two ids that are no tie")
+    redactor = Redactor(config.active())
+    now = ranking.said.created_at
+    return write_rows(spool, judgment_rows.ranking(ranking, first.project, redactor, now))
+
+
+def withdraw(
+    spool: Spool,
+    subject: Found,
+    judgment: str,
+    *,
+    id: str = "",
+    reason: str = "",
+    author: str = "",
+    source: str = SOURCE,
+) -> None:
+    """Write that a judgment of a record no longer holds: the newest of its kind (of ``author``
+    where one is named), or the one with this id.
+
+    Raises:
+        ValueError: there is no such kind of judgment.
+        SpoolError: the spool cannot be written.
+    """
+    now = time.time_ns()
+    fact = Withdrawal(
+        resource={},
+        subject_kind=subject.kind,
+        subject_id=subject.id,
+        kind=judgment_kind(judgment),
+        annotation_id=id,
+        author=author,
+        source=source,
+        comment=reason,
+        created_at=now,
+    )
+    redactor = Redactor(config.active())
+    write_rows(spool, [judgment_rows.withdrawal(fact, subject.project, redactor, now)])
+
+
+def _said(
+    subject: Found, reason: str, author: str, confidence: float | None, source: str
+) -> Judgment:
+    return Judgment(
+        resource={},
+        subject_kind=subject.kind,
+        subject_id=subject.id,
+        author=author,
+        source=source,
+        comment=reason,
+        created_at=time.time_ns(),
+        confidence=confidence_of(confidence),
+    )
+
+
+def _comparable(records: Sequence[Found]) -> None:
+    if len({(one.kind, one.project) for one in records}) != 1:
+        raise ValueError("what is compared is of one kind and one project")
