@@ -178,6 +178,8 @@ def _judgment(one: Judged, page: Page) -> None:
         (values.one_line(one.said), style or styles.TITLE),
         (f"  {_by(one.author, one.source)}{sure}  {values.short_id(one.id)}", styles.FAINT),
     )
+    if one.ranking_id:
+        page.line((f"    of ranking {values.one_line(one.ranking_id)}", styles.FAINT))
     if one.comment and one.comment != one.said:
         page.line((f"    {values.one_line(one.comment)}", style))
     if one.withdrawn_at is not None:

@@ -75,6 +75,15 @@ def test_an_order_is_its_pairs_without_the_ties(invoke: Invoke, tmp_path: Path) 
         "SELECT count(), uniqExact(ranking_id), min(length(ranking_id)) FROM annotation",
     )  # fmt: skip
     assert counted.stdout.splitlines()[1] == "5,1,32"
+    named = invoke(
+        "--store", str(dsn), "sql", "--format", "csv", "SELECT any(ranking_id) FROM annotation"
+    ).stdout.splitlines()[1]
+    assert f"of ranking {named}" in invoke("--store", str(dsn), "show", ids[3]).stdout
+    took = invoke("--store", str(dsn), "withdraw", ids[3], "--ranking", named)
+    assert took.output == f"ranking {named}: 5 preferences withdrawn\n"
+    assert current(invoke, str(dsn), "chosen_id") == []
+    none = invoke("--store", str(dsn), "withdraw", ids[3], "--ranking", "other")
+    assert (none.exit_code, "no ranking 'other'" in none.stderr) == (1, True)
     apart = invoke("--store", str(dsn), "rank", *ids, "--tie", ids[0], ids[2])
     assert (apart.exit_code, "stand beside each other" in apart.stderr) == (2, True)
     twice = invoke("--store", str(dsn), "rank", ids[0], ids[0])

@@ -79,8 +79,9 @@ def judge(*stores: Store) -> None:
         }
         made.append(Annotation(**of, kind="preference", author="ada", **pair))
         if at % 3 == 0:
-            last = {"kind": "outcome", "withdrawal_id": "w", "annotation_id": "bob" * (at % 2)}
-            made.append(Withdrawal(**{**of, **last, "created_at": T0 + 10_000 + at}))
+            last: dict[str, Any] = {**of, "created_at": T0 + 10_000 + at, "kind": "outcome"}
+            taken_back = "bob" * (at % 2)
+            made.append(Withdrawal(**last, withdrawal_id="w", annotation_id=taken_back))
     for store in stores:
         insert(store, *made)
 

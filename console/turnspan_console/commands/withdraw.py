@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 @click.option(
     "--id", "chosen", metavar="ID", help="The judgment itself (`turnspan show` lists them)."
 )
+@click.option("--ranking", metavar="ID", help="All preferences of a ranking (its ranking_id).")
 @click.option("--reason", default="", metavar="TEXT", help="Why.")
 @click.option(
     "--author",
@@ -33,6 +34,7 @@ def command(
     id_: str,
     judgment: str | None,
     chosen: str | None,
+    ranking: str | None,
     reason: str,
     author: str | None,
     kind: str | None,
@@ -47,9 +49,13 @@ def command(
     from turnspan_records.judging.history import judgments
     from turnspan_records.judging.writing import withdraw
 
+    who = author_of(author)
+    if ranking is not None and kind is None:
+        count = _ranking(id_, ranking, reason, who)
+        Output().line(f"ranking {ranking}: {count} preferences withdrawn")
+        return
     if judgment is None and (chosen is None or kind is not None):
         raise Failure("Say which: outcome, score, ..., or --id of the judgment.", USAGE)
-    who = author_of(author)
     with Judging(kind, project) as judging:
         subject = judging.one(id_)
         what = judgment or ""
@@ -68,6 +74,19 @@ def command(
             what, chosen = fits[-1].kind, fits[-1].id
         withdraw(judging.spool, subject, what, id=chosen or "", reason=reason, author=who)
     Output().line(f"{subject.kind} {subject.id}: {what} withdrawn")
+
+
+def _ranking(id_: str, ranking: str, reason: str, who: str) -> int:
+    from turnspan_records.judging.writing import withdraw_ranking
+
+    with Judging(None, "") as judging:
+        subject = judging.one(id_)
+        assert judging.store is not None
+        store, spool = judging.store, judging.spool
+        count = withdraw_ranking(spool, store, subject, ranking, reason=reason, author=who)
+        if not count:
+            raise Failure(f"There is no ranking {ranking!r} of {subject.kind}s.", FINDING)
+    return count
 
 
 def _none(subject: Found, judgment: str | None, chosen: str | None, who: str) -> str:

@@ -16,6 +16,7 @@ from turnspan_clickhouse.normalise.other_rows import annotation
 from turnspan_clickhouse.rows.native_encoder import encode_rows
 from turnspan_clickhouse.rows.tables import Record
 from turnspan_clickhouse.spool.spool import Spool, SpoolWriter
+from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.migrations import SCHEMA_VERSION
 from turnspan_records.lookup import Found
 
@@ -110,20 +111,65 @@ def withdraw(
         ValueError: there is no such kind of judgment.
         SpoolError: the spool cannot be written.
     """
+    _withdraw(spool, subject, judgment, [(subject.id, id)], reason, author, source)
+
+
+def withdraw_ranking(
+    spool: Spool,
+    store: Store,
+    subject: Found,
+    ranking_id: str,
+    *,
+    reason: str = "",
+    author: str = "",
+    source: str = SOURCE,
+) -> int:
+    """Write that none of the preferences holds that a ranking is made of; ``subject`` is one of
+    what was ranked. Returns how many they are.
+
+    Raises:
+        SpoolError: the spool cannot be written.
+        StoreError: as ``Store.query``.
+    """
+    rows = store.query(
+        "SELECT subject_id, annotation_id FROM annotation WHERE project = {project:String}"
+        " AND subject_kind = {kind:String} AND kind = 'preference' AND ranking_id = {id:String}",
+        {"project": subject.project, "kind": subject.kind, "id": ranking_id},
+    ).rows
+    each = [(str(chosen), str(id_)) for chosen, id_ in rows]
+    return _withdraw(spool, subject, "preference", each, reason, author, source)
+
+
+def _withdraw(
+    spool: Spool,
+    subject: Found,
+    judgment: str,
+    each: Sequence[tuple[str, str]],
+    reason: str,
+    author: str,
+    source: str,
+) -> int:
+    """Withdraw judgments of records like ``subject``, by the record's id and their own."""
     now = time.time_ns()
-    fact = Withdrawal(
-        resource={},
-        subject_kind=subject.kind,
-        subject_id=subject.id,
-        kind=judgment_kind(judgment),
-        annotation_id=id,
-        author=author,
-        source=source,
-        comment=reason,
-        created_at=now,
-    )
+    kind = judgment_kind(judgment)
     redactor = Redactor(config.active())
-    write_rows(spool, [judgment_rows.withdrawal(fact, subject.project, redactor, now)])
+    facts = [
+        Withdrawal(
+            resource={},
+            subject_kind=subject.kind,
+            subject_id=subject_id,
+            kind=kind,
+            annotation_id=id_,
+            author=author,
+            source=source,
+            comment=reason,
+            created_at=now,
+        )
+        for subject_id, id_ in each
+    ]
+    return write_rows(
+        spool, [judgment_rows.withdrawal(one, subject.project, redactor, now) for one in facts]
+    )
 
 
 def _said(
