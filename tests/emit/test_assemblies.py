@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import anthropic
 import openai
 import pytest
 
@@ -166,6 +167,37 @@ def test_a_call_that_sends_the_text_used_it(recorded: Recorded, gpt: openai.Open
     assert [row.context_assembled != NO_HASH for row in calls] == [
         used_by(row) != "" for row in calls
     ]
+
+
+def test_it_is_found_in_every_form_of_a_request(recorded: Recorded, model: ModelServer) -> None:
+    """Blocks of a system prompt, parts of a message, what a tool gave back."""
+    with (
+        anthropic.Anthropic(base_url=model.url, api_key="any", max_retries=0) as claude,
+        turnspan.agent("wiki"),
+    ):
+        with turnspan.context_assembly("query") as context:
+            context.assembled(PROMPT)
+        asked: dict[str, Any] = {"role": "user", "content": "When?"}
+        tool = {"type": "tool_use", "id": "t1", "name": "read", "input": {}}
+        found = {"type": "tool_result", "tool_use_id": "t1", "content": PROMPT}
+        blocks = [{"type": "text", "text": "Be brief."}, {"type": "text", "text": PROMPT}]
+        part = {"type": "text", "text": f"{PROMPT} When?"}
+        history = [
+            asked,
+            {"role": "assistant", "content": [tool]},
+            {"role": "user", "content": [found]},
+        ]
+        requests: list[dict[str, Any]] = [
+            {"system": blocks, "messages": [asked]},
+            {"messages": [{"role": "user", "content": [part]}]},
+            {"messages": history},
+            {"system": "Be brief.", "messages": [asked]},
+        ]
+        create: Any = claude.messages.create
+        for request in requests:
+            create(model="claude-sonnet-5", max_tokens=9, **request)
+    calls = recorded.rows(LlmCall)
+    assert [used_by(row) == context.id for row in calls] == [True, True, True, False]
 
 
 def test_a_sub_agents_call_may_use_it_and_another_turns_may_not(
