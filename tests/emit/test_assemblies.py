@@ -178,11 +178,11 @@ def test_it_is_found_in_every_form_of_a_request(recorded: Recorded, model: Model
         with turnspan.context_assembly("query") as context:
             context.assembled(PROMPT)
         asked: dict[str, Any] = {"role": "user", "content": "When?"}
-        tool = {"type": "tool_use", "id": "t1", "name": "read", "input": {}}
+        tool: dict[str, Any] = {"type": "tool_use", "id": "t1", "name": "read", "input": {}}
         found = {"type": "tool_result", "tool_use_id": "t1", "content": PROMPT}
         blocks = [{"type": "text", "text": "Be brief."}, {"type": "text", "text": PROMPT}]
         part = {"type": "text", "text": f"{PROMPT} When?"}
-        history = [
+        history: list[dict[str, Any]] = [
             asked,
             {"role": "assistant", "content": [tool]},
             {"role": "user", "content": [found]},
