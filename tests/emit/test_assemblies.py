@@ -389,6 +389,20 @@ def test_nested_ones_are_each_their_own(recorded: Recorded) -> None:
     }
 
 
+def test_a_recorder_of_its_own_records_its_own(recorded: Recorded) -> None:
+    """Steps and items go where the assembly goes."""
+    judge = turnspan.Recorder()
+    with record(judge) as judged:
+        with judge.context_assembly("judge") as context, context.step("read"):
+            context.keep("a", text="A.")
+        with turnspan.context_assembly("other"):
+            pass
+    assert assembly(judged).task_type == "judge"
+    assert judged.span(name="read").parent_id == context.id
+    assert [one.item_id for one in items(judged)] == ["a"]
+    assert assembly(recorded).task_type == "other"
+
+
 def test_threads_and_tasks_add_to_one_and_have_their_own(recorded: Recorded) -> None:
     """Nothing is lost, and nothing gets into another's."""
 
