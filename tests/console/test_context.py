@@ -65,6 +65,8 @@ def test_a_turn_and_a_session_show_all_of_theirs(invoke: Invoke, store: str, id_
     assert [(one["id"], one["bypassed"]) for one in shown] == [(FULL, False), (BYPASS, True)]
     assert shown[0]["items"][1]["text"] == "Lit in 1887."
     assert shown[0]["text"] == TEXT
+    sections = [(one["name"], one["tokens"], one["dropped"]) for one in shown[0]["sections"]]
+    assert sections == [("instructions", 90, 0), ("encyclopedia", 40, 1)]
     assert "bypassed: plain" in invoke("--store", store, "context", id_).stdout
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import anthropic
 import openai
 import pytest
 
@@ -166,6 +167,37 @@ def test_a_call_that_sends_the_text_used_it(recorded: Recorded, gpt: openai.Open
     assert [row.context_assembled != NO_HASH for row in calls] == [
         used_by(row) != "" for row in calls
     ]
+
+
+def test_it_is_found_in_every_form_of_a_request(recorded: Recorded, model: ModelServer) -> None:
+    """Blocks of a system prompt, parts of a message, what a tool gave back."""
+    with (
+        anthropic.Anthropic(base_url=model.url, api_key="any", max_retries=0) as claude,
+        turnspan.agent("wiki"),
+    ):
+        with turnspan.context_assembly("query") as context:
+            context.assembled(PROMPT)
+        asked: dict[str, Any] = {"role": "user", "content": "When?"}
+        tool: dict[str, Any] = {"type": "tool_use", "id": "t1", "name": "read", "input": {}}
+        found = {"type": "tool_result", "tool_use_id": "t1", "content": PROMPT}
+        blocks = [{"type": "text", "text": "Be brief."}, {"type": "text", "text": PROMPT}]
+        part = {"type": "text", "text": f"{PROMPT} When?"}
+        history: list[dict[str, Any]] = [
+            asked,
+            {"role": "assistant", "content": [tool]},
+            {"role": "user", "content": [found]},
+        ]
+        requests: list[dict[str, Any]] = [
+            {"system": blocks, "messages": [asked]},
+            {"messages": [{"role": "user", "content": [part]}]},
+            {"messages": history},
+            {"system": "Be brief.", "messages": [asked]},
+        ]
+        create: Any = claude.messages.create
+        for request in requests:
+            create(model="claude-sonnet-5", max_tokens=9, **request)
+    calls = recorded.rows(LlmCall)
+    assert [used_by(row) == context.id for row in calls] == [True, True, True, False]
 
 
 def test_a_sub_agents_call_may_use_it_and_another_turns_may_not(
@@ -355,6 +387,20 @@ def test_nested_ones_are_each_their_own(recorded: Recorded) -> None:
         (one.id, "b"),
         (two.id, "c"),
     }
+
+
+def test_a_recorder_of_its_own_records_its_own(recorded: Recorded) -> None:
+    """Steps and items go where the assembly goes."""
+    judge = turnspan.Recorder()
+    with record(judge) as judged:
+        with judge.context_assembly("judge") as context, context.step("read"):
+            context.keep("a", text="A.")
+        with turnspan.context_assembly("other"):
+            pass
+    assert assembly(judged).task_type == "judge"
+    assert judged.span(name="read").parent_id == context.id
+    assert [one.item_id for one in items(judged)] == ["a"]
+    assert assembly(recorded).task_type == "other"
 
 
 def test_threads_and_tasks_add_to_one_and_have_their_own(recorded: Recorded) -> None:

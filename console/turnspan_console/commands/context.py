@@ -35,7 +35,7 @@ def command(id_: str, full: bool, format_: str) -> None:
     if format_ == "json":
         from turnspan_console.values import plain
 
-        output.json(plain(found))
+        output.json([{**plain(one), "sections": plain(one.sections)} for one in found])
         return
     from turnspan_console.panels.context import print_context
 

@@ -59,8 +59,9 @@ def command(
     """Run SQL on the records; `-` reads it from standard input.
 
     Every record is seen once and in its newest state: FINAL is not needed. The tables are llm_call,
-    turn_summary, tool_call, message, definition, span and annotation. One statement that reads them
-    is run: without --write and --local-files no record, no file and no other address is touched.
+    turn_summary, tool_call, message, definition, span, context_assembly, context_item and
+    annotation. One statement that reads them is run: without --write and --local-files no record,
+    no file and no other address is touched.
 
     \b
       turnspan sql "SELECT stop_reason, count() FROM turn_summary GROUP BY 1"

@@ -11,7 +11,6 @@ import math
 import os
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 from turnspan.content.given_values import text_of
@@ -24,50 +23,94 @@ LETTERS_A_TOKEN: Final = 4
 KEPT, DROPPED = "kept", "dropped"
 
 
-@dataclass(slots=True)
+# No dataclasses: generating them is a tenth of what importing this package costs.
+
+
 class Note:
     """What was said of an item at once; ``None`` is what was not said."""
 
-    item_id: str
-    decision: str = ""
-    """``kept``, ``dropped``, or empty where it was only considered."""
-    reason: str = ""
-    text: str | None = None
-    section: str | None = None
-    source: str | None = None
-    score: float | None = None
-    tokens: int | None = None
-    hop: int | None = None
-    requires_depth: int | None = None
+    __slots__ = (
+        "decision",
+        "hop",
+        "item_id",
+        "reason",
+        "requires_depth",
+        "score",
+        "section",
+        "source",
+        "text",
+        "tokens",
+    )
+
+    def __init__(
+        self,
+        item_id: str,
+        decision: str,
+        reason: str,
+        text: str | None,
+        section: str | None,
+        source: str | None,
+        score: float | None,
+        tokens: int | None,
+        hop: int | None,
+        requires_depth: int | None,
+    ) -> None:
+        self.item_id = item_id
+        self.decision = decision
+        """``kept``, ``dropped``, or empty where it was only considered."""
+        self.reason = reason
+        self.text = text
+        self.section = section
+        self.source = source
+        self.score = score
+        self.tokens = tokens
+        self.hop = hop
+        self.requires_depth = requires_depth
 
 
-@dataclass(slots=True)
 class Item:
     """An item, as all that was said of it makes it."""
 
-    id: str
-    text: str = ""
-    section: str = ""
-    source: str = ""
-    score: float | None = None
-    tokens: int | None = None
-    tokens_estimated: bool = False
-    """Whether nobody has counted the tokens: they are a fourth of the text's letters."""
-    kept: bool = False
-    reason: str = ""
-    """Why it was dropped."""
-    hop: int | None = None
-    requires_depth: int | None = None
+    __slots__ = (
+        "hop",
+        "id",
+        "kept",
+        "reason",
+        "requires_depth",
+        "score",
+        "section",
+        "source",
+        "text",
+        "tokens",
+        "tokens_estimated",
+    )
+
+    def __init__(self, item_id: str) -> None:
+        self.id = item_id
+        self.text = ""
+        self.section = ""
+        self.source = ""
+        self.score: float | None = None
+        self.tokens: int | None = None
+        self.tokens_estimated = False
+        """Whether nobody has counted the tokens: they are a fourth of the text's letters."""
+        self.kept = False
+        self.reason = ""
+        """Why it was dropped."""
+        self.hop: int | None = None
+        self.requires_depth: int | None = None
 
 
-@dataclass(slots=True)
 class Step:
     """One step of an assembly; ``seconds`` is ``None`` while it lasts."""
 
-    name: str
-    began: float
-    seconds: float | None = None
-    error_type: str = ""
+    __slots__ = ("began", "error_type", "name", "seconds")
+
+    def __init__(self, name: str, began: float) -> None:
+        self.name = name
+        self.began = began
+        self.seconds: float | None = None
+        self.error_type = ""
 
     def end(self, error_type: str) -> None:
         """It is over."""
@@ -75,17 +118,27 @@ class Step:
         self.error_type = error_type
 
 
-@dataclass(slots=True)
 class Place:
     """Where an assembly is recorded: the same in each of its rows."""
 
-    trace_id: int = 0
-    span_id: int = 0
-    parent_span_id: int = 0
-    turn_id: str = ""
-    session_id: str = ""
-    agent_name: str = ""
-    resource: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    __slots__ = (
+        "agent_name",
+        "parent_span_id",
+        "resource",
+        "session_id",
+        "span_id",
+        "trace_id",
+        "turn_id",
+    )
+
+    def __init__(self) -> None:
+        self.trace_id = 0
+        self.span_id = 0
+        self.parent_span_id = 0
+        self.turn_id = ""
+        self.session_id = ""
+        self.agent_name = ""
+        self.resource: Mapping[str, Any] = {}
 
 
 class Assembly:

@@ -19,7 +19,6 @@ from turnspan.tracing.assembly import (
     MAX_NOTES,
     Assembly,
     Note,
-    Place,
     count_of,
     said,
     score_of,
@@ -345,15 +344,16 @@ def _start(assembly: Assembly, state: State | None) -> _Block:
     parent = getattr(span, "parent", None)
     resource = getattr(span, "resource", None)
     assembly.start_time = getattr(span, "start_time", None) or assembly.start_time
-    assembly.place = Place(
-        identity.trace_id,
-        identity.span_id,
-        0 if parent is None else parent.span_id,
-        "" if turn is None else turn.id,
-        "" if session is None else text_of(session.id),
-        "" if turn is None else text_of(turn.agent_name),
-        {} if resource is None else resource.attributes,
-    )
+    place = assembly.place
+    place.trace_id, place.span_id = identity.trace_id, identity.span_id
+    if parent is not None:
+        place.parent_span_id = parent.span_id
+    if turn is not None:
+        place.turn_id, place.agent_name = turn.id, text_of(turn.agent_name)
+    if session is not None:
+        place.session_id = text_of(session.id)
+    if resource is not None:
+        place.resource = resource.attributes
     otel_fast.set_attributes(span, {semconv.CONTEXT_ID: assembly.id})
     return _Block(assembly, current(around), began)
 
