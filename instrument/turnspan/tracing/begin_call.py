@@ -59,9 +59,10 @@ def begin(
     endpoint.describe(body, attributes)
     if turn is not None or session is not None:
         attributes.update(scope_attributes(turn, session))
-        if turn is None and not session.id:  # an attempt's, which names no conversation
+        # An attempt's session names no conversation.
+        if turn is None and not session.id and semconv.CONVERSATION_ID not in attributes:
             _name_session(outer, attributes)
-    elif outer:
+    elif outer and semconv.CONVERSATION_ID not in attributes:
         _name_session(outer, attributes)
     if turn is not None:
         attributes[semconv.ROUND] = turn.begin_call() if rounds else turn.rounds
@@ -88,8 +89,6 @@ def begin(
 
 def _name_session(outer: Context, attributes: dict[str, Any]) -> None:
     """The conversation that a framework around the call names."""
-    if semconv.CONVERSATION_ID in attributes:
-        return
     try:
         session = session_of(outer)
     except BaseException as error:  # noqa: BLE001  costs that name only
