@@ -79,9 +79,10 @@ def _say_whose(attributes: dict[str, Any], outer: Context, turn: Any, session: A
     """The attributes of the turn and the session around the call."""
     if turn is not None or session is not None:
         attributes.update(scope_attributes(turn, session))
-        if turn is None and not session.id:  # an attempt's, which names no conversation
+        # An attempt's session names no conversation.
+        if turn is None and not session.id and semconv.CONVERSATION_ID not in attributes:
             _name_session(outer, attributes)
-    elif outer:
+    elif outer and semconv.CONVERSATION_ID not in attributes:
         _name_session(outer, attributes)
 
 
@@ -98,8 +99,6 @@ def _wants_request(call: Call, state: State, undecorated: bool) -> bool:
 
 def _name_session(outer: Context, attributes: dict[str, Any]) -> None:
     """The conversation that a framework around the call names."""
-    if semconv.CONVERSATION_ID in attributes:
-        return
     try:
         session = session_of(outer)
     except BaseException as error:  # noqa: BLE001  costs that name only
