@@ -91,6 +91,7 @@ def test_what_was_not_recorded_is_dropped(embedded: Store, tmp_path: Path) -> No
     recorded.turn("t2", "Q2?", "A.", tools=b"nowhere to be se")
     recorded.one_call("t3", "s-t3", [b"1" * 16], [])
     recorded.turn("t4", "Q4?", "  ")
+    recorded.turn("t5", "Q5?", "A.", status="running", stop_reason="running")
     insert(embedded, *recorded.rows)
 
     made = sft(embedded, tmp_path / "set")
@@ -100,6 +101,7 @@ def test_what_was_not_recorded_is_dropped(embedded: Store, tmp_path: Path) -> No
         "definition_missing": 1,
         "empty_reply": 1,
         "no_reply": 1,
+        "turn_not_ended": 1,
     }
     assert made.files == ()
 

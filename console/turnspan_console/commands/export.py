@@ -46,7 +46,14 @@ def _several(name: str, metavar: str, text: str) -> Callable[[F], F]:
 @_several("--bad", "RULE", "What makes an answer bad, for kto.  [default: outcome=rejected]")
 @_several("--only", "RULE", "What has to be said of it besides.")
 @click.option("--pairs", multiple=True, type=click.Choice(PAIRS), help="Where pairs come from.")
-@click.option("--margin", type=float, default=1.0, show_default=True, help="Between two scores.")
+@click.option(
+    "--margin",
+    type=float,
+    metavar="NUMBER",
+    default=1.0,
+    show_default=True,
+    help="By how much the better score of a pair is greater, at least.",
+)
 @click.option("--project", default="", metavar="NAME", help="Only this project.")
 @_several("--agent", "NAME", "Only this agent; may be given several times, as those below.")
 @_several("--version", "NAME", "Only this version of an agent.")
@@ -58,7 +65,12 @@ def _several(name: str, metavar: str, text: str) -> Callable[[F], F]:
 @click.option("--where", default="", metavar="SQL", help="Only where this condition holds.")
 @_several("--split", "NAME=SHARE", "Shares of the prompts.  [default: train=0.9, test=0.1]")
 @click.option("--seed", type=int, default=0, metavar="N", help="Other prompts in each split.")
-@click.option("--near", type=float, metavar="SIMILARITY", help="Drop near duplicates, as of 0.9.")
+@click.option(
+    "--near",
+    type=float,
+    metavar="SIMILARITY",
+    help="Drop what is so similar to something kept before, such as 0.9.",
+)
 @click.option("--max-tokens", type=click.IntRange(1), metavar="N", help="Drop longer samples.")
 @click.option(
     "--tokenizer",

@@ -145,6 +145,9 @@ class _Run:
         if not all(rule.holds(judged) for rule in wanted.filters.only):
             self.counts.judged_otherwise += 1
             return
+        if not one.ended:
+            self.counts.dropped["turn_not_ended"] += 1
+            return
         good = any(rule.holds(judged) for rule in wanted.good)
         bad = any(rule.holds(judged) for rule in wanted.bad)
         scored = any(said.score is not None for said in judged.values())

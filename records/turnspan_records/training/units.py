@@ -27,6 +27,8 @@ class Candidate:
     subjects: tuple[tuple[str, str], ...]
     agent_name: str
     agent_version: str
+    ended: bool = True
+    """Whether it is a turn that ended, or none."""
 
     @property
     def model(self) -> str:
@@ -123,13 +125,14 @@ def _turns(scope: Scope) -> Iterator[tuple[Candidate, Any, TurnRow | None]]:
         calls.setdefault(call.turn_id, []).append(call)
     for turn in scope.turns:
         own = calls.get(turn.turn_id)
-        if own and turn.status == "final":
+        if own:
             subjects = (("turn", turn.turn_id), ("session", turn.session_id))
             yield (
                 Candidate(
                     *(turn.turn_id, "turn", turn.session_id, turn.trace_id, tuple(own), subjects),
                     turn.agent_name,
                     turn.agent_version,
+                    turn.status == "final",
                 ),
                 turn.start_time,
                 turn,
