@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping
 from types import TracebackType
-from typing import Any, Final, Generic, TypeVar, cast, overload
+from typing import Any, Final, TypeVar, cast, overload
 
 from opentelemetry.trace import Span
 
@@ -19,7 +19,7 @@ from turnspan.runtime.guard import errors, guard
 from turnspan.tracing import agent_recording, recording
 from turnspan.tracing.agent_recording import TurnRecording
 from turnspan.tracing.arguments import Parameters, first_line, name_of
-from turnspan.tracing.block_stack import OpenBlocks
+from turnspan.tracing.block_stack import OpenBlocks, WithBlock
 from turnspan.tracing.function_wrapper import wrap
 from turnspan.tracing.recording import SpanRecording
 from turnspan.tracing.recording_protocol import NO_RECORDING, Recording, StartRecording
@@ -39,7 +39,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 Handle = TypeVar("Handle")
 
 
-class Scope(Generic[Handle]):
+class Scope(WithBlock[Handle]):
     """A decorator and context manager for one kind of span; reusable, also by several tasks."""
 
     def __init__(self, name: str | None, attributes: Mapping[str, Any] | None) -> None:
@@ -71,17 +71,6 @@ class Scope(Generic[Handle]):
                 current.succeeded(None)
             else:
                 current.failed(error)
-
-    async def __aenter__(self) -> Handle:
-        return self.__enter__()
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.__exit__(kind, error, trace)
 
     def _begin_for(self, func: Callable[..., Any]) -> StartRecording:
         raise NotImplementedError

@@ -15,6 +15,7 @@ from turnspan.content.given_values import label_of, text_of
 from turnspan.content.snapshot import freeze, freeze_fields
 from turnspan.runtime.guard import guard
 from turnspan.tracing.begin_call import begin
+from turnspan.tracing.block_stack import WithBlock
 from turnspan.tracing.endpoint import UNFINISHED, Accumulator, Reply, write_usage
 from turnspan.tracing.model_call import ABANDONED, COMPLETE, Call
 from turnspan.tracing.request_parameters import describe
@@ -67,7 +68,7 @@ def inference(
     return Inference(target, _ManualEndpoint(text_of(operation)), body)
 
 
-class Inference:
+class Inference(WithBlock["Inference"]):
     """A model call recorded by hand; its span ends with the ``with`` block."""
 
     __slots__ = ("_body", "_call", "_first", "_manual", "_parts", "_state", "_target")
@@ -161,17 +162,6 @@ class Inference:
             if call is not None:
                 call.leave()
                 self._end(call, error)
-
-    async def __aenter__(self) -> Inference:
-        return self.__enter__()
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.__exit__(kind, error, traceback)
 
     def _end(self, call: Call, error: BaseException | None) -> None:
         response: Any = None

@@ -11,7 +11,7 @@ from opentelemetry import context as otel_context
 
 from turnspan.content.given_values import attributes_of, text_of
 from turnspan.runtime.guard import guard
-from turnspan.tracing.block_stack import OpenBlocks
+from turnspan.tracing.block_stack import OpenBlocks, WithBlock
 from turnspan.tracing.context import SESSION_KEY
 from turnspan.tracing.function_wrapper import wrap
 from turnspan.tracing.recording import context_of, detach
@@ -22,7 +22,7 @@ from turnspan.turn.turn import Session
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class session:
+class session(WithBlock[Session]):
     """Everything recorded inside belongs to this session; a context manager and a decorator.
 
     Args:
@@ -55,17 +55,6 @@ class session:
     ) -> None:
         with guard("session.exit"):
             detach(self._open.pop())
-
-    async def __aenter__(self) -> Session:
-        return self.__enter__()
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.__exit__(kind, error, trace)
 
     def __call__(self, func: F) -> F:
         """Decorate a function: every call of it belongs to this session."""

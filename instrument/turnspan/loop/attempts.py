@@ -18,6 +18,7 @@ from turnspan.loop.artifacts import resource_of
 from turnspan.runtime.cancellation import is_abort
 from turnspan.runtime.forks import in_child
 from turnspan.runtime.guard import errors, guard
+from turnspan.tracing.block_stack import WithBlock
 from turnspan.tracing.context import SESSION_KEY, TURN_KEY
 from turnspan.tracing.function_wrapper import wrap
 from turnspan.tracing.loop_facts import (
@@ -111,7 +112,7 @@ class Watcher(Protocol):
         """One has ended so."""
 
 
-class Attempt:
+class Attempt(WithBlock["Attempt"]):
     """One try of a rollout: a context manager, or a decorator (each call is a try of its own).
 
     One object is entered once at a time: ask ``rollout.attempt`` for another one.
@@ -172,17 +173,6 @@ class Attempt:
             self.end(error)
         except BaseException as failure:  # noqa: BLE001  ours, never the caller's
             errors.record("attempt.exit", failure)
-
-    async def __aenter__(self) -> Attempt:
-        return self.__enter__()
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.__exit__(kind, error, trace)
 
     def __call__(self, func: F) -> F:
         """Decorate a function: every call of it is an attempt of its own."""

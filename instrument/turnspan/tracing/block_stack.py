@@ -9,9 +9,39 @@ runs both halves of a dependency in a pool), where a context variable no longer 
 from __future__ import annotations
 
 from contextvars import ContextVar
+from types import TracebackType
 from typing import Generic, TypeVar, cast
 
 State = TypeVar("State")
+
+
+Entered = TypeVar("Entered")
+
+
+class WithBlock(Generic[Entered]):
+    """What is entered by ``with`` and by ``async with`` alike: neither waits for anything."""
+
+    def __enter__(self) -> Entered:
+        raise NotImplementedError
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        raise NotImplementedError
+
+    async def __aenter__(self) -> Entered:
+        return self.__enter__()
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.__exit__(kind, error, trace)
 
 
 class _Block:

@@ -24,7 +24,7 @@ from turnspan.tracing.assembly import (
     score_of,
     texts_of,
 )
-from turnspan.tracing.block_stack import OpenBlocks
+from turnspan.tracing.block_stack import OpenBlocks, WithBlock
 from turnspan.tracing.content_store import ContextFact
 from turnspan.tracing.context import active_session, active_turn
 from turnspan.tracing.context_steps import Attached, ContextStep, leave, name_of
@@ -261,7 +261,7 @@ class _Block:
             leave(span, self._token, error)
 
 
-class context_assembly:
+class context_assembly(WithBlock[ContextAssembly]):
     """A context that is put together for a prompt; a context manager, also asynchronous.
 
         with turnspan.context_assembly("query", budget=8_000) as context:
@@ -317,17 +317,6 @@ class context_assembly:
         block = self._blocks.pop()
         if block is not None:
             block.exit(error)
-
-    async def __aenter__(self) -> ContextAssembly:
-        return self.__enter__()
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.__exit__(kind, error, trace)
 
 
 def _start(assembly: Assembly, state: State | None) -> _Block:

@@ -11,14 +11,14 @@ from turnspan import config, semconv
 from turnspan.runtime.guard import guard
 from turnspan.tracing import recording
 from turnspan.tracing.assembly import MAX_NOTES, Assembly, Step
-from turnspan.tracing.block_stack import OpenBlocks
+from turnspan.tracing.block_stack import OpenBlocks, WithBlock
 from turnspan.tracing.context import SESSION_KEY, active_session, active_turn
 from turnspan.tracing.recording import SpanRecording, detach
 from turnspan.tracing.state import another_one
 from turnspan.turn.turn import Session
 
 
-class ContextStep:
+class ContextStep(WithBlock["ContextStep"]):
     """One step of an assembly: a span, and its duration in the record. A context manager."""
 
     def __init__(self, assembly: Assembly, name: str) -> None:
@@ -56,17 +56,6 @@ class ContextStep:
         if opened is not None:
             opened.exit(error)
 
-    async def __aenter__(self) -> ContextStep:
-        return self.__enter__()
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.__exit__(kind, error, trace)
-
 
 class _OpenStep:
     """One time that a step's block was entered."""
@@ -87,7 +76,7 @@ class _OpenStep:
             leave(self.span, self._token, error)
 
 
-class Attached:
+class Attached(WithBlock[None]):
     """The model calls made inside are said to use an assembly. A context manager."""
 
     def __init__(self, assembly_id: str) -> None:
@@ -108,17 +97,6 @@ class Attached:
     ) -> None:
         with guard("context.attached"):
             detach(self._open.pop())
-
-    async def __aenter__(self) -> None:
-        self.__enter__()
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.__exit__(kind, error, trace)
 
 
 def leave(span: SpanRecording, token: object | None, error: BaseException | None) -> None:

@@ -25,7 +25,7 @@ from opentelemetry.context import Context
 
 from turnspan import semconv
 from turnspan.runtime.guard import guard
-from turnspan.tracing.block_stack import OpenBlocks
+from turnspan.tracing.block_stack import OpenBlocks, WithBlock
 from turnspan.tracing.context import SESSION_KEY, TURN_KEY, active_session, active_turn
 from turnspan.tracing.recording import detach
 from turnspan.turn.turn import NO_TURN, Session, Turn
@@ -149,7 +149,7 @@ def _say_once(topic: str, message: str) -> None:
         logger.warning(message)
 
 
-class extract:
+class extract(WithBlock[Turn]):
     """``with turnspan.extract(headers) as turn:`` goes on where ``inject`` was called.
 
     Work inside belongs to the sender's trace, turn and session; the turn's one summary is written
@@ -184,17 +184,6 @@ class extract:
     ) -> None:
         with guard("extract"):
             detach(self._open.pop())
-
-    async def __aenter__(self) -> Turn:
-        return self.__enter__()
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.__exit__(kind, error, trace)
 
 
 def _headers(carrier: Any) -> dict[str, str]:
