@@ -4,7 +4,7 @@ span."""
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from turnspan_clickhouse.store.client import Store
@@ -70,11 +70,19 @@ def find(store: Store, id_: str) -> list[Found]:
     if not exact or (span_like and all(one.kind == "session" for one in exact)):
         exact += _search(store, (_SPANS,), equal, id_)
     if exact or len(id_.replace("…", "")) < SHORTEST_PREFIX:
-        return sorted(exact)
+        return _told_apart(exact)
     sources = [one for one in (*_SOURCES, _SPANS) if len(id_) < _DIGITS.get(one[2], len(id_) + 1)]
     found = _search(store, sources, "{column} LIKE {id:String}", _pattern(id_))
     named = {one.id for one in found if one.kind in ("turn", "call", "tool", "context")}
-    return sorted(one for one in found if one.kind != "span" or one.id not in named)
+    return _told_apart(one for one in found if one.kind != "span" or one.id not in named)
+
+
+def _told_apart(found: Iterable[Found]) -> list[Found]:
+    """In order, without the traces whose id is a turn's: where nothing but the model calls tells of
+    a turn, its first call's trace gives it its id. The turn says more."""
+    every = sorted(found)
+    turns = {(one.project, one.id) for one in every if one.kind == "turn"}
+    return [one for one in every if one.kind != "trace" or (one.project, one.id) not in turns]
 
 
 def _pattern(id_: str) -> str:

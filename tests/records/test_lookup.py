@@ -86,6 +86,19 @@ def test_a_whole_id_beats_the_beginning_of_another(filled: Store) -> None:
     assert [one.id for one in find(filled, "thread-")] == ["thread-7", "thread-77", "thread-78"]
 
 
+def test_a_turn_that_has_its_traces_id_is_meant(filled: Store) -> None:
+    """An undecorated call's turn has the id of the call's trace, whole and as a beginning."""
+    trace = "7" * 32
+    ids = {"session_id": f"auto-{trace}", "trace_id": trace, "turn_id": trace}
+    alone = span("8" * 16, "chat", 4)
+    alone.trace_id, alone.turn_id = trace, trace
+    insert(filled, turn(trace, 4, session_id=ids["session_id"], trace_id=trace), alone)
+    insert(filled, call("8" * 16, 4, **ids))
+
+    for id_ in (trace, trace[:9]):
+        assert [(one.kind, one.id) for one in find(filled, id_)] == [("turn", trace)]
+
+
 def test_one_session_id_in_two_projects_is_two_sessions(filled: Store) -> None:
     insert(filled, turn("3" * 16, 0, session_id="thread-7", project="other"))
     assert [one.project for one in find(filled, "thread-7")] == ["other", PROJECT]
