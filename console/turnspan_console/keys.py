@@ -31,35 +31,39 @@ class Keys:
             KeyboardInterrupt: Ctrl-C was pressed.
         """
         try:
-            key = self._posix() if sys.platform != "win32" else self._anywhere()
+            key = self._read()
         except EOFError:
             return END
         if key.startswith("\x1b["):
             return key
         return key.lower() if len(key) == 1 else ""
 
-    def _anywhere(self) -> str:
-        self._rest()
-        return click.getchar()
+    if sys.platform == "win32":
 
-    def _posix(self) -> str:
-        # Not everywhere: Windows has neither.
-        import os
-        import select
-        import termios
-        import tty
+        def _read(self) -> str:
+            self._rest()
+            return click.getchar()
 
-        terminal = sys.stdin.fileno()
-        before = termios.tcgetattr(terminal)
-        try:
-            tty.setraw(terminal)
-            if not select.select([terminal], [], [], IDLE_SECONDS)[0]:
-                self._rest()
-            key = os.read(terminal, 32).decode("utf-8", "replace")
-        finally:
-            termios.tcsetattr(terminal, termios.TCSADRAIN, before)
-        if key == "\x03":
-            raise KeyboardInterrupt
-        if key in ("", "\x04"):
-            raise EOFError
-        return key
+    else:
+
+        def _read(self) -> str:
+            # Not everywhere: Windows has neither.
+            import os
+            import select
+            import termios
+            import tty
+
+            terminal = sys.stdin.fileno()
+            before = termios.tcgetattr(terminal)
+            try:
+                tty.setraw(terminal)
+                if not select.select([terminal], [], [], IDLE_SECONDS)[0]:
+                    self._rest()
+                key = os.read(terminal, 32).decode("utf-8", "replace")
+            finally:
+                termios.tcsetattr(terminal, termios.TCSADRAIN, before)
+            if key == "\x03":
+                raise KeyboardInterrupt
+            if key in ("", "\x04"):
+                raise EOFError
+            return key

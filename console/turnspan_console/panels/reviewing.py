@@ -106,7 +106,7 @@ class Screen:
         try:
             text = click.prompt("note", default="", show_default=False)
         except click.Abort:  # Ctrl-C: no note, and the review goes on
-            click.echo()
+            self._output.line()
             return {}
         return {"comment": text} if text.strip() else {}
 

@@ -2,9 +2,12 @@
 -- question: Which version of an agent scores better, costs less, answers sooner and ends well?
 -- remedy: Believe a difference where the intervals (95 %) lie apart; they are given from five values on. `turnspan lineage` says what changed between two versions, `turnspan compare` shows their answers.
 WITH
-    -- Student's t for n values, to a hundredth from five values on (Cornish and Fisher's series).
-    (n -> 1.95996 + 2.37227 / (n - 1) + 2.8225 / pow(n - 1, 2) + 2.5558 / pow(n - 1, 3)) AS t_of,
-    ((n, deviation) -> if(n < 5, NULL, t_of(n) * deviation / sqrt(n))) AS half,
+    -- Half of each interval: Student's t for n values, to a hundredth from five values on (Cornish and Fisher's series).
+    arrayMap(
+        (n, deviation) -> if(n < 5, NULL, deviation / sqrt(n)
+            * (1.95996 + 2.37227 / (n - 1) + 2.8225 / pow(n - 1, 2) + 2.5558 / pow(n - 1, 3))),
+        [toFloat64(s.judged), toFloat64(v.priced), toFloat64(v.counted), toFloat64(v.turns)],
+        [toNullable(s.deviation), v.cost_deviation, v.tokens_deviation, v.seconds_deviation]) AS half,
     scored AS
     (
         SELECT project, version, count() AS judged, avg(unit_score) AS score, stddevSamp(unit_score) AS deviation
@@ -45,17 +48,17 @@ SELECT
     v.turns AS turns,
     s.judged AS judged,
     if(s.judged = 0, NULL, round(s.score, 2)) AS score,
-    round(s.score - half(s.judged, s.deviation), 2) AS score_low,
-    round(s.score + half(s.judged, s.deviation), 2) AS score_high,
+    round(s.score - half[1], 2) AS score_low,
+    round(s.score + half[1], 2) AS score_high,
     v.cost AS cost_usd,
-    v.cost - half(v.priced, v.cost_deviation) AS cost_low_usd,
-    v.cost + half(v.priced, v.cost_deviation) AS cost_high_usd,
+    v.cost - half[2] AS cost_low_usd,
+    v.cost + half[2] AS cost_high_usd,
     round(v.tokens) AS tokens,
-    round(v.tokens - half(v.counted, v.tokens_deviation)) AS tokens_low,
-    round(v.tokens + half(v.counted, v.tokens_deviation)) AS tokens_high,
+    round(v.tokens - half[3]) AS tokens_low,
+    round(v.tokens + half[3]) AS tokens_high,
     v.seconds AS avg_seconds,
-    v.seconds - half(v.turns, v.seconds_deviation) AS low_seconds,
-    v.seconds + half(v.turns, v.seconds_deviation) AS high_seconds,
+    v.seconds - half[4] AS low_seconds,
+    v.seconds + half[4] AS high_seconds,
     v.p95 AS p95_seconds,
     v.completed / v.turns AS completed_rate,
     -- Wilson's interval.
