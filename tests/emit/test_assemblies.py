@@ -257,6 +257,23 @@ def test_what_the_application_says_beats_what_is_found(
     assert (first.session_id, first.context_assembled) == ("s-1", assembly(recorded).context_hash)
 
 
+def test_inside_an_attempt_a_call_that_is_said_to_use_one_is_the_attempts(
+    recorded: Recorded, gpt: openai.OpenAI
+) -> None:
+    """What puts the assembly's id on spans leaves on them what was there before."""
+    with (
+        turnspan.session("s"),
+        turnspan.experiment("camp").lineage("A").rollout(1).attempt() as attempt,
+    ):
+        with turnspan.context_assembly("query") as context:
+            context.assembled("a text")
+        with context.attached():
+            ask(gpt, "Something else")
+    (call,) = recorded.rows(LlmCall)
+    assert (call.attempt_id, call.session_id) == (attempt.id, "s")
+    assert used_by(call) == context.id
+
+
 def test_an_item_of_which_nothing_was_said_is_kept_if_its_text_was(recorded: Recorded) -> None:
     """What the assembled text has in it was kept."""
     with turnspan.context_assembly() as context:

@@ -39,6 +39,15 @@ def active_session(context: Context | None = None) -> Session | None:
     return session if isinstance(session, Session) else None
 
 
+def session_around(context: Context | None = None) -> Session | None:
+    """The session of the context, else that of its turn; ``None`` where there is neither."""
+    session = active_session(context)
+    if session is not None:
+        return session
+    turn = active_turn(context)
+    return None if turn is None else turn.session
+
+
 def inside_span(span: Span, context: Context, key: str, value: object) -> Context:
     """The context within a span: it is current, and the value can be found by its key."""
     if SPAN_KEY is not None:  # both in one copy of the context

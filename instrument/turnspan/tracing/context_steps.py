@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from types import TracebackType
 
 from opentelemetry import context as otel_context
@@ -12,7 +13,7 @@ from turnspan.runtime.guard import guard
 from turnspan.tracing import recording
 from turnspan.tracing.assembly import MAX_NOTES, Assembly, Step
 from turnspan.tracing.block_stack import OpenBlocks, WithBlock
-from turnspan.tracing.context import SESSION_KEY, active_session, active_turn
+from turnspan.tracing.context import SESSION_KEY, session_around
 from turnspan.tracing.recording import SpanRecording, detach
 from turnspan.tracing.state import another_one
 from turnspan.turn.turn import Session
@@ -119,11 +120,6 @@ def _saying(assembly_id: str) -> otel_context.Context:
     What a session puts on spans does that, so a call pays nothing where nobody says it.
     """
     around = recording.current()
-    turn = active_turn(around)
-    session = active_session(around) or (None if turn is None else turn.session)
-    attributes = {semconv.CONTEXT_ID: assembly_id}
-    if session is None:
-        inside = Session("", "", attributes)
-    else:
-        inside = Session(session.id, session.user_id, {**session.attributes, **attributes})
-    return otel_context.set_value(SESSION_KEY, inside, around)
+    session = session_around(around) or Session()
+    attributes = {**session.attributes, semconv.CONTEXT_ID: assembly_id}
+    return otel_context.set_value(SESSION_KEY, replace(session, attributes=attributes), around)

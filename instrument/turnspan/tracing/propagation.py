@@ -26,7 +26,7 @@ from opentelemetry.context import Context
 from turnspan import semconv
 from turnspan.runtime.guard import guard
 from turnspan.tracing.block_stack import OpenBlocks, WithBlock
-from turnspan.tracing.context import SESSION_KEY, TURN_KEY, active_session, active_turn
+from turnspan.tracing.context import SESSION_KEY, TURN_KEY, active_turn, session_around
 from turnspan.tracing.recording import detach
 from turnspan.turn.turn import NO_TURN, Session, Turn
 
@@ -119,9 +119,7 @@ def _propagate() -> Any:
 
 
 def _to_send(context: Context) -> dict[str, str]:
-    turn, session = active_turn(context), active_session(context)
-    if session is None and turn is not None:
-        session = turn.session
+    turn, session = active_turn(context), session_around(context)
     values: dict[str, str] = {}
     if turn is not None and turn.id:
         values[TURN_ID] = turn.id
