@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import random
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -110,6 +111,17 @@ def test_an_agent_s_own_version_stays(gpt: openai.OpenAI) -> None:
         write()
 
     assert {row.agent_version for row in recorded.rows(TurnSummary)} == {"1.2"}
+
+
+def test_ids_are_not_the_applications_random() -> None:
+    """An application that seeds ``random`` makes other attempts and artifacts in each run."""
+    made: set[str] = set()
+    with record():
+        for _ in range(2):
+            random.seed(0)
+            with rollout().attempt() as attempt:
+                made |= {attempt.id, turnspan.artifact("page", "text")}
+    assert len(made) == 4
 
 
 def test_over_threads_tasks_and_processes(gpt: openai.OpenAI) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from random import getrandbits
 from types import TracebackType
 from typing import Any, Final, Protocol, TypeVar
 
@@ -14,10 +13,10 @@ from opentelemetry.context import Context
 from turnspan import semconv
 from turnspan.content.given_values import text_of
 from turnspan.content.snapshot import freeze
-from turnspan.loop.artifacts import resource_of
+from turnspan.loop.artifacts import new_id, resource_of
 from turnspan.runtime.cancellation import is_abort
-from turnspan.runtime.forks import in_child
 from turnspan.runtime.guard import errors, guard
+from turnspan.tracing import recording
 from turnspan.tracing.block_stack import WithBlock
 from turnspan.tracing.context import SESSION_KEY, TURN_KEY
 from turnspan.tracing.function_wrapper import wrap
@@ -35,16 +34,6 @@ from turnspan.turn.turn import Session, Turn
 
 F = TypeVar("F", bound=Callable[..., Any])
 _MAX_MESSAGE: Final = 4_096
-_forks = 0
-"""How many forks lie between the first process and this one."""
-
-
-def _after_fork() -> None:
-    global _forks
-    _forks += 1
-
-
-in_child(_after_fork)
 
 
 class Inside:
@@ -184,9 +173,9 @@ class Attempt(WithBlock["Attempt"]):
         if told.attempt_id:  # entered before: another one
             told = self._told = told.anew()
             self._status = self._reason = ""
-        told.attempt_id = attempt_id = f"{getrandbits(128):032x}"
+        told.attempt_id = attempt_id = new_id()
         told.started_at = time.time_ns()
-        self._forks = _forks
+        self._forks = recording.forks
         state = self._inside.recorder()
         if state is not None:
             told.resource = self._inside.resource(state)
@@ -195,7 +184,7 @@ class Attempt(WithBlock["Attempt"]):
 
     def end(self, error: BaseException | None, output: Any = None) -> None:
         """It ends, with this error or none."""
-        if self._forks != _forks:  # a forked child that unwinds: it goes on where it began
+        if self._forks != recording.forks:  # a forked child that unwinds: it goes on where it began
             return
         told = self._told
         told.duration = max(0, time.time_ns() - told.started_at) / 1e9

@@ -3,14 +3,12 @@ why."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from types import TracebackType
 from typing import Any, Final
 
 from turnspan import config, semconv
 from turnspan.content.given_values import text_of
-from turnspan.runtime.forks import in_child
 from turnspan.runtime.guard import errors, guard
 from turnspan.tracing import otel_fast, recording
 from turnspan.tracing.assembly import (
@@ -26,26 +24,12 @@ from turnspan.tracing.assembly import (
 )
 from turnspan.tracing.block_stack import OpenBlocks, WithBlock
 from turnspan.tracing.content_store import ContextFact
-from turnspan.tracing.context import active_session, active_turn
+from turnspan.tracing.context import active_turn, session_around
 from turnspan.tracing.context_steps import Attached, ContextStep, leave, name_of
 from turnspan.tracing.recording import SpanRecording, context_of
 from turnspan.tracing.state import State, another_one, current
 
 _ADD: Final = guard("context.add")
-
-
-class _Process:
-    """Which process this is: asking the system each time costs more than a note."""
-
-    def __init__(self) -> None:
-        self.id = os.getpid()
-        in_child(self._after_fork)
-
-    def _after_fork(self) -> None:
-        self.id = os.getpid()
-
-
-_process: Final = _Process()
 
 
 class ContextAssembly:
@@ -237,7 +221,7 @@ class _Block:
         self._state = state
         self._span = span
         self._token: object | None = None
-        self._process = _process.id
+        self._forks = recording.forks
 
     def enter(self) -> None:
         if self._span is not None:
@@ -247,7 +231,7 @@ class _Block:
 
     def exit(self, error: BaseException | None) -> None:
         assembly, span = self.assembly, self._span
-        if self._process != _process.id:
+        if self._forks != recording.forks:
             if span is not None:  # a forked child that unwinds: the record is its parent's
                 span.leave(self._token)
             return
@@ -323,7 +307,7 @@ def _start(assembly: Assembly, state: State | None) -> _Block:
     """Begin an assembly's span and find out where it belongs."""
     around = context_of(state)
     turn = active_turn(around)
-    session = active_session(around) or (None if turn is None else turn.session)
+    session = session_around(around)
     name = f"context_assembly {assembly.task}"
     began = recording.begin_span(name, {semconv.CONTEXT_TASK: assembly.task}, state)
     span: Any = began.span

@@ -34,13 +34,14 @@ MAX_DESCRIPTION = 500
 
 INTERNAL: Final = SpanKind.INTERNAL  # looking a member up calls a function, until Python 3.12
 
-_forks = 0
-"""How many forks lie between the first process and this one."""
+forks = 0
+"""How many forks lie between the first process and this one: by it a block that a forked child
+unwinds knows that its parent, which began it, tells its end."""
 
 
 def _after_fork() -> None:
-    global _forks
-    _forks += 1
+    global forks
+    forks += 1
 
 
 in_child(_after_fork)
@@ -93,7 +94,7 @@ class SpanRecording:
         self._context = context
         self._state = current_state(context)
         self._items: list[Any] | None = [] if self.keeps_items else None
-        self._forks = _forks
+        self._forks = forks
 
     @property
     def span(self) -> Span:
@@ -172,7 +173,7 @@ class SpanRecording:
 
     def _end(self, result: Any, error: BaseException | None, outcome: str) -> None:
         if (
-            self._forks != _forks
+            self._forks != forks
         ):  # a child that unwinds: the span is its parent's, and goes on there
             return
         if self._state is default:
