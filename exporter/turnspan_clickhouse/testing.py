@@ -26,13 +26,11 @@ from turnspan.testing.records import (
 from turnspan.tracing.content_store import ContentStore, StartedTurn
 from turnspan_clickhouse.normalise.normaliser import Normaliser
 from turnspan_clickhouse.normalise.shared_answers import SharedAnswers
-from turnspan_clickhouse.rows import loop_tables
 from turnspan_clickhouse.rows.batch import Batch, Clock
+from turnspan_clickhouse.rows.keys import KEYS
 from turnspan_clickhouse.rows.native_types import EncodedMap
 from turnspan_clickhouse.rows.tables import (
     Annotation,
-    ContextAssembly,
-    ContextItem,
     Definition,
     LlmCall,
     Message,
@@ -40,7 +38,6 @@ from turnspan_clickhouse.rows.tables import (
     SpanRow,
     ToolCall,
     TurnSummary,
-    Withdrawal,
 )
 
 R = TypeVar("R", bound=Record)
@@ -78,9 +75,9 @@ class Rows:
                 self._normaliser.fact(fact, batch)
         failed = self._normaliser.spans(spans, batch)
         self._normaliser.finish(batch)
-        for kind, rows in batch.rows.items():
+        for rows in batch.rows.values():
             for row in rows:
-                self._rows[kind, _identity(row)] = row
+                self._rows[_identity(row)] = row
         for error in failed:
             raise error
 
@@ -142,26 +139,7 @@ def _began(row: Record) -> int:
 
 def _identity(row: Record) -> tuple[Any, ...]:
     """As the tables are ordered: their engines keep the newest row of one identity."""
-    if isinstance(row, TurnSummary):
-        return (row.project, row.session_id, row.start_time, row.turn_id)
-    if isinstance(row, (LlmCall, ToolCall)):
-        return (row.project, row.session_id, row.start_time, row.span_id)
-    if isinstance(row, SpanRow):
-        return (row.project, row.trace_id, row.start_time, row.span_id)
-    if isinstance(row, Message):
-        return (row.project, row.scope, row.hash)
-    if isinstance(row, Definition):
-        return (row.project, row.hash)
-    if isinstance(row, ContextAssembly):
-        return (row.project, row.session_id, row.start_time, row.assembly_id)
-    if isinstance(row, ContextItem):
-        return (row.project, row.session_id, row.start_time, row.assembly_id, row.item_id)
-    if type(row) in loop_tables.KEYS:
-        return (type(row), *(getattr(row, name) for name in loop_tables.KEYS[type(row)]))
-    if isinstance(row, Withdrawal):
-        return (row.project, row.subject_kind, row.kind, row.subject_id, row.withdrawal_id)
-    assert isinstance(row, Annotation)
-    return (row.project, row.subject_kind, row.kind, row.subject_id, row.annotation_id)
+    return (type(row), *(getattr(row, name) for name in KEYS[type(row)]))
 
 
 def _texts(given: EncodedMap | dict[str, str]) -> dict[str, str]:

@@ -177,17 +177,3 @@ class Insight(Record):
     created_at: int = column(TIME, 0)
     writer: str = column("String", "")
     written_at: int = column(TIME, 0)
-
-
-KEYS: dict[type[Record], tuple[str, ...]] = {
-    Artifact: ("project", "target", "artifact_id"),
-    Experiment: ("project", "experiment_id"),
-    Lineage: ("project", "experiment_id", "lineage_id"),
-    LineageEvent: ("project", "lineage_id", "kind", "event_id"),
-    AgentVersion: ("project", "lineage_id", "version_id"),
-    Rollout: ("project", "lineage_id", "rollout_id"),
-    Attempt: ("project", "lineage_id", "rollout_id", "attempt_id"),
-    Evolution: ("project", "lineage_id", "evolution_id"),
-    Insight: ("project", "insight_id"),
-}
-"""What the tables are ordered by: of rows that are equal there, the newest holds."""
