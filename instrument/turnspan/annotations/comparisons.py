@@ -9,7 +9,6 @@ from hashlib import blake2b
 from itertools import islice
 from typing import Final, TypeVar
 
-from turnspan import config
 from turnspan.annotations.judgments import (
     Subject,
     confidence_of,
@@ -19,7 +18,7 @@ from turnspan.annotations.judgments import (
 )
 from turnspan.runtime.guard import guard
 from turnspan.tracing.content_store import Judgment, Ranking
-from turnspan.tracing.state import current
+from turnspan.tracing.state import current, taking_facts
 
 MOST_RANKED: Final = 200
 """How many things a ranking has at most: their pairs are rows, 19,900 of so many."""
@@ -55,7 +54,8 @@ def prefer(
         Whether it was taken, as ``annotate``.
     """
     with guard("prefer"):
-        if not config.active().enabled or not current().content.active:
+        content = taking_facts(current())
+        if content is None:
             return False
         found = _all((chosen, rejected), kind)
         said = Judgment(
@@ -68,7 +68,7 @@ def prefer(
             created_at=time.time_ns(),
             confidence=confidence_of(confidence),
         )
-        current().content.tell(preferred(said, found[1][1], str(id)))
+        content.tell(preferred(said, found[1][1], str(id)))
         return True
     return False
 
@@ -103,7 +103,8 @@ def rank(
         Whether it was taken, as ``annotate``; ``False`` also where no pair is left.
     """
     with guard("rank"):
-        if not config.active().enabled or not current().content.active:
+        content = taking_facts(current())
+        if content is None:
             return False
         given = _some(ids)
         found = _all(given, kind)
@@ -122,7 +123,7 @@ def rank(
             confidence=confidence_of(confidence),
             ranking_id=str(id),
         )
-        current().content.tell(Ranking(said, groups))
+        content.tell(Ranking(said, groups))
         return True
     return False
 

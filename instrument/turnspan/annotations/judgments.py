@@ -18,7 +18,7 @@ from turnspan import config, semconv
 from turnspan.runtime.guard import guard
 from turnspan.tracing.content_store import Judgment
 from turnspan.tracing.context import active_turn
-from turnspan.tracing.state import current
+from turnspan.tracing.state import current, resource_among, taking_facts
 from turnspan.turn.turn import Turn
 
 OUTCOMES: Final = ("pending", "used", "modified", "rejected")
@@ -84,7 +84,8 @@ def annotate(
         an argument is not what it must be, which is logged and counted as an internal error.
     """
     with guard("annotate"):
-        if not config.active().enabled or not current().content.active:
+        content = taking_facts(current())
+        if content is None:
             return False
         found = subject_of(subject, kind)
         if found is None:
@@ -102,7 +103,7 @@ def annotate(
             said, outcome, training_flag, score, comment, directive, preferred_over, id
         )
         for one in each:
-            current().content.tell(one)
+            content.tell(one)
         return bool(each)
     return False
 
@@ -178,8 +179,8 @@ def _tell_evaluation(
     confidence: float | None,
 ) -> None:
     """Record an evaluation: of the kind ``evaluation:<name>``, the label as its outcome."""
-    content = current().content
-    if not content.active:
+    content = taking_facts(current())
+    if content is None:
         return
     found = subject_of(subject, kind)
     if found is None:
@@ -323,13 +324,9 @@ def subject_kind(attributes: Mapping[str, Any]) -> str:
     return _KINDS.get(operation, "span")
 
 
-def resource_of(subject: Subject | None) -> Any:
+def resource_of(subject: Subject | None) -> Mapping[str, Any]:
     """The resource that says whose record it is: the span's, else that of this process."""
-    for holder in (subject, trace.get_current_span(), current().decorators):
-        resource = getattr(holder, "resource", None)
-        if resource is not None:
-            return resource.attributes
-    return {}
+    return resource_among(subject, trace.get_current_span(), current().decorators)
 
 
 def _context(span: Span | SpanContext | None) -> Context | None:

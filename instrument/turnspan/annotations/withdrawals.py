@@ -6,11 +6,10 @@ import re
 import time
 from typing import Final
 
-from turnspan import config
 from turnspan.annotations.judgments import Subject, resource_of, subject_of
 from turnspan.runtime.guard import guard
 from turnspan.tracing.content_store import Withdrawal
-from turnspan.tracing.state import current
+from turnspan.tracing.state import current, taking_facts
 
 JUDGMENTS: Final = ("outcome", "training_flag", "score", "comment", "directive", "preference")
 """The kinds of judgments, besides ``evaluation:`` and the name of one."""
@@ -48,13 +47,14 @@ def withdraw(
         read.
     """
     with guard("withdraw"):
-        if not config.active().enabled or not current().content.active:
+        content = taking_facts(current())
+        if content is None:
             return False
         what = judgment_kind(str(judgment))
         found = subject_of(subject, kind)
         if found is None:
             return False
-        current().content.tell(
+        content.tell(
             Withdrawal(
                 resource=resource_of(subject),
                 subject_kind=found[0],

@@ -16,7 +16,7 @@ from turnspan.runtime.forks import in_child
 from turnspan.runtime.guard import guard
 from turnspan.tracing.context import active_turn, session_around
 from turnspan.tracing.loop_facts import ArtifactMade
-from turnspan.tracing.state import State, current
+from turnspan.tracing.state import State, current, resource_among, taking_facts
 
 _NO_IDS: Final[Mapping[str, Any]] = {}
 
@@ -41,10 +41,11 @@ def artifact(target: str, text: str, *, kind: str = "", version: str = "", id: s
     """
     with guard("artifact"):
         state = current()
-        if not state.settings.enabled or not state.content.active:
+        content = taking_facts(state)
+        if content is None:
             return ""
         made = text_of(id) or new_id()
-        state.content.tell(_made(state, made, target, text, kind, version))
+        content.tell(_made(state, made, target, text, kind, version))
         return made
     return ""
 
@@ -86,9 +87,4 @@ def new_id() -> str:
 def resource_of(state: State) -> Mapping[str, Any]:
     """The resource that says whose record is made here: that of the recorder's spans, or else of
     the current span."""
-    for holder in (state.decorators, trace.get_current_span()):
-        resource: Any = getattr(holder, "resource", None)
-        if resource is not None:
-            found: Mapping[str, Any] = resource.attributes
-            return found
-    return _NO_IDS
+    return resource_among(state.decorators, trace.get_current_span())

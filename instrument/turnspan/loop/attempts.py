@@ -29,7 +29,7 @@ from turnspan.tracing.loop_facts import (
 from turnspan.tracing.recording import attach, context_of, detach
 from turnspan.tracing.recording import current as current_context
 from turnspan.tracing.recording_protocol import NoRecording, Recording
-from turnspan.tracing.state import State, another_one, current, in_force
+from turnspan.tracing.state import State, another_one, current, in_force, taking_facts
 from turnspan.turn.turn import Session, Turn
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -82,7 +82,7 @@ class Inside:
         """What records, if it makes records."""
         own = self._state
         state = current() if own is None else in_force(own)
-        return state if state.content.active and state.settings.enabled else None
+        return None if taking_facts(state) is None else state
 
     def resource(self, state: State) -> Mapping[str, Any]:
         """Whose records its recorder makes; looked up once, until it records elsewhere."""

@@ -27,6 +27,7 @@ from turnspan.runtime.stats import Stats
 from turnspan.tracing import otel_fast
 from turnspan.tracing.content_store import ContentStore
 
+_NO_RESOURCE: Final[Mapping[str, Any]] = {}
 RECORDER_KEY: Final = otel_context.create_key("turnspan-recorder")
 
 
@@ -177,6 +178,21 @@ def current(context: Context | None = None) -> State:
 def _named(context: Context | None = None) -> State:
     found = (otel_context.get_current() if context is None else context).get(RECORDER_KEY)
     return found if isinstance(found, State) else default
+
+
+def taking_facts(state: State) -> ContentStore | None:
+    """Where this recorder's facts are told; ``None`` where nobody would write them."""
+    return state.content if state.settings.enabled and state.content.active else None
+
+
+def resource_among(*holders: Any) -> Mapping[str, Any]:
+    """The resource that says whose record something is: that of the first that has one."""
+    for holder in holders:
+        resource: Any = getattr(holder, "resource", None)
+        if resource is not None:
+            found: Mapping[str, Any] = resource.attributes
+            return found
+    return _NO_RESOURCE
 
 
 def another_one() -> State | None:
