@@ -30,7 +30,7 @@ def subject_options(command: F) -> F:
         click.option("--project", default="", metavar="NAME", help="With --kind: its project."),
         click.option(
             "--kind",
-            type=click.Choice([*JUDGED, "span", "artifact", "attempt"]),
+            type=click.Choice([*JUDGED, "span"]),
             help="What ID is of. It is then taken as it is, whole, and nothing is read: for a user "
             "who may only insert.",
         ),

@@ -9,6 +9,7 @@ from typing import Any, cast
 from turnspan_console import styles, values
 from turnspan_console.output import Output
 from turnspan_console.page import Page
+from turnspan_console.values import counted
 from turnspan_records.conversation import (
     Call,
     Conversation,
@@ -56,8 +57,8 @@ class Transcript:
         self._page.line((f"{what} ", styles.TITLE), (id_, styles.TITLE))
         facts = [
             f"project {conversation.project}" if conversation.project else "",
-            _plural(turns, "turn"),
-            _plural(len(calls), "model call"),
+            counted(turns, "turn"),
+            counted(len(calls), "model call"),
             _tokens(_sum(calls, "input_tokens"), _sum(calls, "output_tokens")),
             _cost(calls),
         ]
@@ -79,8 +80,8 @@ class Transcript:
         page.blank()
         reason = turn.ended_how
         facts = [
-            _plural(turn.rounds, "round"),
-            _plural(turn.tool_call_count, "tool call"),
+            counted(turn.rounds, "round"),
+            counted(turn.tool_call_count, "tool call"),
             values.seconds(turn.duration) if turn.status != "running" else "",
             values.dollars(turn.cost_usd) if turn.cost_usd is not None else "",
         ]
@@ -121,7 +122,7 @@ class Transcript:
         if call.dropped:
             page.blank()
             page.line(
-                (f"⋯ {_plural(call.dropped, 'earlier message')} no longer in the prompt", "yellow")
+                (f"⋯ {counted(call.dropped, 'earlier message')} no longer in the prompt", "yellow")
             )
         for message in call.new_messages:
             self._message(message)
@@ -328,10 +329,6 @@ def _joined(facts: list[str]) -> str:
     return " · ".join(fact for fact in facts if fact)
 
 
-def _plural(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def _tokens(given: int | None, said: int | None) -> str:
     if given is None and said is None:
         return ""
@@ -349,5 +346,5 @@ def _cost(calls: list[Call]) -> str:
     if not known:
         return ""
     unpriced = len(calls) - len(known)
-    rest = f" + {_plural(unpriced, 'unpriced call')}" if unpriced else ""
+    rest = f" + {counted(unpriced, 'unpriced call')}" if unpriced else ""
     return values.dollars(sum(known)) + rest

@@ -25,6 +25,11 @@ def one_line(text: str) -> str:
     return visible(" ".join(text.split()))
 
 
+def counted(number: int, noun: str) -> str:
+    """``1 turn``, ``1,200 turns``."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def seconds(value: float) -> str:
     """A duration: ``640 µs``, ``12 ms``, ``3.4 s``, ``2 m 05 s``, ``3 h 07 m``, ``2 d 4 h``."""
     if value < 0.001:

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import time
-
-from turnspan import config
 from turnspan.annotations import judgments_of
-from turnspan.annotations.judgments import confidence_of
-from turnspan.redaction.redactor import Redactor
-from turnspan.tracing.content_store import Judgment
-from turnspan_clickhouse.normalise.other_rows import annotation
 from turnspan_clickhouse.spool.spool import Spool
-from turnspan_records.judging.writing import SOURCE, write_rows
+from turnspan_records.judging.writing import SOURCE, said, write_judgments
 from turnspan_records.lookup import Found
 
 
@@ -36,16 +29,6 @@ def annotate(
         ValueError: one of them is not what it must be.
         SpoolError: the spool cannot be written.
     """
-    now = time.time_ns()
-    said = Judgment(
-        resource={},
-        subject_kind=subject.kind,
-        subject_id=subject.id,
-        author=author,
-        source=source,
-        created_at=now,
-        confidence=confidence_of(confidence),
-    )
-    each = judgments_of(said, outcome, training_flag, score, comment, directive, preferred_over, id)
-    redactor = Redactor(config.active())
-    return write_rows(spool, [annotation(one, subject.project, redactor, now) for one in each])
+    one = said(subject, author, confidence, source)
+    each = judgments_of(one, outcome, training_flag, score, comment, directive, preferred_over, id)
+    return write_judgments(spool, subject.project, each)

@@ -11,6 +11,7 @@ from turnspan_console import styles, values
 from turnspan_console.output import Output
 from turnspan_console.page import Page
 from turnspan_console.tables import columns, print_table, useful
+from turnspan_console.values import counted
 from turnspan_records.contexts import AssembledContext, ContextItem, ContextSection
 
 _BAR = 24
@@ -57,7 +58,7 @@ def _facts(context: AssembledContext, page: Page) -> None:
         page.line((f"bypassed: {context.bypass_reason or 'no reason given'}", styles.WARN))
     if context.calls:
         calls = ", ".join(values.short_ids(context.calls))
-        page.line((f"used by {_many(len(context.calls), 'model call')}: {calls}", styles.FAINT))
+        page.line((f"used by {counted(len(context.calls), 'model call')}: {calls}", styles.FAINT))
 
 
 def _budget(context: AssembledContext, page: Page) -> None:
@@ -85,7 +86,7 @@ def _used(context: AssembledContext) -> tuple[str, str]:
         used = "nothing used"
     else:
         about = "about " if context.used_estimated else ""
-        used = f"{about}{_many(context.used, 'token')} used"
+        used = f"{about}{counted(context.used, 'token')} used"
     if context.budget is None:
         return f"{used}, without a budget", ""
     spent = context.used or 0
@@ -98,7 +99,7 @@ def _used(context: AssembledContext) -> tuple[str, str]:
 def _counts(section: ContextSection) -> str:
     told = f"{section.kept:,} kept"
     if section.dropped:
-        told += f", {section.dropped:,} dropped ({_many(section.dropped_tokens, 'token')})"
+        told += f", {section.dropped:,} dropped ({counted(section.dropped_tokens, 'token')})"
     return told
 
 
@@ -137,7 +138,3 @@ def _table(
 def _section(page: Page, title: str) -> None:
     page.blank()
     page.line((title, styles.HEADING))
-
-
-def _many(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from turnspan.annotations.comparisons import pairs
 from turnspan.redaction.redactor import Redactor
 from turnspan.tracing.content_store import (
     ContextFact,
@@ -73,9 +74,8 @@ def _judgment(fact: Judgment, rows: FactRows, batch: Batch) -> None:
 
 
 def _ranking(fact: Ranking, rows: FactRows, batch: Batch) -> None:
-    project = rows.origin(fact.said.resource).project
-    for row in judgment_rows.ranking(fact, project, rows.redactor, batch.written_at):
-        batch.add(row)
+    for one in pairs(fact):
+        _judgment(one, rows, batch)
 
 
 def _withdrawal(fact: Withdrawal, rows: FactRows, batch: Batch) -> None:
@@ -83,14 +83,9 @@ def _withdrawal(fact: Withdrawal, rows: FactRows, batch: Batch) -> None:
     batch.add(judgment_rows.withdrawal(fact, project, rows.redactor, batch.written_at))
 
 
-def _of_the_loop(fact: Fact, rows: FactRows, batch: Batch) -> None:
-    project = rows.origin(_resource_of(fact)).project
+def _of_the_loop(fact: Any, rows: FactRows, batch: Batch) -> None:
+    project = rows.origin(fact.resource).project
     loop_rows.add(fact, loop_rows.Place(project, rows.redactor, rows.message_store, batch))
-
-
-def _resource_of(fact: Any) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = fact.resource
-    return found
 
 
 BUILDERS: Final[dict[type[Fact], Callable[[Any, FactRows, Batch], None]]] = {

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from turnspan import semconv
 from turnspan.content.model import Conversation, last_user_text
 from turnspan.dialects.convert import describe_reply
@@ -31,7 +29,8 @@ def adopt(facts: SpanFacts, capture_content: bool) -> Content | None:
         if not capture_content:
             _forget_content(facts)
         return None
-    call = foreign_dialects.read(_foreign_span(facts))
+    span = _foreign_span(facts)
+    call = foreign_dialects.read(span)
     if call is None:
         if not capture_content:
             _forget_content(facts)
@@ -39,7 +38,7 @@ def adopt(facts: SpanFacts, capture_content: bool) -> Content | None:
     facts.foreign = True
     facts.attributes = {**facts.attributes, **call.canonical()}
     facts.session_id = facts.session_id or call.conversation_id
-    _read_failure(facts, call, capture_content)
+    _read_failure(facts, span, call, capture_content)
     if not capture_content:
         _forget_content(facts)
         return None
@@ -48,14 +47,13 @@ def adopt(facts: SpanFacts, capture_content: bool) -> Content | None:
 
 def _foreign_span(facts: SpanFacts) -> ForeignSpan:
     start = facts.span.start_time or 0
-    return ForeignSpan(facts.span.name, facts.scope_name, facts.attributes, _events(facts), start)
+    events = [(event.name, dict(event.attributes or {})) for event in facts.span.events]
+    return ForeignSpan(facts.span.name, facts.scope_name, facts.attributes, events, start)
 
 
-def _events(facts: SpanFacts) -> list[tuple[str, dict[str, Any]]]:
-    return [(event.name, dict(event.attributes or {})) for event in facts.span.events]
-
-
-def _read_failure(facts: SpanFacts, call: ForeignCall, capture_content: bool) -> None:
+def _read_failure(
+    facts: SpanFacts, span: ForeignSpan, call: ForeignCall, capture_content: bool
+) -> None:
     """What a span's dialect or a recorded exception says of its failure, where its status does not.
 
     The message is redacted and cut when the facts are settled.
@@ -66,7 +64,7 @@ def _read_failure(facts: SpanFacts, call: ForeignCall, capture_content: bool) ->
         if capture_content:
             facts.error_message = facts.error_message or call.error_message
     elif facts.error_type == semconv.ERROR_OTHER:
-        exception = foreign_dialects.raised(_events(facts))
+        exception = foreign_dialects.raised(span.events)
         if exception is not None:
             facts.error_type = text(exception.get(semconv.EXCEPTION_TYPE)) or semconv.ERROR_OTHER
 

@@ -1,21 +1,12 @@
-"""The rows of what is said of judgments: rankings and withdrawals."""
+"""The rows of withdrawals of judgments."""
 
 from __future__ import annotations
 
 from hashlib import blake2b
 
-from turnspan.annotations.comparisons import pairs
 from turnspan.redaction.redactor import Redactor
 from turnspan.tracing import content_store as facts
-from turnspan_clickhouse.normalise.other_rows import annotation
-from turnspan_clickhouse.rows.tables import Annotation, Withdrawal
-
-
-def ranking(
-    fact: facts.Ranking, project: str, redactor: Redactor, written_at: int
-) -> list[Annotation]:
-    """The rows of a ranking: a preference a pair."""
-    return [annotation(one, project, redactor, written_at) for one in pairs(fact)]
+from turnspan_clickhouse.rows.tables import Withdrawal
 
 
 def withdrawal(

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 
 from turnspan import config
-from turnspan.annotations.comparisons import grouped, preferred
+from turnspan.annotations.comparisons import grouped, pairs, preferred
 from turnspan.annotations.judgments import confidence_of
 from turnspan.annotations.withdrawals import judgment_kind
 from turnspan.redaction.redactor import Redactor
@@ -43,6 +43,18 @@ def write_rows(spool: Spool, rows: Sequence[Record]) -> int:
     return len(rows)
 
 
+def write_judgments(spool: Spool, project: str, each: Sequence[Judgment]) -> int:
+    """Write judgments of a project's records to the spool, redacted; returns how many.
+
+    Raises:
+        ValueError: one has a value that cannot be written.
+        SpoolError: the spool cannot be written.
+    """
+    redactor = Redactor(config.active())
+    rows = [annotation(one, project, redactor, one.created_at) for one in each]
+    return write_rows(spool, rows)
+
+
 def prefer(
     spool: Spool,
     chosen: Found,
@@ -60,11 +72,9 @@ def prefer(
         SpoolError: the spool cannot be written.
     """
     _comparable([chosen, *rejected])
-    said = _said(chosen, reason, author, confidence, source)
-    each = [preferred(said, one.id) for one in rejected]
-    redactor = Redactor(config.active())
-    now = said.created_at
-    return write_rows(spool, [annotation(one, chosen.project, redactor, now) for one in each])
+    judgment = said(chosen, author, confidence, source, reason)
+    each = [preferred(judgment, one.id) for one in rejected]
+    return write_judgments(spool, chosen.project, each)
 
 
 def rank(
@@ -85,13 +95,11 @@ def rank(
     """
     _comparable(best_first)
     groups = grouped([one.id for one in best_first], [[one.id for one in tie] for tie in ties])
-    first = best_first[0]
-    ranking = Ranking(_said(first, reason, author, confidence, source), groups)
     if len(groups) < 2:
         raise ValueError("a ranking has at least two ids that are no tie")
-    redactor = Redactor(config.active())
-    now = ranking.said.created_at
-    return write_rows(spool, judgment_rows.ranking(ranking, first.project, redactor, now))
+    first = best_first[0]
+    ranking = Ranking(said(first, author, confidence, source, reason), groups)
+    return write_judgments(spool, first.project, pairs(ranking))
 
 
 def withdraw(
@@ -172,16 +180,21 @@ def _withdraw(
     )
 
 
-def _said(
-    subject: Found, reason: str, author: str, confidence: float | None, source: str
+def said(
+    subject: Found, author: str, confidence: float | None, source: str, comment: str = ""
 ) -> Judgment:
+    """What is judged, by whom and when, of a judgment that says nothing yet.
+
+    Raises:
+        ValueError: the confidence is none.
+    """
     return Judgment(
         resource={},
         subject_kind=subject.kind,
         subject_id=subject.id,
         author=author,
         source=source,
-        comment=reason,
+        comment=comment,
         created_at=time.time_ns(),
         confidence=confidence_of(confidence),
     )
