@@ -16,7 +16,6 @@ from typing import Any
 from turnspan_clickhouse.store.client import Result, Store
 from turnspan_records.access import Note
 from turnspan_records.access import open_records as open
-from turnspan_records.comparing import Answer, Comparison, compare
 from turnspan_records.contexts import (
     AssembledContext,
     ContextItem,
@@ -26,12 +25,13 @@ from turnspan_records.contexts import (
 )
 from turnspan_records.detail import Detail, detail
 from turnspan_records.diagnostics import Diagnostic, diagnostics
-from turnspan_records.improvement import Experiment
 from turnspan_records.judging.history import Judged, judgments
 from turnspan_records.judging.queues import Progress, Queue, progress, queues, waiting
 from turnspan_records.judging.review import Review
-from turnspan_records.lineages import AmbiguousError, experiment, experiments
 from turnspan_records.lookup import Found, find
+from turnspan_records.loop.comparing import Answer, Comparison, compare
+from turnspan_records.loop.improvement import Experiment
+from turnspan_records.loop.lineages import AmbiguousError, experiment, experiments
 from turnspan_records.messages import exact_messages
 from turnspan_records.replay import replay
 from turnspan_records.sandbox import Limits, RefusedError, Sandbox

@@ -93,7 +93,7 @@ def detail(store: Store, found: Found) -> Detail:
         KeyError: it is gone since.
         StoreError: as ``Store.query``.
     """
-    from turnspan_records import loop_detail  # which makes details, too
+    from turnspan_records.loop import detail as loop_detail  # which makes details, too
 
     load: dict[str, Callable[[Store, Found], Detail]] = {
         "session": _session,

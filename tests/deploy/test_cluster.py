@@ -35,8 +35,8 @@ from turnspan_records.contexts import contexts
 from turnspan_records.diagnostics import diagnostics
 from turnspan_records.judging.history import judgments
 from turnspan_records.judging.queues import BUILT_IN, progress, waiting
-from turnspan_records.lineages import experiment
 from turnspan_records.lookup import find
+from turnspan_records.loop.lineages import experiment
 from turnspan_records.replay import replay
 from turnspan_records.sessions import sessions, turns
 

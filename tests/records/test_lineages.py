@@ -13,8 +13,8 @@ from turnspan_clickhouse.rows.tables import Definition
 from turnspan_clickhouse.store.client import Store
 from turnspan_records import AmbiguousError, compare, detail, experiment, experiments, find
 from turnspan_records.diagnostics import find as diagnostic
-from turnspan_records.improvement import MISSING, score_of
-from turnspan_records.lineages import differences
+from turnspan_records.loop.improvement import MISSING, score_of
+from turnspan_records.loop.lineages import differences
 
 
 @pytest.fixture

@@ -48,7 +48,7 @@ def command(
     is stored once. `turnspan withdraw` takes one back.
     """
     from turnspan_console.output import Output
-    from turnspan_records.annotating import annotate
+    from turnspan_records.judging.annotating import annotate
 
     with Judging(kind, project) as judging:
         subject = judging.one(id_)

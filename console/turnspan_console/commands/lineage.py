@@ -27,7 +27,7 @@ def command(session: str | None, project: str, full: bool, format_: str) -> None
     Without it the only experiment is shown; of several the newest are listed.
     """
     from turnspan_console.output import Output
-    from turnspan_records.lineages import AmbiguousError, experiment
+    from turnspan_records.loop.lineages import AmbiguousError, experiment
 
     output = Output()
     with open_chosen() as store:
@@ -62,7 +62,7 @@ def _only(store: Store, project: str, output: Output) -> str:
     """The only experiment there is; of several, the newest are listed."""
     from turnspan_console.nothing import explain
     from turnspan_console.results import print_result
-    from turnspan_records.lineages import experiments
+    from turnspan_records.loop.lineages import experiments
 
     found = experiments(store, project=project)
     if not found.rows:

@@ -12,7 +12,7 @@ from turnspan_console.output import Output
 
 if TYPE_CHECKING:
     from turnspan_clickhouse.store.client import Store
-    from turnspan_records.improvement import Experiment
+    from turnspan_records.loop.improvement import Experiment
 
 PROJECT = "camp"
 
@@ -23,10 +23,10 @@ def print_camp(store: Store, session: str, output: Output) -> None:
     from turnspan_console.commands.diagnose import print_answer
     from turnspan_console.panels.comparison import print_comparison
     from turnspan_console.panels.lineages import print_experiment
-    from turnspan_records.comparing import compare
     from turnspan_records.diagnostics import diagnostics
-    from turnspan_records.lineages import experiment
     from turnspan_records.lookup import Found
+    from turnspan_records.loop.comparing import compare
+    from turnspan_records.loop.lineages import experiment
 
     shown = experiment(store, session, project=PROJECT)
     print_experiment(shown, output)

@@ -12,7 +12,7 @@ from rich.text import Text
 from turnspan_console import styles, values
 from turnspan_console.output import Output
 from turnspan_console.visible import visible
-from turnspan_records.comparing import Answer, Comparison
+from turnspan_records.loop.comparing import Answer, Comparison
 
 _GAP = "  "
 _NARROWEST = 24

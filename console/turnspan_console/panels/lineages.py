@@ -8,7 +8,7 @@ from typing import Any
 from turnspan_console import styles, values
 from turnspan_console.output import Output
 from turnspan_console.page import Page
-from turnspan_records.improvement import (
+from turnspan_records.loop.improvement import (
     MISSING,
     Attempt,
     Change,

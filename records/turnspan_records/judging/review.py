@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.annotating import annotate
 from turnspan_records.conversation import Conversation, Turn
+from turnspan_records.judging.annotating import annotate
 from turnspan_records.judging.history import Judged, judgments
 from turnspan_records.judging.queues import Progress, Queue, progress, waiting
 from turnspan_records.judging.writing import withdraw

@@ -9,8 +9,8 @@ from decimal import Decimal
 from typing import Any, Final
 
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.improvement import score_of
 from turnspan_records.lookup import Found
+from turnspan_records.loop.improvement import score_of
 from turnspan_records.messages import NONE, load_definitions, load_messages, prompt_text
 from turnspan_records.rows import utc
 

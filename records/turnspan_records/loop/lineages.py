@@ -14,7 +14,7 @@ import orjson
 
 from turnspan.runtime.type_guards import is_dict
 from turnspan_clickhouse.store.client import Result, Store
-from turnspan_records.improvement import (
+from turnspan_records.loop.improvement import (
     MISSING,
     Artifact,
     Attempt,
