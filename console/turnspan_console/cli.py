@@ -20,7 +20,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         *("lineage", "compare", "sql"),
     ),
     "Judge": ("review", "annotate", "prefer", "rank", "withdraw"),
-    "Curate": ("export",),
+    "Curate": ("export", "summaries"),
     "Look after": ("status", "doctor", "migrate", "ship", "receive"),
 }
 """Where the help lists a command; one that is not named is listed under "More"."""

@@ -28,6 +28,7 @@ from turnspan_records.diagnostics import Diagnostic, diagnostics
 from turnspan_records.judging.history import Judged, judgments
 from turnspan_records.judging.queues import Progress, Queue, progress, queues, waiting
 from turnspan_records.judging.review import Review
+from turnspan_records.keeping.summaries import Sessions, SessionSummary, SessionTurn, summaries
 from turnspan_records.lookup import Found, find
 from turnspan_records.loop.comparing import Answer, Comparison, compare
 from turnspan_records.loop.improvement import Experiment
@@ -72,6 +73,9 @@ __all__ = [
     "Review",
     "Rule",
     "Sandbox",
+    "SessionSummary",
+    "SessionTurn",
+    "Sessions",
     "Store",
     "TrainingSet",
     "Window",
@@ -92,6 +96,7 @@ __all__ = [
     "replay",
     "rule",
     "sessions",
+    "summaries",
     "turns",
     "waiting",
     "window",

@@ -1,0 +1,171 @@
+"""``turnspan summaries``: a page a session, which outlives the records."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, NamedTuple
+
+import click
+
+from turnspan_console.failures import UNAVAILABLE, Failure
+from turnspan_console.options import open_chosen, read_window, store_option
+
+if TYPE_CHECKING:
+    from turnspan_records.keeping.summaries import SessionSummary
+
+FORMATS = ("markdown", "wikitext", "jsonl")
+
+
+class _Pages(NamedTuple):
+    """How pages are written."""
+
+    write: Callable[[SessionSummary], str]
+    suffix: str
+    between: str = "\n"
+    """What stands between two in one file."""
+
+
+@click.command("summaries", short_help="A page about each session, which outlives its records.")
+@click.option(
+    "--to",
+    "target",
+    metavar="PATH",
+    type=click.Path(),
+    help="A file for all of them, or a folder (one that is there, or a name that ends in /) for a "
+    "file each; else they are printed.",
+)
+@click.option(
+    "--format", "format_", type=click.Choice(FORMATS), default=FORMATS[0], show_default=True
+)
+@click.option(
+    "--session",
+    "sessions",
+    multiple=True,
+    metavar="ID",
+    help="Only this session; may be given several times.",
+)
+@click.option("--project", default="", metavar="NAME", help="Only this project.")
+@click.option("--until", metavar="WHEN", help="Only sessions with a turn before.")
+@click.option(
+    "--since", metavar="WHEN", help="Only sessions with a turn since: 12h, 7d, 2026-11-01 (UTC)."
+)
+@store_option
+def command(
+    target: str | None,
+    format_: str,
+    sessions: tuple[str, ...],
+    project: str,
+    since: str | None,
+    until: str | None,
+) -> None:
+    """Write a page about each session: who, what was asked, how each turn ended, calls, tokens,
+    cost, what was judged.
+
+    Run again, the result is the same. In a folder, pages that have not changed are left alone, and
+    a page stays when its session is no longer in the store.
+
+    \b
+      turnspan summaries --to logs/
+      turnspan summaries --to sessions.md --since 7d
+    """
+    from turnspan_console.bars import Bars
+    from turnspan_console.output import Output
+    from turnspan_records.keeping.summaries import Sessions, number_of, summaries
+
+    output = Output()
+    pages = _pages(format_)
+    which = Sessions(project, sessions, read_window(since, until))
+    with open_chosen() as store, Bars() as bars:
+        total = number_of(store, which)
+        found = _counted(summaries(store, which), lambda done: bars.show("pages", done, total))
+        if target is None:
+            for text in _texts(found, pages):
+                output.lines(text.splitlines())
+            return
+        try:
+            if target.endswith(("/", os.sep)) or Path(target).is_dir():
+                told = _into_folder(Path(target), found, pages)
+            else:
+                told = _into_file(Path(target), found, pages)
+        except OSError as error:
+            raise Failure(f"{target} cannot be written: {error.strerror}.", UNAVAILABLE) from None
+    output.line(told)
+
+
+def _pages(format_: str) -> _Pages:
+    from turnspan_console.panels.summary_pages import json_line, markdown, wikitext
+
+    return {
+        "markdown": _Pages(markdown, ".md"),
+        "wikitext": _Pages(wikitext, ".wiki"),
+        "jsonl": _Pages(json_line, ".json", ""),
+    }[format_]
+
+
+def _counted(
+    sessions: Iterable[SessionSummary], show: Callable[[int], None]
+) -> Iterator[SessionSummary]:
+    for done, session in enumerate(sessions, 1):
+        yield session
+        show(done)
+
+
+def _texts(sessions: Iterable[SessionSummary], pages: _Pages) -> Iterator[str]:
+    """The pages as they follow each other in one file."""
+    between = ""
+    for session in sessions:
+        yield between + pages.write(session)
+        between = pages.between
+
+
+def _into_folder(folder: Path, sessions: Iterable[SessionSummary], pages: _Pages) -> str:
+    """A file a session, in a folder of its project; says how many changed."""
+    from turnspan_clickhouse.files.atomic_files import write_whole
+    from turnspan_console.panels.summary_pages import page_name
+    from turnspan_console.values import counted
+
+    changed = same = 0
+    for session in sessions:
+        page = pages.write(session).encode()
+        name = f"{page_name(session.session_id)}{pages.suffix}"
+        path = folder / page_name(session.project) / name
+        if path.is_file() and path.read_bytes() == page:
+            same += 1
+            continue
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, page)
+        changed += 1
+    return f"{counted(changed, 'page')} written, {same:,} unchanged, in {folder}"
+
+
+def _into_file(path: Path, sessions: Iterable[SessionSummary], pages: _Pages) -> str:
+    """All in one file, which is whole or as it was."""
+    from turnspan_clickhouse.files import held_files
+    from turnspan_console.values import counted
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(f".{path.name}.partial")
+    with aside.open("a", encoding="utf-8", newline="\n") as file:
+        if not held_files.lock(file.fileno()):
+            raise Failure(f"Another process is writing {path}: wait for it to finish.", UNAVAILABLE)
+        try:
+            written = _fill(file, _texts(sessions, pages))
+        except BaseException:
+            aside.unlink()
+            raise
+    aside.replace(path)
+    return f"{counted(written, 'page')} in {path}"
+
+
+def _fill(file: IO[str], texts: Iterable[str]) -> int:
+    """Write the file anew, to the disk; returns how many texts it has."""
+    file.truncate(0)
+    written = 0
+    for text in texts:
+        file.write(text)
+        written += 1
+    file.flush()
+    os.fsync(file.fileno())
+    return written

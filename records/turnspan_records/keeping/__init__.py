@@ -1,0 +1,1 @@
+"""Keeping: what outlives the records, what is pruned, restored and forgotten."""

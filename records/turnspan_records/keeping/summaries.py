@@ -1,0 +1,278 @@
+"""What is to be known of a session when nothing else of it is left: who, what was asked, how each
+turn ended, what it cost, what became of it.
+
+It is made of the turns, their judgments and the artifacts, which retention keeps; so it can be
+made at any time, to the same result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any, Final
+
+from turnspan_clickhouse.store.client import Store
+from turnspan_records.rows import utc
+from turnspan_records.window import Window, as_parameter
+
+SESSIONS: Final = 200
+"""How many sessions are read at once."""
+ASKED: Final = 600
+"""How many characters of a question are read: a summary shows its beginning."""
+
+_CHOSEN = """session_id != ''
+    AND ({project:String} = '' OR project = {project:String})
+    AND (empty({sessions:Array(String)}) OR session_id IN {sessions:Array(String)})
+    AND start_time >= {since:DateTime64(9, 'UTC')} AND start_time < {until:DateTime64(9, 'UTC')}"""
+
+_NUMBER = f"SELECT uniqExact(project, session_id) FROM turn_summary WHERE {_CHOSEN}"
+
+# A page of the window's sessions, after the last one. The window says which sessions, not which of
+# their turns: a summary is of the whole session.
+_NAMES = f"""
+SELECT project, session_id FROM turn_summary
+WHERE (project, session_id) > ({{after_project:String}}, {{after:String}}) AND {_CHOSEN}
+GROUP BY project, session_id
+ORDER BY project, session_id
+LIMIT {{limit:UInt32}}
+"""
+
+_TURNS = """
+SELECT session_id, turn_id, parent_turn_id, start_time, duration, status, user_id, agent_name,
+    leftUTF8(user_message, {asked:UInt32}) AS asked, stop_reason, stop_detail, rounds,
+    llm_call_count AS calls, tool_call_count AS tools, tool_error_count AS tool_errors,
+    input_tokens, output_tokens, cost_usd, models, error_type
+FROM turn_summary
+WHERE project = {project:String} AND session_id IN {sessions:Array(String)}
+ORDER BY session_id, start_time, turn_id
+"""
+
+_JUDGMENTS = """
+SELECT subject_kind, subject_id, kind, outcome, training_flag, score
+FROM annotation_current
+WHERE project = {project:String} AND subject_kind IN ('turn', 'session')
+    AND subject_id IN {ids:Array(String)} AND kind IN ('outcome', 'training_flag', 'score')
+"""
+
+_ARTIFACTS = """
+SELECT session_id, groupUniqArray(target) AS targets
+FROM artifact
+WHERE project = {project:String} AND session_id IN {sessions:Array(String)}
+GROUP BY session_id
+"""
+
+
+@dataclass(slots=True)
+class Verdict:
+    """What was judged of a turn or a session, as far as it was."""
+
+    outcome: str = ""
+    training_flag: int | None = None
+    score: float | None = None
+
+
+@dataclass(slots=True)
+class SessionTurn:
+    """One turn that no other turn began; of nested ones only their number is told."""
+
+    turn_id: str
+    start_time: datetime
+    duration: float
+    """Seconds."""
+    user_id: str
+    agent_name: str
+    asked: str
+    """The beginning of what the user said; empty where that is not recorded or was pruned."""
+    ended: str
+    """The stop reason, or the life state of a turn that has not ended."""
+    detail: str
+    error_type: str
+    rounds: int
+    calls: int
+    tools: int
+    tool_errors: int
+    input_tokens: int | None
+    output_tokens: int | None
+    cost_usd: Decimal | None
+    models: list[str]
+    verdict: Verdict = field(default_factory=Verdict)
+
+
+@dataclass(slots=True)
+class SessionSummary:
+    """A session in short. Times are in UTC; sums leave out what is not known of a turn, and are
+    ``None`` where it is known of none."""
+
+    project: str
+    session_id: str
+    turns: list[SessionTurn] = field(default_factory=list[SessionTurn])
+    nested: int = 0
+    """Turns that other turns began; calls, tools, tokens and cost of theirs are in those."""
+    targets: list[str] = field(default_factory=list[str])
+    """What the agents wrote: pages, files."""
+    verdict: Verdict = field(default_factory=Verdict)
+
+    @property
+    def began(self) -> datetime:
+        """When its first turn began."""
+        return min(turn.start_time for turn in self.turns)
+
+    @property
+    def ended(self) -> datetime:
+        """When its last turn ended."""
+        return max(turn.start_time + timedelta(seconds=turn.duration) for turn in self.turns)
+
+    @property
+    def users(self) -> list[str]:
+        """Whose session it was."""
+        return sorted({turn.user_id for turn in self.turns} - {""})
+
+    @property
+    def agents(self) -> list[str]:
+        """Who answered."""
+        return sorted({turn.agent_name for turn in self.turns} - {""})
+
+    @property
+    def models(self) -> list[str]:
+        """What the agents asked."""
+        return sorted({model for turn in self.turns for model in turn.models} - {""})
+
+    @property
+    def calls(self) -> int:
+        """Model calls."""
+        return sum(turn.calls for turn in self.turns)
+
+    @property
+    def tools(self) -> int:
+        """Tool calls."""
+        return sum(turn.tools for turn in self.turns)
+
+    @property
+    def tool_errors(self) -> int:
+        """Tool calls that failed."""
+        return sum(turn.tool_errors for turn in self.turns)
+
+    @property
+    def input_tokens(self) -> int | None:
+        """Tokens that the models were given."""
+        known = [turn.input_tokens for turn in self.turns if turn.input_tokens is not None]
+        return sum(known) if known else None
+
+    @property
+    def output_tokens(self) -> int | None:
+        """Tokens that they wrote."""
+        known = [turn.output_tokens for turn in self.turns if turn.output_tokens is not None]
+        return sum(known) if known else None
+
+    @property
+    def cost_usd(self) -> Decimal | None:
+        """What the calls of known price cost."""
+        known = [turn.cost_usd for turn in self.turns if turn.cost_usd is not None]
+        return sum(known, Decimal(0)) if known else None
+
+
+@dataclass(frozen=True, slots=True)
+class Sessions:
+    """Which sessions: of a project, by their ids, with a turn in a window; else all of them."""
+
+    project: str = ""
+    ids: tuple[str, ...] = ()
+    window: Window = field(default_factory=Window)
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """What the questions are asked with."""
+        return {
+            "project": self.project,
+            "sessions": list(self.ids),
+            "since": as_parameter(self.window.since),
+            "until": as_parameter(self.window.until),
+        }
+
+
+def number_of(store: Store, which: Sessions) -> int:
+    """How many sessions these are. Raises ``StoreError`` as ``Store.query``."""
+    return int(store.query(_NUMBER, which.parameters).rows[0][0])
+
+
+def summaries(store: Store, which: Sessions | None = None) -> Iterator[SessionSummary]:
+    """The sessions, each summed up whole, in the order of projects and ids; some at a time are in
+    memory.
+
+    Turns that belong to no session are left out. Raises ``StoreError`` as ``Store.query``.
+    """
+    parameters = (which or Sessions()).parameters
+    after = ("", "")
+    while True:
+        place = {"after_project": after[0], "after": after[1], "limit": SESSIONS}
+        rows = store.query(_NAMES, {**parameters, **place}).rows
+        named = [(str(row[0]), str(row[1])) for row in rows]
+        for one in dict.fromkeys(project for project, _ in named):
+            yield from _of_project(store, one, [id_ for project, id_ in named if project == one])
+        if len(named) < SESSIONS:
+            return
+        after = named[-1]
+
+
+def _of_project(store: Store, project: str, ids: list[str]) -> Iterator[SessionSummary]:
+    found = {id_: SessionSummary(project, id_) for id_ in ids}
+    nested: dict[str, list[SessionTurn]] = {id_: [] for id_ in ids}
+    parameters = {"project": project, "sessions": ids}
+    for row in store.query(_TURNS, {**parameters, "asked": ASKED}).dicts():
+        session = found[str(row["session_id"])]
+        if row["parent_turn_id"]:
+            session.nested += 1
+            nested[session.session_id].append(_turn(row))
+        else:
+            session.turns.append(_turn(row))
+    for session in found.values():
+        if not session.turns:  # what began them was of another session, or is gone
+            session.turns, session.nested = nested[session.session_id], 0
+    for id_, targets in store.query(_ARTIFACTS, parameters).rows:
+        found[str(id_)].targets = sorted(map(str, targets))
+    _judge(store, project, list(found.values()))
+    # Between the two questions a session may have been forgotten.
+    yield from (session for session in found.values() if session.turns)
+
+
+def _turn(row: dict[str, Any]) -> SessionTurn:
+    final = row["status"] == "final"
+    return SessionTurn(
+        turn_id=row["turn_id"],
+        start_time=utc(row["start_time"]),
+        duration=row["duration"],
+        user_id=row["user_id"],
+        agent_name=row["agent_name"],
+        asked=row["asked"],
+        ended=row["stop_reason"] if final else row["status"] or row["stop_reason"],
+        detail=row["stop_detail"],
+        error_type=row["error_type"],
+        rounds=row["rounds"],
+        calls=row["calls"],
+        tools=row["tools"],
+        tool_errors=row["tool_errors"],
+        input_tokens=row["input_tokens"],
+        output_tokens=row["output_tokens"],
+        cost_usd=row["cost_usd"],
+        models=list(row["models"]),
+    )
+
+
+def _judge(store: Store, project: str, sessions: Sequence[SessionSummary]) -> None:
+    """Put what was judged where it belongs."""
+    verdicts = {("session", one.session_id): one.verdict for one in sessions}
+    verdicts |= {("turn", turn.turn_id): turn.verdict for one in sessions for turn in one.turns}
+    ids = sorted({id_ for _, id_ in verdicts})
+    rows = store.query(_JUDGMENTS, {"project": project, "ids": ids}).rows
+    for kind, subject, what, outcome, flag, score in rows:
+        verdict = verdicts.get((kind, subject))
+        if verdict is None:  # a turn and a session of one id
+            continue
+        if what == "outcome":
+            verdict.outcome = outcome
+        elif what == "training_flag":
+            verdict.training_flag = flag
+        else:
+            verdict.score = score
