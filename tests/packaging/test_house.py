@@ -137,6 +137,18 @@ def test_pages_name_files_that_exist() -> None:
     assert gone == []
 
 
+def test_pages_name_tests_that_exist() -> None:
+    """What is said to be proved has a test of that name; a path may begin at ``tests/``."""
+    named = re.compile(r"`(?:tests/)?((?:[a-z_]+/)+test_[a-z_]+\.py)(?:::(\w+))?`")
+    gone = [
+        f"{page}: {path}::{function}"
+        for page in tracked(".md")
+        for path, function in named.findall(text_of(page))
+        if function and f"def {function}(" not in text_of(f"tests/{path}")
+    ]
+    assert gone == []
+
+
 def text_of(name: str) -> str:
     """A file of the repository."""
     return (REPOSITORY / name).read_text("utf-8")
