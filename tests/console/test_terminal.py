@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 import sys
-from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
 
 from support.landing import insert
 from support.rows import turn
-from support.story import ENTRY, Invoke
+from support.story import ENTRY
 from support.terminal import on_terminal
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
+from turnspan_records.lookup import find
 
 _ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -75,23 +73,32 @@ ALIKE = {
 """Session ids as people make them: with a prefix of their own, or with the time first."""
 
 
-@pytest.mark.parametrize("names", ALIKE.values(), ids=ALIKE)
-@pytest.mark.parametrize("width", [60, 80])
-def test_ids_stay_different_and_are_taken_as_shown(
-    names: list[str], width: int, tmp_path: Path, invoke: Invoke
-) -> None:
-    """Ids that differ anywhere differ in what a table shows of them, and a command takes that."""
-    dsn = Dsn(scheme="chdb", path=tmp_path / "alike")
+@pytest.fixture(scope="module")
+def alike(tmp_path_factory: pytest.TempPathFactory) -> Dsn:
+    """A store with each of them in a project of its own."""
+    dsn = Dsn(scheme="chdb", path=tmp_path_factory.mktemp("alike") / "store")
+    long = "Where in the world may the keys of the second floor be at this hour?"
+    known = {"user_message": long}
     with open_store(dsn) as store:
         migrate(store)
-        long = "Where in the world may the keys of the second floor be at this hour?"
-        turns = [turn(f"{n:x}" * 16, n, session_id=id_) for n, id_ in enumerate(names)]
-        insert(store, *(replace(one, user_message=long) for one in turns))
+        for project, names in ALIKE.items():
+            ids = [(f"{n:x}" * 16, n, id_) for n, id_ in enumerate(names)]
+            insert(store, *(turn(t, n, session_id=s, project=project, **known) for t, n, s in ids))
+    return dsn
 
-    listed = on_terminal("--store", str(dsn), "sessions", width=width, NO_COLOR="1")
+
+@pytest.mark.parametrize(
+    ("project", "width"), [*((one, 60) for one in ALIKE), ("close to the end", 80)]
+)
+def test_ids_stay_different_and_are_taken_as_shown(alike: Dsn, project: str, width: int) -> None:
+    """Ids that differ anywhere differ in what a table shows of them, and a command takes that."""
+    listed = on_terminal(
+        *("--store", str(alike), "sessions", "--project", project), width=width, NO_COLOR="1"
+    )
     shown = [line.split()[0] for line in listed.splitlines()[1:] if not line.startswith("  ")]
+    names = ALIKE[project]
     assert len(shown) == len(set(shown)) == len(names)
-    for part, name in zip(shown, reversed(names), strict=True):
-        found = invoke("--store", str(dsn), "show", part, "--format", "json")
-        assert found.exit_code == 0, found.stderr
-        assert json.loads(found.stdout)["id"] == name
+    with open_store(alike) as store:
+        for part, name in zip(shown, reversed(names), strict=True):
+            found = [one.id for one in find(store, part) if one.project == project]
+            assert found == [name]

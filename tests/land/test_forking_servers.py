@@ -91,7 +91,7 @@ class Web:
 
 
 @pytest.mark.parametrize(
-    ("store_dsn", "kind"), [("embedded", "sync"), ("server", "gthread")], indirect=["store_dsn"]
+    ("store_kind", "kind"), [("embedded", "sync"), ("server", "gthread")], indirect=["store_kind"]
 )
 def test_gunicorn(store_dsn: Dsn, kind: str) -> None:
     """With ``--preload`` and four workers: one is killed, or they leave after 25 requests each; the
@@ -129,7 +129,7 @@ def test_gunicorn(store_dsn: Dsn, kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("store_dsn", "limit"), [("embedded", "3"), ("server", "1000")], indirect=["store_dsn"]
+    ("store_kind", "limit"), [("embedded", "3"), ("server", "1000")], indirect=["store_kind"]
 )
 def test_celery(store_dsn: Dsn, tmp_path: Path, limit: str) -> None:
     """Prefork workers that are replaced after three tasks, and such that are ended right after

@@ -64,10 +64,10 @@ def test_a_hundred_thousand_spans_a_minute(store_dsn: Dsn, provider: TracerProvi
 
 
 @pytest.mark.parametrize(
-    ("store_dsn", "kept"),
+    ("store_kind", "kept"),
     [("server", True), ("embedded", False)],
     ids=["bytes kept", "by hash"],
-    indirect=["store_dsn"],
+    indirect=["store_kind"],
 )
 def test_a_prompt_of_20_mb_through_the_sdk(
     store_dsn: Dsn, provider: TracerProvider, kept: bool

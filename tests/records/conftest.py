@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from support.clickhouse_server import ClickHouseServer
+from support.kept_stores import KeptStores
 from support.landing import insert
 from support.story import story
 from turnspan_clickhouse.store.client import Store
@@ -59,8 +60,8 @@ def outside(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def embedded(embedded_dsn: Dsn) -> Iterator[Store]:
-    """A fresh embedded store, for what does not depend on the kind of store."""
-    with open_store(embedded_dsn) as made:
-        migrate(made)
+def embedded(kept_stores: KeptStores, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    """An empty embedded store, for what does not depend on the kind of store."""
+    monkeypatch.delenv("TURNSPAN_SPOOL", raising=False)
+    with kept_stores.lend("embedded") as made:
         yield made

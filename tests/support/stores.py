@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from support.clickhouse_server import ClickHouseServer, start_server
+from support.kept_stores import KeptStores
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.embedded import EmbeddedStore
@@ -53,15 +54,40 @@ def server_dsn(
 
 
 @pytest.fixture(params=["embedded", "server"])
-def store_dsn(request: pytest.FixtureRequest) -> Dsn:
-    """A fresh store, once embedded and once on a server; nothing is migrated yet."""
-    dsn: Dsn = request.getfixturevalue(f"{request.param}_dsn")
-    return dsn
+def store_kind(request: pytest.FixtureRequest) -> str:
+    """Where a test's store is: it runs once with each."""
+    kind: str = request.param
+    return kind
 
 
 @pytest.fixture
-def store(store_dsn: Dsn) -> Iterator[Store]:
-    """A fresh, migrated, open store of each kind."""
-    with open_store(store_dsn) as opened:
-        migrate(opened)
+def store_dsn(request: pytest.FixtureRequest, store_kind: str) -> Dsn:
+    """A fresh store, once embedded and once on a server; nothing is migrated yet."""
+    dsn: Dsn = request.getfixturevalue(f"{store_kind}_dsn")
+    return dsn
+
+
+@pytest.fixture(scope="session")
+def kept_stores(
+    tmp_path_factory: pytest.TempPathFactory, clickhouse_server: ClickHouseServer
+) -> KeptStores:
+    """Migrated stores for tests that want an empty one."""
+    return KeptStores(tmp_path_factory.mktemp("kept"), clickhouse_server)
+
+
+@pytest.fixture
+def store(request: pytest.FixtureRequest, store_kind: str) -> Iterator[Store]:
+    """An empty, migrated, open store of each kind: that of ``store_dsn`` where a test asks for it
+    as well, else one that tests get one after the other."""
+    if "store_dsn" in request.fixturenames:
+        with open_store(request.getfixturevalue("store_dsn")) as opened:
+            migrate(opened)
+            yield opened
+        return
+    monkeypatch: pytest.MonkeyPatch = request.getfixturevalue("monkeypatch")
+    monkeypatch.delenv("TURNSPAN_SPOOL", raising=False)
+    if store_kind == "server":
+        monkeypatch.setenv("TURNSPAN_SPOOL", str(request.getfixturevalue("tmp_path") / "spool"))
+    kept: KeptStores = request.getfixturevalue("kept_stores")
+    with kept.lend(store_kind) as opened:
         yield opened

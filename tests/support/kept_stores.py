@@ -1,0 +1,78 @@
+"""Migrated stores that tests use one after the other: to migrate takes longer than most of them."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import uuid
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+from support.clickhouse_server import ClickHouseServer
+from turnspan_clickhouse.errors import StoreError
+from turnspan_clickhouse.store.client import Store
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.migrations import migrate
+from turnspan_clickhouse.store.opening import open_store
+
+_FILLED = (
+    "SELECT name FROM system.tables WHERE database = currentDatabase() AND total_rows > 0"
+    " AND endsWith(engine, 'MergeTree') AND name != 'schema_migration'"
+)
+_SHAPE = (
+    "SELECT arraySort(groupArray((name, create_table_query))) FROM system.tables"
+    " WHERE database = currentDatabase()",
+    "SELECT arraySort(groupArray(tuple(*))) FROM schema_migration",
+)
+_SHAPE_OF_ENGINE = (
+    "SELECT arraySort(groupArray(name)) FROM system.databases",
+    "SELECT count() FROM system.functions WHERE origin = 'SQLUserDefined'",
+)
+
+
+class KeptStores:
+    """A store of each kind. One in which a test has changed more than rows is not used again."""
+
+    def __init__(self, folder: Path, server: ClickHouseServer) -> None:
+        self._folder = folder
+        self._server = server
+        self._kept: dict[str, tuple[Dsn, list[Any]]] = {}
+
+    @contextlib.contextmanager
+    def lend(self, kind: str) -> Generator[Store]:
+        """An open store, embedded or on a server, without a row in it."""
+        if kind not in self._kept:
+            self._kept[kind] = self._make(kind)
+        dsn, shape = self._kept[kind]
+        with open_store(dsn) as store:
+            yield store
+            if not _emptied(store, shape):
+                del self._kept[kind]
+        if dsn.path is not None:
+            for left in dsn.path.iterdir():
+                if left.name != "engine":
+                    shutil.rmtree(left) if left.is_dir() else left.unlink()
+
+    def _make(self, kind: str) -> tuple[Dsn, list[Any]]:
+        name = f"kept_{uuid.uuid4().hex[:12]}"
+        embedded = Dsn(scheme="chdb", path=self._folder / name / "store")
+        dsn = embedded if kind == "embedded" else self._server.dsn(name)
+        with open_store(dsn) as store:
+            migrate(store)
+            return dsn, _shape(store)
+
+
+def _emptied(store: Store, shape: list[Any]) -> bool:
+    """Take the rows out; whether it is then as it was made."""
+    try:
+        for (table,) in store.query(_FILLED).rows:
+            store.command(f"TRUNCATE TABLE {table}")
+        return _shape(store) == shape
+    except StoreError:  # closed, or broken by the test
+        return False
+
+
+def _shape(store: Store) -> list[Any]:
+    questions = _SHAPE + (_SHAPE_OF_ENGINE if store.dsn.embedded else ())
+    return [store.query(question).rows for question in questions]
