@@ -33,6 +33,13 @@ from turnspan_records.judging.review import Review
 from turnspan_records.lineages import AmbiguousError, experiment, experiments
 from turnspan_records.lookup import Found, find
 from turnspan_records.messages import exact_messages
+from turnspan_records.quality.checking import QualityReport, check_quality
+from turnspan_records.quality.reading import (
+    ArtifactCheck,
+    Correction,
+    artifact_checks,
+    corrections,
+)
 from turnspan_records.replay import replay
 from turnspan_records.sandbox import Limits, RefusedError, Sandbox
 from turnspan_records.sessions import sessions, turns
@@ -50,11 +57,13 @@ from turnspan_records.window import Window, window
 __all__ = [
     "AmbiguousError",
     "Answer",
+    "ArtifactCheck",
     "AssembledContext",
     "Comparison",
     "ContextItem",
     "ContextSection",
     "ContextStep",
+    "Correction",
     "Detail",
     "Diagnostic",
     "Experiment",
@@ -66,6 +75,7 @@ __all__ = [
     "Limits",
     "Note",
     "Progress",
+    "QualityReport",
     "Queue",
     "RefusedError",
     "Result",
@@ -75,8 +85,11 @@ __all__ = [
     "Store",
     "TrainingSet",
     "Window",
+    "artifact_checks",
+    "check_quality",
     "compare",
     "contexts",
+    "corrections",
     "detail",
     "diagnostics",
     "exact_messages",
