@@ -37,6 +37,7 @@ $wgRunJobsAsync = false;
 $wgMainCacheType = CACHE_NONE;
 $wgSessionCacheType = CACHE_DB;
 $wgExtraNamespaces[3000] = 'Encyclopedia';
+$wgExtraNamespaces[3001] = 'Encyclopedia_talk';
 $wgExtraNamespaces[3002] = 'Instructions';
 $wgExtraNamespaces[3004] = 'Sources';
 """
