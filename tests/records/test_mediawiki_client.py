@@ -39,13 +39,15 @@ class Waits(list[float]):
 
 
 def through(
-    fronted: Front, *faults: str, login: Credentials | None = None
+    fronted: Front, *faults: str, login: Credentials | None = None, timeout: float = 30
 ) -> tuple[MediaWiki, Waits]:
     fronted.faults.clear()
     fronted.faults.extend(faults)
     fronted.seen.clear()
     waits = Waits()
-    return MediaWiki(fronted.api, login, contact="ops@example.org", wait=waits), waits
+    return MediaWiki(
+        fronted.api, login, contact="ops@example.org", timeout=timeout, wait=waits
+    ), waits
 
 
 def test_a_page_is_written_once(real_wiki: RealWiki) -> None:
@@ -141,6 +143,10 @@ def test_an_answer_has_a_size_and_a_time(fronted: Front, monkeypatch: pytest.Mon
     with pytest.raises(WikiError, match="answers with more than"):
         bot.page("Main Page")
     assert waits == []
+    monkeypatch.undo()
+    bot, waits = through(fronted, "slow", timeout=0.3)
+    assert bot.page("Main Page") is not None
+    assert len(waits) == 1
 
 
 def test_answers_are_continued(real_wiki: RealWiki) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from support.artifacts import artifact
+from support.cluster import Cluster
 from support.landing import insert
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
@@ -275,7 +276,22 @@ def found(store: Store) -> dict[str, ArtifactCheck]:
 
 
 def test_a_repository_becomes_judgments(project: Project, store: Store, tmp_path: Path) -> None:
-    """On every kind of store; a clone on another machine goes on with what is known."""
+    """A clone on another machine goes on with what is known."""
+    becomes_judgments(project, store, tmp_path)
+
+
+def test_and_so_it_does_over_a_cluster(
+    project: Project, cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rows are found wherever they lie."""
+    monkeypatch.setenv("TURNSPAN_SPOOL", str(tmp_path / "spool"))
+    cluster.migrate("quality")
+    with open_store(cluster.dsn("quality", node=1)) as store:
+        becomes_judgments(project, store, tmp_path)
+
+
+def becomes_judgments(project: Project, store: Store, tmp_path: Path) -> None:
+    """What two files become, looked at from two clones."""
     at = (project.now + HOUR) * 10**9
     insert(store, *artifact("kept", "app.py", NEW, kind="file", created_at=at))
     insert(store, *artifact("gone", "gone.py", "print('gone')\n", kind="file", created_at=at))

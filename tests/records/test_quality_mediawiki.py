@@ -21,6 +21,7 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
+from turnspan_records.diagnostics import find as diagnostic
 from turnspan_records.quality.checking import QualityReport, check_quality
 from turnspan_records.quality.mediawiki import MediaWikiSource
 from turnspan_records.quality.mediawiki_client import MediaWiki
@@ -392,7 +393,7 @@ def test_twice_is_the_same_rows_and_asks_for_nothing(looked: Stage) -> None:
 
 
 def test_a_persons_judgment_holds(looked: Stage) -> None:
-    """Whatever the wiki says."""
+    """Whatever the wiki says; how far the two agree is a diagnostic."""
     said = Annotation(
         project=PROJECT,
         subject_kind="artifact",
@@ -406,6 +407,9 @@ def test_a_persons_judgment_holds(looked: Stage) -> None:
     insert(looked.store, said)
     looked.look(wanted=Wanted(again=True))
     assert looked.held("deleted") == ["used"]
+    (row,) = diagnostic("reviewer_agreement").run(looked.store).dicts()
+    assert (row["reviewer"], row["other_reviewer"]) == ("ada", "passive:mediawiki")
+    assert (row["both_judged"], row["agreed"]) == (1, 0)
 
 
 def test_a_decision_follows_the_page_while_the_window_is_open(stage: Stage) -> None:

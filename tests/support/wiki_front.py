@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 import urllib.request
 from collections import deque
 from collections.abc import Iterator
@@ -67,6 +68,11 @@ class _Handler(BaseHTTPRequestHandler):
             self.connection.close()
         elif fault == "maxlag":
             self._answer(200, MAXLAG, {"Retry-After": "3", "MediaWiki-API-Error": "maxlag"})
+        elif fault == "slow":  # each piece in time, all of it not
+            self._answer(200, b"", {"Content-Length": "40"})
+            for _ in range(12):
+                time.sleep(0.05)
+                self.wfile.write(b" ")
         elif fault == "short":
             self._answer(200, b'{"query":', {"Content-Length": "4000"})
         elif fault == "elsewhere":
