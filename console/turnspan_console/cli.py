@@ -19,7 +19,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         *("diagnose", "sessions", "turns", "replay", "show", "context"),
         *("lineage", "compare", "sql"),
     ),
-    "Judge": ("review", "annotate", "prefer", "rank", "withdraw"),
+    "Judge": ("review", "annotate", "prefer", "rank", "withdraw", "quality"),
     "Curate": ("export", "summaries"),
     "Look after": ("status", "doctor", "migrate", "ship", "receive"),
 }

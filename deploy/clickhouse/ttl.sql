@@ -43,5 +43,6 @@ ALTER TABLE turnspan.message MODIFY TTL
     toDateTime(first_seen) + INTERVAL 395 DAY DELETE;
 
 -- definition has no time to live: prompts and tool catalogues are few, and any call may name them.
--- annotation, withdrawal and review_queue have none either: what people judged is kept. Nor have the
+-- annotation, withdrawal, review_queue and artifact_check have none either: what people judged is kept,
+-- and what was found of what agents wrote. Nor have the
 -- tables of the improvement loop and its artifacts: they are few, and later versions are measured by them.

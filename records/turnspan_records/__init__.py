@@ -34,6 +34,13 @@ from turnspan_records.loop.comparing import Answer, Comparison, compare
 from turnspan_records.loop.improvement import Experiment
 from turnspan_records.loop.lineages import AmbiguousError, experiment, experiments
 from turnspan_records.messages import exact_messages
+from turnspan_records.quality.checking import QualityReport, check_quality
+from turnspan_records.quality.reading import (
+    ArtifactCheck,
+    Correction,
+    artifact_checks,
+    corrections,
+)
 from turnspan_records.replay import replay
 from turnspan_records.sandbox import Limits, RefusedError, Sandbox
 from turnspan_records.sessions import sessions, turns
@@ -51,11 +58,13 @@ from turnspan_records.window import Window, window
 __all__ = [
     "AmbiguousError",
     "Answer",
+    "ArtifactCheck",
     "AssembledContext",
     "Comparison",
     "ContextItem",
     "ContextSection",
     "ContextStep",
+    "Correction",
     "Detail",
     "Diagnostic",
     "Experiment",
@@ -67,6 +76,7 @@ __all__ = [
     "Limits",
     "Note",
     "Progress",
+    "QualityReport",
     "Queue",
     "RefusedError",
     "Result",
@@ -79,8 +89,11 @@ __all__ = [
     "Store",
     "TrainingSet",
     "Window",
+    "artifact_checks",
+    "check_quality",
     "compare",
     "contexts",
+    "corrections",
     "detail",
     "diagnostics",
     "exact_messages",

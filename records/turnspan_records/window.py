@@ -57,6 +57,18 @@ def moment(text: str, *, now: datetime | None = None) -> datetime:
     return min(max(aware.astimezone(timezone.utc), EARLIEST), LATEST)
 
 
+def duration(text: str) -> timedelta:
+    """Read how long something takes: 30m, 12h, 7d, 2w.
+
+    Raises:
+        ValueError: the text is none; the message says what would be.
+    """
+    found = _AGO.fullmatch(text.strip())
+    if found is None:
+        raise ValueError(f"{text!r} is no duration: write 30m, 12h, 7d or 2w.")
+    return int(found[1]) * _UNITS[found[2]]
+
+
 def window(since: str | None = None, until: str | None = None) -> Window:
     """The window between two moments; a missing one is open. Raises ``ValueError`` as moment."""
     now = datetime.now(timezone.utc)

@@ -14,6 +14,7 @@ _KEYS: Final[dict[str, tuple[str, ...]]] = {
     "withdrawal": ("project", "subject_kind", "kind", "subject_id", "withdrawal_id"),
     "review_queue": ("project", "name"),
     "artifact": ("project", "target", "artifact_id"),
+    "artifact_check": ("project", "source", "artifact_id"),
     "evolution": ("project", "lineage_id", "evolution_id"),
     "insight": ("project", "insight_id"),
     "agent_version": ("project", "lineage_id", "version_id"),

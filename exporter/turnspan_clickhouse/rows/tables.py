@@ -15,6 +15,7 @@ from decimal import Decimal
 
 from turnspan.runtime.mypyc import mypyc_attr
 from turnspan_clickhouse.rows import loop_tables as loop
+from turnspan_clickhouse.rows import quality_tables as quality
 from turnspan_clickhouse.rows.native_types import EMPTY_MAP
 from turnspan_clickhouse.rows.record import MONEY as MONEY
 from turnspan_clickhouse.rows.record import NO_HASH as NO_HASH
@@ -347,6 +348,7 @@ _TABLES: dict[str, type[Record]] = {
     "withdrawal": Withdrawal,
     "review_queue": ReviewQueue,
     "artifact": loop.Artifact,
+    "artifact_check": quality.ArtifactCheck,
     "evolution": loop.Evolution,
     "insight": loop.Insight,
     "agent_version": loop.AgentVersion,

@@ -1,0 +1,177 @@
+"""``turnspan quality``: what became of what agents wrote."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from turnspan_console.failures import FINDING, UNAVAILABLE, USAGE, Failure
+from turnspan_console.options import (
+    FORMATS,
+    chosen_dsn,
+    format_option,
+    open_chosen,
+    read_window,
+    store_option,
+)
+
+if TYPE_CHECKING:
+    from datetime import timedelta
+
+    from turnspan_console.output import Output
+    from turnspan_records.quality.checking import QualityReport
+    from turnspan_records.quality.sources import Source
+
+_SHOWN = ("decision", "target", "reason", "found_by", "later_revision", "similarity", "artifact_id")
+
+
+@click.command("quality", short_help="What became of what agents wrote: kept, changed, undone.")
+@click.option("--mediawiki", "api", metavar="API_URL", help="A wiki: the address of its api.php.")
+@click.option(
+    "--git",
+    "repository",
+    metavar="REPO",
+    type=click.Path(path_type=Path),
+    help="A git repository: a folder in it.",
+)
+@click.option(
+    "--since",
+    metavar="WHEN",
+    help="Only what was written since: 30m, 12h, 7d, 2w, or 2026-11-01[T09:30] (UTC).",
+)
+@click.option(
+    "--window",
+    "length",
+    metavar="LONG",
+    default="14d",
+    show_default=True,
+    help="How long a text has to stay as it is to count as used.",
+)
+@click.option("--project", default="", metavar="NAME", help="Only this project.")
+@click.option("--kind", "kinds", multiple=True, metavar="KIND", help="Only artifacts of this kind.")
+@click.option(
+    "--own",
+    multiple=True,
+    metavar="NAME",
+    help="The agent's account, or its name or address as a git author; may be given several times. "
+    "What it changes later does not count.  [default: of a wiki, who made the agent's revision]",
+)
+@click.option(
+    "--credentials",
+    "file",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="A bot's name and bot password, in JSON: user, password.  [default: "
+    "TURNSPAN_MEDIAWIKI_USER and TURNSPAN_MEDIAWIKI_PASSWORD]",
+)
+@click.option(
+    "--contact", default="", metavar="TEXT", help="Who can be asked about this bot, for the wiki."
+)
+@click.option("--again", is_flag=True, help="Look also at what was settled before.")
+@format_option(*FORMATS)
+@store_option
+def command(api: str | None, repository: Path | None, format_: str, **given: Any) -> None:
+    """Ask a wiki or a git repository what became of the artifacts that agents wrote, and judge them
+    by it: used where nobody changed the text for a while, modified where a person did, rejected
+    where it was taken back or deleted. The turn that wrote them is judged by the worst of them.
+
+    Asked for is what is not settled yet; run it every day. What people said holds, whatever it
+    finds.
+
+    \b
+      turnspan quality --mediawiki https://wiki.example.org/w/api.php
+      turnspan quality --git . --since 30d --own agent@example.org
+    """
+    from turnspan_clickhouse.spool.spool import Spool
+    from turnspan_console.bars import Bars
+    from turnspan_console.output import Output, note
+    from turnspan_records.quality.checking import check_quality
+    from turnspan_records.quality.reading import Wanted
+    from turnspan_records.quality.sources import SourceError
+
+    if (api is None) == (repository is None):
+        raise Failure("Say where to ask: --mediawiki API_URL or --git REPO.", USAGE)
+    window = _duration(given["length"])
+    since = read_window(given["since"], None).since
+    wanted = Wanted(given["project"], given["kinds"], since, given["again"])
+    try:
+        source = _source(api, repository, given)
+        with Bars() as bars:
+            report = check_quality(
+                open_chosen,
+                Spool(chosen_dsn().spool),
+                source,
+                wanted=wanted,
+                window=window,
+                progress=lambda done, total: bars.show("artifacts", done, total),
+            )
+    except SourceError as error:
+        raise Failure(str(error), UNAVAILABLE) from None
+    if report.waiting:
+        note(report.waiting)
+    _print(report, format_, Output())
+    if not report.checks:
+        raise Failure("No artifact is to be looked at: all are settled, or there is none.", FINDING)
+
+
+def _source(api: str | None, repository: Path | None, given: dict[str, Any]) -> Source:
+    if repository is not None:
+        from turnspan_records.quality.git import GitSource
+
+        return GitSource(repository, own=given["own"])
+    from turnspan_records.quality.mediawiki import MediaWikiSource
+    from turnspan_records.quality.mediawiki_client import MediaWiki, credentials
+
+    try:
+        wiki = MediaWiki(api or "", credentials(given["file"]), contact=given["contact"])
+    except ValueError as error:
+        raise Failure(f"{error}.", USAGE) from None
+    return MediaWikiSource(wiki, own=given["own"])
+
+
+def _duration(text: str) -> timedelta:
+    from turnspan_records.window import duration
+
+    try:
+        return duration(text)
+    except ValueError as error:
+        raise Failure(str(error), USAGE) from None
+
+
+def _print(report: QualityReport, format_: str, output: Output) -> None:
+    from turnspan_clickhouse.store.client import Result
+    from turnspan_console.results import print_result
+    from turnspan_records.quality.sources import DECISIONS
+
+    counts = {one: report.counts[one] for one in DECISIONS if report.counts[one]}
+    if format_ == "json":
+        found = [
+            {key: value for key, value in asdict(one).items() if key != "decided"}
+            for one in report.checks
+        ]
+        output.json({"counts": counts, "judgments": report.judgments, "artifacts": found})
+        return
+    order = {one: at for at, one in enumerate(DECISIONS)}
+    checks = sorted(report.checks, key=lambda one: (order[one.decision], one.project, one.target))
+    rows = [[getattr(one, name) for name in _SHOWN] for one in checks]
+    types = tuple("Nullable(Float64)" if name == "similarity" else "String" for name in _SHOWN)
+    if format_ == "table":
+        _print_counts(report, counts, output)
+    print_result(Result(_SHOWN, types, rows), format_, output, indent=2)
+
+
+def _print_counts(report: QualityReport, counts: dict[str, int], output: Output) -> None:
+    from rich.text import Text
+
+    from turnspan_console import styles
+
+    told = ", ".join(f"{number:,} {one.replace('_', ' ')}" for one, number in counts.items())
+    number = len(report.checks)
+    line = Text(f"{number:,} artifact{'' if number == 1 else 's'}", style=styles.TITLE)
+    line.append(f"  {told}  {report.judgments:,} new judgments", style=styles.FAINT)
+    output.line(line)
+    if report.checks:
+        output.line()

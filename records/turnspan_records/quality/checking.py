@@ -1,0 +1,132 @@
+"""Look what became of what agents wrote, and write it down, a number of artifacts at a time."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from itertools import groupby
+from typing import Final
+
+from turnspan_clickhouse.rows.record import Record
+from turnspan_clickhouse.ship.shipper import ship
+from turnspan_clickhouse.spool.spool import Spool
+from turnspan_clickhouse.store.client import Store
+from turnspan_records.judging.writing import write_rows
+from turnspan_records.quality.reading import PAGE, ArtifactCheck, Page, Wanted, how_many, next_page
+from turnspan_records.quality.recording import Found, Recorder, similarity
+from turnspan_records.quality.sources import Source
+
+WINDOW: Final = timedelta(days=14)
+"""How long a text has to stay as it is to count as used."""
+
+Opener = Callable[[], AbstractContextManager[Store]]
+
+
+@dataclass(slots=True)
+class QualityReport:
+    """What a run has found."""
+
+    checks: list[ArtifactCheck] = field(default_factory=list[ArtifactCheck])
+    """One for each artifact that was looked at, in the order of their targets."""
+    judgments: int = 0
+    """Judgments that were written, of artifacts and of turns."""
+    waiting: str = ""
+    """Why something waits in the spool, if it does."""
+
+    @property
+    def counts(self) -> Counter[str]:
+        """How many of each decision."""
+        return Counter(one.decision for one in self.checks)
+
+
+def check_quality(
+    opener: Opener,
+    spool: Spool,
+    source: Source,
+    *,
+    wanted: Wanted | None = None,
+    window: timedelta = WINDOW,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+    clock: Callable[[], int] = time.time_ns,
+    together: int = PAGE,
+) -> QualityReport:
+    """Ask a source what became of artifacts, and write it down.
+
+    Asked for is what was never looked at, and what was looked at before its window was over. Every
+    page of artifacts is on disk before the next one is asked for: a run that is killed is gone on
+    with by the next one.
+
+    Args:
+        opener: gives the store for one step. In between it may be closed: others may use an
+            embedded one while the source is asked.
+        spool: where the rows go; they land at once if the store takes them.
+        source: the wiki, the repository.
+        wanted: which artifacts; else all.
+        window: how long a text has to stay as it is.
+        progress: told how many of how many are done.
+        clock: nanoseconds since the epoch.
+        together: how many artifacts are asked for before what was found is written down.
+
+    Raises:
+        SourceError: the source cannot be asked. What was found before is written down.
+        SpoolError: the spool cannot be written.
+        StoreError: as ``Store.query``.
+    """
+    wanted = wanted or Wanted()
+    report = QualityReport()
+    after = ("", "", "")
+    with opener() as store:
+        total = how_many(store, wanted, source.name, window)
+    while True:
+        with opener() as store:
+            page = next_page(store, wanted, source.name, window, after, together)
+        if page is None:
+            return report
+        found: list[Found] = []
+        try:
+            for one in source.verdicts(page.written, window):
+                found.append(one)
+                progress(len(report.checks) + len(found), total)
+        finally:
+            _record(
+                opener, spool, Recorder(source.author, source.name, clock()), page, found, report
+            )
+        after = page.last
+
+
+def _record(
+    opener: Opener,
+    spool: Spool,
+    recorder: Recorder,
+    page: Page,
+    found: Sequence[Found],
+    report: QualityReport,
+) -> None:
+    if not found:
+        return
+    order = {one.artifact_id: at for at, one in enumerate(page.written)}
+    in_order = sorted(found, key=lambda one: order[one[0].artifact_id])
+    with opener() as store:
+        recorded = recorder.record(
+            in_order, page.before, page.of_turns, lambda one, other: similarity(store, one, other)
+        )
+        for rows in _by_table(recorded.rows):
+            write_rows(spool, rows)
+        result = ship(store, spool=spool)
+    report.checks += recorded.checks
+    report.judgments += sum(row.table == "annotation" for row in recorded.rows)
+    if result.errors:
+        report.waiting = result.errors[0]
+
+
+_ORDER: Final = ("definition", "artifact", "withdrawal", "annotation", "artifact_check")
+
+
+def _by_table(rows: Sequence[Record]) -> list[list[Record]]:
+    """The rows of each table, in the order in which they have to be on disk."""
+    ordered = sorted(rows, key=lambda row: _ORDER.index(row.table))
+    return [list(group) for _, group in groupby(ordered, key=lambda row: row.table)]

@@ -1,0 +1,299 @@
+"""Which artifacts are to be looked at, what was found of them before, and what people made of
+them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from turnspan_clickhouse.store.client import Store
+from turnspan_records.quality.sources import Written
+from turnspan_records.rows import utc
+from turnspan_records.window import EARLIEST, as_parameter
+
+CORRECTION: Final = "correction"
+"""The kind of the artifacts that people's texts become."""
+PAGE: Final = 200
+"""Artifacts that are read, asked for and written down together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which artifacts are looked at; empty is all."""
+
+    project: str = ""
+    kinds: tuple[str, ...] = ()
+    since: datetime = EARLIEST
+    again: bool = False
+    """Also those that were settled before."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactCheck:
+    """What a look at an artifact has found; the newest of a source holds."""
+
+    project: str
+    source: str
+    """Which wiki or repository: its address, its first commit."""
+    artifact_id: str
+    turn_id: str
+    target: str
+    decision: str
+    """``used``, ``modified``, ``rejected``; ``undecided``; ``not_found`` or ``not_judged``."""
+    reason: str
+    revision: str
+    found_by: str
+    revised_at: datetime
+    """When the agent's revision came in; where it was not found, when it was recorded."""
+    later_revision: str
+    correction_id: str
+    similarity: float | None
+    decided_at: datetime
+    checked_at: datetime
+    decided: int = field(default=0, repr=False)
+    """``decided_at`` in nanoseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """A person's text in the place of the agent's."""
+
+    project: str
+    target: str
+    correction_id: str
+    artifact_id: str
+    """The agent's."""
+    revision: str
+    """The revision that has the person's text."""
+    similarity: float | None
+    written: str
+    """The agent's text."""
+    corrected: str
+    """The person's."""
+
+    @property
+    def diff(self) -> str:
+        """What the person changed, as a unified diff."""
+        return unified(self.written, self.corrected)
+
+
+@dataclass(slots=True)
+class Page:
+    """Artifacts that are looked at together, with all that is known of them."""
+
+    written: list[Written]
+    before: dict[tuple[str, str], ArtifactCheck]
+    """What was found of them, by project and id."""
+    of_turns: list[ArtifactCheck]
+    """What was found of everything that their turns wrote, from every source."""
+    last: tuple[str, str, str]
+    """Where the next page begins."""
+
+
+_KEY = "project, target, artifact_id"
+_SETTLED = """
+SELECT project, artifact_id FROM artifact_check
+WHERE source = {source:String}
+    AND checked_at >= addNanoseconds(revised_at, {window:Int64})
+"""
+_WANTED = f"""
+FROM artifact
+WHERE kind != '{CORRECTION}'
+    AND ({{project:String}} = '' OR project = {{project:String}})
+    AND (empty({{kinds:Array(String)}}) OR kind IN {{kinds:Array(String)}})
+    AND created_at >= {{since:DateTime64(9, 'UTC')}}
+    AND ({{again:Bool}} OR (project, artifact_id) NOT IN ({_SETTLED}))
+"""
+_COUNT = f"SELECT count() {_WANTED}"
+_NEXT = f"""
+SELECT {_KEY}, kind, version, content_bytes, lower(hex(content)) AS hash, session_id, trace_id,
+    turn_id, call_id, toUnixTimestamp64Nano(created_at) AS told_at
+{_WANTED} AND (project, target, artifact_id) >
+    ({{after_project:String}}, {{after_target:String}}, {{after_id:String}})
+ORDER BY {_KEY} LIMIT {{size:UInt32}}
+"""
+_TEXTS = """
+SELECT project, lower(hex(hash)) AS digest, body FROM definition
+WHERE project IN {projects:Array(String)}
+    AND hash IN (SELECT CAST(unhex(arrayJoin({hashes:Array(String)})), 'FixedString(16)'))
+"""
+_CHECKS = """
+SELECT project, source, artifact_id, turn_id, target, decision, reason, revision, found_by,
+    revised_at, later_revision, correction_id, similarity, decided_at, checked_at,
+    toUnixTimestamp64Nano(decided_at) AS decided
+FROM artifact_check
+"""
+_OF_TURNS = f"""
+{_CHECKS} WHERE project IN {{projects:Array(String)}} AND turn_id IN {{turns:Array(String)}}
+"""
+_OF_THESE = f"""
+{_CHECKS} WHERE source = {{source:String}} AND project IN {{projects:Array(String)}}
+    AND artifact_id IN {{ids:Array(String)}}
+"""
+_OF_ALL = f"""
+{_CHECKS} WHERE ({{project:String}} = '' OR project = {{project:String}})
+    AND ({{source:String}} = '' OR source = {{source:String}})
+ORDER BY checked_at DESC, project, source, artifact_id LIMIT {{limit:UInt32}}
+"""
+_CORRECTED = f"""
+{_CHECKS} WHERE correction_id != '' AND decision = 'modified'
+    AND ({{project:String}} = '' OR project = {{project:String}})
+    AND ({{artifact:String}} = '' OR artifact_id = {{artifact:String}})
+ORDER BY decided_at, project, artifact_id LIMIT {{limit:UInt32}}
+"""
+_CONTENTS = """
+SELECT project, artifact_id, lower(hex(content)) AS hash FROM artifact
+WHERE project IN {projects:Array(String)} AND artifact_id IN {ids:Array(String)}
+"""
+
+
+def how_many(store: Store, wanted: Wanted, source: str, window: timedelta) -> int:
+    """How many artifacts are to be looked at."""
+    found = store.query(_COUNT, _parameters(wanted, source, window))
+    return int(found.rows[0][0])
+
+
+def next_page(
+    store: Store,
+    wanted: Wanted,
+    source: str,
+    window: timedelta,
+    after: tuple[str, str, str] = ("", "", ""),
+    size: int = PAGE,
+) -> Page | None:
+    """The next artifacts that are to be looked at, those of one target together; ``None`` after the
+    last ones."""
+    project, target, id_ = after
+    rows = store.query(
+        _NEXT,
+        {
+            **_parameters(wanted, source, window),
+            "after_project": project,
+            "after_target": target,
+            "after_id": id_,
+            "size": size,
+        },
+    ).dicts()
+    if not rows:
+        return None
+    bodies = _texts(store, {(str(row["project"]), str(row["hash"])) for row in rows})
+    projects = sorted({str(row["project"]) for row in rows})
+    ids = [str(row["artifact_id"]) for row in rows]
+    turns = sorted({str(row["turn_id"]) for row in rows} - {""})
+    before = _checks(store, _OF_THESE, {"source": source, "projects": projects, "ids": ids})
+    known = {(one.project, one.artifact_id): one for one in before}
+    last = rows[-1]
+    return Page(
+        [_written(row, bodies, known) for row in rows],
+        known,
+        _checks(store, _OF_TURNS, {"projects": projects, "turns": turns}) if turns else [],
+        (str(last["project"]), str(last["target"]), str(last["artifact_id"])),
+    )
+
+
+def artifact_checks(
+    store: Store, *, project: str = "", source: str = "", limit: int = 10_000
+) -> list[ArtifactCheck]:
+    """What was found of artifacts, by the newest look at each, the latest looks first.
+
+    Raises ``StoreError`` as ``Store.query``.
+    """
+    return _checks(store, _OF_ALL, {"project": project, "source": source, "limit": limit})
+
+
+def corrections(
+    store: Store, *, project: str = "", artifact_id: str = "", limit: int = 10_000
+) -> list[Correction]:
+    """What people made of agents' texts, as it holds now, the oldest first. A text that was not
+    recorded is empty.
+
+    Raises ``StoreError`` as ``Store.query``.
+    """
+    found = _checks(
+        store, _CORRECTED, {"project": project, "artifact": artifact_id, "limit": limit}
+    )
+    ids = [id_ for one in found for id_ in (one.artifact_id, one.correction_id)]
+    rows = store.query(_CONTENTS, {"projects": sorted({o.project for o in found}), "ids": ids})
+    hashes = {(str(p), str(id_)): (str(p), str(hash_)) for p, id_, hash_ in rows.rows}
+    bodies = _texts(store, hashes.values())
+
+    def text(one: ArtifactCheck, id_: str) -> str:
+        return bodies.get(hashes.get((one.project, id_), ("", "")), "")
+
+    return [
+        Correction(
+            one.project,
+            one.target,
+            one.correction_id,
+            one.artifact_id,
+            one.later_revision,
+            one.similarity,
+            text(one, one.artifact_id),
+            text(one, one.correction_id),
+        )
+        for one in found
+    ]
+
+
+def unified(before: str, after: str) -> str:
+    """What differs between two texts, as a unified diff."""
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=1)
+    return "\n".join(list(lines)[2:])
+
+
+def _parameters(wanted: Wanted, source: str, window: timedelta) -> dict[str, Any]:
+    return {
+        "project": wanted.project,
+        "kinds": list(wanted.kinds),
+        "since": as_parameter(wanted.since),
+        "again": wanted.again,
+        "source": source,
+        "window": round(window.total_seconds() * 1e9),
+    }
+
+
+def _texts(store: Store, wanted: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    pairs = set(wanted)
+    if not pairs:
+        return {}
+    rows = store.query(
+        _TEXTS,
+        {
+            "projects": sorted({project for project, _ in pairs}),
+            "hashes": sorted({hash_ for _, hash_ in pairs}),
+        },
+    ).rows
+    return {(str(project), str(hash_)): str(body) for project, hash_, body in rows}
+
+
+def _written(
+    row: Mapping[str, Any],
+    bodies: Mapping[tuple[str, str], str],
+    known: Mapping[tuple[str, str], ArtifactCheck],
+) -> Written:
+    values = dict(row)
+    body = bodies.get((str(values["project"]), str(values.pop("hash"))))
+    # What was masked or cut is not what the agent wrote: it is looked for in other ways.
+    if body is not None and len(body.encode("utf-8", "replace")) != values["content_bytes"]:
+        body = None
+    del values["content_bytes"]
+    before = known.get((str(values["project"]), str(values["artifact_id"])))
+    revision = before.revision if before is not None and before.found_by else ""
+    return Written(text=body, revision=revision, created_at=values.pop("told_at"), **values)
+
+
+def _checks(store: Store, sql: str, parameters: Mapping[str, Any]) -> list[ArtifactCheck]:
+    found: list[ArtifactCheck] = []
+    for row in store.query(sql, parameters).dicts():
+        for name in ("revised_at", "decided_at", "checked_at"):
+            row[name] = utc(row[name])
+        found.append(ArtifactCheck(**row))
+    return found
+
+
+def worst(decisions: Sequence[str], order: Sequence[str]) -> str:
+    """The first of these in an order; empty where none is in it."""
+    return next((one for one in order if one in decisions), "")
