@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -13,6 +14,7 @@ from turnspan_console.output import note
 if TYPE_CHECKING:
     from turnspan_clickhouse.store.client import Store
     from turnspan_clickhouse.store.dsn import Dsn
+    from turnspan_records.quality.mediawiki_client import MediaWiki
     from turnspan_records.window import Window
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -81,6 +83,38 @@ def window_options(command: F) -> F:
     ):
         command = decorate(command)
     return command
+
+
+def credentials_options(command: F) -> F:
+    """``--credentials`` and ``--contact``, for commands that ask a wiki."""
+    for decorate in (
+        click.option(
+            "--contact",
+            default="",
+            metavar="TEXT",
+            help="Who can be asked about this bot, for the wiki.",
+        ),
+        click.option(
+            "--credentials",
+            "file",
+            metavar="FILE",
+            type=click.Path(path_type=Path),
+            help="A bot's name and bot password, in JSON: user, password.  [default: "
+            "TURNSPAN_MEDIAWIKI_USER and TURNSPAN_MEDIAWIKI_PASSWORD]",
+        ),
+    ):
+        command = decorate(command)
+    return command
+
+
+def wiki_of(api: str, file: Path | None, contact: str) -> MediaWiki:
+    """The wiki of an address; a usage failure where that, or a bot's credentials, are none."""
+    from turnspan_records.quality.mediawiki_client import MediaWiki, credentials
+
+    try:
+        return MediaWiki(api, credentials(file), contact=contact)
+    except ValueError as error:
+        raise Failure(f"{error}.", USAGE) from None
 
 
 def read_window(since: str | None, until: str | None) -> Window:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import re
@@ -16,6 +17,7 @@ from click.testing import CliRunner
 
 from support.clickhouse_server import ClickHouseServer
 from support.landing import insert
+from support.mediawiki import BOT_PASSWORD, RealWiki
 from support.rows import PROJECT, T0, turn
 from support.training import Recorded
 from turnspan_clickhouse.rows.loop_tables import Artifact
@@ -191,3 +193,39 @@ def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
     result = CliRunner().invoke(turnspan, arguments)
     assert result.exit_code == 3
     assert "all.md cannot be written: " in result.stderr
+
+
+def test_into_a_real_wiki(
+    real_wiki: RealWiki, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page a session, again without a new revision; what was recorded is text there, too."""
+    dsn = Dsn(scheme="chdb", path=tmp_path / "store")
+    with open_store(dsn) as made:
+        migrate(made)
+        fill(made)
+        page_of_desk = wikitext(desk(made))
+    monkeypatch.setenv("TURNSPAN_MEDIAWIKI_USER", "Agent@trial")
+    monkeypatch.setenv("TURNSPAN_MEDIAWIKI_PASSWORD", BOT_PASSWORD)
+
+    def run() -> str:
+        arguments = ["--store", str(dsn), "summaries", "--mediawiki", real_wiki.api]
+        result = CliRunner().invoke(turnspan, arguments)
+        assert (result.exit_code, result.stderr) == (0, "")
+        return result.stdout
+
+    assert run().startswith("5 pages written, 0 unchanged")
+    title = f"Logs:{PROJECT}/desk"
+    written = real_wiki.by("Ada").page(title)
+    assert written is not None
+    assert written.text == page_of_desk.strip()
+    assert run().startswith("0 pages written, 5 unchanged")
+    again = real_wiki.by("Ada").page(title)
+    assert again is not None and again.revision == written.revision
+
+    shown = real_wiki.by("Ada").ask(
+        action="parse", page=title, prop=["text", "templates", "images", "externallinks", "links"]
+    )["parse"]
+    assert [shown["templates"], shown["images"], shown["externallinks"]] == [[], [], []]
+    assert {link["title"] for link in shown["links"]} == {"Oslo", "Talk:Oslo"}
+    assert "<b> http" not in shown["text"]
+    assert "<b> http" in html.unescape(shown["text"])

@@ -12,10 +12,12 @@ from turnspan_console.failures import FINDING, UNAVAILABLE, USAGE, Failure
 from turnspan_console.options import (
     FORMATS,
     chosen_dsn,
+    credentials_options,
     format_option,
     open_chosen,
     read_window,
     store_option,
+    wiki_of,
 )
 
 if TYPE_CHECKING:
@@ -59,17 +61,7 @@ _SHOWN = ("decision", "target", "reason", "found_by", "later_revision", "similar
     help="The agent's account, or its name or address as a git author; may be given several times. "
     "What it changes later does not count.  [default: of a wiki, who made the agent's revision]",
 )
-@click.option(
-    "--credentials",
-    "file",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="A bot's name and bot password, in JSON: user, password.  [default: "
-    "TURNSPAN_MEDIAWIKI_USER and TURNSPAN_MEDIAWIKI_PASSWORD]",
-)
-@click.option(
-    "--contact", default="", metavar="TEXT", help="Who can be asked about this bot, for the wiki."
-)
+@credentials_options
 @click.option("--again", is_flag=True, help="Look also at what was settled before.")
 @format_option(*FORMATS)
 @store_option
@@ -123,12 +115,8 @@ def _source(api: str | None, repository: Path | None, given: dict[str, Any]) -> 
 
         return GitSource(repository, own=given["own"])
     from turnspan_records.quality.mediawiki import MediaWikiSource
-    from turnspan_records.quality.mediawiki_client import MediaWiki, credentials
 
-    try:
-        wiki = MediaWiki(api or "", credentials(given["file"]), contact=given["contact"])
-    except ValueError as error:
-        raise Failure(f"{error}.", USAGE) from None
+    wiki = wiki_of(api or "", given["file"], given["contact"])
     return MediaWikiSource(wiki, own=given["own"])
 
 

@@ -9,11 +9,18 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 
 import click
 
-from turnspan_console.failures import UNAVAILABLE, Failure
-from turnspan_console.options import open_chosen, read_window, store_option
+from turnspan_console.failures import UNAVAILABLE, USAGE, Failure
+from turnspan_console.options import (
+    credentials_options,
+    open_chosen,
+    read_window,
+    store_option,
+    wiki_of,
+)
 
 if TYPE_CHECKING:
     from turnspan_records.keeping.summaries import SessionSummary
+    from turnspan_records.quality.mediawiki_client import MediaWiki
 
 FORMATS = ("markdown", "wikitext", "jsonl")
 
@@ -40,6 +47,20 @@ class _Pages(NamedTuple):
     "--format", "format_", type=click.Choice(FORMATS), default=FORMATS[0], show_default=True
 )
 @click.option(
+    "--mediawiki",
+    "api",
+    metavar="API_URL",
+    help="Write them into a wiki: the address of its api.php.",
+)
+@click.option(
+    "--namespace",
+    default="Logs",
+    show_default=True,
+    metavar="NAME",
+    help="With --mediawiki: the namespace of the pages.",
+)
+@credentials_options
+@click.option(
     "--session",
     "sessions",
     multiple=True,
@@ -55,6 +76,10 @@ class _Pages(NamedTuple):
 def command(
     target: str | None,
     format_: str,
+    api: str | None,
+    namespace: str,
+    file: Path | None,
+    contact: str,
     sessions: tuple[str, ...],
     project: str,
     since: str | None,
@@ -69,17 +94,24 @@ def command(
     \b
       turnspan summaries --to logs/
       turnspan summaries --to sessions.md --since 7d
+      turnspan summaries --mediawiki https://wiki.example.org/w/api.php
     """
     from turnspan_console.bars import Bars
     from turnspan_console.output import Output
     from turnspan_records.keeping.summaries import Sessions, number_of, summaries
 
     output = Output()
+    wiki = None if api is None else wiki_of(api, file, contact)
+    if wiki is not None and target is not None:
+        raise Failure("Say where to write: --to PATH or --mediawiki API_URL.", USAGE)
     pages = _pages(format_)
     which = Sessions(project, sessions, read_window(since, until))
     with open_chosen() as store, Bars() as bars:
         total = number_of(store, which)
         found = _counted(summaries(store, which), lambda done: bars.show("pages", done, total))
+        if wiki is not None:
+            output.line(_into_wiki(wiki, namespace, found))
+            return
         if target is None:
             for text in _texts(found, pages):
                 output.lines(text.splitlines())
@@ -138,6 +170,28 @@ def _into_folder(folder: Path, sessions: Iterable[SessionSummary], pages: _Pages
         write_whole(path, page)
         changed += 1
     return f"{counted(changed, 'page')} written, {same:,} unchanged, in {folder}"
+
+
+def _into_wiki(wiki: MediaWiki, namespace: str, sessions: Iterable[SessionSummary]) -> str:
+    """A page a session; says how many changed."""
+    from turnspan_console.panels.summary_pages import page_name, wikitext
+    from turnspan_console.values import counted
+    from turnspan_records.quality.mediawiki_client import WikiError
+
+    changed = same = 0
+    try:
+        for session in sessions:
+            name = f"{page_name(session.project)}/{page_name(session.session_id)}"
+            title = f"{namespace}:{name}"
+            made = wiki.edit(title, wikitext(session), summary="turnspan summaries")
+            if made.changed:
+                changed += 1
+            else:
+                same += 1
+    except WikiError as error:
+        told = f" {counted(changed, 'page')} had been written." if changed else ""
+        raise Failure(f"{error}{told}", UNAVAILABLE) from None
+    return f"{counted(changed, 'page')} written, {same:,} unchanged, in {wiki.api}"
 
 
 def _into_file(path: Path, sessions: Iterable[SessionSummary], pages: _Pages) -> str:
