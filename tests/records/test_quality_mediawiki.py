@@ -255,6 +255,23 @@ def signed_and_changed(stage: Stage, name: str, title: str) -> None:
     stage.wiki.write("Ada", title, EDITED)
 
 
+def signed_and_moved(stage: Stage, name: str, title: str) -> None:
+    signed_and_its_revision_told(stage, name, title)
+    stage.wiki.act("Ada", "move", **{"from": title, "to": f"{title} (there)"})
+
+
+def the_revision_of_another_page(stage: Stage, name: str, title: str) -> None:
+    """As it is where a wiki is asked about artifacts of another one."""
+    revision = stage.wiki.write("Agent", f"{title} (other)", "Something else.")
+    insert(stage.store, *artifact(name, title, TEXT, version=str(revision)))
+
+
+def by_another_name_of_its_namespace(stage: Stage, name: str, title: str) -> None:
+    signed = f"{TEXT} ~~~~"
+    revision = stage.wiki.write("Agent", f"Project:{title}", signed)
+    insert(stage.store, *artifact(name, f"project: {title}", signed, version=str(revision)))
+
+
 def lower_case_with_underscores(stage: Stage, name: str, title: str) -> None:
     stage.wiki.write("Agent", title, TEXT)
     asked = title[0].lower() + title[1:].replace(" ", "_")
@@ -293,6 +310,9 @@ CASES: dict[Scenario, tuple[str, str]] = {
     no_title_of_this_wiki: ("not_found", "no title"),
     signed_and_its_revision_told: ("used", "nobody changed it"),
     signed_and_changed: ("modified", "a person changed it"),
+    signed_and_moved: ("used", ""),
+    the_revision_of_another_page: ("not_found", "no such page"),
+    by_another_name_of_its_namespace: ("used", "nobody changed it"),
     lower_case_with_underscores: ("used", "nobody changed it"),
 }
 

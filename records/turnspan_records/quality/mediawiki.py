@@ -193,9 +193,20 @@ class MediaWikiSource:
             own, found_by = self._find(one, history, _told_before(one, several))
             if own is None:
                 yield one, self._elsewhere(one, window, history)
+            elif found_by == "version" and not one.revision and not self._is_of(one, page):
+                # A number only: that of another wiki is some page's here, too.
+                yield one, self._elsewhere(one, window, None)
             else:
                 told = {sha1_of(other.text) for other in several if other.text is not None}
                 yield one, self._decided(one, own, found_by, history, window, told)
+
+    def _is_of(self, one: Written, page: _Page) -> bool:
+        """Whether a page is called as the artifact's target is."""
+        title = _title(one)
+        if page.title.casefold() == title.casefold():
+            return True
+        named = self._newest(titles=[title]).get(title)
+        return named is not None and named.id == page.id
 
     def _history(self, page: _Page, several: Sequence[Written], window: timedelta) -> list[_Raw]:
         """The revisions that matter, the oldest first: up to some time after the windows, and some
