@@ -97,7 +97,7 @@ def test_a_session_that_ended_is_begun_anew(fronted: Front) -> None:
     address."""
     bot, _ = through(fronted, login=BOT)
     assert bot.page("Main Page") is not None
-    bot._http = http.Session(fronted.api)  # the cookies are gone
+    fronted.faults.append("forgotten")
     assert bot.page("Main Page") is not None
     posted = [one for one in fronted.seen if "lgpassword" in one["said"]]
     assert len(posted) == 2

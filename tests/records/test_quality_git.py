@@ -333,6 +333,10 @@ def test_many_artifacts_are_read_page_by_page(
         rows.append(artifact("none", "app.py", "", content=bytes(16)))
         insert(store, *(row for several in rows for row in several))
         told: list[tuple[int, int]] = []
-        report = look(store, project.folder, 0, project.now, progress=lambda *one: told.append(one))
+
+        def progress(done: int, total: int) -> None:
+            told.append((done, total))
+
+        report = look(store, project.folder, 0, project.now, progress=progress)
     assert len({one.artifact_id for one in report.checks}) == len(report.checks) == 452
     assert told[-1] == (452, 452)

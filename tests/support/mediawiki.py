@@ -13,7 +13,7 @@ import subprocess
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -141,7 +141,7 @@ def _php(script: str, *arguments: str) -> None:
 
 
 @contextmanager
-def _serving(settings: Path) -> Iterator[str]:
+def _serving(settings: Path) -> Generator[str]:
     """Serve a wiki by these settings; gives its address."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

@@ -6,7 +6,7 @@ import threading
 import time
 import urllib.request
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -33,7 +33,7 @@ class Front(ThreadingHTTPServer):
 
 
 @contextmanager
-def front(behind: str) -> Iterator[Front]:
+def front(behind: str) -> Generator[Front]:
     """A front of an API."""
     with Front(behind) as made:
         thread = threading.Thread(target=made.serve_forever, args=(0.05,))
@@ -46,7 +46,13 @@ def front(behind: str) -> Iterator[Front]:
 
 
 class _Handler(BaseHTTPRequestHandler):
-    server: Front
+    cookies: Sequence[str] = ()
+
+    @property
+    def front(self) -> Front:
+        """Where what is to happen is written."""
+        assert isinstance(self.server, Front)
+        return self.server
 
     def do_GET(self) -> None:
         self._serve(b"")
@@ -60,8 +66,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _serve(self, body: bytes) -> None:
         query = self.path.partition("?")[2]
         said = body.decode() or query
-        self.server.seen.append({"headers": dict(self.headers), "said": said, "path": self.path})
-        fault = self.server.faults.popleft() if self.server.faults else ""
+        self.front.seen.append({"headers": dict(self.headers), "said": said, "path": self.path})
+        fault = self.front.faults.popleft() if self.front.faults else ""
         if fault == "lost":  # it arrives, and the answer does not
             self._ask(query, body)
         if fault in ("cut", "lost"):
@@ -84,25 +90,27 @@ class _Handler(BaseHTTPRequestHandler):
         elif fault.isdecimal():
             self._answer(int(fault), b"no", {"Retry-After": "2"})
         else:
-            status, answer, headers = self._ask(query, body)
+            status, answer, headers = self._ask(query, body, known=fault != "forgotten")
             self._answer(status, answer, headers)
 
-    def _ask(self, query: str, body: bytes) -> tuple[int, bytes, dict[str, str]]:
+    def _ask(
+        self, query: str, body: bytes, *, known: bool = True
+    ) -> tuple[int, bytes, dict[str, str]]:
         kept = {
             key: value
             for key, value in self.headers.items()
             if key.lower() in ("cookie", "user-agent", "content-type")
+            and (known or key.lower() != "cookie")
         }
-        address = f"{self.server.behind}?{query}" if query else self.server.behind
+        address = f"{self.front.behind}?{query}" if query else self.front.behind
         request = urllib.request.Request(address, data=body or None, headers=kept)
         with urllib.request.urlopen(request, timeout=30) as reply:
-            cookies = reply.headers.get_all("Set-Cookie") or []
-            self.cookies = cookies
+            self.cookies = [str(one) for one in reply.headers.get_all("Set-Cookie") or ()]
             return reply.status, reply.read(), {}
 
     def _answer(self, status: int, body: bytes, headers: dict[str, str]) -> None:
         self.send_response(status)
-        for cookie in getattr(self, "cookies", ()):
+        for cookie in self.cookies:
             self.send_header("Set-Cookie", cookie)
         for key, value in {"Content-Length": str(len(body)), **headers}.items():
             self.send_header(key, value)

@@ -124,7 +124,7 @@ class GitSource:
         self, one: Written, changes: Sequence[Change], several: Sequence[Written], window: timedelta
     ) -> Verdict:
         if not changes:
-            return Verdict(NOT_FOUND, "no commit since then has such a file")
+            return Verdict(NOT_FOUND, "no commit since then changed such a file")
         own = self._find(one, changes, window)
         if own is None:
             return Verdict(NOT_FOUND, "no commit has what the agent wrote")

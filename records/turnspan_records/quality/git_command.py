@@ -12,7 +12,7 @@ import subprocess
 import threading
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 from turnspan_records.quality.sources import SourceError
 
@@ -218,10 +218,9 @@ def _plain(text: str) -> str:
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def _drain(stream: object, into: list[bytes]) -> None:
-    read = stream.read  # type: ignore[attr-defined]
-    into.append(read(65_536))
-    while read(65_536):
+def _drain(stream: IO[bytes], into: list[bytes]) -> None:
+    into.append(stream.read(65_536))
+    while stream.read(65_536):
         pass
 
 

@@ -57,7 +57,12 @@ class Session:
         """Without what follows the path."""
         self._timeout = timeout
         self._agent = user_agent(contact)
-        self._opener = _opener()
+        self._cookies = CookieJar()
+        self._opener = _opener(self._cookies)
+
+    def forget(self) -> None:
+        """Throw the cookies away."""
+        self._cookies.clear()
 
     def send(self, fields: Mapping[str, str], *, post: bool, writes: bool) -> Answer:
         """Send fields, in the address or posted.
@@ -99,14 +104,14 @@ def user_agent(contact: str) -> str:
     return f"Turnspan/{__version__}{about} bot"
 
 
-def _opener() -> urllib.request.OpenerDirector:
+def _opener(cookies: CookieJar) -> urllib.request.OpenerDirector:
     """Without what ``build_opener`` adds: files, FTP, and being led to other addresses."""
     opener = urllib.request.OpenerDirector()
     for handler in (
         urllib.request.ProxyHandler(),
         urllib.request.HTTPHandler(),
         urllib.request.HTTPSHandler(),
-        urllib.request.HTTPCookieProcessor(CookieJar()),
+        urllib.request.HTTPCookieProcessor(cookies),
         urllib.request.HTTPDefaultErrorHandler(),
         urllib.request.HTTPErrorProcessor(),
         urllib.request.UnknownHandler(),

@@ -6,18 +6,20 @@ import hashlib
 import re
 import time
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta, timezone
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from dataclasses import replace
+from datetime import timedelta
+from typing import Final
 
 from turnspan_records.quality.deciding import AGENT, ALL, BOT, PERSON, SOME, Revision, decide
-from turnspan_records.quality.mediawiki_client import (
-    MediaWiki,
-    WikiError,
-    content_of,
-    normal,
-    pages_of,
+from turnspan_records.quality.mediawiki_client import MediaWiki, WikiError, normal
+from turnspan_records.quality.mediawiki_history import (
+    TOGETHER,
+    Page,
+    RawRevision,
+    WikiHistory,
+    nanoseconds,
+    stamp,
 )
 from turnspan_records.quality.sources import (
     NOT_FOUND,
@@ -28,8 +30,6 @@ from turnspan_records.quality.sources import (
     Written,
 )
 
-TOGETHER: Final = 50
-"""Pages asked for in one request: what the API allows everybody."""
 BEFORE: Final = 50
 """Revisions before the agent's that a revert may bring back."""
 LONGEST: Final = 20_000
@@ -41,30 +41,7 @@ NEAR: Final = 600 * 10**9
 """How near in time a revision of the agent's account is taken for the one that is looked for."""
 MOVES: Final = 10
 _REVERTS: Final = frozenset({"mw-undo", "mw-rollback", "mw-manual-revert"})
-_REVISION: Final = ["ids", "timestamp", "user", "slotsha1", "tags", "size", "comment"]
 _NO_TITLE: Final = re.compile(r"[#<>\[\]|{}\x00-\x1f\x7f]")
-
-
-@dataclass(frozen=True, slots=True)
-class _Raw:
-    """A revision as the API tells it."""
-
-    id: int
-    at: int
-    user: str
-    sha1: str
-    size: int
-    tags: frozenset[str]
-    comment: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Page:
-    """A page that is there, with its newest revision."""
-
-    id: int
-    title: str
-    newest: _Raw
 
 
 class MediaWikiSource:
@@ -88,7 +65,7 @@ class MediaWikiSource:
         self._wiki = wiki
         self._own = frozenset(map(_as_user, own))
         self._clock = clock
-        self._bots: dict[str, bool] = {}
+        self._asked = WikiHistory(wiki)
 
     @property
     def name(self) -> str:
@@ -128,63 +105,32 @@ class MediaWikiSource:
         for id_, several in by_page.items():
             yield from self._of_page(known[id_], several, window)
 
-    def _pages(self, written: Sequence[Written]) -> dict[str, _Page]:
+    def _pages(self, written: Sequence[Written]) -> dict[str, Page]:
         """The page of each artifact: that of its revision where one is known, wherever it was moved
         to, else the one of its title."""
-        of_revision = self._pages_of_revisions([_number(one) for one in written if _number(one)])
-        found: dict[int | str, _Page] = {}
+        of_revision = self._asked.pages_of_revisions(
+            [_number(one) for one in written if _number(one)]
+        )
+        found: dict[int | str, Page] = {}
         ids = sorted(set(of_revision.values()))
         if ids:
-            found.update(self._newest(pageids=ids))
+            found.update(self._asked.newest(pageids=ids))
         titles = sorted(
             {_title(one) for one in written if of_revision.get(_number(one)) not in found}
         )
         if titles:
-            found.update(self._newest(titles=titles))
-        pages: dict[str, _Page] = {}
+            found.update(self._asked.newest(titles=titles))
+        pages: dict[str, Page] = {}
         for one in written:
             page = found.get(of_revision.get(_number(one), 0)) or found.get(_title(one))
             if page is not None:
                 pages[one.artifact_id] = page
         return pages
 
-    def _pages_of_revisions(self, ids: Sequence[int]) -> dict[int, int]:
-        """The pages that revisions are of, by their ids; not of deleted ones."""
-        if not ids:
-            return {}
-        found: dict[int, int] = {}
-        for answer in self._wiki.answers(
-            action="query", prop="revisions", revids=sorted(set(ids)), rvprop="ids"
-        ):
-            for page in pages_of(answer):
-                for revision in page.get("revisions", ()):
-                    found[int(revision["revid"])] = int(page["pageid"])
-        return found
-
-    def _newest(self, **which: Any) -> dict[int | str, _Page]:
-        """Pages by their id, and by the title that they were asked for."""
-        found: dict[int | str, _Page] = {}
-        asked: dict[str, list[str]] = {}
-        for answer in self._wiki.answers(
-            action="query", prop="revisions", rvprop=_REVISION, rvslots="main", **which
-        ):
-            for change in answer.get("query", {}).get("normalized", ()):
-                asked.setdefault(change["to"], []).append(change["from"])
-            for page in pages_of(answer):
-                revisions = page.get("revisions", ())
-                if not revisions:
-                    continue
-                made = _Page(int(page["pageid"]), page["title"], _raw(revisions[0]))
-                found[made.id] = made
-                if "titles" in which:
-                    for title in (made.title, *asked.get(made.title, ())):
-                        found[title] = made
-        return found
-
     def _of_page(
-        self, page: _Page, several: Sequence[Written], window: timedelta
+        self, page: Page, several: Sequence[Written], window: timedelta
     ) -> Iterator[tuple[Written, Verdict]]:
-        history: list[_Raw] | None = None
+        history: list[RawRevision] | None = None
         for one in several:
             if len(several) == 1 and _is_newest(page.newest, one):
                 history = [page.newest]
@@ -193,11 +139,24 @@ class MediaWikiSource:
             own, found_by = self._find(one, history, _told_before(one, several))
             if own is None:
                 yield one, self._elsewhere(one, window, history)
+            elif found_by == "version" and not one.revision and not self._is_of(one, page):
+                # A number only: that of another wiki is some page's here, too.
+                yield one, self._elsewhere(one, window, None)
             else:
                 told = {sha1_of(other.text) for other in several if other.text is not None}
                 yield one, self._decided(one, own, found_by, history, window, told)
 
-    def _history(self, page: _Page, several: Sequence[Written], window: timedelta) -> list[_Raw]:
+    def _is_of(self, one: Written, page: Page) -> bool:
+        """Whether a page is called as the artifact's target is."""
+        title = _title(one)
+        if page.title.casefold() == title.casefold():
+            return True
+        named = self._asked.newest(titles=[title]).get(title)
+        return named is not None and named.id == page.id
+
+    def _history(
+        self, page: Page, several: Sequence[Written], window: timedelta
+    ) -> list[RawRevision]:
         """The revisions that matter, the oldest first: up to some time after the windows, and some
         before the agent's."""
         latest = max(one.created_at for one in several) + EARLY
@@ -205,29 +164,19 @@ class MediaWikiSource:
         oldest = min(one.created_at for one in several) - EARLY
         known = [_number(one) for one in several if _number(one)]
         first = min(known, default=0)
-        start = _stamp(latest) if latest < self._clock() and not first else None
-        found: list[_Raw] = []
+        start = stamp(latest) if latest < self._clock() and not first else None
+        found: list[RawRevision] = []
         before = 0
-        for answer in self._wiki.answers(
-            action="query",
-            prop="revisions",
-            pageids=page.id,
-            rvprop=_REVISION,
-            rvslots="main",
-            rvlimit="max",
-            rvstart=start,
-        ):
-            for told in pages_of(answer):
-                for revision in map(_raw, told.get("revisions", ())):
-                    found.append(revision)
-                    before += revision.at < oldest and (not first or revision.id < first)
+        for revisions in self._asked.revisions(page.id, start):
+            found += revisions
+            before += sum(one.at < oldest and (not first or one.id < first) for one in revisions)
             if before >= BEFORE or len(found) >= LONGEST:
                 break
         return sorted(found, key=lambda one: (one.at, one.id))
 
     def _find(
-        self, one: Written, history: Sequence[_Raw], told_before: int = 0
-    ) -> tuple[_Raw | None, str]:
+        self, one: Written, history: Sequence[RawRevision], told_before: int = 0
+    ) -> tuple[RawRevision | None, str]:
         """The agent's own revision, and how it was found. Of several with its text, all but the
         first bring it back, unless the agent told before that it had written the same."""
         named = next((found for found in history if found.id == _number(one)), None)
@@ -243,7 +192,7 @@ class MediaWikiSource:
             return named, "version"
         return self._by_user_and_time(one, history), "user and time"
 
-    def _by_user_and_time(self, one: Written, history: Sequence[_Raw]) -> _Raw | None:
+    def _by_user_and_time(self, one: Written, history: Sequence[RawRevision]) -> RawRevision | None:
         """The only revision of the agent's accounts at that time; of two, none is taken."""
         own = self._accounts()
         near = [
@@ -256,9 +205,9 @@ class MediaWikiSource:
     def _decided(
         self,
         one: Written,
-        own: _Raw,
+        own: RawRevision,
         found_by: str,
-        history: Sequence[_Raw],
+        history: Sequence[RawRevision],
         window: timedelta,
         told: Set[str] = frozenset(),
     ) -> Verdict:
@@ -275,11 +224,11 @@ class MediaWikiSource:
             window,
             self._clock(),
         )
-        text = self._text(int(changed.id)) if changed is not None else None
+        text = self._asked.text(int(changed.id)) if changed is not None else None
         return replace(verdict, found_by=found_by, later_text=text)
 
     def _as_revisions(
-        self, own: _Raw, later: Sequence[_Raw], mine: Set[str], by_agent: Set[int]
+        self, own: RawRevision, later: Sequence[RawRevision], mine: Set[str], by_agent: Set[int]
     ) -> list[Revision]:
         makers = self._makers({raw.user for raw in later}, mine)
         made: list[Revision] = []
@@ -300,38 +249,16 @@ class MediaWikiSource:
         return made
 
     def _makers(self, users: Set[str], mine: Set[str]) -> dict[str, str]:
-        """What each account is: the agent's, a bot's by its groups and rights, else a person's. One
-        that is hidden may be anybody: it is taken for a person."""
-        unknown = sorted(users - mine - set(self._bots) - {""})
-        for start in range(0, len(unknown), TOGETHER):
-            together = unknown[start : start + TOGETHER]
-            self._bots.update(dict.fromkeys(together, False))
-            for answer in self._wiki.answers(
-                action="query", list="users", ususers=together, usprop=["groups", "rights"]
-            ):
-                for user in answer.get("query", {}).get("users", ()):
-                    said = {*user.get("groups", ()), *user.get("rights", ())}
-                    self._bots[str(user.get("name", ""))] = "bot" in said
-        return {
-            user: AGENT if user in mine else BOT if self._bots.get(user) else PERSON
-            for user in users
-        }
+        """What each account is: the agent's, a bot's, else a person's."""
+        bots = self._asked.bots(users - mine)
+        return {user: AGENT if user in mine else BOT if user in bots else PERSON for user in users}
 
     def _accounts(self) -> Set[str]:
         """The agent's accounts, as far as they are known without any of its revisions."""
         return self._own or ({_as_user(self._wiki.user)} if self._wiki.user else set[str]())
 
-    def _text(self, revision: int) -> str | None:
-        answer = self._wiki.ask(
-            action="query", prop="revisions", revids=revision, rvprop="content", rvslots="main"
-        )
-        for page in pages_of(answer):
-            for found in page.get("revisions", ()):
-                return content_of(found)
-        return None
-
     def _elsewhere(
-        self, one: Written, window: timedelta, history: Sequence[_Raw] | None
+        self, one: Written, window: timedelta, history: Sequence[RawRevision] | None
     ) -> Verdict:
         """Of an artifact whose revision is not on the page of its title: where that was moved to,
         or that it was deleted; else that the revision was not found."""
@@ -356,11 +283,11 @@ class MediaWikiSource:
         page was deleted."""
         title, since = _title(one), one.created_at
         for _ in range(MOVES):
-            moves = self._log(title, "move", since - EARLY if title == _title(one) else since)
+            moves = self._asked.log(title, "move", since - EARLY if title == _title(one) else since)
             if not moves:
                 break
-            title, since = str(moves[0]["params"]["target_title"]), _nanoseconds(moves[0])
-            page = self._newest(titles=[title]).get(title)
+            title, since = str(moves[0]["params"]["target_title"]), nanoseconds(moves[0])
+            page = self._asked.newest(titles=[title]).get(title)
             if page is not None:
                 history = self._history(page, [one], window)
                 own, found_by = self._find(one, history)
@@ -370,7 +297,7 @@ class MediaWikiSource:
 
     def _deleted(self, one: Written, title: str, since: int, window: timedelta) -> Verdict | None:
         """That a page was deleted since then, and not restored."""
-        events = self._log(title, "delete", since)
+        events = self._asked.log(title, "delete", since)
         gone = [event for event in events if event.get("action") in ("delete", "restore")]
         if not gone or gone[-1]["action"] == "restore":
             return None
@@ -379,7 +306,7 @@ class MediaWikiSource:
         by = str(event.get("user", ""))
         removed = Revision(
             "",
-            _nanoseconds(event),
+            nanoseconds(event),
             "",
             by,
             maker=self._makers({by}, self._accounts())[by],
@@ -391,22 +318,6 @@ class MediaWikiSource:
             reason = "the page was deleted after the window, before anybody looked"
             return Verdict(NOT_JUDGED, reason, revision=one.revision)
         return verdict
-
-    def _log(self, title: str, kind: str, since: int) -> list[Mapping[str, Any]]:
-        """What was done to a title since then, the oldest first."""
-        events: list[Mapping[str, Any]] = []
-        for answer in self._wiki.answers(
-            action="query",
-            list="logevents",
-            letype=kind,
-            letitle=title,
-            lestart=_stamp(since),
-            ledir="newer",
-            lelimit="max",
-            leprop=["timestamp", "type", "details", "user"],
-        ):
-            events += answer.get("query", {}).get("logevents", ())
-        return events
 
 
 def is_title(target: str) -> bool:
@@ -435,7 +346,7 @@ def _told_before(one: Written, several: Sequence[Written]) -> int:
     return max((at for at in times if at < one.created_at), default=0)
 
 
-def _is_newest(newest: _Raw, one: Written) -> bool:
+def _is_newest(newest: RawRevision, one: Written) -> bool:
     """Whether the page's newest revision is the agent's, and not one that brings its text back:
     nothing came after it."""
     if one.text is None or newest.sha1 != sha1_of(one.text) or newest.tags & _REVERTS:
@@ -445,7 +356,7 @@ def _is_newest(newest: _Raw, one: Written) -> bool:
     )
 
 
-def _how_gone(raw: _Raw, own: _Raw) -> str:
+def _how_gone(raw: RawRevision, own: RawRevision) -> str:
     """In words, what leaves nothing of the agent's text, whatever it was."""
     if (raw.size == 0 or "mw-blank" in raw.tags) and own.size:
         return "blanked"
@@ -454,36 +365,13 @@ def _how_gone(raw: _Raw, own: _Raw) -> str:
     return ""
 
 
-def _undoes(raw: _Raw, own: _Raw) -> bool:
+def _undoes(raw: RawRevision, own: RawRevision) -> bool:
     """Whether a revert is one of the agent's revision, also where others came in between: it names
     it in its comment, or MediaWiki has marked the agent's as reverted."""
     if not raw.tags & _REVERTS:
         return False
     named = re.search(rf"(?<!\d){own.id}(?!\d)", raw.comment)
     return named is not None or "mw-reverted" in own.tags
-
-
-def _raw(told: Mapping[str, Any]) -> _Raw:
-    main = told.get("slots", {}).get("main", {})
-    return _Raw(
-        int(told["revid"]),
-        _nanoseconds(told),
-        str(told.get("user", "")),
-        str(main.get("sha1", "")),
-        int(told.get("size", 0)),
-        frozenset(map(str, told.get("tags", ()))),
-        str(told.get("comment", "")),
-    )
-
-
-def _nanoseconds(told: Mapping[str, Any]) -> int:
-    when = datetime.fromisoformat(str(told["timestamp"]).replace("Z", "+00:00"))
-    return int(when.timestamp()) * 10**9
-
-
-def _stamp(at: int) -> str:
-    moment = datetime.fromtimestamp(max(0, at) // 10**9, timezone.utc)
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _as_user(name: str) -> str:

@@ -85,7 +85,7 @@ def credentials(file: Path | None = None) -> Credentials | None:
         except (OSError, ValueError) as error:
             # Not what the JSON's error quotes: it may be the password.
             raise ValueError(f"{file} cannot be read: {type(error).__name__}") from None
-        said = cast("Mapping[str, Any]", read) if isinstance(read, dict) else {}
+        said: Mapping[str, Any] = cast("Any", read) if isinstance(read, dict) else {}
         name, password = str(said.get("user", "")), str(said.get("password", ""))
         where = f'"user" and "password" in {file}'
         if not name and not password:
@@ -137,7 +137,8 @@ class MediaWiki:
         except WikiError as error:
             if error.code != _UNSURE:
                 raise
-        self.user = ""  # the session ended: once more
+        self.user = ""  # the session ended: once more, as nobody that the wiki still knows
+        self._http.forget()
         self._log_in()
         return self._ask(parameters)
 
@@ -210,17 +211,19 @@ class MediaWiki:
         It may be sent twice where the first answer is lost: only what can be done twice is asked
         for so. Raises as ``ask``.
         """
-        for _ in range(2):
-            if not self._token:
-                told = self.ask(action="query", meta="tokens", type="csrf")
-                self._token = str(told["query"]["tokens"]["csrftoken"])
-            try:
-                return self.ask(**parameters, token=self._token)
-            except WikiError as error:
-                if error.code != "badtoken":
-                    raise
-                self._token, refused = "", error
-        raise refused
+        try:
+            return self.ask(**parameters, token=self._write_token())
+        except WikiError as error:
+            if error.code != "badtoken":
+                raise
+        self._token = ""  # it was of a session that ended
+        return self.ask(**parameters, token=self._write_token())
+
+    def _write_token(self) -> str:
+        if not self._token:
+            told = self.ask(action="query", meta="tokens", type="csrf")
+            self._token = str(told["query"]["tokens"]["csrftoken"])
+        return self._token
 
     def _log_in(self) -> None:
         if self._credentials is None or self.user:
