@@ -24,7 +24,7 @@ PRAGMA locking_mode = EXCLUSIVE;
 PRAGMA temp_store = FILE;
 CREATE TABLE sample (
     number INTEGER PRIMARY KEY, project TEXT, unit TEXT, prompt_hash BLOB, completion_hash BLOB,
-    score REAL, good INTEGER, bad INTEGER, place INTEGER);
+    score REAL, good INTEGER, bad INTEGER, place INTEGER, attempt TEXT);
 CREATE TABLE pair (
     prompt_hash BLOB, chosen INTEGER, rejected INTEGER, source TEXT, margin REAL, author TEXT,
     UNIQUE (chosen, rejected));
@@ -32,6 +32,7 @@ CREATE TABLE pair (
 _ORDERED: Final = """
 CREATE INDEX by_prompt ON sample (prompt_hash, project, unit);
 CREATE INDEX by_unit ON sample (unit, project);
+CREATE INDEX by_result ON sample (attempt, project);
 """
 _HEAD: Final = struct.Struct("<6I")
 
@@ -90,10 +91,11 @@ class Workbench:
         self._texts.writelines(pieces)
         self.samples += 1
         self.database.execute(
-            "INSERT INTO sample VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO sample VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 *(self.samples, sample.project, sample.unit, sample.prompt_hash),
                 *(sample.completion_hash, sample.score, sample.good, sample.bad, self._at),
+                sample.attempt,
             ),
         )
         self._at += _HEAD.size + sum(map(len, pieces))
