@@ -110,7 +110,7 @@ def command(**given: Any) -> None:
             made = export(store, given["folder"], wanted, progress=bars.show)
         except ExportError as error:
             raise Failure(str(error), USAGE) from None
-    _print(made, output)
+    print_made(made, output)
     if not made.lines:
         raise Failure("No record became a line: see what was dropped.", FINDING)
 
@@ -161,7 +161,8 @@ def _share(text: str) -> tuple[str, float]:
         raise ExportError(f"{text!r} is no split: write train=0.9.") from None
 
 
-def _print(made: Exported, output: Output) -> None:
+def print_made(made: Exported, output: Output) -> None:
+    """What became lines, what was dropped, and where the set is."""
     from rich.text import Text
 
     from turnspan_clickhouse.store.client import Result
