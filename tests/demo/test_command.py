@@ -251,8 +251,8 @@ def test_the_model_server_runs_on_its_own() -> None:
 
 
 def test_demo_of_the_wiki_agent(embedded_dsn: Dsn) -> None:
-    """One context in full, the diagnostics over all of them, an editor's correction as a pair, a set,
-    and what to do next."""
+    """One context in full, the diagnostics over all of them, an editor's correction as a pair,
+    a set, and what to do next."""
     ended = run(COMMANDS / "turnspan", "demo", "--wiki", "--store", str(embedded_dsn))
 
     text = ended.stdout
