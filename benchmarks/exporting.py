@@ -5,7 +5,9 @@
 Real runs (10,959 model calls) are landed in a ClickHouse server over FOLDER and copied there, ten
 times for 108,000 calls. Every call is a sample, with all that it was given. Each export is a
 process of its own, once of one copy's calls and once of all: the difference of their peaks is what
-grows with the samples. The server's memory is not counted.
+grows with the samples. The server's memory is not counted. Beside the clock stands how long the
+exporting thread was ready to run and had no core (Linux): the clock without it is what a machine of
+its own would show, but for the server.
 
     python benchmarks/exporting.py [FOLDER] --real
 
@@ -17,6 +19,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import resource
 import shutil
 import subprocess
@@ -64,7 +67,8 @@ def made(home: Path, copies: int) -> None:
                     " sipHash64(session_id) % 10 + 1, 'bench', now64(9), now64(9) FROM llm_call"
                 )
         print(
-            f"{'export':32} {'samples':>8} {'lines':>8} {'MB':>7} {'s':>7} {'CPU s':>7} {'MiB':>6}"
+            f"{'export':32} {'samples':>8} {'lines':>8} {'MB':>7} {'s':>7} {'no core':>7} {'CPU s':>7}"
+            f" {'MiB':>6} {'load':>6}"
         )
         for arguments in (
             ("sft", "openai", "call", ""),
@@ -105,8 +109,8 @@ def _measured(url: str, home: Path, name: str, *arguments: str) -> None:
     found = json.loads(said)
     print(
         f"{' '.join(filter(None, (name, *arguments))):32} {found['samples']:8,} {found['lines']:8,}"
-        f" {found['bytes'] / 1e6:7.0f} {found['seconds']:7.1f} {found['cpu']:7.1f}"
-        f" {found['peak'] / 1024:6.0f}",
+        f" {found['bytes'] / 1e6:7.0f} {found['seconds']:7.1f} {found['waited']:7.1f}"
+        f" {found['cpu']:7.1f} {found['peak'] / 1024:6.0f} {os.getloadavg()[0]:6.1f}",
         flush=True,
     )
     shutil.rmtree(folder, ignore_errors=True)
@@ -132,10 +136,17 @@ def one(url: str, folder: str, kind: str, form: str, unit: str, near: str) -> No
                 "bytes": sum(file.bytes for file in found.files),
                 "seconds": time.monotonic() - begun,
                 "cpu": time.process_time() - used,
+                "waited": _without_a_core(),
                 "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
             }
         )
     )
+
+
+def _without_a_core() -> float:
+    """Seconds in which this thread could have run and did not."""
+    known = Path("/proc/thread-self/schedstat")
+    return int(known.read_text().split()[1]) / 1e9 if known.exists() else 0.0
 
 
 def main() -> None:

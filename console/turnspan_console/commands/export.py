@@ -79,8 +79,8 @@ def _several(name: str, metavar: str, text: str) -> Callable[[F], F]:
 @click.option(
     "--tokenizer",
     default="",
-    metavar="FILE",
-    help="Count tokens with this tokenizer.json; else they are estimated.",
+    metavar="NAME",
+    help="Count tokens with this tokenizer.json, or tiktoken:o200k_base; else they are estimated.",
 )
 @click.option("--images", type=click.Choice(["urls", "files"]), help="How images are written.")
 @store_option

@@ -165,7 +165,8 @@ class TrainingSet:
         seed: another one, other prompts in each split.
         near: drop what is more similar than this to one kept before (0 to 1); ``None`` nothing.
         max_tokens: drop longer samples; ``None`` none.
-        tokenizer: a ``tokenizer.json`` to count with; without one the count is an estimate.
+        tokenizer: a ``tokenizer.json`` to count with, or ``tiktoken:NAME`` where the data of that
+            encoding is at hand; without one the count is an estimate.
         images: as ``data:`` URLs in the lines, or as files beside them; ``None`` as the format has
             them.
     """
