@@ -25,8 +25,11 @@ import shutil
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import parse
 from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
@@ -67,8 +70,8 @@ def made(home: Path, copies: int) -> None:
                     " sipHash64(session_id) % 10 + 1, 'bench', now64(9), now64(9) FROM llm_call"
                 )
         print(
-            f"{'export':32} {'samples':>8} {'lines':>8} {'MB':>7} {'s':>7} {'no core':>7} {'CPU s':>7}"
-            f" {'MiB':>6} {'load':>6}"
+            f"{'export':32} {'samples':>8} {'lines':>8} {'MB':>7} {'s':>7} {'no core':>7}"
+            f" {'CPU s':>7} {'MiB':>6} {'load':>6}"
         )
         for arguments in (
             ("sft", "openai", "call", ""),
@@ -93,12 +96,44 @@ def counted(home: Path) -> None:
                     shutil.rmtree(home / "set", ignore_errors=True)
                     wanted = TrainingSet(kind, "trl", unit=unit, margin=0.5)
                     found = export(store, home / "set", wanted).manifest
+                    _require_prompts_apart(store, home, wanted)
                     of = found["counts"]
                     splits = {name: tuple(one.values()) for name, one in found["splits"].items()}
                     print(
                         f"| `{kind}` | {unit} | {of['looked_at']:,} | {of['judged_otherwise']:,}"
                         f" | {of['lines']:,} | {splits} | {found['dropped']} |"
                     )
+
+
+def _require_prompts_apart(store: Store, home: Path, wanted: TrainingSet) -> None:
+    """No prompt is in two splits, and both answers of a pair have its prompt by themselves.
+
+    Raises:
+        AssertionError: it is not so.
+    """
+    prompts = {split: _sources(home / "set" / f"{split}.jsonl") for split in ("train", "test")}
+    train, test = ({one["prompt_hash"] for one in found} for found in prompts.values())
+    assert not train & test
+    pairs = [one for found in prompts.values() for one in found if "chosen" in one]
+    if not pairs:
+        return
+    shutil.rmtree(home / "each", ignore_errors=True)
+    everything = replace(wanted, kind="sft", good=(rule("any"),), splits={"train": 1.0})
+    export(store, home / "each", everything)
+    of = {one["id"]: one["prompt_hash"] for one in _sources(home / "each" / "train.jsonl")}
+    seen = [(one["prompt_hash"], of.get(one[s]["id"])) for one in pairs for s in _SIDES]
+    assert all(known in (None, prompt) for prompt, known in seen)  # none: equal to one before it
+    assert any(known for _, known in seen)
+    shutil.rmtree(home / "each")
+
+
+_SIDES = ("chosen", "rejected")
+
+
+def _sources(path: Path) -> list[dict[str, Any]]:
+    if not path.exists():
+        return []
+    return [json.loads(line)["source"] for line in path.read_text("utf-8").splitlines()]
 
 
 def _measured(url: str, home: Path, name: str, *arguments: str) -> None:

@@ -206,6 +206,26 @@ def test_what_was_said_of_an_artifact_holds_for_what_wrote_it(
     assert [one["source"]["id"] for one in high] == ["t1"]
 
 
+def test_one_artifact_over_another_is_one_turn_over_another(
+    embedded: Store, tmp_path: Path, recorded: Improved
+) -> None:
+    """Where no person wrote either: both answers are the agent's own, to one prompt."""
+    for id_ in ("t1", "t2", "t3"):
+        recorded.turn(id_, "Q?" if id_ != "t3" else "Another?", f"Answer {id_}.")
+        recorded.wrote(f"w-{id_}", id_, f"Answer {id_}.")
+    recorded.prefer("w-t2", "w-t1", subject="artifact")
+    recorded.prefer("w-t3", "w-t1", subject="artifact")
+    recorded.prefer("w-t1", "w-nobody's", subject="artifact")
+
+    found, made = made_of(embedded, tmp_path / "turns", recorded, "preference")
+    calls, _ = exported(embedded, tmp_path / "calls", "preference", unit="call")
+
+    assert pairs_of(found) == pairs_of(calls) == {("preference", "Answer t2.", "Answer t1.")}
+    assert found[0]["source"]["chosen"]["id"] == "t2"
+    assert calls[0]["source"]["chosen"]["id"] == "c-t2"
+    assert made.manifest["dropped"] == {"pair_of_two_prompts": 1, "pair_without_sample": 1}
+
+
 def test_what_undecorated_code_wrote(embedded: Store, tmp_path: Path, recorded: Improved) -> None:
     """It names an attempt and no turn: the attempt's last answer before it wrote it."""
     recorded.lineage("A")
