@@ -14,6 +14,7 @@ DEMO := $(VENV)/.demo
 READY := $(VENV)/.ready
 FOREIGN := .venv-foreign
 LOADERS := .venv-loaders
+TRAINERS := .venv-trainers
 OLDEST := .venv-oldest
 NEWEST := .venv-newest
 COMPILED := .venv-compiled
@@ -29,7 +30,7 @@ AREAS ?=
 PYTHONS := python3.13 python3.12 python3.11 python3.10 python3 python3.14 python
 CAN_MAKE_VENV := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))
 
-.PHONY: help setup demo test test-foreign test-loaders test-oldest test-newest test-compiled test-stacks coverage compiled check format format-check lint types contracts wheel wheels docs lock bench bench-competitors bench-throughput jaeger sample columns clean
+.PHONY: help setup demo test test-foreign test-loaders test-training test-oldest test-newest test-compiled test-stacks coverage compiled check format format-check lint types contracts wheel wheels docs lock bench bench-competitors bench-throughput jaeger sample columns clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,6 +47,10 @@ test-foreign: $(FOREIGN)/.ready ## Compare our rows with those of other packages
 test-loaders: setup $(LOADERS)/.ready ## Load the sets of `turnspan export` with the loaders of those who train
 	@PYTHONPATH=tests $(BIN)/python -m loaders.make_sets build/sets
 	@$(LOADERS)/bin/pytest -c tests/loaders/pytest.ini tests/loaders $(ARGS)
+
+test-training: setup $(TRAINERS)/.ready ## Train tiny models with the sets of `turnspan export`, a step each (not in CI)
+	@PYTHONPATH=tests $(BIN)/python -m loaders.make_sets build/sets
+	@$(TRAINERS)/bin/pytest -c tests/trainers/pytest.ini tests/trainers $(ARGS)
 
 test-oldest: $(OLDEST)/.ready ## Test the instrumentors against the oldest SDKs they support
 	@$(OLDEST)/bin/pytest -o oldest_sdks=true -W default --ignore tests/providers/test_anthropic_tools.py \
@@ -140,7 +145,7 @@ columns: setup ## Write exporter/turnspan_clickhouse/rows/columns.py anew, from 
 	@$(BIN)/ruff format --quiet exporter/turnspan_clickhouse/rows/columns.py
 
 clean: ## Remove everything the other targets made
-	@rm -rf $(VENV) $(FOREIGN) $(LOADERS) $(OLDEST) $(NEWEST) $(COMPILED) $(COMPETITORS) $(STACKS) $(DOCS) .tools .demo dist build .cache .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	@rm -rf $(VENV) $(FOREIGN) $(LOADERS) $(TRAINERS) $(OLDEST) $(NEWEST) $(COMPILED) $(COMPETITORS) $(STACKS) $(DOCS) .tools .demo dist build .cache .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 setup: $(READY) ## Make .venv with Turnspan and all its extras, editable
@@ -194,6 +199,12 @@ $(LOADERS)/.ready: $(READY) tests/loaders/requirements.txt
 	@echo "Setting up $(LOADERS) (580 MB, a minute, once) ..."
 	@$(BIN)/python -m venv $(LOADERS)
 	@$(LOADERS)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/loaders/requirements.txt
+	@touch $@
+
+$(TRAINERS)/.ready: $(READY) tests/loaders/requirements.txt tests/trainers/requirements.txt
+	@echo "Setting up $(TRAINERS) (6 GB, a minute or two, once) ..."
+	@$(BIN)/python -m venv $(TRAINERS)
+	@$(TRAINERS)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/trainers/requirements.txt
 	@touch $@
 
 $(OLDEST)/.ready: $(READY) pyproject.toml tests/oldest.txt

@@ -5,7 +5,9 @@
 Real runs (10,959 model calls) are landed in a ClickHouse server over FOLDER and copied there, ten
 times for 108,000 calls. Every call is a sample, with all that it was given. Each export is a
 process of its own, once of one copy's calls and once of all: the difference of their peaks is what
-grows with the samples. The server's memory is not counted.
+grows with the samples. The server's memory is not counted. Beside the clock stands how long the
+exporting thread was ready to run and had no core (Linux): the clock without it is what a machine of
+its own would show, but for the server.
 
     python benchmarks/exporting.py [FOLDER] --real
 
@@ -17,13 +19,17 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import resource
 import shutil
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import parse
 from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
@@ -64,7 +70,8 @@ def made(home: Path, copies: int) -> None:
                     " sipHash64(session_id) % 10 + 1, 'bench', now64(9), now64(9) FROM llm_call"
                 )
         print(
-            f"{'export':32} {'samples':>8} {'lines':>8} {'MB':>7} {'s':>7} {'CPU s':>7} {'MiB':>6}"
+            f"{'export':32} {'samples':>8} {'lines':>8} {'MB':>7} {'s':>7} {'no core':>7}"
+            f" {'CPU s':>7} {'MiB':>6} {'load':>6}"
         )
         for arguments in (
             ("sft", "openai", "call", ""),
@@ -89,12 +96,44 @@ def counted(home: Path) -> None:
                     shutil.rmtree(home / "set", ignore_errors=True)
                     wanted = TrainingSet(kind, "trl", unit=unit, margin=0.5)
                     found = export(store, home / "set", wanted).manifest
+                    _require_prompts_apart(store, home, wanted)
                     of = found["counts"]
                     splits = {name: tuple(one.values()) for name, one in found["splits"].items()}
                     print(
                         f"| `{kind}` | {unit} | {of['looked_at']:,} | {of['judged_otherwise']:,}"
                         f" | {of['lines']:,} | {splits} | {found['dropped']} |"
                     )
+
+
+def _require_prompts_apart(store: Store, home: Path, wanted: TrainingSet) -> None:
+    """No prompt is in two splits, and both answers of a pair have its prompt by themselves.
+
+    Raises:
+        AssertionError: it is not so.
+    """
+    prompts = {split: _sources(home / "set" / f"{split}.jsonl") for split in ("train", "test")}
+    train, test = ({one["prompt_hash"] for one in found} for found in prompts.values())
+    assert not train & test
+    pairs = [one for found in prompts.values() for one in found if "chosen" in one]
+    if not pairs:
+        return
+    shutil.rmtree(home / "each", ignore_errors=True)
+    everything = replace(wanted, kind="sft", good=(rule("any"),), splits={"train": 1.0})
+    export(store, home / "each", everything)
+    of = {one["id"]: one["prompt_hash"] for one in _sources(home / "each" / "train.jsonl")}
+    seen = [(one["prompt_hash"], of.get(one[s]["id"])) for one in pairs for s in _SIDES]
+    assert all(known in (None, prompt) for prompt, known in seen)  # none: equal to one before it
+    assert any(known for _, known in seen)
+    shutil.rmtree(home / "each")
+
+
+_SIDES = ("chosen", "rejected")
+
+
+def _sources(path: Path) -> list[dict[str, Any]]:
+    if not path.exists():
+        return []
+    return [json.loads(line)["source"] for line in path.read_text("utf-8").splitlines()]
 
 
 def _measured(url: str, home: Path, name: str, *arguments: str) -> None:
@@ -105,8 +144,8 @@ def _measured(url: str, home: Path, name: str, *arguments: str) -> None:
     found = json.loads(said)
     print(
         f"{' '.join(filter(None, (name, *arguments))):32} {found['samples']:8,} {found['lines']:8,}"
-        f" {found['bytes'] / 1e6:7.0f} {found['seconds']:7.1f} {found['cpu']:7.1f}"
-        f" {found['peak'] / 1024:6.0f}",
+        f" {found['bytes'] / 1e6:7.0f} {found['seconds']:7.1f} {found['waited']:7.1f}"
+        f" {found['cpu']:7.1f} {found['peak'] / 1024:6.0f} {os.getloadavg()[0]:6.1f}",
         flush=True,
     )
     shutil.rmtree(folder, ignore_errors=True)
@@ -132,10 +171,17 @@ def one(url: str, folder: str, kind: str, form: str, unit: str, near: str) -> No
                 "bytes": sum(file.bytes for file in found.files),
                 "seconds": time.monotonic() - begun,
                 "cpu": time.process_time() - used,
+                "waited": _without_a_core(),
                 "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
             }
         )
     )
+
+
+def _without_a_core() -> float:
+    """Seconds in which this thread could have run and did not."""
+    known = Path("/proc/thread-self/schedstat")
+    return int(known.read_text().split()[1]) / 1e9 if known.exists() else 0.0
 
 
 def main() -> None:

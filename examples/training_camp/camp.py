@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any
 
 import openai
@@ -14,6 +15,14 @@ from training_camp.rubric import Verdict, judge
 
 CYCLES = 3
 MODEL = "gpt-4o-mini"
+TRIES = 4
+LIVELY = {"temperature": 1.0}
+BEST_OF = "Ferry"
+CORRECTED = (
+    "== Ferry ==\nThe ferry to Sand island sails twice a day and, in winter, carries the post [1]. "
+    "It was renewed in 2004, after a fire [2]."
+)
+"""What a person makes of an article."""
 Config = dict[str, Any]
 
 STRATEGIES = {
@@ -86,9 +95,7 @@ class Camp:
             except openai.OpenAIError:
                 continue
             verdict = judge(text)
-            turnspan.annotate(
-                made, kind="artifact", score=verdict.score, comment=verdict.comment, author="rubric"
-            )
+            self._judge(made, verdict)
             turnspan.evaluation("words", score=float(len(text.split())), subject=attempt)
             player.verdicts[number].append(verdict)
             return
@@ -166,6 +173,29 @@ class Camp:
             author="coach",
         )
 
+    def choose(self) -> None:
+        """Ask the best lineage's last version several times for one article, livelier, and let the
+        best answer count; a person corrects what is wrong with the worst."""
+        best = max(self.players, key=lambda player: player.mean(CYCLES))
+        tried: list[tuple[float, Any, str]] = []
+        with best.lineage.rollout(CYCLES + 1, task=BEST_OF) as rollout:
+            for _ in range(TRIES):
+                with rollout.attempt(model=MODEL, parameters=LIVELY) as attempt:
+                    text = self._ask({**best.config, "parameters": LIVELY}, BEST_OF)
+                    made = turnspan.artifact(f"Wiki/{BEST_OF}", text, kind="article")
+                verdict = judge(text)
+                self._judge(made, verdict)
+                tried.append((verdict.score, attempt, made))
+            rollout.final(max(tried, key=itemgetter(0))[1])
+        worst = min(tried, key=itemgetter(0))[2]
+        better = turnspan.artifact(f"Wiki/{BEST_OF}", CORRECTED, kind="correction")
+        turnspan.prefer(better, worst, kind="artifact", author="coach")
+
+    def _judge(self, made: str, verdict: Verdict) -> None:
+        turnspan.annotate(
+            made, kind="artifact", score=verdict.score, comment=verdict.comment, author="rubric"
+        )
+
 
 def run(session: str = "") -> Camp:
     """Play all cycles against the local model; the records go where ``configure`` said."""
@@ -178,5 +208,6 @@ def run(session: str = "") -> Camp:
                 camp.cycle(number)
                 if number < CYCLES:
                     camp.review(number)
+            camp.choose()
         camp.learn()
     return camp

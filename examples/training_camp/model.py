@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from turnspan.testing import ModelError, ModelRequest, ModelServer, Reply, Usage
 
 NOTES = {
@@ -22,13 +24,17 @@ _PADDING = (
     "to come, since there is always something to say about a place such as this one."
 )
 
+_LIVELY = 0.7
+
 
 class Model(ModelServer):
-    """Answers by what the system prompt asks for; refuses its first request from lineage C."""
+    """Answers by what the system prompt asks for; refuses its first request from lineage C. At a
+    high temperature it forgets something more with every answer."""
 
     def __init__(self) -> None:
         super().__init__(default=self._answer)
         self._refused = False
+        self._lively = 0
 
     def _answer(self, request: ModelRequest) -> Reply | ModelError:
         said = {str(one["role"]): str(one["content"]) for one in request.messages}
@@ -45,6 +51,18 @@ class Model(ModelServer):
             lines.append(_PADDING)
         if "vivid" in system:
             lines.append(f"Imagine it! {_PADDING}")
+        if float(request.body.get("temperature") or 0) >= _LIVELY:
+            lines = _forgetful(lines, self._lively)
+            self._lively += 1
         text = "\n".join(lines)
         # As the other demonstration: a token for four characters.
         return Reply(text, usage=Usage(len(system + title) // 4, len(text) // 4))
+
+
+def _forgetful(lines: list[str], often: int) -> list[str]:
+    """The first answer is whole; then the heading goes, then the sources, then brevity."""
+    if often > 0:
+        lines = [line for line in lines if not line.startswith("==")]
+    if often > 1:
+        lines = [re.sub(r" \[\d\]", "", line) for line in lines]
+    return [*lines, _PADDING] if often > 2 else lines

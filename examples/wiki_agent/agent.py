@@ -24,6 +24,8 @@ from wiki_agent.plan import Plan, is_obviously_query, plan
 from wiki_agent.settings import Settings, load
 
 MODEL: Final = "gpt-4o"
+READING: Final = ("query", "maintenance_report", "unknown")
+"""Tasks whose answer is no page."""
 BYPASSED: Final = "You answer questions about the wiki. Say so if you do not know."
 
 
@@ -35,6 +37,10 @@ class Answer:
     context: dict[str, Any]
     over_budget: bool = False
     """The instructions alone were more than the budget allows."""
+    target: str = ""
+    """The page that it is about."""
+    page: str = ""
+    """The id of the page that it wrote; empty where it was asked for none."""
 
 
 class WikiAgent:
@@ -52,8 +58,12 @@ class WikiAgent:
             prompt, made, over = self._assemble(request)
             text = self._ask(prompt, request)
             turn.set(task_type=made["task"], response_text=text)
-            turn.set(target=next(iter(made["entities"]), ""))
-        return Answer(text, made, over)
+            target = next(iter(made["entities"]), "")
+            turn.set(target=target)
+            page = ""
+            if made["task"] not in READING:
+                page = turnspan.artifact(target, text, kind="page")
+        return Answer(text, made, over, target, page)
 
     def _ask(self, prompt: str, request: str) -> str:
         reply = self._client.chat.completions.create(

@@ -51,9 +51,13 @@ def test_the_tree_and_the_answers(played: str) -> None:
     found: dict[str, Any] = json.loads(run(played, "lineage", "camp", "--format", "json"))
     assert [one["label"] for one in found["lineages"]] == list("ABCD")
     rollouts = [one for lineage in found["lineages"] for one in lineage["rollouts"]]
-    assert len(rollouts) == 4 * 3 * 2
+    assert len(rollouts) == 4 * 3 * 2 + 1
     tries = [one["attempts"] for one in rollouts if len(one["attempts"]) > 1]
-    assert [[one["status"] for one in each] for each in tries] == [["failed", "succeeded"]]
+    assert [[one["status"] for one in each] for each in tries] == [
+        ["failed", "succeeded"],
+        ["succeeded"] * 4,
+    ]
+    assert [[one["final"] for one in each] for each in tries][1] == [True, False, False, False]
     ids = [one["final_attempt_id"] for one in rollouts[:4:2]]
 
     side = run(played, "compare", *ids)

@@ -107,9 +107,18 @@ def test_demo_of_the_training_camp(embedded_dsn: Dsn) -> None:
         "beside its last",
         "Versions  versions",
         "Naming what is missing in the prompt is enough (prompt)  5 of 5 times",
+        "Pairs of a better and a worse answer to one prompt: 1 by correction, 3 by score",
+        "chosen (coach)",
+        "4 lines  of 28 turns, 30 samples",
+        "its first line",
+        f"The records are in {embedded_dsn}",
         "turnspan compare ",
     ):
         assert words in ended.stdout
+    assert ended.stderr == ""
+    assert embedded_dsn.path is not None
+    (made,) = (embedded_dsn.path.parent / "sets").iterdir()
+    assert sorted(one.name for one in made.iterdir()) == ["preference", "sft"]
 
 
 def test_demo_with_an_otlp_endpoint_that_is_away(embedded_dsn: Dsn) -> None:
@@ -242,7 +251,8 @@ def test_the_model_server_runs_on_its_own() -> None:
 
 
 def test_demo_of_the_wiki_agent(embedded_dsn: Dsn) -> None:
-    """One context in full, the diagnostics over all of them, and what to do next."""
+    """One context in full, the diagnostics over all of them, an editor's correction as a pair,
+    a set, and what to do next."""
     ended = run(COMMANDS / "turnspan", "demo", "--wiki", "--store", str(embedded_dsn))
 
     text = ended.stdout
@@ -251,6 +261,9 @@ def test_demo_of_the_wiki_agent(embedded_dsn: Dsn) -> None:
     for name in ("context_budget", "context_dropped", "context_bypassed", "context_outcomes"):
         assert name in text
     assert "obviously a query" in text and "too few turns" in text
+    assert "Pairs of a better and a worse answer to one prompt: 1 by correction" in text
+    assert "chosen (editor)" in text and "3 lines  of 3 turns, 3 samples" in text
+    assert f"export TURNSPAN_STORE={embedded_dsn}" in text
     with open_dsn(embedded_dsn) as store:
         counts = store.query(
             "SELECT count(), countIf(bypassed), countIf(used > budget) FROM context_assembly"

@@ -49,9 +49,11 @@ LOOKED_AT = {
     "queues.py": {"source", "order"},
     "store.py": {"record.table", "table", "names"},
     # Training data: conditions of two forms, a table of each list, question marks.
-    "reading.py": {"these.condition", "scope", "_LISTED[sessions]"},
+    "reading.py": {"these.condition", "scope", "_LISTED[sessions]", "begin", "judged"},
     "judging.py": {"of_project", "', '.join('?' * 11)"},
     "card.py": {"table"},
+    "artifacts.py": {"condition", "CORRECTION"},
+    "locked.py": {"both.format('better')", "both.format('other')"},
     # The user's own condition, in a statement that the sandbox runs: it reads records only.
     "units.py": {"id_", "table", "these.condition", "self._filters.where"},
     # A command line that is shown, not run.

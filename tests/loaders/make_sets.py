@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from support.improved import improved_records
 from support.landing import insert
 from support.rows import message, said
 from support.training import Recorded, random_records
@@ -55,7 +56,7 @@ def main() -> None:
     folder.mkdir(parents=True)
     with open_store(Dsn(scheme="chdb", path=folder.absolute() / ".store")) as store:
         migrate(store)
-        insert(store, *records().rows)
+        insert(store, *records().rows, *improved_records().rows)
         for kind in KINDS:
             for form in FORMATS:
                 wanted = TrainingSet(kind, form, good=(rule("score>=1"), rule("outcome=used")))

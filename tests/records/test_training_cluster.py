@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from support.cluster import Cluster
+from support.improved import improved_records
 from support.landing import insert
 from support.training import contents, random_records
 from turnspan_clickhouse.store.client import Store
@@ -25,13 +26,14 @@ def both(cluster: Cluster) -> Iterator[tuple[Store, Store]]:
     for number in range(8):
         records.with_a_tool(f"w{number}", f"Size {number}?", "One.", tools=records.tools())
         records.judge(f"w{number}", "outcome", outcome="used")
+    rows = [*records.rows, *improved_records().rows]
     with (
         open_store(cluster.nodes[0].dsn("sets_alone")) as one,
         open_store(cluster.dsn("sets", node=1)) as two,
     ):
         migrate(one)
         for store in (one, two):
-            insert(store, *records.rows)
+            insert(store, *rows)
         yield one, two
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import importlib.metadata
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,7 +18,7 @@ from support.landing import insert
 from support.training import Recorded, everything
 from turnspan_clickhouse.rows.tables import LlmCall
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.training import ExportError, Filters, TrainingSet, export, rule
+from turnspan_records.training import ExportError, Filters, TrainingSet, export, rule, tokens
 from turnspan_records.window import window
 
 ANY = (rule("any"),)
@@ -159,6 +162,40 @@ def test_long_samples_are_dropped(store: Store, tmp_path: Path) -> None:
     assert "tokenizer.json" in exact.manifest["thresholds"]["tokens_by"]
     tokens = [line["source"]["tokens"] for line in everything(tmp_path / "counted")]
     assert sorted(tokens) == [8 + 2 + 2, 8 + 2 + 200]
+
+
+def test_tiktoken_counts_where_its_data_is_at_hand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And is not asked where it is not, or is another's: it would fetch it."""
+    monkeypatch.delenv("TIKTOKEN_CACHE_DIR", raising=False)
+    asked: list[str] = []
+    words = SimpleNamespace(encode_ordinary=str.split)
+
+    def encoding(name: str) -> SimpleNamespace:
+        asked.append(name)
+        return words
+
+    library = SimpleNamespace(get_encoding=encoding)
+    monkeypatch.setitem(sys.modules, "tiktoken", library)
+    monkeypatch.setattr(importlib.metadata, "version", {"tiktoken": "1.2"}.get)
+    data = b"YQ== 0"
+
+    for name in ("o200k_base", "p1k"):
+        with pytest.raises(ExportError, match=r"not at hand|name one of tiktoken:cl100k_base"):
+            tokens.Tokens(f"tiktoken:{name}")
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
+    (tmp_path / "fb374d419588a4632f3f557e76b4b70aebbca790").write_bytes(data)
+    with pytest.raises(ExportError, match="fb374d419588a4632f3f557e76b4b70aebbca790"):
+        tokens.Tokens("tiktoken:o200k_base")
+    assert asked == []
+    hashed = hashlib.sha256(data).hexdigest()
+    monkeypatch.setitem(tokens._TIKTOKEN_DATA, "o200k_base", hashed)  # pyright: ignore[reportPrivateUsage]
+
+    counted = tokens.Tokens("tiktoken:o200k_base")
+
+    assert counted.of("a b c") == 3
+    assert counted.by == f"tiktoken 1.2, o200k_base, sha256 {hashed[:16]}"
 
 
 def test_what_is_said_both_good_and_bad_has_no_label(store: Store, tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 import time
 from pathlib import Path
@@ -88,20 +87,13 @@ def command(
 
     _need_sdks()
     output = Output()
-    if wiki:
-        _wiki(output)
+    if wiki or camp:
+        _example(output, wiki=wiki)
         return
     dsn, text = _store()
-    if camp:
-        from turnspan_console.panels.camp_demo import print_camp
-
-        session = _record_camp(text)
-        _ship(dsn)
-        with _open(dsn) as store:
-            print_camp(store, session, output)
-        return
     runs = _runs((*files, *more_files), limit)
     planned = _planned(runs, provider, trajectories=bool(files or more_files))
+    _need_recording()
     begun = datetime.now(timezone.utc)
     if not dsn.embedded:  # say at once that the server is away, not after the runs
         _open(dsn).close()
@@ -116,21 +108,25 @@ def command(
         raise Failure("What landed is not what was played: see the sessions above.", FINDING)
 
 
-def _wiki(output: Output) -> None:
+def _example(output: Output, *, wiki: bool) -> None:
+    """Play one of the examples and show what it is about."""
     from datetime import datetime, timezone
 
-    from turnspan_console.panels import wiki_demo
+    from turnspan_console.panels import camp_demo, wiki_demo
 
-    wiki_demo.need_example()
+    (wiki_demo if wiki else camp_demo).need_example()
     _need_recording()
     dsn, text = _store()
     begun = datetime.now(timezone.utc)
     if not dsn.embedded:
         _open(dsn).close()
-    sessions = wiki_demo.play(text)
+    played = wiki_demo.play(text) if wiki else [camp_demo.play(text)]
     _ship(dsn)
     with _open(dsn) as store:
-        wiki_demo.show(store, dsn, sessions, begun, output)
+        if wiki:
+            wiki_demo.show(store, dsn, played, begun, output)
+        else:
+            camp_demo.show(store, dsn, played[0], begun, output)
 
 
 def _need_recording() -> None:
@@ -222,50 +218,20 @@ def _planned(runs: list[Run], provider: str | None, *, trajectories: bool) -> li
 
 def _record(planned: list[Session], store: str, stream: bool | None) -> bool:
     """Play and record; says whether everything went out to where it should."""
-    import turnspan
+    from turnspan_console.panels.demo_frame import recorded
     from turnspan_demo.model import RunError
     from turnspan_demo.runner import play_all
 
-    _need_recording()
     exporters = ["turnspan", *(["otlp"] if _otlp() else [])]
-    turnspan.configure(
-        service_name="turnspan-demo", project=PROJECT, store=store, exporters=exporters
-    )
-    turnspan.instrument()
     shown = _Progress(len(planned))
-    try:
-        play_all(planned, stream=stream, done=shown.one_more)
-    except RunError as error:
-        raise Failure(str(error), FINDING) from None
-    finally:
-        shown.over()
-        landed = turnspan.shutdown()
-    if landed.remaining or landed.dropped:
-        dropped = ", ".join(f"{reason} {n}" for reason, n in landed.dropped.items()) or "none"
-        note(f"not everything landed at once: {landed.remaining} waiting, dropped: {dropped}")
+    with recorded(store, service="turnspan-demo", project=PROJECT, exporters=exporters) as landed:
+        try:
+            play_all(planned, stream=stream, done=shown.one_more)
+        except RunError as error:
+            raise Failure(str(error), FINDING) from None
+        finally:
+            shown.over()
     return landed.ok
-
-
-def _record_camp(store: str) -> str:
-    """Play the training camp and record it; returns what its experiment is called."""
-    import turnspan
-
-    try:
-        from training_camp import run
-    except ModuleNotFoundError:
-        raise Failure(
-            "The training camp is in the repository, in examples/training_camp: clone it and run "
-            "`make demo ARGS=--camp` there.",
-            USAGE,
-        ) from None
-    turnspan.configure(
-        service_name="turnspan-demo", project="camp", store=store, exporters=["turnspan"]
-    )
-    turnspan.instrument()
-    try:
-        return run().session
-    finally:
-        turnspan.shutdown()
 
 
 class _Progress:
@@ -381,24 +347,14 @@ def _telling(planned: list[Session]) -> Session:
 def _print_next(dsn: Dsn, planned: list[Session], exported: bool, output: Output) -> None:
     from rich.text import Text
 
-    from turnspan_clickhouse.ship.first_run import typed
     from turnspan_console import styles
+    from turnspan_console.panels.demo_frame import print_next
 
-    output.line()
-    output.line(Text("The records are in ", style=styles.TITLE).append(str(dsn)))
+    also: list[Text | str] = []
     if _otlp() and exported:
-        output.line(f"The spans also went to {_otlp()} (service turnspan-demo).")
+        also.append(f"The spans also went to {_otlp()} (service turnspan-demo).")
     elif _otlp():
-        output.line(Text(f"The spans could not be sent to {_otlp()}.", style=styles.WARN))
-    output.line()
-    output.line("Ask them more:")
-    session, command = shlex.quote(planned[0].id), typed()
-    hidden = "  # put the password back in" if dsn.password else ""
-    for line in (
-        f"export TURNSPAN_STORE={shlex.quote(str(dsn))}{hidden}",
-        f"{command} diagnose",
-        f"{command} sessions",
-        f"{command} replay {session}",
-        f'{command} sql "SELECT stop_reason, count() FROM turn_summary GROUP BY 1 ORDER BY 2 DESC"',
-    ):
-        output.line(Text(f"  {line}", style=styles.FAINT))
+        also.append(Text(f"The spans could not be sent to {_otlp()}.", style=styles.WARN))
+    count = "SELECT stop_reason, count() FROM turn_summary GROUP BY 1 ORDER BY 2 DESC"
+    commands = (("diagnose",), ("sessions",), ("replay", planned[0].id), ("sql", count))
+    print_next(dsn, commands, output, also=also)

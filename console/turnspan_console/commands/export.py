@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 KINDS = ("sft", "preference", "kto", "reward", "cot")
 FORMATS = ("openai", "trl", "parquet")
 UNITS = ("turn", "call", "session")
-PAIRS = ("preferences", "scores", "best")
+PAIRS = ("preferences", "corrections", "locked", "scores", "best")
 """As ``turnspan_records.training`` has them; importing that would slow the command's start."""
 
 
@@ -42,7 +42,11 @@ def _several(name: str, metavar: str, text: str) -> Callable[[F], F]:
 @click.option(
     "--unit", type=click.Choice(UNITS), default="turn", show_default=True, help="What a sample is."
 )
-@_several("--good", "RULE", "What makes an answer good.  [default: outcome=used, flag=1]")
+@_several(
+    "--good",
+    "RULE",
+    "What makes an answer good.  [default: outcome=used, flag=1, locked, correction]",
+)
 @_several("--bad", "RULE", "What makes an answer bad, for kto.  [default: outcome=rejected]")
 @_several("--only", "RULE", "What has to be said of it besides.")
 @click.option("--pairs", multiple=True, type=click.Choice(PAIRS), help="Where pairs come from.")
@@ -75,17 +79,17 @@ def _several(name: str, metavar: str, text: str) -> Callable[[F], F]:
 @click.option(
     "--tokenizer",
     default="",
-    metavar="FILE",
-    help="Count tokens with this tokenizer.json; else they are estimated.",
+    metavar="NAME",
+    help="Count tokens with this tokenizer.json, or tiktoken:o200k_base; else they are estimated.",
 )
 @click.option("--images", type=click.Choice(["urls", "files"]), help="How images are written.")
 @store_option
 def command(**given: Any) -> None:
     """Write a set of KIND to train a model with: sft, preference, kto, reward or cot.
 
-    A RULE is outcome=used, flag=1, score>=8, evaluation:NAME>=0.5, evaluation:NAME=pass or any. The
-    SQL condition is one on the columns of turn_summary (llm_call with --unit call), and may read
-    records only.
+    A RULE is outcome=used, flag=1, score>=8, evaluation:NAME>=0.5, evaluation:NAME=pass, locked (of
+    a locked lineage), correction (what a person made of an agent's text) or any. The SQL condition
+    is one on the columns of turn_summary (llm_call with --unit call), and may read records only.
 
     \b
       turnspan export sft --to sets/good
@@ -106,7 +110,7 @@ def command(**given: Any) -> None:
             made = export(store, given["folder"], wanted, progress=bars.show)
         except ExportError as error:
             raise Failure(str(error), USAGE) from None
-    _print(made, output)
+    print_made(made, output)
     if not made.lines:
         raise Failure("No record became a line: see what was dropped.", FINDING)
 
@@ -114,6 +118,7 @@ def command(**given: Any) -> None:
 def _wanted(given: dict[str, Any]) -> TrainingSet:
     from turnspan_records.training import Filters, TrainingSet, rule
     from turnspan_records.training.wanted import BAD, GOOD, SPLITS
+    from turnspan_records.training.wanted import PAIRS as PAIR_SOURCES
 
     def rules(name: str) -> tuple[Any, ...]:
         return tuple(rule(one) for one in given[name])
@@ -135,7 +140,7 @@ def _wanted(given: dict[str, Any]) -> TrainingSet:
         ),
         good=rules("good") or GOOD,
         bad=rules("bad") or BAD,
-        pairs=given["pairs"] or ("preferences", "scores"),
+        pairs=given["pairs"] or PAIR_SOURCES,
         margin=given["margin"],
         splits=dict(map(_share, given["split"])) or dict(SPLITS),
         seed=given["seed"],
@@ -156,7 +161,8 @@ def _share(text: str) -> tuple[str, float]:
         raise ExportError(f"{text!r} is no split: write train=0.9.") from None
 
 
-def _print(made: Exported, output: Output) -> None:
+def print_made(made: Exported, output: Output) -> None:
+    """What became lines, what was dropped, and where the set is."""
     from rich.text import Text
 
     from turnspan_clickhouse.store.client import Result

@@ -2,26 +2,51 @@
 
 from __future__ import annotations
 
-import shlex
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from rich.text import Text
 
 from turnspan_console import styles
+from turnspan_console.failures import USAGE, Failure
 from turnspan_console.output import Output
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from turnspan_clickhouse.store.client import Store
+    from turnspan_clickhouse.store.dsn import Dsn
     from turnspan_records.loop.improvement import Experiment
 
 PROJECT = "camp"
 
 
-def print_camp(store: Store, session: str, output: Output) -> None:
-    """Print a camp's tree, its first answer beside its last, and what was learned."""
-    from turnspan_clickhouse.ship.first_run import typed
+def need_example() -> None:
+    """Say where the example is, where it is not: it is no part of the package."""
+    if find_spec("training_camp") is None:
+        raise Failure(
+            "The training camp is one of the examples, which a clone of the repository has: "
+            "run `make demo ARGS=--camp` there.",
+            USAGE,
+        )
+
+
+def play(store: str) -> str:
+    """Play the training camp, recorded; returns what its experiment is called."""
+    from training_camp import run
+    from turnspan_console.panels.demo_frame import recorded
+
+    with recorded(store, service="turnspan-demo", project=PROJECT):
+        return run().session
+
+
+def show(store: Store, dsn: Dsn, session: str, begun: datetime, output: Output) -> None:
+    """Show a camp's tree, its first answer beside its last, what was learned, and the training
+    data that comes of it."""
     from turnspan_console.commands.diagnose import print_answer
+    from turnspan_console.panels import demo_sets
     from turnspan_console.panels.comparison import print_comparison
+    from turnspan_console.panels.demo_frame import print_next
     from turnspan_console.panels.lineages import print_experiment
     from turnspan_records.diagnostics import diagnostics
     from turnspan_records.lookup import Found
@@ -39,19 +64,13 @@ def print_camp(store: Store, session: str, output: Output) -> None:
         one = diagnostics()[name]
         result = one.run(store, project=PROJECT, limit=50)
         print_answer(one, result, output, brief=True, first=False, limit=50)
-    output.line()
-    output.line(Text("The records are in ", style=styles.TITLE).append(str(store.dsn)))
-    output.line()
-    output.line("Ask them more:")
-    command = typed()
-    for line in (
-        f"export TURNSPAN_STORE={shlex.quote(str(store.dsn))}",
-        f"{command} lineage {shlex.quote(session)}",
-        f"{command} compare {' '.join(id_[:8] for id_ in ids)}",
-        f"{command} annotate {ids[-1][:8]} --score 9",
-        f"{command} diagnose duplicates",
-    ):
-        output.line(Text(f"  {line}", style=styles.FAINT))
+    demo_sets.show(store, dsn, PROJECT, begun, output)
+    commands = (
+        *(("lineage", session), ("compare", *(id_[:8] for id_ in ids))),
+        *(("annotate", ids[-1][:8], "--score", "9"), ("diagnose", "duplicates")),
+        ("export", "preference", "--project", PROJECT, "--to", "sets/pairs"),
+    )
+    print_next(dsn, commands, output)
 
 
 def _first_and_last(shown: Experiment) -> list[str]:

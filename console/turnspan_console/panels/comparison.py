@@ -50,6 +50,16 @@ def print_comparison(comparison: Comparison, output: Output) -> None:
             columns.alone(f"{name} of all", texts[0])
 
 
+def print_texts(asked: str, one: tuple[str, str], other: tuple[str, str], output: Output) -> None:
+    """Write two answers to one question side by side; each is its title and its text."""
+    columns = _Columns(output, 2)
+    columns.alone("asked of all", visible(asked))
+    output.line()
+    columns.row("", [[(title, styles.TITLE)] for title, _ in (one, other)])
+    first, second = visible(one[1]), visible(other[1])
+    columns.row("text", [_marked(second, first), _marked(first, second)])
+
+
 def _fact(answer: Answer, name: str) -> str:
     value: Any = getattr(answer, name)
     if name == "score":

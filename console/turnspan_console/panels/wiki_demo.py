@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from datetime import datetime, timezone
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
 from turnspan_console.failures import FINDING, USAGE, Failure
-from turnspan_console.output import Output, note
+from turnspan_console.output import Output
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,31 +38,24 @@ def need_example() -> None:
 
 def play(store: str) -> list[str]:
     """Have the wiki agent answer its requests, recorded; returns the sessions' ids."""
-    import turnspan
+    from turnspan_console.panels.demo_frame import recorded
     from wiki_agent import demonstration
 
     stamp = f"{datetime.now(timezone.utc):%H%M%S}"
-    turnspan.configure(
-        service_name="wiki-agent", project=PROJECT, store=store, exporters=["turnspan"]
-    )
-    turnspan.instrument()
-    try:
-        sessions = demonstration.play(stamp)
-    finally:
-        landed = turnspan.shutdown()
-    if landed.remaining or landed.dropped:
-        dropped = ", ".join(f"{reason} {n}" for reason, n in landed.dropped.items()) or "none"
-        note(f"not everything landed at once: {landed.remaining} waiting, dropped: {dropped}")
-    return sessions
+    with recorded(store, service="wiki-agent", project=PROJECT):
+        return demonstration.play(stamp)
 
 
 def show(store: Store, dsn: Dsn, sessions: Sequence[str], begun: datetime, output: Output) -> None:
-    """Show what the contexts were made of: one whole, and all of them in the diagnostics."""
+    """Show what the contexts were made of, one whole and all of them in the diagnostics; then what
+    an editor made of the answers, as training data."""
     from rich.text import Text
 
     from turnspan_console import styles
     from turnspan_console.commands.diagnose import print_answer
+    from turnspan_console.panels import demo_sets
     from turnspan_console.panels.context import print_context
+    from turnspan_console.panels.demo_frame import print_next
     from turnspan_records.contexts import contexts
     from turnspan_records.diagnostics import diagnostics
     from turnspan_records.lookup import Found
@@ -82,7 +74,13 @@ def show(store: Store, dsn: Dsn, sessions: Sequence[str], begun: datetime, outpu
         one = known[name]
         result = one.run(store, project=PROJECT, window=window, limit=_ROWS + 1)
         print_answer(one, result, output, brief=True, first=False, limit=_ROWS)
-    _print_next(dsn, made, output)
+    demo_sets.show(store, dsn, PROJECT, begun, output)
+    shown = made[0]
+    commands = (
+        *(("context", shown.id), ("replay", shown.session_id), ("diagnose", "context_dropped")),
+        ("export", "preference", "--project", PROJECT, "--to", "sets/pairs"),
+    )
+    print_next(dsn, commands, output)
 
 
 def _telling(made: Sequence[AssembledContext]) -> AssembledContext:
@@ -93,24 +91,3 @@ def _telling(made: Sequence[AssembledContext]) -> AssembledContext:
         return trimmed, sum(section.kept > 0 for section in one.sections)
 
     return max(made, key=rank)
-
-
-def _print_next(dsn: Dsn, made: Sequence[AssembledContext], output: Output) -> None:
-    from rich.text import Text
-
-    from turnspan_clickhouse.ship.first_run import typed
-    from turnspan_console import styles
-
-    output.line()
-    output.line(Text("The records are in ", style=styles.TITLE).append(str(dsn)))
-    output.line()
-    output.line("Ask them more:")
-    command = typed()
-    hidden = "  # put the password back in" if dsn.password else ""
-    for line in (
-        f"export TURNSPAN_STORE={shlex.quote(str(dsn))}{hidden}",
-        f"{command} context {made[0].id}",
-        f"{command} replay {shlex.quote(made[0].session_id)}",
-        f"{command} diagnose context_dropped",
-    ):
-        output.line(Text(f"  {line}", style=styles.FAINT))

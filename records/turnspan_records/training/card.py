@@ -32,7 +32,10 @@ _TASKS: Final = {
 
 def snapshot(store: Store) -> dict[str, Any]:
     """What tells one state of a store from another."""
-    tables = ("llm_call", "turn_summary", "message", "annotation")
+    tables = (
+        *("llm_call", "turn_summary", "message", "annotation", "withdrawal"),
+        *("artifact", "lineage_event", "rollout", "attempt"),
+    )
     found: dict[str, Any] = {"schema_version": current_version(store)}
     for table in tables:
         rows = store.query(
@@ -88,6 +91,7 @@ def manifest(
         "counts": {
             "looked_at": counts.looked_at,
             "judged_otherwise": counts.judged_otherwise,
+            "corrections": counts.corrections,
             "samples": counts.samples,
             "lines": sum(file.lines for file in files if _is_set(file)),
         },

@@ -13,7 +13,7 @@ from turnspan.redaction.redactor import Redactor
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.messages import NONE, prompt_text
 from turnspan_records.training import reading
-from turnspan_records.training.chat import SYSTEM, Chat, Style, chats, joined
+from turnspan_records.training.chat import ASSISTANT, SYSTEM, Chat, Style, chats, joined
 from turnspan_records.training.counts import UnfitError
 from turnspan_records.training.reading import CallRow, Scope
 from turnspan_records.training.tool_ids import leading_system
@@ -144,6 +144,30 @@ class Conversations:
         for hash_ in dict.fromkeys(h for s in chain for h in (*s.call.inputs, *s.call.outputs)):
             told.left_out.update(self._notes.get(hash_) or ())
         return told
+
+    def asked(self, call: CallRow) -> Told:
+        """What a call was given; nothing is said to it yet.
+
+        Raises:
+            UnfitError: it cannot be told exactly.
+        """
+        step = Step(call, self._messages(call.inputs), [])
+        told = Told(list(step.given), [], [], [step])
+        for hash_ in dict.fromkeys(call.inputs):
+            told.left_out.update(self._notes.get(hash_) or ())
+        return told
+
+    def replied(self, call: CallRow) -> str | None:
+        """The text of a call's reply; ``None`` where a chat message has no place for it."""
+        try:
+            return "\n".join(one.text for one in self._step(call).said)
+        except UnfitError:
+            return None
+
+    def written(self, text: str) -> Chat:
+        """A text as a reply, redacted."""
+        part: Part = {"type": "text", "content": self._redactor.text(text, "artifact")}
+        return chats(ASSISTANT, "", [part], "", self._style, Counter())[0]
 
     def _chain(self, calls: Sequence[CallRow]) -> tuple[list[Step], list[CallRow]]:
         """The calls that the last one continues, in order, and the others."""

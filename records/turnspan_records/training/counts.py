@@ -22,6 +22,8 @@ class Counts:
     looked_at: int = 0
     judged_otherwise: int = 0
     """Of them those that no rule makes good or bad, or that nobody judged."""
+    corrections: int = 0
+    """People's texts, and those that they are compared with, of the units looked at."""
     samples: int = 0
     dropped: Counter[str] = field(default_factory=Counter[str])
     left_out: Counter[str] = field(default_factory=Counter[str])

@@ -14,14 +14,17 @@ import orjson
 from turnspan import config
 from turnspan.redaction.redactor import Redactor
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.training import card, judging, pairs, reading
+from turnspan_records.training import artifacts, card, judging, locked, pairs, reading
+from turnspan_records.training.artifacts import Artifacts
 from turnspan_records.training.chat import Style
 from turnspan_records.training.conversations import Conversations, Definitions
+from turnspan_records.training.corrections import Corrections
 from turnspan_records.training.counts import Counts, UnfitError
 from turnspan_records.training.duplicates import NearDuplicates
 from turnspan_records.training.files import File, Images, LinesFile, aside, write_text
 from turnspan_records.training.lines import Line, as_json, lines
 from turnspan_records.training.parquet import ParquetFile
+from turnspan_records.training.reading import Related
 from turnspan_records.training.samples import Samples
 from turnspan_records.training.tokens import Tokens
 from turnspan_records.training.units import Candidate, Units
@@ -108,26 +111,34 @@ class _Run:
     def read(self, bench: Workbench) -> None:
         """Make every sample."""
         wanted = self._wanted
-        judging.load(self._store, wanted.filters, bench.database)
+        pages = judging.pages(self._store, wanted.filters)
+        judging.load(self._store, wanted.filters, bench.database, pages)
+        artifacts.load(self._store, wanted.filters, bench.database, pages, self.counts)
+        locked.load(self._store, wanted.filters, bench.database)
+        written = Artifacts(self._store, bench.database)
+        related = Related(written.any, locked.experiments(bench.database))
+        corrections = Corrections(bench, wanted, written, self.counts)
         style = style_of(wanted, self._images)
         definitions = Definitions(self._store, self._redactor)
         units = Units(self._store, wanted.unit, wanted.filters, self.counts)
         total = reading.number_listed(self._store, wanted.filters)
         done = 0
         try:
-            for these in reading.scopes(self._store, wanted):
+            for these in reading.scopes(self._store, wanted, related):
                 chosen = units.chosen(these)
                 found = reading.read(self._store, these)
                 calls = [call for scope in found.values() for call in scope.calls]
                 hashes = {hash_ for call in calls for hash_ in (call.system, call.tools)}
                 definitions.load(these.project, hashes)
+                written.begin(these.project, found.values(), texts=corrections.wanted)
                 for scope in reading.with_messages(self._store, these.project, found):
                     conversations = Conversations(scope, style, self._redactor)
                     samples = Samples(
                         *(wanted, these.project, conversations, definitions, self._tokens)
                     )
                     for one in units.of(scope, chosen):
-                        self._sample(bench, these.project, one, samples)
+                        self._sample(bench, these.project, one, samples, written)
+                        corrections.add(these.project, one, samples)
                 done += len(calls)
                 self._progress("reading", min(done, total), total)
         finally:
@@ -135,9 +146,18 @@ class _Run:
         bench.order()
         self.counts.samples = bench.samples
 
-    def _sample(self, bench: Workbench, project: str, one: Candidate, samples: Samples) -> None:
+    def _sample(
+        self,
+        bench: Workbench,
+        project: str,
+        one: Candidate,
+        samples: Samples,
+        written: Artifacts,
+    ) -> None:
         wanted = self._wanted
-        judged = judging.of(bench.database, project, one.subjects)
+        own, *around = one.subjects
+        wrote = written.of(project, one.calls) if one.kind != "session" else []
+        judged = judging.of(bench.database, project, (own, *wrote, *around))
         flag = judged.get("training_flag")
         if flag is not None and flag.training_flag == -1:
             self.counts.dropped["flagged_out"] += 1
@@ -156,7 +176,8 @@ class _Run:
             self.counts.judged_otherwise += 1
             return
         try:
-            bench.add(samples.of(one, judged))
+            also = judging.scores_of(bench.database, project, wrote[1:])
+            bench.add(samples.of(one, judged, also))
         except UnfitError as unfit:
             self.counts.dropped[unfit.reason] += 1
 

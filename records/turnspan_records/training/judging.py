@@ -18,25 +18,28 @@ CREATE TABLE judgment (
     training_flag INTEGER, score REAL, author TEXT, chosen_id TEXT, rejected_id TEXT,
     annotation_id TEXT);
 """
-_INDEXED: Final = "CREATE INDEX about ON judgment (subject_id, subject_kind, project)"
+_INDEXED: Final = """
+CREATE INDEX about ON judgment (subject_id, subject_kind, project);
+CREATE INDEX chosen ON judgment (chosen_id, project) WHERE kind = 'preference';
+CREATE INDEX rejected ON judgment (rejected_id, project) WHERE kind = 'preference';
+"""
 
-# Locked lineages and people's corrections of artifacts will be further sources of what is good and
-# of pairs. Each becomes rows of this table: a flag of its own kind on the calls and turns of a
-# locked lineage, a preference for a corrected text.
 
-
-def load(store: Store, filters: Filters, work: sqlite3.Connection) -> int:
-    """Copy the judgments that hold into a working table; returns how many there are."""
-    work.executescript(_MADE)
-    of_project = "({only:String} = '' OR project = {only:String})"
+def pages(store: Store, filters: Filters) -> int:
+    """In how many pieces judgments are read."""
     counted = store.query(
         "SELECT count() FROM annotation WHERE ({only:String} = '' OR project = {only:String})",
         {"only": filters.project},
         {"final": 0},
     )
-    pages = 1 + int(counted.rows[0][0]) // PAGE
-    total = 0
-    for page in range(pages):
+    return 1 + int(counted.rows[0][0]) // PAGE
+
+
+def load(store: Store, filters: Filters, work: sqlite3.Connection, number: int) -> None:
+    """Copy the judgments that hold into a working table, in so many pieces."""
+    work.executescript(_MADE)
+    of_project = "({only:String} = '' OR project = {only:String})"
+    for page in range(number):
         rows = store.query(
             "SELECT project, subject_kind, subject_id, kind, outcome, training_flag, score,"
             " author, chosen_id, rejected_id, annotation_id FROM annotation_current"
@@ -46,15 +49,13 @@ def load(store: Store, filters: Filters, work: sqlite3.Connection) -> int:
             " AND (empty({authors:Array(String)}) OR author IN {authors:Array(String)})",
             {
                 "only": filters.project,
-                "pages": pages,
+                "pages": number,
                 "page": page,
                 "authors": list(filters.authors),
             },
         ).rows
         work.executemany(f"INSERT INTO judgment VALUES ({', '.join('?' * 11)})", rows)
-        total += len(rows)
-    work.execute(_INDEXED)
-    return total
+    work.executescript(_INDEXED)
 
 
 def of(
@@ -77,6 +78,29 @@ def of(
                 kind, Judged(kind, subject_kind, subject_id, outcome, flag, score, author)
             )
     return found
+
+
+def scores_of(
+    work: sqlite3.Connection, project: str, subjects: Sequence[tuple[str, str]]
+) -> list[Judged]:
+    """Every score of some records, of one kind as well."""
+    found: list[Judged] = []
+    for subject_kind, subject_id in subjects:
+        judged = of(work, project, [(subject_kind, subject_id)])
+        found += [said for said in judged.values() if said.score is not None]
+    return found
+
+
+def preferences_of(
+    work: sqlite3.Connection, project: str, artifact_id: str
+) -> list[tuple[str, str, str]]:
+    """Chosen and rejected id and author of the preferences that an artifact is part of."""
+    return work.execute(
+        "SELECT chosen_id, rejected_id, author FROM judgment"
+        " WHERE kind = 'preference' AND subject_kind = 'artifact' AND project = ?1"
+        " AND (chosen_id = ?2 OR rejected_id = ?2) ORDER BY chosen_id, rejected_id",
+        (project, artifact_id),
+    ).fetchall()
 
 
 def preferences(work: sqlite3.Connection) -> Iterator[tuple[str, str, str, str, str]]:

@@ -7,13 +7,17 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from operator import itemgetter
 
-from turnspan_records.training import judging
+from turnspan_records.training import artifacts, judging, locked
+from turnspan_records.training.artifacts import Artifact, Compared
 from turnspan_records.training.counts import Counts
 from turnspan_records.training.wanted import TrainingSet
 from turnspan_records.training.workbench import Row, Workbench
 
 _SUBJECT = {"turn": "turn", "call": "call", "session": "session"}
+_STRENGTH = {"preference": 2, "correction": 2, "locked": 1, "score": 0}
+"""Of the sources of pairs: a person's word of this very pair is the strongest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +32,12 @@ class Pair:
 
 
 def make(work: Workbench, wanted: TrainingSet, counts: Counts) -> None:
-    """Find every pair and keep it on the workbench; what people preferred goes before scores."""
-    if "preferences" in wanted.pairs:
-        for pair in _preferred(work, wanted, counts):
+    """Find every pair and keep it on the workbench: what people preferred goes before locked
+    lineages, and these go before scores."""
+    for pair in _preferred(work, wanted, counts):
+        _keep(work, pair, counts)
+    if "locked" in wanted.pairs:
+        for pair in _locked(work, wanted, counts):
             _keep(work, pair, counts)
     if "scores" in wanted.pairs or "best" in wanted.pairs:
         for group in work.prompts():
@@ -46,7 +53,7 @@ def by_prompt(work: Workbench) -> Iterator[list[Pair]]:
 
 def distinct(group: Sequence[Pair], counts: Counts) -> Iterator[Pair]:
     """Those of a prompt whose texts differ from the ones before, and say nothing else than others:
-    of two that do, what somebody preferred goes before scores, and else neither is written."""
+    of two that do, the one of the stronger source is written, and else neither."""
     sources: dict[tuple[bytes, bytes], set[str]] = {}
     for pair in group:
         sources.setdefault(_texts(pair), set()).add(pair.source)
@@ -54,13 +61,17 @@ def distinct(group: Sequence[Pair], counts: Counts) -> Iterator[Pair]:
     for pair in group:
         texts = _texts(pair)
         against = sources.get((texts[1], texts[0]), set())
-        if against and ("preference" not in sources[texts] or "preference" in against):
+        if against and _strength(against) >= _strength(sources[texts]):
             counts.dropped["pair_contradicted"] += 1
         elif texts in seen:
             counts.dropped["duplicate"] += 1
         else:
             seen.add(texts)
             yield pair
+
+
+def _strength(sources: set[str]) -> int:
+    return max(_STRENGTH[one] for one in sources)
 
 
 def _texts(pair: Pair) -> tuple[bytes, bytes]:
@@ -84,20 +95,64 @@ def number(work: Workbench) -> int:
 
 def _preferred(work: Workbench, wanted: TrainingSet, counts: Counts) -> Iterator[Pair]:
     """Of what was said of a pair both ways, ``annotation_current`` has the newest."""
-    waiting: list[tuple[str, str, str, str]] = []
-    for project, kind, chosen, rejected, author in judging.preferences(work.database):
-        if kind != _SUBJECT[wanted.unit]:
+    for found in list(judging.preferences(work.database)):
+        project, kind, chosen, rejected, author = found
+        source = "preference"
+        if kind == "artifact":
+            of_texts = _of_texts(work, wanted, project, chosen, rejected)
+            if of_texts is None:
+                continue
+            chosen, rejected, source = of_texts
+        elif "preferences" not in wanted.pairs:
+            continue
+        elif kind != _SUBJECT[wanted.unit]:
             counts.dropped["pair_of_another_unit"] += 1
-        elif chosen == rejected:
+            continue
+        if chosen == rejected:
             counts.dropped["pair_with_itself"] += 1
-        else:
-            waiting.append((project, chosen, rejected, author))
-    for project, chosen, rejected, author in waiting:
+            continue
         one, other = work.find(project, chosen), work.find(project, rejected)
         if one is None or other is None:
             counts.dropped["pair_without_sample"] += 1
         else:
-            yield Pair(one, other, "preference", _margin(one, other), author)
+            yield Pair(one, other, source, _margin(one, other), author)
+
+
+def _of_texts(
+    work: Workbench, wanted: TrainingSet, project: str, chosen: str, rejected: str
+) -> tuple[str, str, str] | None:
+    """What the samples of two artifacts are found by, and the pair's source: the texts' own where
+    one is a correction, else those of what wrote them. ``None``: not asked for."""
+    one = artifacts.find(work.database, project, chosen)
+    other = artifacts.find(work.database, project, rejected)
+    if one is not None and other is not None and artifacts.is_corrected(one, other):
+        if "corrections" not in wanted.pairs or not Compared(one, other).of_one_place:
+            return None  # where it is asked for, it has been counted
+        source = "correction" if one.kind == artifacts.CORRECTION else "preference"
+        return artifacts.unit_of(chosen), artifacts.unit_of(rejected), source
+    if "preferences" not in wanted.pairs:
+        return None
+    names = (_wrote(one, wanted), _wrote(other, wanted))
+    return (*names, "preference") if all(names) else (chosen, rejected, "preference")
+
+
+def _wrote(artifact: Artifact | None, wanted: TrainingSet) -> str:
+    if artifact is None:
+        return ""
+    by_unit = {"turn": artifact.turn_id, "call": artifact.call_id, "session": artifact.session_id}
+    return by_unit[wanted.unit]
+
+
+def _locked(work: Workbench, wanted: TrainingSet, counts: Counts) -> Iterator[Pair]:
+    """A locked lineage's result over those of the unlocked ones in its cycle."""
+    counts.dropped["pair_of_two_prompts"] += locked.across_prompts(work.database)
+    for _, group in groupby(locked.pairs(work.database), key=itemgetter(0)):
+        for at, (_, chosen, rejected) in enumerate(group):
+            if at >= wanted.pairs_a_prompt:
+                counts.dropped["pair_over_the_limit"] += 1
+                continue
+            one, other = work.row(chosen), work.row(rejected)
+            yield Pair(one, other, "locked", _margin(one, other))
 
 
 def _scored(group: Sequence[Row], wanted: TrainingSet, counts: Counts) -> Iterator[Pair]:

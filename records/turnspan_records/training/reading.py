@@ -31,12 +31,30 @@ _CONDITION: Final = {
 _SCOPE: Final = {True: "session_id", False: "trace_id"}
 _LISTED: Final = {True: "session_id != ''", False: "session_id = ''"}
 _JUDGED: Final = (
-    " AND (session_id IN judged OR trace_id IN judged OR turn_id IN judged OR span_id IN judged)"
+    "session_id IN judged OR trace_id IN judged OR turn_id IN judged OR span_id IN judged"
+    " OR (attempt_id != '' AND attempt_id IN judged)"
 )
 _WITH_JUDGED: Final = (
     "WITH judged AS (SELECT DISTINCT arrayJoin([subject_id, chosen_id, rejected_id])"
     " FROM annotation) "
 )
+# Sets of their own: a cluster takes joins in a set, and neither UNION nor another set.
+_WITH_WROTE: Final = (
+    ", wrote AS (SELECT arrayJoin([a.turn_id, a.call_id, a.attempt_id]) FROM artifact AS a"
+    " INNER JOIN (SELECT DISTINCT arrayJoin([subject_id, chosen_id, rejected_id]) AS id"
+    " FROM annotation WHERE subject_kind = 'artifact') AS j ON j.id = a.artifact_id) "
+)
+_WROTE: Final = (
+    " OR (turn_id != '' AND turn_id IN wrote) OR span_id IN wrote"
+    " OR (attempt_id != '' AND attempt_id IN wrote)"
+)
+_WITH_TRIED: Final = (
+    ", tried AS (SELECT a.attempt_id FROM attempt AS a INNER JOIN"
+    " (SELECT project, lineage_id FROM lineage"
+    " WHERE has({experiments:Array(String)}, experiment_id)) AS l"
+    " ON l.project = a.project AND l.lineage_id = a.lineage_id) "
+)
+_TRIED: Final = " OR (attempt_id != '' AND attempt_id IN tried)"
 _REPLIED: Final = "operation NOT IN ('embeddings', 'fetch_response', 'cancel_response')"
 
 _CALLS: Final = (
@@ -45,11 +63,11 @@ _CALLS: Final = (
     " lower(hex(system_prompt)) AS system, lower(hex(tool_definitions)) AS tools,"
     " JSONExtractRaw(request_parameters, 'parallel_tool_calls') AS parallel,"
     " arrayMap(h -> lower(hex(h)), input_messages) AS inputs,"
-    " arrayMap(h -> lower(hex(h)), output_messages) AS outputs FROM llm_call"
+    " arrayMap(h -> lower(hex(h)), output_messages) AS outputs, attempt_id FROM llm_call"
 )
 _TURNS: Final = (
     "SELECT session_id, trace_id, turn_id, start_time, status, agent_name, agent_version,"
-    " stop_reason FROM turn_summary"
+    " stop_reason, attempt_id FROM turn_summary"
 )
 
 
@@ -79,6 +97,7 @@ class TurnRow:
     agent_name: str
     agent_version: str
     stop_reason: str
+    attempt_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +121,7 @@ class CallRow:
     parallel: str
     inputs: list[str]
     outputs: list[str]
+    attempt_id: str
 
     @property
     def scope(self) -> str:
@@ -123,12 +143,32 @@ class Scope:
     messages: dict[str, StoredMessage] = field(default_factory=dict[str, StoredMessage])
 
 
-def scopes(store: Store, wanted: TrainingSet) -> Iterator[Scopes]:
+@dataclass(frozen=True, slots=True)
+class Related:
+    """What may have made something of a call without being said of it: judged artifacts, and the
+    experiments of locked lineages."""
+
+    artifacts: bool = False
+    experiments: tuple[str, ...] = ()
+
+    def condition(self, wanted: TrainingSet) -> tuple[str, str]:
+        """What a statement begins with, and the condition on its calls: that they may matter."""
+        if not wanted.needs_judgment:
+            return "", ""
+        begin, condition = _WITH_JUDGED, _JUDGED
+        if self.artifacts:
+            begin, condition = begin + _WITH_WROTE, condition + _WROTE
+        if self.experiments:
+            begin, condition = begin + _WITH_TRIED, condition + _TRIED
+        return begin, f" AND ({condition})"
+
+
+def scopes(store: Store, wanted: TrainingSet, related: Related) -> Iterator[Scopes]:
     """Every session with calls that may become samples, and every trace without a session."""
     for sessions in (True, False):
         waiting: list[str] = []
         project, hashes = "", 0
-        for of_project, scope, inputs in _listed(store, wanted, sessions):
+        for of_project, scope, inputs in _listed(store, wanted, sessions, related):
             full = len(waiting) >= SESSIONS or hashes + inputs > HASHES
             if waiting and (full or of_project != project):
                 yield Scopes(project, tuple(waiting), sessions)
@@ -140,26 +180,27 @@ def scopes(store: Store, wanted: TrainingSet) -> Iterator[Scopes]:
             yield Scopes(project, tuple(waiting), sessions)
 
 
-def _listed(store: Store, wanted: TrainingSet, sessions: bool) -> Iterator[tuple[str, str, int]]:
+def _listed(
+    store: Store, wanted: TrainingSet, sessions: bool, related: Related
+) -> Iterator[tuple[str, str, int]]:
     after = ("", "")
     filters = wanted.filters
     scope = _SCOPE[sessions]
-    judged = wanted.needs_judgment
+    begin, judged = related.condition(wanted)
     while True:
         page = store.query(
-            (_WITH_JUDGED if judged else "")
-            + f"SELECT project, {scope} AS scope, sum(length(input_messages)) AS inputs"
+            f"{begin}SELECT project, {scope} AS scope, sum(length(input_messages)) AS inputs"
             f" FROM llm_call WHERE {_LISTED[sessions]} AND {_REPLIED}"
             f" AND (project, {scope}) > ({{project:String}}, {{scope:String}})"
             " AND ({only:String} = '' OR project = {only:String})"
-            " AND start_time >= {since:DateTime64(9, 'UTC')}"
-            + (_JUDGED if judged else "")
-            + " GROUP BY project, scope ORDER BY project, scope LIMIT {page:UInt32}",
+            f" AND start_time >= {{since:DateTime64(9, 'UTC')}}{judged}"
+            " GROUP BY project, scope ORDER BY project, scope LIMIT {page:UInt32}",
             {
                 "project": after[0],
                 "scope": after[1],
                 "only": filters.project,
                 "since": as_parameter(filters.window.since),
+                "experiments": list(related.experiments),
                 "page": PAGE,
             },
         ).rows

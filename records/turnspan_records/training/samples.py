@@ -49,6 +49,8 @@ class Sample:
     score: float | None = None
     good: bool = False
     bad: bool = False
+    attempt: str = ""
+    """The attempt of a lineage that it is part of."""
     meta: dict[str, object] = field(default_factory=dict[str, object])
     evaluations: list[dict[str, object]] = field(default_factory=list[dict[str, object]])
 
@@ -70,15 +72,39 @@ class Samples:
         self._definitions = definitions
         self._tokens = tokens
 
-    def of(self, one: Candidate, judged: Mapping[str, Judged]) -> Sample:
-        """The sample of a unit.
+    def of(
+        self, one: Candidate, judged: Mapping[str, Judged], also: Sequence[Judged] = ()
+    ) -> Sample:
+        """The sample of a unit. ``also``: scores of what it wrote, besides those that count.
 
         Raises:
             UnfitError: it cannot be told exactly, or the format has no place for a part of it.
         """
-        wanted = self._wanted
         told = self._conversations.told(one.calls)
         same_throughout(told.steps)
+        made = self._made(one, told, judged)
+        _judge(made, judged, also)
+        return made
+
+    def of_text(
+        self, one: Candidate, text: str, said_by_agent: str, judged: Mapping[str, Judged]
+    ) -> Sample:
+        """The sample of a text in the place of a call's reply. ``said_by_agent`` is what the agent
+        wrote there: where its reply says more than that, this is counted.
+
+        Raises:
+            UnfitError: as ``of``.
+        """
+        call = one.calls[-1]
+        told = self._conversations.asked(call)
+        told.completion.append(self._conversations.written(text))
+        told.trained.append(True)
+        reply = self._conversations.replied(call)
+        told.left_out["reply_around_the_text"] += (reply or "").strip() != said_by_agent.strip()
+        return self._made(one, told, judged)
+
+    def _made(self, one: Candidate, told: Told, judged: Mapping[str, Judged]) -> Sample:
+        wanted = self._wanted
         tools = self._with_system(told)
         asked = len(told.prompt)
         messages = with_ids([*told.prompt, *told.completion])
@@ -92,7 +118,7 @@ class Samples:
         tokens += sum(self._tokens.of_message(message) for message in messages)
         if wanted.max_tokens is not None and tokens > wanted.max_tokens:
             raise UnfitError("too_long")
-        made = Sample(
+        return Sample(
             project=self._project,
             unit=one.id,
             prompt_hash=prompt_hash(orjson.dumps(tools, option=orjson.OPT_SORT_KEYS), prompt),
@@ -104,10 +130,9 @@ class Samples:
             tokens=tokens,
             good=any(rule.holds(judged) for rule in wanted.good),
             bad=any(rule.holds(judged) for rule in wanted.bad),
+            attempt=one.attempt_id,
             meta=_meta(one, told, tokens, judged),
         )
-        _judge(made, judged)
-        return made
 
     def _with_system(self, told: Told) -> list[dict[str, object]]:
         """Put the system prompt before the prompt; returns the tools."""
@@ -195,11 +220,14 @@ def _meta(
     }
 
 
-def _judge(sample: Sample, judged: Mapping[str, Judged]) -> None:
-    for kind, said in sorted(judged.items()):
+def _judge(sample: Sample, judged: Mapping[str, Judged], also: Sequence[Judged]) -> None:
+    """The score that counts, and a line's worth of every one that was given."""
+    nearest = [judged[kind] for kind in sorted(judged)]
+    for said in (*nearest, *(one for one in also if judged.get(one.kind) != one)):
+        kind = said.kind
         if said.score is None or not (kind == "score" or kind.startswith("evaluation:")):
             continue
-        if kind == "score":
+        if kind == "score" and sample.score is None:
             sample.score = said.score
         sample.evaluations.append(
             {

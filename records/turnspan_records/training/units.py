@@ -29,6 +29,8 @@ class Candidate:
     agent_version: str
     ended: bool = True
     """Whether it is a turn that ended, or none."""
+    attempt_id: str = ""
+    """The one attempt that it is part of, or is."""
 
     @property
     def model(self) -> str:
@@ -126,13 +128,18 @@ def _turns(scope: Scope) -> Iterator[tuple[Candidate, Any, TurnRow | None]]:
     for turn in scope.turns:
         own = calls.get(turn.turn_id)
         if own:
-            subjects = (("turn", turn.turn_id), ("session", turn.session_id))
+            subjects = (
+                ("turn", turn.turn_id),
+                ("attempt", turn.attempt_id),
+                ("session", turn.session_id),
+            )
             yield (
                 Candidate(
                     *(turn.turn_id, "turn", turn.session_id, turn.trace_id, tuple(own), subjects),
                     turn.agent_name,
                     turn.agent_version,
                     turn.status == "final",
+                    turn.attempt_id,
                 ),
                 turn.start_time,
                 turn,
@@ -146,6 +153,7 @@ def _calls(scope: Scope) -> Iterator[tuple[Candidate, Any, TurnRow | None]]:
         subjects = (
             ("call", call.span_id),
             ("turn", call.turn_id),
+            ("attempt", call.attempt_id),
             ("session", call.session_id),
         )
         yield (
@@ -153,6 +161,7 @@ def _calls(scope: Scope) -> Iterator[tuple[Candidate, Any, TurnRow | None]]:
                 *(call.span_id, "call", call.session_id, call.trace_id, (call,), subjects),
                 call.agent_name or (turn.agent_name if turn else ""),
                 call.agent_version or (turn.agent_version if turn else ""),
+                attempt_id=call.attempt_id,
             ),
             call.start_time,
             turn,
@@ -163,12 +172,15 @@ def _session(scope: Scope) -> Iterator[tuple[Candidate, Any, TurnRow | None]]:
     if not scope.calls:
         return
     first, last = scope.calls[0], scope.turns[-1] if scope.turns else None
+    attempts = {call.attempt_id for call in scope.calls}
+    attempt = attempts.pop() if len(attempts) == 1 else ""
     yield (
         Candidate(
             *(scope.id, "session", first.session_id, first.trace_id, tuple(scope.calls)),
-            (("session", scope.id),),
+            (("session", scope.id), ("attempt", attempt)),
             last.agent_name if last else first.agent_name,
             last.agent_version if last else first.agent_version,
+            attempt_id=attempt,
         ),
         first.start_time,
         last,

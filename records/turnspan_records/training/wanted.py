@@ -16,13 +16,17 @@ from turnspan_records.window import Window
 Kind: TypeAlias = Literal["sft", "preference", "kto", "reward", "cot"]
 Format: TypeAlias = Literal["openai", "trl", "parquet"]
 Unit: TypeAlias = Literal["turn", "call", "session"]
-PairSource: TypeAlias = Literal["preferences", "scores", "best"]
+PairSource: TypeAlias = Literal["preferences", "corrections", "locked", "scores", "best"]
 Images: TypeAlias = Literal["urls", "files"]
 
 KINDS: Final[tuple[Kind, ...]] = ("sft", "preference", "kto", "reward", "cot")
 FORMATS: Final[tuple[Format, ...]] = ("openai", "trl", "parquet")
 UNITS: Final[tuple[Unit, ...]] = ("turn", "call", "session")
-PAIR_SOURCES: Final[tuple[PairSource, ...]] = ("preferences", "scores", "best")
+PAIR_SOURCES: Final[tuple[PairSource, ...]] = (
+    *("preferences", "corrections", "locked", "scores", "best"),
+)
+PAIRS: Final[tuple[PairSource, ...]] = ("preferences", "corrections", "locked", "scores")
+"""Where pairs come from unless something else is said."""
 
 _COMPARE: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
     ">=": operator.ge,
@@ -34,6 +38,10 @@ _COMPARE: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
 _RULE: Final = re.compile(
     r"(?P<kind>outcome|flag|score|evaluation:.+?)\s*(?P<op>[<>]=?|=)(?P<to>.+)"
 )
+
+
+_SAID_BY_NAME: Final = ("locked", "correction")
+"""Rules that name what is said and ask for no value."""
 
 
 class ExportError(TurnspanError, ValueError):
@@ -56,7 +64,9 @@ class Judged:
 @dataclass(frozen=True, slots=True)
 class Rule:
     """What a judgment has to say: ``outcome=used``, ``flag=1``, ``score>=8``,
-    ``evaluation:NAME>=0.5``, ``evaluation:NAME=pass``; ``any`` holds for everything."""
+    ``evaluation:NAME>=0.5``, ``evaluation:NAME=pass``; ``locked``: that it is a result of a locked
+    lineage, ``correction``: that a person wrote it in place of what an agent had written. ``any``
+    holds for everything."""
 
     text: str
     kind: str
@@ -70,6 +80,8 @@ class Rule:
         said = judged.get(self.kind)
         if said is None:
             return False
+        if self.kind in _SAID_BY_NAME:
+            return True
         if isinstance(self.value, str):
             return said.outcome == self.value
         number = said.training_flag if self.kind == "training_flag" else said.score
@@ -83,8 +95,8 @@ def rule(text: str) -> Rule:
         ExportError: it is none; the message says what would be.
     """
     text = text.strip()
-    if text == "any":
-        return Rule(text, "any")
+    if text == "any" or text in _SAID_BY_NAME:
+        return Rule(text, text)
     found = _RULE.fullmatch(text)
     if found is not None:
         kind, compare, to = found["kind"], found["op"], found["to"].strip()
@@ -99,7 +111,7 @@ def rule(text: str) -> Rule:
             return Rule(text, kind, compare, to)
     raise ExportError(
         f"{text!r} is no rule: write outcome=used, flag=1, score>=8, evaluation:NAME>=0.5, "
-        "evaluation:NAME=pass or any."
+        "evaluation:NAME=pass, locked, correction or any."
     )
 
 
@@ -131,7 +143,7 @@ class Filters:
     """An SQL condition on the columns of turn_summary (of llm_call where the unit is a call)."""
 
 
-GOOD: Final = (rule("outcome=used"), rule("flag=1"))
+GOOD: Final = (rule("outcome=used"), rule("flag=1"), rule("locked"), rule("correction"))
 BAD: Final = (rule("outcome=rejected"),)
 SPLITS: Final[Mapping[str, float]] = MappingProxyType({"train": 0.9, "test": 0.1})
 
@@ -153,7 +165,8 @@ class TrainingSet:
         seed: another one, other prompts in each split.
         near: drop what is more similar than this to one kept before (0 to 1); ``None`` nothing.
         max_tokens: drop longer samples; ``None`` none.
-        tokenizer: a ``tokenizer.json`` to count with; without one the count is an estimate.
+        tokenizer: a ``tokenizer.json`` to count with, or ``tiktoken:NAME`` where the data of that
+            encoding is at hand; without one the count is an estimate.
         images: as ``data:`` URLs in the lines, or as files beside them; ``None`` as the format has
             them.
     """
@@ -164,7 +177,7 @@ class TrainingSet:
     filters: Filters = field(default_factory=Filters)
     good: tuple[Rule, ...] = GOOD
     bad: tuple[Rule, ...] = BAD
-    pairs: tuple[PairSource, ...] = ("preferences", "scores")
+    pairs: tuple[PairSource, ...] = PAIRS
     margin: float = 1.0
     pairs_a_prompt: int = 64
     splits: Mapping[str, float] = field(default_factory=lambda: dict(SPLITS))

@@ -24,7 +24,8 @@ PRAGMA locking_mode = EXCLUSIVE;
 PRAGMA temp_store = FILE;
 CREATE TABLE sample (
     number INTEGER PRIMARY KEY, project TEXT, unit TEXT, prompt_hash BLOB, completion_hash BLOB,
-    score REAL, good INTEGER, bad INTEGER, place INTEGER);
+    score REAL, good INTEGER, bad INTEGER, place INTEGER, size INTEGER,
+    attempt TEXT);
 CREATE TABLE pair (
     prompt_hash BLOB, chosen INTEGER, rejected INTEGER, source TEXT, margin REAL, author TEXT,
     UNIQUE (chosen, rejected));
@@ -32,6 +33,7 @@ CREATE TABLE pair (
 _ORDERED: Final = """
 CREATE INDEX by_prompt ON sample (prompt_hash, project, unit);
 CREATE INDEX by_unit ON sample (unit, project);
+CREATE INDEX by_result ON sample (attempt, project);
 """
 _HEAD: Final = struct.Struct("<6I")
 
@@ -49,6 +51,7 @@ class Row:
     good: bool
     bad: bool
     place: int
+    size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,9 @@ class Text:
     evaluations: list[dict[str, Any]]
 
 
-_COLUMNS: Final = "number, project, unit, prompt_hash, completion_hash, score, good, bad, place"
+_COLUMNS: Final = (
+    "number, project, unit, prompt_hash, completion_hash, score, good, bad, place, size"
+)
 
 
 class Workbench:
@@ -72,7 +77,10 @@ class Workbench:
     def __init__(self, folder: Path) -> None:
         self.database = sqlite3.connect(folder / "work.sqlite")
         self.database.executescript(_MADE)
-        self._texts: IO[bytes] = (folder / "texts").open("w+b", buffering=2**20)
+        self._texts: IO[bytes] = (folder / "texts").open("wb", buffering=2**20)
+        # Lines are written in another order than they came: a buffer would be filled anew for each,
+        # which took as long as all else that writing does.
+        self._written = (folder / "texts").open("rb", buffering=0)
         self._at = 0
         self.samples = 0
 
@@ -88,15 +96,17 @@ class Workbench:
         )
         self._texts.write(_HEAD.pack(*map(len, pieces)))
         self._texts.writelines(pieces)
+        size = _HEAD.size + sum(map(len, pieces))
         self.samples += 1
         self.database.execute(
-            "INSERT INTO sample VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO sample VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 *(self.samples, sample.project, sample.unit, sample.prompt_hash),
                 *(sample.completion_hash, sample.score, sample.good, sample.bad, self._at),
+                *(size, sample.attempt),
             ),
         )
-        self._at += _HEAD.size + sum(map(len, pieces))
+        self._at += size
 
     def order(self) -> None:
         """No more samples come; they can be read now."""
@@ -133,12 +143,16 @@ class Workbench:
 
     def text(self, row: Row) -> Text:
         """The texts of a sample."""
-        self._texts.seek(row.place)
-        lengths = _HEAD.unpack(self._texts.read(_HEAD.size))
-        whole = self._texts.read(sum(lengths))
+        self._written.seek(row.place)
+        whole = self._written.read(row.size)
+        while len(whole) < row.size:  # a read may be cut short
+            more = self._written.read(row.size - len(whole))
+            if not more:
+                raise EOFError(f"{row.size - len(whole)} bytes of a sample are gone")
+            whole += more
         pieces: list[bytes] = []
-        at = 0
-        for length in lengths:
+        at = _HEAD.size
+        for length in _HEAD.unpack_from(whole):
             pieces.append(whole[at : at + length])
             at += length
         prompt, completion, tools, text, meta, evaluations = pieces
@@ -152,6 +166,7 @@ class Workbench:
         """Let both go."""
         self.database.close()
         self._texts.close()
+        self._written.close()
 
     def __enter__(self) -> Workbench:
         return self

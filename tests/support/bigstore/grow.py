@@ -56,12 +56,16 @@ def _changed(session: str) -> dict[str, str]:
     }
 
 
+_OF_SESSIONS = {"session_id", "scope"}
+"""Columns of which what is copied has one; the runs have nothing else (no withdrawals, no loop)."""
+
+
 def grow(store: Store, real: str, copies: int, wanted: range | None = None) -> None:
     """Fill the store's record tables with ``copies`` copies (or some of them) of ``real``'s."""
     for record in RECORDS:
         if record is Definition:
             store.command(f"INSERT INTO definition SELECT * FROM {real}.definition")
-        elif record is not Annotation:
+        elif record is not Annotation and _OF_SESSIONS & {name for name, _ in columns(record)}:
             chosen = list(wanted or range(copies))
             for at in range(0, len(chosen), BATCH):
                 store.command(_insert(record, real, copies, chosen[at : at + BATCH]))

@@ -1,0 +1,97 @@
+"""The end of a demonstration: training data of what was just played, in a folder and on the
+screen."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from turnspan_console.failures import FINDING, Failure
+from turnspan_console.output import Output
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from pathlib import Path
+
+    from turnspan_clickhouse.store.client import Store
+    from turnspan_clickhouse.store.dsn import Dsn
+
+_MOST: Final = 600
+"""Characters of a line that are shown."""
+
+
+def show(store: Store, dsn: Dsn, project: str, begun: datetime, output: Output) -> Path:
+    """Export pairs and good answers; show a pair side by side, the counts and a line."""
+    from rich.text import Text
+
+    from turnspan_clickhouse.store.dsn import data_folder
+    from turnspan_console import styles
+    from turnspan_console.commands.export import print_made
+    from turnspan_records.training import Filters, TrainingSet, export
+    from turnspan_records.window import Window
+
+    beside = data_folder() if dsn.path is None else dsn.path.parent
+    folder = beside / "sets" / f"{project}-{begun:%Y%m%dT%H%M%S}"
+    only = Filters(project=project, window=Window(since=begun))
+    pairs = export(store, folder / "preference", TrainingSet("preference", "trl", filters=only))
+    found = _lines(folder / "preference")
+    if not found:
+        raise Failure("No pair came of what was played.", FINDING)
+    by = ", ".join(f"{number} by {source}" for source, number in _sources(found).items())
+    _title(f"Pairs of a better and a worse answer to one prompt: {by}", output)
+    _show_pair(_telling(found), output)
+    _title("All of them as a set:", output)
+    print_made(pairs, output)
+    good = export(store, folder / "sft", TrainingSet("sft", filters=only))
+    _title("And what is good, to be imitated:", output)
+    print_made(good, output)
+    lines = _lines(folder / "sft")
+    if not lines:
+        raise Failure("Nothing good came of what was played.", FINDING)
+    text = json.dumps(lines[0], ensure_ascii=False)
+    output.line()
+    output.line(Text("its first line", style=styles.FAINT))
+    output.prose(Text(text if len(text) <= _MOST else f"{text[:_MOST]} ..."))
+    return folder
+
+
+def _title(text: str, output: Output) -> None:
+    from rich.text import Text
+
+    from turnspan_console import styles
+
+    output.line()
+    output.line(Text(text, style=styles.TITLE))
+    output.line()
+
+
+def _lines(folder: Path) -> list[dict[str, Any]]:
+    return [
+        json.loads(line)
+        for split in ("train", "test")
+        if (folder / f"{split}.jsonl").exists()
+        for line in (folder / f"{split}.jsonl").read_text("utf-8").splitlines()
+    ]
+
+
+def _sources(found: list[dict[str, Any]]) -> dict[str, int]:
+    made: dict[str, int] = {}
+    for line in found:
+        source = line["source"]["pair_by"]
+        made[source] = made.get(source, 0) + 1
+    return dict(sorted(made.items()))
+
+
+def _telling(found: list[dict[str, Any]]) -> dict[str, Any]:
+    """A person's correction where there is one: it says most of what people want."""
+    return min(found, key=lambda line: line["source"]["pair_by"] != "correction")
+
+
+def _show_pair(line: dict[str, Any], output: Output) -> None:
+    from turnspan_console.panels.comparison import print_texts
+
+    asked = str(line["prompt"][-1]["content"])
+    source = line["source"]
+    chosen, rejected = (str(line[side][-1]["content"]) for side in ("chosen", "rejected"))
+    by = source["author"] or source["pair_by"]
+    print_texts(asked, (f"chosen ({by})", chosen), ("rejected", rejected), output)
