@@ -49,11 +49,28 @@ LOOKED_AT = {
     "queues.py": {"source", "order"},
     "store.py": {"record.table", "table", "names"},
     # Training data: conditions of two forms, a table of each list, question marks.
-    "reading.py": {"these.condition", "scope", "_LISTED[sessions]"},
+    "reading.py": {
+        *("these.condition", "scope", "_LISTED[sessions]"),
+        *("selected(record)", "source", "where", "part"),  # keeping's
+    },
     "judging.py": {"of_project", "', '.join('?' * 11)"},
     "card.py": {"table"},
     # The user's own condition, in a statement that the sandbox runs: it reads records only.
     "units.py": {"id_", "table", "these.condition", "self._filters.where"},
+    # Keeping: names of tables and columns from the schema, keys out of those, numbers, the name of
+    # a pass (checked when it is made), and conditions that this package wrote.
+    "keys.py": {"quoted(self._cluster)"},
+    "references.py": {"CONTENT_KEY[one.to]", "scope", "one.hashes", "source", "where"},
+    "work.py": {
+        *("self.tables.work", "of_week", "reason", "key", "source", "where", "self.name", "what"),
+        *("self.tables.on_cluster", "self.tables.held(record)", "condition", "of_week"),
+        *("self._of(record)", "table", "Tables(store).work"),
+    },
+    "contents.py": {
+        *("CONTENT_KEY[table]", "work.tables.held(CONTENTS[table])", "condition", "keys", "there"),
+        *("work.keys(_gone(table))", "work.tables.everywhere(record)", "held", "part", "stays"),
+        *("named(one, source, stays)", "SCOPE"),
+    },
     # A command line that is shown, not run.
     "demo.py": {"command"},
 }

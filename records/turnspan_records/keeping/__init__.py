@@ -1,0 +1,3 @@
+"""What becomes of old records: a policy, archives, pruning, and bringing records back."""
+
+from __future__ import annotations
