@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -59,7 +60,7 @@ def empty(opened: Store) -> Store:
     return opened
 
 
-def definition(number: int, **values: int) -> Definition:
+def definition(number: int, **values: Any) -> Definition:
     """A definition whose hash is this number."""
     return Definition(
         project=PROJECT, hash=bytes([number]) * 16, kind="context", body=f"text {number}",
@@ -101,7 +102,9 @@ def test_the_keys_are_those_of_the_tables(opened: Store) -> None:
 
 def test_contents_go_with_the_last_row_that_names_them(empty: Store) -> None:
     """Whichever table and column it is; what another row names stays."""
-    known = {"project": PROJECT, "session_id": "s1", "start_time": T0, "written_at": T0}
+    known: dict[str, Any] = {
+        "project": PROJECT, "session_id": "s1", "start_time": T0, "written_at": T0,
+    }  # fmt: skip
     texts = [definition(number) for number in range(1, 10)]
     words = [message("user", said(str(number))) for number in range(4)]
     insert(

@@ -45,8 +45,9 @@ class Check:
 def mark_unreferenced(work: Work, days: float = 0.0) -> None:
     """Mark the contents that no row refers to but those that are marked.
 
-    What came in the last ``days`` stays, and so do the messages of sessions that were at work in
-    them: a process sends a text once, and names it by its hash for as long as it lives.
+    What came in the last ``days`` before the pass began stays, and so do the messages of sessions
+    that were at work in them: a process sends a text once, and names it by its hash for as long as
+    it lives.
     """
     for table, record in CONTENTS.items():
         for condition, parameters in _unreferenced(work, table, days, leaving=True):
@@ -108,8 +109,9 @@ def _unreferenced(
     held = work.tables.held(CONTENTS[table])
     counted = work.store.query(f"SELECT count() FROM {held}", None, {"final": 0})
     number = 1 + int(counted.rows[0][0]) // _PIECE
-    parameters: dict[str, Any] = {"seconds": round(days * 86_400)}
-    old = "written_at < now64(9) - toIntervalSecond({seconds:UInt32})"
+    since = round((work.began - days * 86_400) * 1e9)
+    parameters: dict[str, Any] = {"since": since}
+    old = "written_at < fromUnixTimestamp64Nano({since:Int64}, 'UTC')"
     if table == "message" and days > 0:
         old += f" AND (project, scope) GLOBAL NOT IN ({_active(work)})"
     for place in range(number):
@@ -140,7 +142,7 @@ def _active(work: Work) -> str:
     """The scopes in which something has begun in the last days."""
     return " UNION ALL ".join(
         f"SELECT project, {SCOPE} FROM {work.tables.everywhere(record)}"
-        " WHERE start_time > now64(9) - toIntervalSecond({seconds:UInt32})"
+        " WHERE start_time > fromUnixTimestamp64Nano({since:Int64}, 'UTC')"
         for record in (LlmCall, TurnSummary)
     )
 

@@ -67,7 +67,7 @@ class Tables:
     def __init__(self, store: Store) -> None:
         self._cluster = store.dsn.cluster
         self._alone = bool(self._cluster) and not store.dsn.replicated
-        self._database = quoted(store.database)
+        self.database = quoted(store.database)
 
     @property
     def node_by_node(self) -> bool:
@@ -86,7 +86,7 @@ class Tables:
 
     def everywhere(self, record: type[Record]) -> str:
         """The rows of all nodes."""
-        return f"{self._database}.{record.table}"
+        return f"{self.database}.{record.table}"
 
     def held(self, record: type[Record]) -> str:
         """The rows that a pass may take."""
@@ -95,9 +95,9 @@ class Tables:
     def changed(self, record: type[Record]) -> str:
         """The table that statements which delete name."""
         suffix = "_local" if self._cluster else ""
-        return f"{self._database}.{record.table}{suffix}"
+        return f"{self.database}.{record.table}{suffix}"
 
     @property
     def work(self) -> str:
         """The table that holds what was decided."""
-        return f"{self._database}.keeping_row"
+        return f"{self.database}.keeping_row"

@@ -25,7 +25,7 @@ def lines_of(
     parameters: Mapping[str, Any],
     rows: int = 0,
 ) -> Iterator[list[bytes]]:
-    """The rows of ``source`` (with the alias ``r``) that fulfil a condition of ours, as lines.
+    """The rows of ``source`` that fulfil a condition of ours, as lines.
     ``rows``: about how many there are.
 
     The engine in this process holds a whole answer in memory, so they are asked for in pieces, by
@@ -37,9 +37,9 @@ def lines_of(
     number = 1 + rows // rows_at_once(store, record)
     for place in range(number):
         part = f"modulo(reinterpretAsUInt32({row_key(record)}), {number}) = {place}"
-        answer = _asked(
-            store, f"SELECT {selected(record)} FROM {source} WHERE {where} AND {part}", parameters
-        )
+        # A subquery: the columns' new values have the names of the columns in the conditions.
+        rows_of = f"SELECT * FROM {source} WHERE {where} AND {part}"
+        answer = _asked(store, f"SELECT {selected(record)} FROM ({rows_of}) AS r", parameters)
         lines = answer.split(b"\n")
         if not lines[-1]:
             lines.pop()

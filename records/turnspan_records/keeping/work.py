@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import secrets
 import time
+from calendar import timegm
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -20,6 +21,8 @@ from turnspan_records.keeping.keys import BY_WEEK, Tables, row_key, week
 
 SLICE: Final = 10_000_000
 """Marked rows that one statement has in memory: about 400 MB on the server."""
+
+STAMP: Final = "%Y%m%dT%H%M%SZ"
 
 Progress = Callable[[str, int, int], None]
 """Told what is being done, how much of it is done, and of how much."""
@@ -40,10 +43,13 @@ class Work:
     def __init__(self, store: Store, name: str = "") -> None:
         self.store = store
         self.tables = Tables(store)
-        stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-        self.name = name or f"{stamp}-{secrets.token_hex(3)}"
+        now = time.time()
+        self.name = name or f"{time.strftime(STAMP, time.gmtime(now))}-{secrets.token_hex(3)}"
         if not re.fullmatch(r"[\w-]+", self.name):
             raise ValueError(self.name)
+        begun = began(self.name)
+        self.began = now if begun is None or now - begun < 1 else begun + 1
+        """When that was, in seconds since the epoch: "before" means before that."""
 
     # -- deciding ------------------
 
@@ -132,6 +138,16 @@ class Work:
         ]
         return sorted(marked, key=lambda one: order[one.record])
 
+    def number_of(self, what: str) -> int:
+        """How many units, or rows of a table, are marked."""
+        found = self.store.query(
+            f"SELECT uniqExact(key) FROM {self.tables.work}"
+            " WHERE pass = {pass:String} AND record = {record:String}",
+            {"pass": self.name, "record": what},
+            {"final": 0},
+        )
+        return int(found.rows[0][0])
+
     def weeks(self, record: type[Record], reason: str = "") -> list[tuple[str, int]]:
         """The weeks in which rows of a table are marked, and how many."""
         found = self.store.query(
@@ -145,21 +161,47 @@ class Work:
     def left(self, record: type[Record]) -> int:
         """How many marked rows are there."""
         total = 0
-        for condition, parameters, _ in self._slices(record):
+        for condition, _ in self.slices(record):
             found = self.store.query(
                 f"SELECT count() FROM {self.tables.held(record)} AS r WHERE {condition}",
-                parameters,
+                None,
                 {"final": 0},
             )
             total += int(found.rows[0][0])
         return total
 
+    def slices(self, record: type[Record], reason: str = "") -> Iterator[tuple[str, int]]:
+        """Conditions that the marked rows of a table fulfil, each for as many as fit into memory,
+        and about how many these are."""
+        weeks: list[str] = []
+        rows = 0
+        for one, number in self.weeks(record, reason):
+            if weeks and rows + number > SLICE:
+                yield from self._of_weeks(record, reason, weeks, rows)
+                weeks, rows = [], 0
+            weeks.append(one)
+            rows += number
+        if weeks:
+            yield from self._of_weeks(record, reason, weeks, rows)
+
+    def _of_weeks(
+        self, record: type[Record], reason: str, weeks: list[str], rows: int
+    ) -> Iterator[tuple[str, int]]:
+        these = ", ".join(f"'{one}'" for one in weeks)
+        here = f"{week(record)} IN ({these}) AND " if record in BY_WEEK else ""
+        because = f" AND reason = '{reason}'" if reason else ""
+        number = 1 + rows // SLICE
+        for place in range(number):
+            part = f"modulo(reinterpretAsUInt32(key), {number}) = {place}"
+            keys = self.keys(record.table, f"week IN ({these}) AND {part}{because}")
+            yield f"{here}{row_key(record)} GLOBAL IN ({keys})", rows // number
+
     # -- acting ------------------
 
     def delete(self, progress: Progress | None = None, *, free: bool = True) -> dict[str, int]:
         """Delete every marked row; returns how many were marked of each table. A second time it
-        does nothing. With ``free``, parts are written anew without them: else their bytes stay
-        until a merge that may never come.
+        does nothing. With ``free``, parts that have any are written anew without them: else their
+        bytes stay until a merge, which may never come.
 
         Raises:
             StoreError: as ``Store.query``; another call continues.
@@ -170,45 +212,35 @@ class Work:
         done = 0
         deleted: dict[str, int] = {}
         for record in dict.fromkeys(one.record for one in marked):
-            partitions: dict[str, None] = {}
-            for condition, parameters, rows in self._slices(record):
-                partitions[parameters["week"]] = None
-                self._run(f"DELETE FROM {self._of(record)} WHERE {condition}", parameters)
+            table = f"{self.tables.changed(record)}{self.tables.on_cluster}"
+            for condition, rows in self.slices(record):
+                if free:
+                    self._run(f"ALTER TABLE {table} DELETE WHERE {condition}")
+                else:
+                    self._run(f"DELETE FROM {table} WHERE {condition}")
                 done += rows
                 deleted[record.table] = deleted.get(record.table, 0) + rows
                 if progress is not None:
                     progress("deleting", done, total)
-            for one in partitions if free else ():
-                table = f"{self.tables.changed(record)}{self.tables.on_cluster}"
-                where = " IN PARTITION {week:String}" if record in BY_WEEK else ""
-                self._run(f"ALTER TABLE {table} APPLY DELETED MASK{where}", {"week": one})
         return deleted
 
     def clear(self) -> None:
         """Forget what was decided."""
         self.store.command(f"ALTER TABLE {self.tables.work} DROP PARTITION '{self.name}'")
 
-    def _of(self, record: type[Record]) -> str:
-        """The table to delete from, and the partition where it has some."""
-        where = " IN PARTITION {week:String}" if record in BY_WEEK else ""
-        return f"{self.tables.changed(record)}{self.tables.on_cluster}{where}"
-
-    def _run(self, sql: str, parameters: Mapping[str, Any]) -> None:
+    def _run(self, sql: str) -> None:
         settings: dict[str, Any] = {"mutations_sync": 2, "lightweight_deletes_sync": 2}
         if self.tables.replicated:  # its subquery has the same answer on each: see `spread`
             settings["allow_nondeterministic_mutations"] = 1
-        self.store.command(sql, parameters, settings)
+        self.store.command(sql, None, settings)
 
-    def _slices(self, record: type[Record]) -> Iterator[tuple[str, dict[str, Any], int]]:
-        """Conditions that marked rows fulfil, of as many rows at once as fit into memory."""
-        key = row_key(record)
-        for one, rows in self.weeks(record):
-            number = 1 + rows // SLICE
-            part = f"modulo(reinterpretAsUInt32(key), {number}) = "
-            for place in range(number):
-                of_week = self.keys(record.table, f"week = '{one}' AND {part}{place}")
-                here = f"{week(record)} = '{one}' AND " if record in BY_WEEK else ""
-                yield f"{here}{key} GLOBAL IN ({of_week})", {"week": one}, rows // number
+
+def began(name: str) -> float | None:
+    """When the pass of this name began, to the second; None where it does not say."""
+    try:
+        return float(timegm(time.strptime(name.partition("-")[0], STAMP)))
+    except ValueError:
+        return None
 
 
 def unfinished(store: Store) -> list[str]:
