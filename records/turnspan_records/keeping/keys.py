@@ -21,6 +21,7 @@ from turnspan_clickhouse.rows.tables import (
     Withdrawal,
 )
 from turnspan_clickhouse.store.client import Store, quoted
+from turnspan_clickhouse.store.dsn import Dsn
 
 _PLACE: Final = ("project", "session_id", "start_time")
 _JUDGED: Final = ("project", "subject_kind", "kind", "subject_id")
@@ -64,10 +65,11 @@ class Tables:
     to them is looked for on all.
     """
 
-    def __init__(self, store: Store) -> None:
-        self._cluster = store.dsn.cluster
-        self._alone = bool(self._cluster) and not store.dsn.replicated
-        self.database = quoted(store.database)
+    def __init__(self, store: Store | Dsn) -> None:
+        dsn = store.dsn if isinstance(store, Store) else store
+        self._cluster = dsn.cluster
+        self._alone = bool(self._cluster) and not dsn.replicated
+        self.database = quoted(dsn.database)
 
     @property
     def node_by_node(self) -> bool:
@@ -96,6 +98,13 @@ class Tables:
         """The table that statements which delete name."""
         suffix = "_local" if self._cluster else ""
         return f"{self.database}.{record.table}{suffix}"
+
+    def deletion(self, record: type[Record], condition: str, *, free: bool) -> str:
+        """The statement that deletes rows; with ``free`` one that writes their parts anew."""
+        table = f"{self.changed(record)}{self.on_cluster}"
+        if free:
+            return f"ALTER TABLE {table} DELETE WHERE {condition}"
+        return f"DELETE FROM {table} WHERE {condition}"
 
     @property
     def work(self) -> str:

@@ -9,6 +9,7 @@ from typing import Final
 
 from turnspan_clickhouse.rows.tables import Message
 from turnspan_clickhouse.store.client import Store
+from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_records.keeping.keys import Tables
 from turnspan_records.keeping.lines import BY_TABLE
 
@@ -49,7 +50,7 @@ def put(store: Store, change: Change) -> None:
         store.command(sql)
 
 
-def statements(store: Store, change: Change) -> list[str]:
+def statements(store: Store | Dsn, change: Change) -> list[str]:
     """What changes a table's time to live."""
     tables = Tables(store)
     table = f"{tables.changed(BY_TABLE[change.table])}{tables.on_cluster}"

@@ -212,12 +212,8 @@ class Work:
         done = 0
         deleted: dict[str, int] = {}
         for record in dict.fromkeys(one.record for one in marked):
-            table = f"{self.tables.changed(record)}{self.tables.on_cluster}"
             for condition, rows in self.slices(record):
-                if free:
-                    self._run(f"ALTER TABLE {table} DELETE WHERE {condition}")
-                else:
-                    self._run(f"DELETE FROM {table} WHERE {condition}")
+                self._run(self.tables.deletion(record, condition, free=free))
                 done += rows
                 deleted[record.table] = deleted.get(record.table, 0) + rows
                 if progress is not None:
