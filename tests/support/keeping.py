@@ -169,7 +169,9 @@ def every_row(store: Store) -> dict[str, list[tuple[Any, ...]]]:
     from turnspan_clickhouse.rows.tables import RECORDS
 
     return {
-        record.table: sorted(store.query(f"SELECT * FROM {record.table}").rows, key=repr)
+        record.table: sorted(
+            map(tuple, store.query(f"SELECT * FROM {record.table}").rows), key=repr
+        )
         for record in RECORDS
     }
 
