@@ -45,3 +45,4 @@ ALTER TABLE turnspan.message MODIFY TTL
 -- definition has no time to live: prompts and tool catalogues are few, and any call may name them.
 -- annotation, withdrawal and review_queue have none either: what people judged is kept. Nor have the
 -- tables of the improvement loop and its artifacts: they are few, and later versions are measured by them.
+-- `turnspan retain` puts times to live from its policy, and deletes by what was judged (docs/keeping.md).
