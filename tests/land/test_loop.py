@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import turnspan
-from turnspan_clickhouse.rows.keys import KEYS
 from turnspan_clickhouse.ship.interrupted_attempts import interrupt_attempts
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool
@@ -37,20 +34,6 @@ def landed(dsn: Dsn) -> Store:
 
 def rows(store: Store, sql: str) -> list[tuple[Any, ...]]:
     return [tuple(row) for row in store.query(sql).rows]
-
-
-def test_keys_are_what_the_tables_are_ordered_by() -> None:
-    """In memory, for tests, rows replace each other as they do in the store."""
-    schema = resources.files("turnspan_clickhouse.store.schema")
-    orders = {
-        file.name[5:-4]: re.search(r"ORDER BY \((.*)\)", file.read_text(encoding="utf-8"))
-        for file in schema.iterdir()
-        if file.name.endswith(".sql")
-    }
-    for kind, key in KEYS.items():
-        order = orders[kind.table]
-        assert order is not None
-        assert tuple(order[1].removeprefix("toMonday(start_time), ").split(", ")) == key
 
 
 @pytest.mark.usefixtures("recorder")

@@ -1,0 +1,87 @@
+"""What tells the rows of a table apart, versions of one record included; and where rows lie."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from turnspan_clickhouse.rows.keys import KEYS
+from turnspan_clickhouse.rows.tables import (
+    ContextAssembly,
+    ContextItem,
+    LlmCall,
+    Record,
+    SpanRow,
+    ToolCall,
+    TurnSummary,
+)
+from turnspan_clickhouse.store.client import Store, quoted
+from turnspan_clickhouse.store.dsn import Dsn
+
+BY_WEEK: Final[frozenset[type[Record]]] = frozenset(
+    {LlmCall, TurnSummary, ToolCall, SpanRow, ContextAssembly, ContextItem}
+)
+"""The tables that are partitioned by the week in which a row's record began."""
+
+
+def row_key(record: type[Record]) -> str:
+    """A row's 16 bytes: two versions of a record have different ones. In SQL."""
+    return f"sipHash128({', '.join(KEYS[record])}, written_at)"
+
+
+def week(record: type[Record]) -> str:
+    """The week of a row, 1970 for all rows of a table that has no partitions. In SQL."""
+    return "toMonday(start_time)" if record in BY_WEEK else "toDate(0)"
+
+
+class Tables:
+    """The names of a store's tables as keeping uses them.
+
+    On a cluster without Keeper each node is looked after alone: its own rows go, while what refers
+    to them is looked for on all.
+    """
+
+    def __init__(self, store: Store | Dsn) -> None:
+        dsn = store.dsn if isinstance(store, Store) else store
+        self._cluster = dsn.cluster
+        self._alone = bool(self._cluster) and not dsn.replicated
+        self.database = quoted(dsn.database)
+
+    @property
+    def node_by_node(self) -> bool:
+        """Whether other nodes have rows that this one cannot delete."""
+        return self._alone
+
+    @property
+    def replicated(self) -> bool:
+        """Whether replicas run each mutation for themselves."""
+        return bool(self._cluster) and not self._alone
+
+    @property
+    def on_cluster(self) -> str:
+        """What a statement that changes a table needs to reach all nodes."""
+        return f" ON CLUSTER {quoted(self._cluster)}" if self.replicated else ""
+
+    def everywhere(self, record: type[Record]) -> str:
+        """The rows of all nodes."""
+        return f"{self.database}.{record.table}"
+
+    def held(self, record: type[Record]) -> str:
+        """The rows that a pass may take."""
+        return self.changed(record) if self._alone else self.everywhere(record)
+
+    def changed(self, record: type[Record]) -> str:
+        """The table that statements which delete name."""
+        suffix = "_local" if self._cluster else ""
+        return f"{self.database}.{record.table}{suffix}"
+
+    def deletion(self, record: type[Record], condition: str, *, free: bool) -> str:
+        """The statement that deletes rows; with ``free`` one that writes their parts anew."""
+        table = f"{self.changed(record)}{self.on_cluster}"
+        if free:
+            return f"ALTER TABLE {table} DELETE WHERE {condition}"
+        return f"DELETE FROM {table} WHERE {condition}"
+
+    @property
+    def work(self) -> str:
+        """The table that holds what was decided."""
+        return f"{self.database}.keeping_row"
