@@ -1,6 +1,6 @@
 """A look at what became of artifacts that is killed at any moment is gone on with by the next one.
 
-TURNSPAN_TEST_MOMENTS=50 kills it at more moments than the suite has time for.
+TURNSPAN_TEST_MOMENTS=50 (with --timeout=3000) kills it at more moments than the suite has time for.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
 
-MOMENTS = int(os.environ.get("TURNSPAN_TEST_MOMENTS", "6"))
+MOMENTS = int(os.environ.get("TURNSPAN_TEST_MOMENTS", "5"))
 PAGES = 6
 
 
@@ -71,6 +71,7 @@ def everything(dsn: Dsn) -> dict[str, list[Any]]:
         }
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment_it_is_gone_on_with(
     real_wiki: RealWiki, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,14 +12,18 @@ from support.artifacts import artifact
 from support.landing import insert
 from support.mediawiki import RealWiki
 from support.rows import PROJECT
-from support.wiki_cases import CASES, DAY, EDITED, TEXT, Scenario, Stage
+from support.wiki_cases import CASES, DAY, EDITED, TEXT, WINDOW, Scenario, Stage
+from support.wiki_front import front
 from turnspan_clickhouse.rows.tables import Annotation
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.diagnostics import find as diagnostic
+from turnspan_records.quality.mediawiki import MediaWikiSource
+from turnspan_records.quality.mediawiki_client import MediaWiki
 from turnspan_records.quality.reading import Wanted, corrections
+from turnspan_records.quality.sources import Written
 
 
 @pytest.fixture(scope="module")
@@ -200,3 +205,20 @@ def test_what_the_agent_told_is_its_own_whoever_saved_it(stage: Stage) -> None:
     stage.ahead = 20 * DAY
     stage.look()
     assert (stage.held("draft"), stage.held("better")) == (["used"], ["used"])
+
+
+def test_pages_that_nobody_touched_are_asked_for_together(stage: Stage) -> None:
+    """In one request, whatever their number up to fifty."""
+    for number in range(6):
+        stage.wiki.write("Agent", f"Idle {number}", TEXT)
+    with front(stage.wiki.api) as passing:
+        source = MediaWikiSource(MediaWiki(passing.api))
+        written = [
+            Written(
+                *("shop", f"idle-{number}", f"Idle {number}", TEXT, "", "page"), *("",) * 4, now
+            )
+            for number, now in enumerate([time.time_ns()] * 6)
+        ]
+        found = list(source.verdicts(written, WINDOW))
+        assert [verdict.decision for _, verdict in found] == ["undecided"] * 6
+        assert len(passing.seen) == 1
