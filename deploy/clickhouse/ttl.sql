@@ -43,5 +43,6 @@ ALTER TABLE turnspan.message MODIFY TTL
     toDateTime(first_seen) + INTERVAL 395 DAY DELETE;
 
 -- definition has no time to live: prompts and tool catalogues are few, and any call may name them.
--- annotation, withdrawal and review_queue have none either: what people judged is kept. Nor have the
+-- annotation, withdrawal and review_queue have none either: what people judged is kept; nor has
+-- tombstone: what was forgotten must not come back. Nor have the
 -- tables of the improvement loop and its artifacts: they are few, and later versions are measured by them.

@@ -18,7 +18,7 @@ _MODES = sys.platform != "win32"
 """Whether folders and files have an owner's, a group's and others' rights."""
 _OTHERS = 0o077
 _OURS = re.compile(
-    r"engine|spool|store|demo.*|lock.*|ship\.lock|writers|groups|rejected|receivers|answers"
+    r"engine|spool|store|demo.*|lock.*|ship\.lock|writers|groups|rejected|receivers|answers|forgotten"
     r"|totals\.json.*|.*\.native(\.tmp|\.error)?"
 )
 """What stands in the folders that we make: one that holds anything else is somebody's."""
