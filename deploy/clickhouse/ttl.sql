@@ -46,3 +46,4 @@ ALTER TABLE turnspan.message MODIFY TTL
 -- annotation, withdrawal and review_queue have none either: what people judged is kept; nor has
 -- tombstone: what was forgotten must not come back. Nor have the
 -- tables of the improvement loop and its artifacts: they are few, and later versions are measured by them.
+-- `turnspan retain` puts times to live from its policy, and deletes by what was judged (docs/keeping.md).

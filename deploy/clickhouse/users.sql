@@ -48,6 +48,7 @@ CREATE USER OR REPLACE turnspan_admin IDENTIFIED WITH sha256_password BY {admin:
 -- forgotten; no prompts.
 GRANT INSERT ON turnspan.* TO turnspan_writer;
 REVOKE INSERT ON turnspan.schema_migration FROM turnspan_writer;
+REVOKE INSERT ON turnspan.keeping_row FROM turnspan_writer;
 GRANT SELECT ON turnspan.schema_migration TO turnspan_writer;
 GRANT SELECT ON turnspan.turn_summary TO turnspan_writer;
 GRANT SELECT ON turnspan.attempt TO turnspan_writer;
@@ -82,4 +83,5 @@ GRANT SELECT ON system.parts TO turnspan_admin;
 -- GRANT TABLE ENGINE ON ReplicatedReplacingMergeTree TO turnspan_admin;
 -- GRANT TABLE ENGINE ON Distributed TO turnspan_admin;
 -- GRANT REMOTE ON *.* TO turnspan_admin;
+-- GRANT SYSTEM SYNC REPLICA ON turnspan.keeping_row TO turnspan_admin;
 -- and what a user may do with a table, with the table of each shard (llm_call_local) as well.

@@ -49,11 +49,41 @@ LOOKED_AT = {
     "queues.py": {"source", "order"},
     "store.py": {"record.table", "table", "names"},
     # Training data: conditions of two forms, a table of each list, question marks.
-    "reading.py": {"these.condition", "scope", "_LISTED[sessions]"},
+    "reading.py": {
+        *("these.condition", "scope", "_LISTED[sessions]"),
+        *("selected(record)", "source", "where", "part", "rows_of"),  # keeping's
+    },
     "judging.py": {"of_project", "', '.join('?' * 11)"},
     "card.py": {"table"},
     # The user's own condition, in a statement that the sandbox runs: it reads records only.
     "units.py": {"id_", "table", "these.condition", "self._filters.where"},
+    # Keeping: names of tables and columns from the schema, keys out of those, numbers, the name of
+    # a pass (checked when it is made), and conditions that this package wrote.
+    "keys.py": {"quoted(self._cluster)", "table", "condition"},
+    "archiving.py": {"source", "where"},
+    "retaining.py": {
+        *("work.tables.work", "table", "', '.join(names)", "row_key(TurnSummary)"),
+        *("', '.join((values[name] for name in names))", "work.keys(TurnSummary.table)"),
+    },
+    "ttl.py": {"table", "', '.join(rules)"},
+    "deciding.py": {
+        *("self._judged", "_FLAGS", "unsaid", "good", "sessions", "flag", "summaries", "flagged"),
+        *("rows", "known", "old", "verdict", "there", "texts", "judged", "where", "unmarked"),
+        *("self._tables.everywhere(TurnSummary)", "self._tables.held(TurnSummary)"),
+        *("self._tables.held(kind)", "self._tables.held(LlmCall)", "work.units('flag')"),
+        *("work.keys('turn')", "nested", "calls"),
+    },
+    "references.py": {"CONTENT_KEY[one.to]", "scope", "one.hashes", "source", "where"},
+    "work.py": {
+        *("self.tables.work", "of_week", "reason", "key", "source", "where", "self.name", "what"),
+        *("self.tables.on_cluster", "self.tables.held(record)", "condition", "of_week"),
+        *("self._of(record)", "table", "Tables(store).work"),
+    },
+    "contents.py": {
+        *("CONTENT_KEY[table]", "work.tables.held(CONTENTS[table])", "condition", "keys", "there"),
+        *("work.keys(_gone(table))", "work.tables.everywhere(record)", "held", "part", "stays"),
+        *("named(one, source, stays)", "SCOPE"),
+    },
     # A command line that is shown, not run.
     "demo.py": {"command"},
 }

@@ -181,7 +181,7 @@ def test_tables_keep_a_partition_in_one_part_once_it_is_settled(store: Store) ->
     """A partition is a week, and a table that has partitions is told to merge each of them."""
     tables = store.query(
         "SELECT name, partition_key, create_table_query FROM system.tables"
-        " WHERE database = currentDatabase() AND partition_key != ''"
+        " WHERE database = currentDatabase() AND partition_key NOT IN ('', 'pass')"
     ).dicts()
     calls = {"llm_call", "turn_summary", "tool_call", "span"}
     assert {row["name"] for row in tables} == calls | {"context_assembly", "context_item"}

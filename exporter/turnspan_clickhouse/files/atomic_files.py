@@ -18,8 +18,8 @@ _MODES = sys.platform != "win32"
 """Whether folders and files have an owner's, a group's and others' rights."""
 _OTHERS = 0o077
 _OURS = re.compile(
-    r"engine|spool|store|demo.*|lock.*|ship\.lock|writers|groups|rejected|receivers|answers|forgotten"
-    r"|totals\.json.*|.*\.native(\.tmp|\.error)?"
+    r"engine|spool|store|demo.*|lock.*|ship\.lock|writers|groups|rejected|receivers|answers"
+    r"|totals\.json.*|.*\.native(\.tmp|\.error)?|archives|folders\.jsonl|retain.*|forgotten"
 )
 """What stands in the folders that we make: one that holds anything else is somebody's."""
 
@@ -131,7 +131,7 @@ def write_whole(path: Path, content: bytes, *, sync: bool = False) -> None:
             temporary.unlink()
         raise
     if sync:
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
 
 
 def sync_all(paths: Iterable[Path]) -> None:
@@ -155,7 +155,7 @@ def sync_all(paths: Iterable[Path]) -> None:
         for fd in files:
             os.fsync(fd)
     for folder in folders:
-        _sync_folder(folder)
+        sync_folder(folder)
 
 
 def remove(path: Path) -> None:
@@ -169,7 +169,12 @@ def remove(path: Path) -> None:
     path.unlink()
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Have the names in a folder written to the disk.
+
+    Raises:
+        OSError: they could not be.
+    """
     if sys.platform == "win32":  # which has no way to
         return
     fd = os.open(folder, os.O_RDONLY)

@@ -7,7 +7,7 @@ stretched: the runs were played against a model server that answers at once.
 
 from __future__ import annotations
 
-from turnspan_clickhouse.rows.tables import RECORDS, Annotation, Definition, Record, columns
+from turnspan_clickhouse.rows.tables import RECORDS, Definition, Record, columns
 from turnspan_clickhouse.store.client import Store
 
 DAYS = 60
@@ -61,7 +61,7 @@ def grow(store: Store, real: str, copies: int, wanted: range | None = None) -> N
     for record in RECORDS:
         if record is Definition:
             store.command(f"INSERT INTO definition SELECT * FROM {real}.definition")
-        elif record is not Annotation:
+        elif {"session_id", "scope"} & {name for name, _ in columns(record)}:
             chosen = list(wanted or range(copies))
             for at in range(0, len(chosen), BATCH):
                 store.command(_insert(record, real, copies, chosen[at : at + BATCH]))

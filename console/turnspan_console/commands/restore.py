@@ -1,0 +1,58 @@
+"""``turnspan restore``: records back out of an archive."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from turnspan_console.failures import FINDING, Failure
+from turnspan_console.options import open_chosen, store_option
+from turnspan_console.output import Output
+
+if TYPE_CHECKING:
+    from turnspan_records.keeping import Restored
+
+
+@click.command("restore", short_help="Bring the records of an archive back.")
+@click.argument("archive", type=click.Path(path_type=Path))
+@store_option
+def command(archive: Path) -> None:
+    """Bring the records of ARCHIVE back into the store, as they were; ARCHIVE is a folder that
+    `turnspan retain` made. All of it is read and compared before anything is written, and a second
+    time makes no difference. The archive stays.
+
+    \b
+      turnspan restore ~/.local/share/turnspan/archives/20261122T203000Z-retain-5bce98f7-129fec
+    """
+    from turnspan_console.bars import Bars
+    from turnspan_records.keeping import KeepingError, restore
+
+    output = Output()
+    with open_chosen(create=True) as store, Bars() as bars:
+        try:
+            done = restore(store, archive, progress=bars.show)
+        except KeepingError as error:
+            raise Failure(str(error), FINDING) from None
+    _print(done, output)
+
+
+def _print(done: Restored, output: Output) -> None:
+    from rich.text import Text
+
+    from turnspan_clickhouse.store.client import Result
+    from turnspan_console import styles
+    from turnspan_console.results import print_result
+
+    total = sum(done.rows.values())
+    title = Text(f"{total:,} row{'' if total == 1 else 's'}", style=styles.TITLE)
+    output.line(title.append("  are back", style=styles.FAINT))
+    rows = [
+        (table, done.rows.get(table, 0), done.forgotten.get(table, 0))
+        for table in done.manifest.tables
+    ]
+    if rows:
+        names, kinds = ("table", "rows", "forgotten"), ("String", "UInt64", "UInt64")
+        output.line()
+        print_result(Result(names, kinds, rows), "table", output, indent=2)

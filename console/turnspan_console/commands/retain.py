@@ -1,0 +1,120 @@
+"""``turnspan retain``: let old records go, by a policy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from turnspan_console.failures import FINDING, USAGE, Failure
+from turnspan_console.options import open_chosen, store_option
+from turnspan_console.output import Output
+
+if TYPE_CHECKING:
+    from turnspan_records.keeping import Policy, Retained
+
+
+@click.command("retain", short_help="Archive what is flagged good, and let old records go.")
+@click.option("--dry-run", "dry", is_flag=True, help="Print what would go, and change nothing.")
+@click.option("--apply", "apply_", is_flag=True, help="Do it.")
+@click.option(
+    "--policy",
+    "file",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="What goes when, as TOML.  [default: the policy that --print-policy prints]",
+)
+@click.option("--print-policy", "show", is_flag=True, help="Print the policy as TOML, and exit.")
+@store_option
+def command(dry: bool, apply_: bool, file: Path | None, show: bool) -> None:
+    """Archive the turns that are flagged 1 and delete them, delete those that are flagged -1, and
+    after a window those that nobody assessed. Turn summaries and judgments stay.
+
+    Nothing is deleted before its archive was read back and compared, and what refers to nothing
+    that is gone is asked afterwards. One that was killed is continued by the next.
+
+    \b
+      turnspan retain --print-policy > policy.toml
+      turnspan retain --dry-run --policy policy.toml
+      turnspan retain --apply --policy policy.toml
+    """
+    from turnspan_console.bars import Bars
+    from turnspan_records.keeping import KeepingError, retain
+
+    output = Output()
+    policy = _policy(file)
+    if show:
+        output.line(policy.as_toml().rstrip("\n"))
+        return
+    if dry == apply_:
+        raise Failure("Say --dry-run to see what would go, or --apply to do it.", USAGE)
+    with open_chosen() as store, Bars() as bars:
+        try:
+            done = retain(store, policy, apply=apply_, progress=bars.show)
+        except KeepingError as error:
+            raise Failure(str(error), FINDING) from None
+    _print(done, output)
+
+
+def _policy(file: Path | None) -> Policy:
+    from turnspan_records.keeping import Policy, PolicyError, read_policy
+
+    try:
+        return Policy() if file is None else read_policy(file)
+    except PolicyError as error:
+        raise Failure(str(error), USAGE) from None
+
+
+def _print(done: Retained, output: Output) -> None:
+    from rich.text import Text
+
+    from turnspan_clickhouse.store.client import Result
+    from turnspan_console import styles
+    from turnspan_console.results import print_result
+
+    said = "went" if done.applied else "would go"
+    title = Text(f"{done.rows:,} row{'' if done.rows == 1 else 's'}", style=styles.TITLE)
+    output.line(title.append(f"  {said}", style=styles.FAINT))
+    if done.going:
+        rows = [(one.table, one.reason, one.rows, one.bytes) for one in done.going]
+        names, kinds = (
+            ("table", "why", "rows", "size_bytes"),
+            ("String", "String", "UInt64", "UInt64"),
+        )
+        output.line()
+        print_result(Result(names, kinds, rows), "table", output, indent=2)
+    if done.lives:
+        lives = [(one.table, one.before or "-", _life(one.days)) for one in done.lives]
+        output.line()
+        named = Result(("table", "time_to_live", "becomes"), ("String",) * 3, lives)
+        print_result(named, "table", output, indent=2)
+    if done.checks:
+        checked = [(one.what, one.found) for one in done.checks]
+        output.line()
+        asked = Result(("afterwards there are", "number"), ("String", "UInt64"), checked)
+        print_result(asked, "table", output, indent=2)
+    _print_rest(done, output)
+
+
+def _print_rest(done: Retained, output: Output) -> None:
+    from rich.text import Text
+
+    from turnspan_console import styles
+
+    notes: list[tuple[str, str]] = []
+    if done.archive is not None and done.manifest is not None:
+        notes.append((f"{done.manifest.rows:,} rows are archived in ", str(done.archive)))
+    for name in done.continued:
+        what = "finished" if done.applied else "waits to be finished"
+        notes.append((f"a pass that was cut short {what}: ", name))
+    if done.node_by_node:
+        notes.append(("this node only: ", "run it on each node of the cluster"))
+    if notes:
+        output.line()
+    for before, said in notes:
+        output.line(Text(before, style=styles.FAINT).append(said))
+
+
+def _life(days: int) -> str:
+    return f"{days} days" if days else "no end"

@@ -1,0 +1,307 @@
+"""Archives: folders of records taken out of a store, each table as zstd JSON Lines and as Parquet.
+
+::
+
+    manifest.json       what is in it: versions, why it was made, rows and hashes; written last
+    <table>.jsonl.zst   a record a line (lines.py), in no order that means anything
+    <table>.parquet     the same records
+
+An archive is written aside and has its name only when all of it was read back from the disk: the
+lines have the hash that the store's rows had, and the Parquet file has the lines' values. It is
+never changed, only replaced whole (``rewrite``).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from turnspan._version import __version__
+from turnspan_clickhouse.files.atomic_files import private_folder, sync_folder, write_whole
+from turnspan_clickhouse.rows.tables import Record
+from turnspan_clickhouse.store.migrations import SCHEMA_VERSION
+from turnspan_records.keeping.errors import ArchiveError
+from turnspan_records.keeping.lines import BY_TABLE, Content, record_of, row_of
+from turnspan_records.keeping.table_files import TableFiles, read_lines, same_in_parquet
+from turnspan_records.training.files import aside, hashed
+from turnspan_records.training.wanted import ExportError
+
+FORMAT: Final = 1
+MANIFEST: Final = "manifest.json"
+Progress = Callable[[str, int, int], None]
+"""Told what is being done, how much of it is done, and of how much."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableManifest:
+    """What the manifest says of a table: its rows, the hash of their contents, and of its files."""
+
+    rows: int
+    content: str
+    files: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What an archive says of itself. ``about`` is for people: the policy, the store, the time."""
+
+    format: int
+    turnspan: str
+    schema: int
+    about: Mapping[str, Any]
+    tables: Mapping[str, TableManifest]
+
+    @property
+    def rows(self) -> int:
+        """Of all tables."""
+        return sum(table.rows for table in self.tables.values())
+
+    def as_json(self) -> bytes:
+        """What the file has."""
+        shown = {
+            "format": self.format,
+            "turnspan": self.turnspan,
+            "schema": self.schema,
+            "about": dict(self.about),
+            "tables": {
+                name: {"rows": one.rows, "content": one.content, "files": dict(one.files)}
+                for name, one in sorted(self.tables.items())
+            },
+        }
+        return orjson.dumps(shown, option=orjson.OPT_INDENT_2) + b"\n"
+
+
+class ArchiveWriter:
+    """The tables of an archive that is being written; see ``writing``."""
+
+    def __init__(self, folder: Path, about: Mapping[str, Any], schema: int) -> None:
+        self.folder = folder
+        self._about = about
+        self._schema = schema
+        self._tables: dict[str, TableFiles] = {}
+
+    def add(self, table: str, lines: Sequence[bytes]) -> None:
+        """Append records of a table, as lines without their ends."""
+        if lines:
+            if table not in self._tables:
+                self._tables[table] = TableFiles(self.folder, BY_TABLE[table])
+            self._tables[table].write(lines)
+
+    def whole(self, progress: Progress) -> Manifest:
+        """No more come: read everything back, and write the manifest.
+
+        Raises:
+            ArchiveError: what is on the disk is not what was written.
+        """
+        for files in self._tables.values():
+            files.finish()
+        tables = {
+            name: TableManifest(files.content.rows, files.content.hash, files.hashes())
+            for name, files in self._tables.items()
+        }
+        made = Manifest(FORMAT, __version__, self._schema, self._about, tables)
+        _verify(self.folder, made, progress)
+        write_whole(self.folder / MANIFEST, made.as_json(), sync=True)
+        return made
+
+    def close(self) -> None:
+        """Let the files go."""
+        for files in self._tables.values():
+            files.close()
+
+
+@contextlib.contextmanager
+def writing(
+    path: Path,
+    about: Mapping[str, Any],
+    *,
+    schema: int = SCHEMA_VERSION,
+    progress: Progress | None = None,
+) -> Generator[ArchiveWriter]:
+    """Write an archive: it is there under its name, verified and on the disk, when the block ends
+    without an exception, and else not at all.
+
+    Raises:
+        ArchiveError: it is there already, is being written, or was not read back as written.
+    """
+    path = path.absolute()
+    try:
+        private_folder(path.parent)
+        with aside(path) as made:
+            writer = ArchiveWriter(made, about, schema)
+            try:
+                yield writer
+                writer.whole(progress or _silent)
+            finally:
+                writer.close()
+        sync_folder(path.parent)
+    except ExportError as error:
+        raise ArchiveError(str(error)) from None
+
+
+class Archive:
+    """An archive that is there. Opening it reads the manifest only.
+
+    Raises:
+        ArchiveError: it is no archive, or one of a newer Turnspan.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path.absolute()
+        settle(self.path)
+        self.manifest = _manifest(self.path)
+
+    def verify(self, progress: Progress | None = None) -> None:
+        """Read all of it.
+
+        Raises:
+            ArchiveError: a file is missing, or not as it was written.
+        """
+        for name, table in self.manifest.tables.items():
+            for file, sha256 in table.files.items():
+                if _hash(self.path / file) != sha256:
+                    raise ArchiveError(
+                        f"The archive {self.path} is damaged: {file} of the table {name} is not "
+                        "as it was written. Take it from a copy."
+                    )
+        _verify(self.path, self.manifest, progress or _silent)
+
+    def lines(self, table: str) -> Iterator[list[bytes]]:
+        """The lines of a table, some at a time. Raises ``ArchiveError``."""
+        if table in self.manifest.tables:
+            yield from read_lines(self.path, table)
+
+    def records(self, table: str) -> Iterator[list[Record]]:
+        """The records of a table, some at a time. Raises ``ArchiveError``."""
+        kind = BY_TABLE[table]
+        for lines in self.lines(table):
+            yield [record_of(kind, row_of(line)) for line in lines]
+
+
+def rewrite(
+    path: Path,
+    keep: Callable[[str, Mapping[str, Any]], bool],
+    *,
+    progress: Progress | None = None,
+) -> dict[str, int]:
+    """Replace an archive by one without the rows that ``keep(table, row)`` is false of; returns how
+    many of each table went. One of which nothing is left is removed; where nothing goes, nothing is
+    written. Killed at any moment it is the old or the new one, once it is opened again.
+
+    Raises:
+        ArchiveError: it is no archive, or is damaged.
+    """
+    old = Archive(path)
+    old.verify(progress)
+    gone = _counted(old, keep)
+    if not gone:
+        return {}
+    if sum(gone.values()) == old.manifest.rows:
+        _discard(old.path)
+        return gone
+    new = _beside(old.path, "new")
+    shutil.rmtree(new, ignore_errors=True)  # not complete, or `settle` had taken it
+    known = old.manifest
+    with writing(new, known.about, schema=known.schema, progress=progress) as writer:
+        for table in known.tables:
+            for lines in old.lines(table):
+                writer.add(table, [line for line in lines if keep(table, row_of(line))])
+    settle(old.path)
+    return gone
+
+
+def settle(path: Path) -> None:
+    """Finish replacing an archive where that was cut short."""
+    new, old = _beside(path, "new"), _beside(path, "old")
+    if (new / MANIFEST).exists():
+        if path.exists():
+            shutil.rmtree(old, ignore_errors=True)
+            os.replace(path, old)
+        os.replace(new, path)
+        sync_folder(path.parent)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _counted(archive: Archive, keep: Callable[[str, Mapping[str, Any]], bool]) -> dict[str, int]:
+    gone: dict[str, int] = {}
+    for table in archive.manifest.tables:
+        for lines in archive.lines(table):
+            number = sum(not keep(table, row_of(line)) for line in lines)
+            if number:
+                gone[table] = gone.get(table, 0) + number
+    return gone
+
+
+def _discard(path: Path) -> None:
+    """Remove an archive: from here on it has no name, whatever is left of its files."""
+    old = _beside(path, "old")
+    shutil.rmtree(old, ignore_errors=True)
+    os.replace(path, old)
+    sync_folder(path.parent)
+    shutil.rmtree(old)
+
+
+def _beside(path: Path, what: str) -> Path:
+    return path.with_name(f".{path.name}.{what}")
+
+
+def _verify(folder: Path, manifest: Manifest, progress: Progress) -> None:
+    done, total = 0, manifest.rows
+    for name, table in manifest.tables.items():
+        content = Content()
+        for lines in same_in_parquet(folder, BY_TABLE[name]):
+            content.add(lines)
+            progress("verifying", done + content.rows, total)
+        if (content.rows, content.hash) != (table.rows, table.content):
+            raise ArchiveError(
+                f"The archive {folder} is damaged: the rows of {name} are not those that were "
+                "written. Nothing is deleted for it, or restored from it."
+            )
+        done += content.rows
+
+
+def _manifest(path: Path) -> Manifest:
+    try:
+        said = orjson.loads((path / MANIFEST).read_bytes())
+        if said["format"] > FORMAT:
+            raise ArchiveError(
+                f"The archive {path} is of a newer Turnspan ({said['turnspan']}): upgrade this one."
+            )
+        tables = {
+            str(name): TableManifest(int(one["rows"]), str(one["content"]), dict(one["files"]))
+            for name, one in said["tables"].items()
+        }
+        found = Manifest(
+            *(int(said["format"]), str(said["turnspan"]), int(said["schema"])),
+            dict(said["about"]),
+            tables,
+        )
+    except FileNotFoundError:
+        raise ArchiveError(f"{path} is no archive: it has no {MANIFEST}.") from None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ArchiveError(f"The manifest of the archive {path} cannot be read: {error}.") from None
+    unknown = sorted(set(tables) - set(BY_TABLE))
+    if unknown:
+        raise ArchiveError(
+            f"The archive {path} has tables that this Turnspan does not know ({unknown[0]}): "
+            "upgrade it."
+        )
+    return found
+
+
+def _hash(path: Path) -> str:
+    try:
+        return hashed(path)
+    except OSError:
+        return ""
+
+
+def _silent(_stage: str, _done: int, _total: int) -> None:
+    """The progress of somebody who is not told."""

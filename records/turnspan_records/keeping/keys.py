@@ -1,0 +1,112 @@
+"""What tells the rows of a table apart, versions of one record included; and where rows lie."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from turnspan_clickhouse.rows.loop_tables import KEYS as LOOP_KEYS
+from turnspan_clickhouse.rows.tables import (
+    Annotation,
+    ContextAssembly,
+    ContextItem,
+    Definition,
+    LlmCall,
+    Message,
+    Record,
+    ReviewQueue,
+    SpanRow,
+    ToolCall,
+    TurnSummary,
+    Withdrawal,
+)
+from turnspan_clickhouse.store.client import Store, quoted
+from turnspan_clickhouse.store.dsn import Dsn
+
+_PLACE: Final = ("project", "session_id", "start_time")
+_JUDGED: Final = ("project", "subject_kind", "kind", "subject_id")
+
+IDENTITY: Final[Mapping[type[Record], tuple[str, ...]]] = {
+    LlmCall: (*_PLACE, "span_id"),
+    TurnSummary: (*_PLACE, "turn_id"),
+    ToolCall: (*_PLACE, "span_id"),
+    SpanRow: ("project", "trace_id", "start_time", "span_id"),
+    ContextAssembly: (*_PLACE, "assembly_id"),
+    ContextItem: (*_PLACE, "assembly_id", "item_id"),
+    Message: ("project", "scope", "hash"),
+    Definition: ("project", "hash"),
+    Annotation: (*_JUDGED, "annotation_id"),
+    Withdrawal: (*_JUDGED, "withdrawal_id"),
+    ReviewQueue: ("project", "name"),
+    **LOOP_KEYS,
+}
+"""The columns that a table is sorted by, which make a record one (tests/ compares them)."""
+
+BY_WEEK: Final[frozenset[type[Record]]] = frozenset(
+    {LlmCall, TurnSummary, ToolCall, SpanRow, ContextAssembly, ContextItem}
+)
+"""The tables that are partitioned by the week in which a row's record began."""
+
+
+def row_key(record: type[Record]) -> str:
+    """A row's 16 bytes: two versions of a record have different ones. In SQL."""
+    return f"sipHash128({', '.join(IDENTITY[record])}, written_at)"
+
+
+def week(record: type[Record]) -> str:
+    """The week of a row, 1970 for all rows of a table that has no partitions. In SQL."""
+    return "toMonday(start_time)" if record in BY_WEEK else "toDate(0)"
+
+
+class Tables:
+    """The names of a store's tables as keeping uses them.
+
+    On a cluster without Keeper each node is looked after alone: its own rows go, while what refers
+    to them is looked for on all.
+    """
+
+    def __init__(self, store: Store | Dsn) -> None:
+        dsn = store.dsn if isinstance(store, Store) else store
+        self._cluster = dsn.cluster
+        self._alone = bool(self._cluster) and not dsn.replicated
+        self.database = quoted(dsn.database)
+
+    @property
+    def node_by_node(self) -> bool:
+        """Whether other nodes have rows that this one cannot delete."""
+        return self._alone
+
+    @property
+    def replicated(self) -> bool:
+        """Whether replicas run each mutation for themselves."""
+        return bool(self._cluster) and not self._alone
+
+    @property
+    def on_cluster(self) -> str:
+        """What a statement that changes a table needs to reach all nodes."""
+        return f" ON CLUSTER {quoted(self._cluster)}" if self.replicated else ""
+
+    def everywhere(self, record: type[Record]) -> str:
+        """The rows of all nodes."""
+        return f"{self.database}.{record.table}"
+
+    def held(self, record: type[Record]) -> str:
+        """The rows that a pass may take."""
+        return self.changed(record) if self._alone else self.everywhere(record)
+
+    def changed(self, record: type[Record]) -> str:
+        """The table that statements which delete name."""
+        suffix = "_local" if self._cluster else ""
+        return f"{self.database}.{record.table}{suffix}"
+
+    def deletion(self, record: type[Record], condition: str, *, free: bool) -> str:
+        """The statement that deletes rows; with ``free`` one that writes their parts anew."""
+        table = f"{self.changed(record)}{self.on_cluster}"
+        if free:
+            return f"ALTER TABLE {table} DELETE WHERE {condition}"
+        return f"DELETE FROM {table} WHERE {condition}"
+
+    @property
+    def work(self) -> str:
+        """The table that holds what was decided."""
+        return f"{self.database}.keeping_row"

@@ -1,0 +1,73 @@
+"""Which columns name contents that are stored once: the one list that pruning goes by.
+
+A definition or a message lives as long as a row names its hash in one of these columns. A table
+with a hash column that is missing here would lose its texts, so a test compares this list with
+every column of every table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from turnspan_clickhouse.rows import loop_tables as loop
+from turnspan_clickhouse.rows.tables import (
+    ContextAssembly,
+    ContextItem,
+    Definition,
+    LlmCall,
+    Message,
+    Record,
+)
+
+ContentTable: TypeAlias = Literal["definition", "message"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A column whose values are hashes of definitions, or of messages of the row's scope."""
+
+    record: type[Record]
+    column: str
+    to: ContentTable
+    many: bool = False
+
+    @property
+    def hashes(self) -> str:
+        """The column's hashes as an array, in SQL."""
+        return self.column if self.many else f"[{self.column}]"
+
+
+REFERENCES: Final[tuple[Reference, ...]] = (
+    Reference(LlmCall, "input_messages", "message", many=True),
+    Reference(LlmCall, "output_messages", "message", many=True),
+    Reference(LlmCall, "system_prompt", "definition"),
+    Reference(LlmCall, "tool_definitions", "definition"),
+    Reference(LlmCall, "context_assembled", "definition"),
+    Reference(ContextAssembly, "context_hash", "definition"),
+    Reference(ContextItem, "content_hash", "definition"),
+    Reference(loop.Artifact, "content", "definition"),
+    Reference(loop.AgentVersion, "content", "definition"),
+)
+
+CONTENTS: Final[dict[ContentTable, type[Record]]] = {"definition": Definition, "message": Message}
+"""Their own hash is the column ``hash``."""
+
+SCOPE: Final = "if(session_id = '', trace_id, session_id)"
+"""The scope of the messages that a row of llm_call names."""
+
+CONTENT_KEY: Final[dict[ContentTable, str]] = {
+    "definition": "sipHash128(project, hash)",
+    "message": "sipHash128(project, scope, hash)",
+}
+"""What tells contents of a table apart, as the 16 bytes that sets of them are made of."""
+
+
+def named(one: Reference, source: str, where: str = "1") -> str:
+    """A query of the keys (``CONTENT_KEY``) that a column names in the rows of ``source``."""
+    scope = f", {SCOPE} AS scope" if one.to == "message" else ""
+    return (
+        f"SELECT {CONTENT_KEY[one.to]} AS key FROM (SELECT project{scope},"
+        f" arrayJoin({one.hashes}) AS hash FROM {source} WHERE {where})"
+        " WHERE hash != toFixedString('', 16)"
+    )

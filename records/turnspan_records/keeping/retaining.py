@@ -1,0 +1,258 @@
+"""``retain``: decide what goes, archive what is flagged good, delete, and prove it.
+
+A pass decides once, in the store (``Work``), and notes there when it has decided and when its
+archive is whole. One that is killed before it has decided is forgotten; one that is killed later is
+continued by the next, from the same decision: nothing is deleted before its archive was read back.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import time
+from collections.abc import Generator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from turnspan_clickhouse.files.atomic_files import private_folder
+from turnspan_clickhouse.files.file_lock import FileLock
+from turnspan_clickhouse.files.process_names import host_and_pid
+from turnspan_clickhouse.rows.tables import TurnSummary, columns
+from turnspan_clickhouse.store.client import Store, quoted
+from turnspan_clickhouse.store.dsn import Dsn, data_folder
+from turnspan_records.inventory import table_sizes
+from turnspan_records.keeping import ttl
+from turnspan_records.keeping.archives import Manifest
+from turnspan_records.keeping.archiving import archive
+from turnspan_records.keeping.contents import Check, violations
+from turnspan_records.keeping.deciding import ARCHIVED, TEXT_COLUMNS, decide
+from turnspan_records.keeping.errors import KeepingError
+from turnspan_records.keeping.keys import row_key
+from turnspan_records.keeping.policy import Policy
+from turnspan_records.keeping.work import STAMP, Progress, Work, began, unfinished
+
+_DECIDED, _ARCHIVED = "phase:decided", "phase:archived"
+_KIND: Final = "-retain-"
+_ABANDONED_SECONDS: Final = 86_400.0
+"""After this long a pass of another machine is taken for dead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Going:
+    """What goes of a table for one reason. ``bytes`` is estimated from the table's average row."""
+
+    table: str
+    reason: str
+    rows: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Retained:
+    """What a pass would do, or did. ``checks`` are what was asked afterwards: all answers are 0."""
+
+    applied: bool
+    going: tuple[Going, ...]
+    archive: Path | None = None
+    manifest: Manifest | None = None
+    checks: tuple[Check, ...] = ()
+    continued: tuple[str, ...] = ()
+    lives: tuple[ttl.Change, ...] = ()
+    node_by_node: bool = False
+
+    @property
+    def rows(self) -> int:
+        """Of all tables."""
+        return sum(one.rows for one in self.going)
+
+
+def retain(
+    store: Store,
+    policy: Policy | None = None,
+    *,
+    apply: bool = False,
+    progress: Progress | None = None,
+) -> Retained:
+    """Say what a policy would take from a store, or with ``apply`` take it.
+
+    Both decide in the same way: the marks of a dry run are removed again.
+
+    Raises:
+        KeepingError: somebody else is at it, an archive is not as it was written, or what was to be
+            proved does not hold.
+        StoreError: as ``Store.query``; running it again continues.
+    """
+    policy = policy or Policy()
+    tell = progress or _silent
+    with _alone(store.dsn):
+        continued = _finish_others(store, tell, apply=apply)
+        work = Work(store, _new_name())
+        decide(work, policy, tell)
+        going = _going(work)
+        lives = tuple(ttl.changes(store, policy.ttl))
+        node_by_node = work.tables.node_by_node
+        if not apply:
+            work.clear()
+            return Retained(
+                False, going, continued=continued, lives=lives, node_by_node=node_by_node
+            )
+        path = policy.folder / work.name
+        _note(work, _DECIDED, {"archive": str(path), "days": policy.content_days, **_about(policy)})
+        made, checks = _finish(work, tell)
+        for change in lives:
+            ttl.put(store, change)
+    return Retained(
+        *(True, going, path if made else None, made, checks, continued, lives, node_by_node)
+    )
+
+
+# -- one pass ------------------
+
+
+def _finish(work: Work, progress: Progress) -> tuple[Manifest | None, tuple[Check, ...]]:
+    """What is left to do of a pass that has decided."""
+    said = _noted(work, _DECIDED)
+    made: Manifest | None = None
+    work.spread()
+    if _noted(work, _ARCHIVED) is None:
+        if any(one.reason == ARCHIVED for one in work.counts()):
+            about = {
+                **{name: said[name] for name in ("policy", "began")},
+                "store": str(work.store.dsn),
+                "pass": work.name,
+            }
+            made = archive(work, Path(said["archive"]), about, progress)
+        _note(work, _ARCHIVED, {})
+    _without_texts(work)
+    work.delete(progress)
+    progress("checking", 0, 1)
+    checks = tuple(violations(work, float(said["days"])))
+    progress("checking", 1, 1)
+    broken = [check for check in checks if check.found]
+    if broken:
+        raise KeepingError(
+            f"After deleting there are {broken[0].found:,} {broken[0].what}, where there should be "
+            "none: look at what writes to or deletes from this store meanwhile, then run it again."
+        )
+    work.clear()
+    return made, checks
+
+
+def _without_texts(work: Work) -> None:
+    """Rows without texts for the summaries that lose them. Each is older by a nanosecond than the
+    row that it stands for: so that one, once it is brought back from an archive, counts again."""
+    names = [name for name, _ in columns(TurnSummary)]
+    values = {
+        **{name: f"r.{quoted(name)}" for name in names},
+        **dict.fromkeys(TEXT_COLUMNS, "''"),
+        "written_at": "r.written_at - toIntervalNanosecond(1)",
+    }
+    table = work.tables.held(TurnSummary)
+    work.store.command(
+        f"INSERT INTO {table} ({', '.join(names)})"
+        f" SELECT {', '.join(values[name] for name in names)}"
+        f" FROM (SELECT * FROM {table} FINAL) AS r"
+        f" WHERE {row_key(TurnSummary)} GLOBAL IN ({work.keys(TurnSummary.table)})",
+        None,
+        {"max_partitions_per_insert_block": 0},
+    )
+
+
+def _going(work: Work) -> tuple[Going, ...]:
+    sizes = {one.table: one for one in table_sizes(work.store)}
+    found: list[Going] = []
+    for one in work.counts():
+        size = sizes[one.record.table]
+        estimated = round(size.bytes * one.rows / max(1, size.rows))
+        found.append(Going(one.record.table, one.reason, one.rows, min(size.bytes, estimated)))
+    return tuple(found)
+
+
+def _about(policy: Policy) -> dict[str, Any]:
+    return {
+        "policy": policy.as_toml(),
+        "began": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }
+
+
+# -- passes that were cut short ------------------
+
+
+def _finish_others(store: Store, progress: Progress, *, apply: bool) -> tuple[str, ...]:
+    """Forget the passes that had not decided, and finish those that had."""
+    continued: list[str] = []
+    for name in unfinished(store):
+        if _KIND not in name:  # marks of something else than retention
+            continue
+        work = Work(store, name)
+        if not _is_ours(name):
+            raise KeepingError(
+                f"Another machine is at it (the pass {name}): wait for it to finish. A pass that "
+                "was cut short there is taken over a day after it began."
+            )
+        if _noted(work, _DECIDED) is None:
+            work.clear()
+        else:
+            continued.append(name)
+            if apply:
+                _finish(work, progress)
+    return tuple(continued)
+
+
+def _new_name() -> str:
+    stamp = time.strftime(STAMP, time.gmtime())
+    return f"{stamp}{_KIND}{_host()}-{time.time_ns() % 0xFFFFFF:06x}"
+
+
+def _is_ours(name: str) -> bool:
+    """Whether a pass is this machine's, or so old that it is nobody's."""
+    if time.time() - (began(name) or 0.0) > _ABANDONED_SECONDS:
+        return True
+    return name.partition(_KIND)[2].startswith(f"{_host()}-")
+
+
+def _host() -> str:
+    host = host_and_pid(0).rpartition("-")[0]
+    return hashlib.sha256(host.encode()).hexdigest()[:8]
+
+
+def _note(work: Work, what: str, said: dict[str, Any]) -> None:
+    """Note in the store how far a pass is; the marks before are there on every replica then."""
+    work.store.command(
+        f"INSERT INTO {work.tables.work} (pass, record, reason)"
+        " SELECT {pass:String}, {record:String}, {reason:String}",
+        {"pass": work.name, "record": what, "reason": orjson.dumps(said).decode()},
+    )
+
+
+def _noted(work: Work, what: str) -> Any:
+    """What was noted; None where nothing was."""
+    rows = work.store.query(
+        f"SELECT reason FROM {work.tables.work}"
+        " WHERE pass = {pass:String} AND record = {record:String} LIMIT 1",
+        {"pass": work.name, "record": what},
+    ).rows
+    return orjson.loads(rows[0][0]) if rows else None
+
+
+@contextlib.contextmanager
+def _alone(dsn: Dsn) -> Generator[None]:
+    """While nobody else of this machine is at it. (An embedded store is one process's anyway.)"""
+    name = hashlib.sha256(f"{dsn.host}:{dsn.port}/{dsn.database}".encode()).hexdigest()[:12]
+    lock = None
+    if not dsn.embedded:
+        lock = FileLock.take(private_folder(data_folder()) / f"retain-{name}.lock")
+        if lock is None:
+            raise KeepingError(f"Another process is at it with {dsn}: wait for it to finish.")
+    try:
+        yield
+    finally:
+        if lock is not None:
+            lock.release()
+
+
+def _silent(_stage: str, _done: int, _total: int) -> None:
+    """The progress of somebody who is not told."""

@@ -1,0 +1,95 @@
+"""Times to live: rows that the engine itself deletes, in the days that a policy says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from turnspan_clickhouse.rows.tables import Message
+from turnspan_clickhouse.store.client import Store
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_records.keeping.keys import Tables
+from turnspan_records.keeping.lines import BY_TABLE
+
+_MOVES: Final = re.compile(r" TO (?:VOLUME|DISK) ")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A time to live that is other than the policy says, in days; 0 is none."""
+
+    table: str
+    days: int
+    before: str
+    moves: tuple[str, ...]
+    """What the table has of rules by which parts move to another disk: they stay."""
+
+
+def changes(store: Store, wanted: Mapping[str, int]) -> Iterator[Change]:
+    """The tables whose time to live is not the wanted one.
+
+    Raises ``StoreError`` as ``Store.query``.
+    """
+    for table, days in wanted.items():
+        before = _now(store, table)
+        rules = _split(before)
+        moves = tuple(rule for rule in rules if _MOVES.search(rule))
+        deletes = [rule for rule in rules if rule not in moves]
+        if [_plain(rule) for rule in deletes] != ([_plain(_rule(table, days))] if days else []):
+            yield Change(table, days, before, moves)
+
+
+def put(store: Store, change: Change) -> None:
+    """Give a table its time to live. Rows that are past it go when their part is merged.
+
+    Raises ``StoreError`` as ``Store.query``.
+    """
+    for sql in statements(store, change):
+        store.command(sql)
+
+
+def statements(store: Store | Dsn, change: Change) -> list[str]:
+    """What changes a table's time to live."""
+    tables = Tables(store)
+    table = f"{tables.changed(BY_TABLE[change.table])}{tables.on_cluster}"
+    rules = [*change.moves]
+    if change.days:
+        rules.append(_rule(change.table, change.days))
+    if not rules:
+        return [f"ALTER TABLE {table} REMOVE TTL"]
+    return [f"ALTER TABLE {table} MODIFY TTL {', '.join(rules)}"]
+
+
+def _rule(table: str, days: int) -> str:
+    column = "first_seen" if table == Message.table else "start_time"
+    return f"toDateTime({column}) + toIntervalDay({days})"
+
+
+def _plain(rule: str) -> str:
+    return re.sub(r"\s+DELETE$", "", rule.strip())
+
+
+def _now(store: Store, table: str) -> str:
+    """The rules that a table has, as the engine writes them."""
+    name = Tables(store).changed(BY_TABLE[table]).rpartition(".")[2]
+    rows = store.query(
+        "SELECT engine_full FROM system.tables WHERE database = {database:String}"
+        " AND name = {name:String}",
+        {"database": store.database, "name": name},
+    ).rows
+    found = re.search(r" TTL (.*?)(?: SETTINGS |$)", str(rows[0][0]) if rows else "", re.DOTALL)
+    return found[1] if found else ""
+
+
+def _split(rules: str) -> list[str]:
+    """The rules between the commas that stand in no parentheses."""
+    found, depth, start = list[str](), 0, 0
+    for at, character in enumerate(rules):
+        depth += (character == "(") - (character == ")")
+        if character == "," and not depth:
+            found.append(rules[start:at].strip())
+            start = at + 1
+    rest = rules[start:].strip()
+    return [*found, rest] if rest else found

@@ -1,0 +1,247 @@
+"""What a pass has decided on, and doing it: rows are marked once, and the marked ones are deleted.
+
+The marks are in the store (``keeping_row``), since they may be millions and since a mutation can
+read nothing else. A row that comes after it was decided is not marked, and stays for the next pass:
+so nothing goes that was not archived, whatever arrives meanwhile.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import time
+from calendar import timegm
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from turnspan_clickhouse.rows.tables import RECORDS, Record
+from turnspan_clickhouse.store.client import Store
+from turnspan_records.keeping.keys import BY_WEEK, Tables, row_key, week
+
+SLICE: Final = 10_000_000
+"""Marked rows that one statement has in memory: about 400 MB on the server."""
+
+STAMP: Final = "%Y%m%dT%H%M%SZ"
+
+Progress = Callable[[str, int, int], None]
+"""Told what is being done, how much of it is done, and of how much."""
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """How many rows of a table are marked, for what reason. Versions of a record are rows each."""
+
+    record: type[Record]
+    reason: str
+    rows: int
+
+
+class Work:
+    """One pass over a store. ``name`` continues one that was begun."""
+
+    def __init__(self, store: Store, name: str = "") -> None:
+        self.store = store
+        self.tables = Tables(store)
+        now = time.time()
+        self.name = name or f"{time.strftime(STAMP, time.gmtime(now))}-{secrets.token_hex(3)}"
+        if not re.fullmatch(r"[\w-]+", self.name):
+            raise ValueError(self.name)
+        begun = began(self.name)
+        self.began = now if begun is None or now - begun < 1 else begun + 1
+        """When that was, in seconds since the epoch: "before" means before that."""
+
+    # -- deciding ------------------
+
+    def mark(
+        self,
+        record: type[Record],
+        where: str,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        reason: str = "''",
+        join: str = "",
+        settings: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Mark the rows of a table, every version of each; conditions are ours, values parameters.
+
+        ``reason`` is an expression; ``join`` a whole clause, of tables without the columns of this
+        one. A row that is marked already gets the new reason.
+        """
+        self.put(
+            record.table,
+            week(record),
+            row_key(record),
+            f"{self.tables.held(record)} AS r{join}",
+            where,
+            parameters,
+            reason=reason,
+            settings=settings,
+        )
+
+    def put(
+        self,
+        what: str,
+        of_week: str,
+        key: str,
+        source: str,
+        where: str,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        reason: str = "''",
+        settings: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Mark what is no row of a table: units that rows belong to."""
+        self.store.command(
+            f"INSERT INTO {self.tables.work} (pass, record, week, reason, key)"
+            f" SELECT {{pass:String}}, {{record:String}}, {of_week}, {reason}, {key}"
+            f" FROM {source} WHERE {where}",
+            {**(parameters or {}), "pass": self.name, "record": what},
+            {"final": 0, **(settings or {})},
+        )
+
+    def keys(self, what: str, where: str = "1") -> str:
+        """A query of the keys that are marked of a table or kind of unit. The name of the pass is
+        written into it: it may stand in any statement."""
+        return (
+            f"SELECT key FROM {self.tables.work} WHERE pass = '{self.name}'"
+            f" AND record = '{what}' AND {where}"
+        )
+
+    def units(self, what: str) -> str:
+        """A query of the keys and reasons of units, the newest reason of each."""
+        return (
+            f"SELECT key, reason FROM {self.tables.work} FINAL"
+            f" WHERE pass = '{self.name}' AND record = '{what}'"
+        )
+
+    def spread(self) -> None:
+        """Have every replica see what was marked, before it acts on it."""
+        if self.tables.replicated:
+            self.store.command(f"SYSTEM SYNC REPLICA{self.tables.on_cluster} {self.tables.work}")
+
+    # -- looking ------------------
+
+    def counts(self) -> list[Marked]:
+        """What is marked, by table and reason, in the order of the tables."""
+        found = self.store.query(
+            f"SELECT record, reason, count() FROM {self.tables.work}"
+            " WHERE pass = {pass:String} GROUP BY record, reason ORDER BY record, reason",
+            {"pass": self.name},
+        ).rows
+        by_name = {record.table: record for record in RECORDS}
+        order = {record: place for place, record in enumerate(RECORDS)}
+        marked = [
+            Marked(by_name[str(name)], str(reason), int(rows))
+            for name, reason, rows in found
+            if name in by_name
+        ]
+        return sorted(marked, key=lambda one: order[one.record])
+
+    def number_of(self, what: str) -> int:
+        """How many units, or rows of a table, are marked."""
+        found = self.store.query(
+            f"SELECT uniqExact(key) FROM {self.tables.work}"
+            " WHERE pass = {pass:String} AND record = {record:String}",
+            {"pass": self.name, "record": what},
+            {"final": 0},
+        )
+        return int(found.rows[0][0])
+
+    def weeks(self, record: type[Record], reason: str = "") -> list[tuple[str, int]]:
+        """The weeks in which rows of a table are marked, and how many."""
+        found = self.store.query(
+            f"SELECT toString(week), count() FROM {self.tables.work} WHERE pass = {{pass:String}}"
+            " AND record = {record:String} AND ({reason:String} = '' OR reason = {reason:String})"
+            " GROUP BY week ORDER BY week",
+            {"pass": self.name, "record": record.table, "reason": reason},
+        ).rows
+        return [(str(one), int(rows)) for one, rows in found]
+
+    def left(self, record: type[Record]) -> int:
+        """How many marked rows are there."""
+        total = 0
+        for condition, _ in self.slices(record):
+            found = self.store.query(
+                f"SELECT count() FROM {self.tables.held(record)} AS r WHERE {condition}",
+                None,
+                {"final": 0},
+            )
+            total += int(found.rows[0][0])
+        return total
+
+    def slices(self, record: type[Record], reason: str = "") -> Iterator[tuple[str, int]]:
+        """Conditions that the marked rows of a table fulfil, each for as many as fit into memory,
+        and about how many these are."""
+        weeks: list[str] = []
+        rows = 0
+        for one, number in self.weeks(record, reason):
+            if weeks and rows + number > SLICE:
+                yield from self._of_weeks(record, reason, weeks, rows)
+                weeks, rows = [], 0
+            weeks.append(one)
+            rows += number
+        if weeks:
+            yield from self._of_weeks(record, reason, weeks, rows)
+
+    def _of_weeks(
+        self, record: type[Record], reason: str, weeks: list[str], rows: int
+    ) -> Iterator[tuple[str, int]]:
+        these = ", ".join(f"'{one}'" for one in weeks)
+        here = f"{week(record)} IN ({these}) AND " if record in BY_WEEK else ""
+        because = f" AND reason = '{reason}'" if reason else ""
+        number = 1 + rows // SLICE
+        for place in range(number):
+            part = f"modulo(reinterpretAsUInt32(key), {number}) = {place}"
+            keys = self.keys(record.table, f"week IN ({these}) AND {part}{because}")
+            yield f"{here}{row_key(record)} GLOBAL IN ({keys})", rows // number
+
+    # -- acting ------------------
+
+    def delete(self, progress: Progress | None = None, *, free: bool = True) -> dict[str, int]:
+        """Delete every marked row; returns how many were marked of each table. A second time it
+        does nothing. With ``free``, parts that have any are written anew without them: else their
+        bytes stay until a merge, which may never come.
+
+        Raises:
+            StoreError: as ``Store.query``; another call continues.
+        """
+        self.spread()
+        marked = self.counts()
+        total = sum(one.rows for one in marked)
+        done = 0
+        deleted: dict[str, int] = {}
+        for record in dict.fromkeys(one.record for one in marked):
+            for condition, rows in self.slices(record):
+                self._run(self.tables.deletion(record, condition, free=free))
+                done += rows
+                deleted[record.table] = deleted.get(record.table, 0) + rows
+                if progress is not None:
+                    progress("deleting", done, total)
+        return deleted
+
+    def clear(self) -> None:
+        """Forget what was decided."""
+        self.store.command(f"ALTER TABLE {self.tables.work} DROP PARTITION '{self.name}'")
+
+    def _run(self, sql: str) -> None:
+        settings: dict[str, Any] = {"mutations_sync": 2, "lightweight_deletes_sync": 2}
+        if self.tables.replicated:  # its subquery has the same answer on each: see `spread`
+            settings["allow_nondeterministic_mutations"] = 1
+        self.store.command(sql, None, settings)
+
+
+def began(name: str) -> float | None:
+    """When the pass of this name began, to the second; None where it does not say."""
+    try:
+        return float(timegm(time.strptime(name.partition("-")[0], STAMP)))
+    except ValueError:
+        return None
+
+
+def unfinished(store: Store) -> list[str]:
+    """The passes that have marks in a store, oldest first."""
+    found = store.query(
+        f"SELECT DISTINCT pass FROM {Tables(store).work} ORDER BY pass", None, {"final": 0}
+    )
+    return [str(row[0]) for row in found.rows]
