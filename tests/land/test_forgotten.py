@@ -14,6 +14,7 @@ from land.spooling import spooled
 from support.landing import insert
 from support.rows import PROJECT, T0, call, message, said, tool, turn
 from turnspan_clickhouse.rows.belonging import BELONGING, key_of, key_sql
+from turnspan_clickhouse.rows.keeping_tables import Tombstone
 from turnspan_clickhouse.rows.native_encoder import encode_block
 from turnspan_clickhouse.rows.native_rows import Block
 from turnspan_clickhouse.rows.sifting import Named, Tombstones, sift
@@ -24,7 +25,6 @@ from turnspan_clickhouse.rows.tables import (
     LlmCall,
     Record,
     SpanRow,
-    Tombstone,
     columns,
 )
 from turnspan_clickhouse.ship import forgotten

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 PROJECT: Final = "project"
+"""The key of a project has the project's name for its id."""
 USER: Final = "user"
 SESSION: Final = "session"
 TURN: Final = "turn"
@@ -47,8 +48,8 @@ JUDGED_KINDS: Final = {
 class Key:
     """A column by whose id a row belongs to something.
 
-    ``attribute``: the id is in this entry of the column, a map. ``unclaimed``: only where the row
-    names no session and no turn of its own, so that nobody else says that it is theirs.
+    ``attribute``: the id is in this entry of the column, a map or JSON. ``unclaimed``: only where
+    the row names no session and no turn of its own, so that nobody else says that it is theirs.
     """
 
     kind: str
@@ -74,13 +75,14 @@ _TURN = Key(TURN, "turn_id")
 _TRACE = Key(TRACE, "trace_id", unclaimed=True)
 _USER = Key(USER, "attributes", USER_ATTRIBUTE)
 _PLACED = (_SESSION, _TURN, _TRACE)
+_USERS = (_USER, Key(USER, "request_parameters", "user"))
 _COMPARED = (Key(JUDGED, "chosen_id"), Key(JUDGED, "rejected_id"))
 _CONFIGURED = "a configuration of an agent, not something that somebody said to it"
 
 BELONGING: Final[dict[str, Belonging]] = {
     "llm_call": Belonging(
         "start_time",
-        (*_PLACED, _USER),
+        (*_PLACED, *_USERS),
         definitions=("system_prompt", "tool_definitions", "context_assembled"),
         messages=("input_messages", "output_messages"),
     ),
@@ -118,4 +120,5 @@ def key_of(kind: str, project: str, id_: str) -> bytes:
 
 def key_sql(kind: str, id_: str) -> str:
     """``key_of`` in SQL, of a row with a ``project``; ``kind`` and ``id_`` are expressions."""
-    return f"substring(SHA256(concat({kind}, '\\0', project, '\\0', {id_})), 1, 16)"
+    said = f"concat({kind}, '\\0', project, '\\0', {id_})"
+    return f"toFixedString(substring(SHA256({said}), 1, 16), 16)"

@@ -10,6 +10,7 @@ from typing import Any, overload
 
 import orjson
 
+from turnspan.runtime.type_guards import is_dict
 from turnspan_clickhouse.rows.belonging import (
     BELONGING,
     DEFINITION,
@@ -108,16 +109,24 @@ def named_by(key: Key, value: Callable[[str], Any]) -> tuple[str, str]:
     ``value`` gives the row's columns.
     """
     found = value(key.column)
-    if key.attribute:
-        known = orjson.loads(found) if isinstance(found, str) and found else found
-        id_ = str(known.get(key.attribute, "")) if known else ""
-    else:
-        id_ = str(found)
+    id_ = _entry(found, key.attribute) if key.attribute else str(found)
     if key.unclaimed and (value("session_id") or value("turn_id") not in ("", value("trace_id"))):
         return "", ""
     if key.kind == JUDGED:
         return JUDGED_KINDS.get(str(value("subject_kind")), SPAN), id_
     return key.kind, id_
+
+
+def _entry(found: Any, name: str) -> str:
+    """An entry of a map, which may be JSON; nothing where it has none."""
+    if isinstance(found, str):
+        if name not in found:
+            return ""
+        try:
+            found = orjson.loads(found)
+        except orjson.JSONDecodeError:
+            return ""
+    return str(found.get(name, "")) if is_dict(found) else ""
 
 
 @dataclass(slots=True)
@@ -138,7 +147,7 @@ def sift(table: str, block: bytes, tombstones: Tombstones) -> Sifted:
     if table not in BELONGING or not tombstones:
         return Sifted(block)
     try:
-        rows = _Rows(table, Block(block))
+        rows = _Rows(table, Block(block), tombstones.kinds)
     except (MalformedError, UnknownTypeError):
         return Sifted(block)
     sifted = Sifted(block)
@@ -155,7 +164,7 @@ _PLACE = ("project", "session_id", "turn_id", "trace_id", "span_id", "subject_ki
 class _Rows:
     """A block's rows, as far as it takes to tell whose they are."""
 
-    def __init__(self, table: str, block: Block) -> None:
+    def __init__(self, table: str, block: Block, kinds: Collection[str]) -> None:
         self.block = block
         self.count = block.rows
         self._known = BELONGING[table]
@@ -165,8 +174,13 @@ class _Rows:
         self._attributes: dict[Key, list[str]] = {}
         for key in self._known.keys:
             column = block.columns.get(key.column)
-            if key.attribute and isinstance(column, NestedColumn):
+            if not key.attribute or USER not in kinds:
+                continue
+            if isinstance(column, NestedColumn):
                 self._attributes[key] = column.texts_of(key.attribute)
+            else:
+                texts = block.texts(key.column)
+                self._attributes[key] = [_entry(text, key.attribute) for text in texts]
 
     def look(self, row: int, tombstones: Tombstones, found: dict[Named, int]) -> bool:
         """Whether a row was forgotten; what it tells of others is added to ``found``."""

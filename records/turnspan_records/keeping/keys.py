@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from turnspan_clickhouse.rows.keeping_tables import Tombstone
 from turnspan_clickhouse.rows.loop_tables import KEYS as LOOP_KEYS
 from turnspan_clickhouse.rows.tables import (
     Annotation,
@@ -38,6 +39,7 @@ IDENTITY: Final[Mapping[type[Record], tuple[str, ...]]] = {
     Annotation: (*_JUDGED, "annotation_id"),
     Withdrawal: (*_JUDGED, "withdrawal_id"),
     ReviewQueue: ("project", "name"),
+    Tombstone: ("project", "kind", "key", "forgetting_id"),
     **LOOP_KEYS,
 }
 """The columns that a table is sorted by, which make a record one (tests/ compares them)."""
