@@ -143,10 +143,15 @@ class Sieve:
 
     def tell(self) -> None:
         """Write tombstones of what was found to belong to what was left out: the next segment may
-        hold more of it. Before anything of it is deleted. Raises as ``Store.insert_native``."""
+        hold more of it. Before anything of it is deleted. Where they may not be written, this
+        process knows of them. Raises as ``Store.insert_native``."""
         if not self._found:
             return
-        write_tombstones(self._store, self._found, lambda row: row)
+        try:
+            write_tombstones(self._store, self._found, lambda row: row)
+        except QueryError as error:
+            if error.code not in _MAY_NOT:
+                raise
         for named, until in self._found.items():
             self._tombstones.add(named, until)
         self._found.clear()

@@ -12,14 +12,19 @@ In this order, so that killed at any moment and done again it comes to the same:
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import secrets
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, get_args
 
 from turnspan import config
 from turnspan.redaction.redactor import Redactor
+from turnspan_clickhouse.files.atomic_files import private_folder
+from turnspan_clickhouse.files.file_lock import FileLock
+from turnspan_clickhouse.files.process_names import host_and_pid
 from turnspan_clickhouse.rows.belonging import BELONGING, PROJECT, USER, key_of
 from turnspan_clickhouse.rows.keeping_tables import Tombstone
 from turnspan_clickhouse.rows.tables import RECORDS, LlmCall, SpanRow, ToolCall, TurnSummary
@@ -42,11 +47,15 @@ from turnspan_records.keeping.whose import (
     of_tombstones,
     user_conditions,
 )
-from turnspan_records.keeping.work import Work
+from turnspan_records.keeping.work import STAMP, Work, began, unfinished
 
 Stage = Callable[[str], None]
 """Told what is being done, in a few words."""
 
+_KIND: Final = "-forget-"
+"""What tells the passes of forgetting from others, in their names."""
+_LOCK: Final = "forgotten.lock"
+_ABANDONED_SECONDS: Final = 86_400.0
 _HELD: Final = tuple(record for record in RECORDS if record is not Tombstone)
 
 
@@ -104,13 +113,14 @@ def plan(store: Store, subject: Subject) -> ErasurePlan:
     Raises:
         StoreError: as ``Store.query``.
     """
-    work = _begun(store)
-    try:
-        keys = gathering.gather(work, subject, time.time_ns())
-        gathering.mark(work, keys, _HELD)
-        rows = {one.record.table: one.rows for one in work.counts()}
-    finally:
-        work.clear()
+    with _alone(store):
+        work = _begun(store)
+        try:
+            keys = gathering.gather(work, subject, time.time_ns())
+            gathering.mark(work, keys, _HELD)
+            rows = {one.record.table: one.rows for one in work.counts()}
+        finally:
+            work.clear()
     return ErasurePlan(subject, rows, bool(_forgotten(store, subject)))
 
 
@@ -135,19 +145,23 @@ def forget(
         StoreError: as ``Store.query``; doing it again continues.
     """
     tell = stage or _silent
-    words = [subject.id, *_sessions_of(store, subject), *texts]
-    tell("looking")
-    began = _bury(store, subject, reason, author)
-    if not _forgotten(store, subject):
-        raise NothingRecordedError(
-            f"Nothing is recorded of {subject.kind} {subject.id!r} in project {subject.project!r}."
-        )
-    return _erase(store, _asked_key(subject), words, _settling(store, settle, began), tell)
+    with _alone(store):
+        tell("looking")
+        words = [subject.id, *_sessions_of(store, subject), *texts]
+        began_at = _bury(store, subject, reason, author)
+        if not _forgotten(store, subject):
+            raise NothingRecordedError(
+                f"Nothing is recorded of {subject.kind} {subject.id!r} in project "
+                f"{subject.project!r}."
+            )
+        until = _settling(store, settle, began_at)
+        return _erase(store, _asked_key(subject), words, until, tell)
 
 
 def forget_again(store: Store, *, texts: Sequence[str] = (), stage: Stage | None = None) -> Erased:
     """Remove whatever has come back of what was ever forgotten. Raises as ``forget``."""
-    return _erase(store, None, list(texts), 0.0, stage or _silent)
+    with _alone(store):
+        return _erase(store, None, list(texts), 0.0, stage or _silent)
 
 
 def _bury(store: Store, subject: Subject, reason: str, author: str) -> float:
@@ -252,9 +266,35 @@ def _settling(store: Store, settle: float | None, began: float) -> float:
 # -- what there is ------------------
 
 
+@contextlib.contextmanager
+def _alone(store: Store) -> Generator[None]:
+    """One forgetting of a store at a time on this machine; what others of this machine had marked
+    when they were cut short is cleared, and of other machines what is older than a day.
+
+    Raises:
+        KeepingError: another process is at it.
+    """
+    lock = FileLock.take(private_folder(Spool(store.dsn.spool).folder) / _LOCK)
+    if lock is None:
+        raise KeepingError("Another process is forgetting something: wait for it to finish.")
+    try:
+        for name in unfinished(store):
+            old = time.time() - (began(name) or 0.0) > _ABANDONED_SECONDS
+            if _KIND in name and (old or f"{_KIND}{_host()}-" in name):
+                Work(store, name).clear()
+        yield
+    finally:
+        lock.release()
+
+
 def _begun(store: Store) -> Work:
-    stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-    return Work(store, f"{stamp}-forget-{secrets.token_hex(4)}")
+    stamp = time.strftime(STAMP, time.gmtime())
+    return Work(store, f"{stamp}{_KIND}{_host()}-{secrets.token_hex(4)}")
+
+
+def _host() -> str:
+    host = host_and_pid(0).rpartition("-")[0]
+    return hashlib.sha256(host.encode()).hexdigest()[:8]
 
 
 def _asked_key(subject: Subject) -> bytes:
