@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,7 +61,7 @@ class Known:
 
 
 @contextmanager
-def at(folder: Path) -> Iterator[Store]:
+def at(folder: Path) -> Generator[Store]:
     """The embedded store of a folder."""
     with open_store(Dsn(scheme="chdb", path=folder / "store")) as store:
         yield store

@@ -142,7 +142,12 @@ def test_a_dry_run_says_what_applying_does(empty: Store, policy: Policy, tmp_pat
     ],
 )
 def test_the_nearest_flag_wins_and_a_good_call_keeps_its_turn(
-    empty: Store, policy: Policy, of_turn: int, of_call: int, of_session: int, fate: str
+    empty: Store,
+    policy: Policy,
+    of_turn: int | None,
+    of_call: int | None,
+    of_session: int | None,
+    fate: str,
 ) -> None:
     """Nothing is old here: what is not flagged stays."""
     made = World(now_of(empty))

@@ -96,7 +96,7 @@ def _turn(
     }  # fmt: skip
     of_turn: dict[str, Any] = {**values, "turn_id": id_}
     made.rows.append(
-        turn(id_, **{**values, "status": status}, parent_turn_id=parent, user_message=f"ask {id_}",
+        turn(id_, **values, status=status, parent_turn_id=parent, user_message=f"ask {id_}",
              response_text=f"answer {id_}")
     )  # fmt: skip
     flag: int | None = None

@@ -6,7 +6,7 @@ import difflib
 import importlib
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -150,7 +150,7 @@ def _path(value: Any, beside: Path) -> Path:
         raise PolicyError(f"archive is {value!r}: the home folder is not known.") from None
 
 
-def _known(name: str, names: Any, where: str) -> None:
+def _known(name: str, names: Sequence[str], where: str) -> None:
     if name in names:
         return
     near = difflib.get_close_matches(name, names, 1)

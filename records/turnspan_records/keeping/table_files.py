@@ -148,7 +148,7 @@ class _Reader:
         found: list[bytes] = []
         while len(found) < number:
             if self._at == len(self._held):
-                self._held, self._at = next(self._pieces, []), 0
+                self._held, self._at = next(self._pieces, list[bytes]()), 0
                 if not self._held:
                     break
             part = self._held[self._at : self._at + number - len(found)]
