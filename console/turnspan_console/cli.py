@@ -21,7 +21,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     ),
     "Judge": ("review", "annotate", "prefer", "rank", "withdraw", "quality"),
     "Curate": ("export", "summaries"),
-    "Keep": ("retain", "restore"),
+    "Keep": ("retain", "restore", "forget"),
     "Look after": ("status", "doctor", "migrate", "ship", "receive"),
 }
 """Where the help lists a command; one that is not named is listed under "More"."""

@@ -44,7 +44,8 @@ CREATE USER OR REPLACE turnspan_admin IDENTIFIED WITH sha256_password BY {admin:
     SETTINGS PROFILE 'turnspan_admin';
 
 -- Applications and `turnspan ship`: append records. Of what others recorded they see the turns and
--- attempts, and of calls what it takes to close those of a process that died; no prompts.
+-- attempts, of calls what it takes to close those of a process that died, and hashes of what was
+-- forgotten; no prompts.
 GRANT INSERT ON turnspan.* TO turnspan_writer;
 REVOKE INSERT ON turnspan.schema_migration FROM turnspan_writer;
 REVOKE INSERT ON turnspan.keeping_row FROM turnspan_writer;
@@ -52,6 +53,7 @@ GRANT SELECT ON turnspan.schema_migration TO turnspan_writer;
 GRANT SELECT ON turnspan.turn_summary TO turnspan_writer;
 GRANT SELECT ON turnspan.attempt TO turnspan_writer;
 GRANT SELECT ON turnspan.rollout TO turnspan_writer;
+GRANT SELECT ON turnspan.tombstone TO turnspan_writer;
 GRANT SELECT(project, turn_id, attempt_id, start_time, duration, round, request_model,
     response_model, response_text, input_tokens, output_tokens, cache_read_tokens,
     cache_write_tokens, reasoning_tokens, cost_usd) ON turnspan.llm_call TO turnspan_writer;

@@ -28,6 +28,12 @@ STAMP = "training"
 pytestmark = pytest.mark.slow
 
 
+@pytest.fixture(autouse=True)
+def own_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folders that an export registers are those of its test."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+
+
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """The runs as they landed, judged as their benchmark judged them."""

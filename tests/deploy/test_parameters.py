@@ -86,6 +86,25 @@ LOOKED_AT = {
         *("work.keys(_gone(table))", "work.tables.everywhere(record)", "held", "part", "stays"),
         *("named(one, source, stays)", "SCOPE"),
     },
+    # Forgetting: the same, hashes of ids as hex, times as integers, kinds of things that it knows.
+    "whose.py": {
+        *("work.tables.work", "work.name", "kinds_sql(wanted)", "kinds_sql(wanted, UNIT)"),
+        *("table", "where", "mine", "until"),
+    },
+    "gathering.py": {
+        *("work.tables.work", "work.tables.everywhere(record)", "belongs(record, keys)"),
+        *("work.tables.everywhere(TurnSummary)", "work.tables.everywhere(one.record)"),
+        *("belongs(one.record, keys)", "keys.query((TURN,))", "_hashed(kind, id_)", "one.hashes"),
+        *("column", "inner", "mine", "name", "others", "ours", "pairs", "scope", "source"),
+        *("turns", "where"),
+    },
+    "forgetting.py": {
+        *("Tables(store).everywhere(Tombstone)", "work.tables.everywhere(Tombstone)"),
+        *("work.tables.everywhere(record)", "work.tables.work", "keys.query(keys.kinds)", "table"),
+        *("user_conditions(record, keys)", "id_sql(key)"),
+    },
+    "freeing.py": {"parts", "reset", "table", "where"},
+    "proof.py": {"Tables(store).everywhere(record)", "counted"},
     # A command line that is shown, not run.
     "demo.py": {"command"},
 }

@@ -20,6 +20,12 @@ from turnspan_records.sandbox import Sandbox
 SECRET = "canary-of-the-sandbox"
 
 
+@pytest.fixture(autouse=True)
+def own_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folders that an export registers are those of its test."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+
+
 @pytest.fixture(scope="module", params=["embedded", "server"])
 def opened(
     request: pytest.FixtureRequest,

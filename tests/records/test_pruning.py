@@ -11,6 +11,7 @@ import pytest
 from support.clickhouse_server import ClickHouseServer
 from support.landing import insert
 from support.rows import PROJECT, SECOND, T0, call, message, said
+from turnspan_clickhouse.rows.keeping_tables import Tombstone
 from turnspan_clickhouse.rows.keys import KEYS
 from turnspan_clickhouse.rows.loop_tables import AgentVersion, Artifact
 from turnspan_clickhouse.rows.record import NO_HASH
@@ -82,6 +83,7 @@ def test_every_column_of_hashes_is_in_the_list() -> None:
         for record in RECORDS
         for name, kind in columns(record)
         if "FixedString" in kind and not (record in CONTENTS.values() and name == "hash")
+        if record is not Tombstone  # its hashes are of ids
     }
     assert named == found
 

@@ -8,6 +8,7 @@ from turnspan_clickhouse.rows.record import Record
 from turnspan_clickhouse.rows.tables import RECORDS
 
 _KEYS: Final[dict[str, tuple[str, ...]]] = {
+    "tombstone": ("project", "kind", "key", "forgetting_id"),
     "llm_call": ("project", "session_id", "start_time", "span_id"),
     "turn_summary": ("project", "session_id", "start_time", "turn_id"),
     "annotation": ("project", "subject_kind", "kind", "subject_id", "annotation_id"),

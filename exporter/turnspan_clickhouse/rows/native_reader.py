@@ -141,6 +141,31 @@ def _pair(inner: str) -> tuple[str, str]:
     raise UnknownTypeError(inner)
 
 
+def inner_types(kind: str) -> tuple[str, tuple[str, ...]]:
+    """A type without its parentheses, and the types that are in them.
+
+    Raises:
+        MalformedError: it is no type's name.
+        UnknownTypeError: it is a map of something that is not known here.
+    """
+    match = _TYPE.fullmatch(kind)
+    if match is None:
+        raise MalformedError
+    outer, inner = match[1], match[2] or ""
+    return outer, _pair(inner) if outer == "Map" else (inner,)
+
+
+def width_of(kind: str) -> int:
+    """How many bytes a value of a type of fixed width takes.
+
+    Raises:
+        MalformedError: it is no type's name.
+        UnknownTypeError: it is none that is known here.
+    """
+    outer, (inner, *_) = inner_types(kind)
+    return _width(outer, inner)
+
+
 def shape(head: bytes) -> tuple[int, int]:
     """How many columns and rows a block says it has, from its first bytes. (Each value of a row
     takes a byte at least.)

@@ -16,6 +16,7 @@ from decimal import Decimal
 from turnspan.runtime.mypyc import mypyc_attr
 from turnspan_clickhouse.rows import loop_tables as loop
 from turnspan_clickhouse.rows import quality_tables as quality
+from turnspan_clickhouse.rows.keeping_tables import Tombstone
 from turnspan_clickhouse.rows.native_types import EMPTY_MAP
 from turnspan_clickhouse.rows.record import MONEY as MONEY
 from turnspan_clickhouse.rows.record import NO_HASH as NO_HASH
@@ -342,6 +343,7 @@ class ContextItem(Record):
 
 
 _TABLES: dict[str, type[Record]] = {
+    "tombstone": Tombstone,
     "llm_call": LlmCall,
     "turn_summary": TurnSummary,
     "annotation": Annotation,

@@ -22,6 +22,7 @@ from turnspan_clickhouse.errors import (
 )
 from turnspan_clickhouse.files.lock_holders import Holder
 from turnspan_clickhouse.rows.native_reader import halves, shape
+from turnspan_clickhouse.ship.forgotten import Sieve
 from turnspan_clickhouse.ship.retry_policy import (
     BAD_DATA,
     MISSING_SCHEMA,
@@ -58,6 +59,8 @@ class ShipResult:
     inserts: int = 0
     """How many inserts that took: a part, or few, in ClickHouse each."""
     interrupted: int = 0
+    forgotten: int = 0
+    """Rows that were left out because what they are of was forgotten."""
     rejected: int = 0
     remaining: int = 0
     """Segments that waited when it began and wait still; living writers go on writing."""
@@ -92,6 +95,7 @@ class Landing:
         self._result = result
         self._auto_migrate = auto_migrate
         self._over = over
+        self._sieve = Sieve(store, spool.folder)
         self._closed: set[str] = set()
         """Tables that take nothing now."""
         self._limits: dict[str, int] = {}
@@ -108,7 +112,9 @@ class Landing:
             StoreUnavailableError: the server does not answer.
             OSError: too many files cannot be read, moved or deleted.
         """
-        for group in groups:
+        if groups:
+            self._sieve.look()
+        for group in self._sieve.ordered(groups):
             if group.table in self._closed:
                 continue
             try:
@@ -161,6 +167,7 @@ class Landing:
             (fresh and limit is not None and group.size >= limit) or group.tries >= TRIES
         ):
             return self._halved(group, group.segments)
+        self._sieve.look()
         try:
             group.begin()
         except FileNotFoundError:  # dropped this moment, or the whole folder: see the next pass
@@ -180,8 +187,10 @@ class Landing:
         if not segments:
             group.forget()
             return ()
+        self._sieve.tell()
         try:
-            self._insert(group, b"".join(blocks))
+            if rows:
+                self._insert(group, b"".join(blocks))
         except StoreUnavailableError as error:
             if error.late and group.manifest is not None:
                 group.tried()
@@ -193,13 +202,14 @@ class Landing:
 
     def _landed(self, group: Group, segments: Sequence[Segment], rows: int) -> None:
         result = self._result
-        result.inserts += 1
+        result.inserts += bool(rows)
         result.shipped_rows += rows
         result.shipped_segments += len(segments)
         self._strikes[group.table] = 0
         if self._limits.get(group.table, 0) <= group.size:
             self._limits.pop(group.table, None)
-        self._spool.totals.landed(group.token, group.table, rows)
+        if rows:
+            self._spool.totals.landed(group.token, group.table, rows)
         group.delete()
 
     def _read(self, group: Group) -> tuple[list[Segment], list[bytes], int]:
@@ -224,9 +234,11 @@ class Landing:
             if damage:
                 self._reject(segment, damage)
                 continue
+            block, left_out = self._sieve.sifted(segment.table, block)
+            self._result.forgotten += left_out
             segments.append(segment)
             blocks.append(block)
-            total += shape(block[:20])[1]
+            total += shape(block[:20])[1] if block else 0
         return segments, blocks, total
 
     def _insert(self, group: Group, block: bytes) -> None:

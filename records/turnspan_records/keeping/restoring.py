@@ -20,6 +20,7 @@ from turnspan_clickhouse.rows.record import Record
 from turnspan_clickhouse.rows.tables import RECORDS
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.keeping.archives import Archive, Manifest
+from turnspan_records.keeping.copies import forgotten_of
 from turnspan_records.keeping.errors import ArchiveError
 from turnspan_records.keeping.lines import record_of, row_of
 from turnspan_records.keeping.work import Progress
@@ -61,6 +62,7 @@ def restore(
     found = Archive(Path(archive))
     found.verify(progress)
     _require_known(found)
+    forgotten = forgotten or forgotten_of(store, found)
     made = Restored(found.path, found.manifest)
     done = 0
     for record in reversed(RECORDS):

@@ -14,6 +14,7 @@ import orjson
 from turnspan import config
 from turnspan.redaction.redactor import Redactor
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.keeping import registry
 from turnspan_records.training import artifacts, card, judging, locked, pairs, reading
 from turnspan_records.training.artifacts import Artifacts
 from turnspan_records.training.chat import Style
@@ -28,7 +29,7 @@ from turnspan_records.training.reading import Related
 from turnspan_records.training.samples import Samples
 from turnspan_records.training.tokens import Tokens
 from turnspan_records.training.units import Candidate, Units
-from turnspan_records.training.wanted import TrainingSet
+from turnspan_records.training.wanted import ExportError, TrainingSet
 from turnspan_records.training.workbench import Workbench
 
 Stage = Literal["reading", "writing"]
@@ -70,6 +71,7 @@ def export(
         ExportError: it cannot be made as it was asked for.
         StoreError: as ``Store.query``.
     """
+    _note(Path(folder))
     with aside(Path(folder)) as made:
         work = made / _WORK
         work.mkdir(mode=0o700)
@@ -80,6 +82,18 @@ def export(
         run.clear()
         manifest = run.describe()
     return Exported(Path(folder), tuple(run.files), run.counts, manifest)
+
+
+def _note(folder: Path) -> None:
+    """Have the folder known before anything is written there: whoever is to be forgotten is looked
+    for in it."""
+    try:
+        registry.register("export", folder)
+    except OSError as error:
+        raise ExportError(
+            f"The set cannot be noted in the data folder, where `turnspan forget` looks for it: "
+            f"{error}."
+        ) from None
 
 
 class _Run:

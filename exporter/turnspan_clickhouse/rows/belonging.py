@@ -1,0 +1,125 @@
+"""Whose a row is: for each table, by which of its columns a session, a turn, a user or a project
+has it. The one list that forgetting goes by, in the store, in the spool and in archives.
+
+A *key* names something that was forgotten: a kind and an id in a project. A table's rows belong to
+it where one of its columns holds that id. A *reference* names content that a row shares with
+others, which goes when no row refers to it any more.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Final
+
+PROJECT: Final = "project"
+"""The key of a project has the project's name for its id."""
+USER: Final = "user"
+SESSION: Final = "session"
+TURN: Final = "turn"
+TRACE: Final = "trace"
+SPAN: Final = "span"
+"""A model call, a tool call, a context or any other span: their ids are those of spans."""
+ARTIFACT: Final = "artifact"
+ATTEMPT: Final = "attempt"
+ROLLOUT: Final = "rollout"
+
+MESSAGE: Final = "message"
+DEFINITION: Final = "definition"
+TRIED: Final = "tried"
+"""An attempt that others may have been made under as well."""
+ROLLED: Final = "rolled"
+"""As ``TRIED``, of a rollout."""
+SHARED: Final = (MESSAGE, DEFINITION, TRIED, ROLLED)
+"""Kinds of tombstones over what goes only when nothing that is left refers to it."""
+
+USER_ATTRIBUTE: Final = "user.id"
+JUDGED: Final = "*"
+"""In ``Key.kind``: the row says itself, in ``subject_kind``, what its id is of."""
+JUDGED_KINDS: Final = {
+    **dict.fromkeys(("session", "thread"), SESSION),
+    **dict.fromkeys(("call", "llm_call", "tool", "tool_call", "context", "span"), SPAN),
+    **{kind: kind for kind in (TURN, TRACE, ARTIFACT, ATTEMPT, ROLLOUT)},
+}
+"""What a judgment's subject is called, and the kind of key that its id has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A column by whose id a row belongs to something.
+
+    ``attribute``: the id is in this entry of the column, a map or JSON. ``unclaimed``: only where
+    the row names no session and no turn of its own, so that nobody else says that it is theirs.
+    """
+
+    kind: str
+    column: str
+    attribute: str = ""
+    unclaimed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Belonging:
+    """Whose a table's rows are. ``time`` is when what a row records began; ``project_only`` says
+    why nothing less than its project has one."""
+
+    time: str
+    keys: tuple[Key, ...] = ()
+    definitions: tuple[str, ...] = ()
+    messages: tuple[str, ...] = ()
+    project_only: str = ""
+
+
+_SESSION = Key(SESSION, "session_id")
+_TURN = Key(TURN, "turn_id")
+_TRACE = Key(TRACE, "trace_id", unclaimed=True)
+_USER = Key(USER, "attributes", USER_ATTRIBUTE)
+_PLACED = (_SESSION, _TURN, _TRACE)
+_USERS = (_USER, Key(USER, "request_parameters", "user"))
+_COMPARED = (Key(JUDGED, "chosen_id"), Key(JUDGED, "rejected_id"))
+_CONFIGURED = "a configuration of an agent, not something that somebody said to it"
+
+BELONGING: Final[dict[str, Belonging]] = {
+    "llm_call": Belonging(
+        "start_time",
+        (*_PLACED, *_USERS),
+        definitions=("system_prompt", "tool_definitions", "context_assembled"),
+        messages=("input_messages", "output_messages"),
+    ),
+    "turn_summary": Belonging("start_time", (_SESSION, _TURN, Key(USER, "user_id"))),
+    "tool_call": Belonging("start_time", (*_PLACED, _USER)),
+    "message": Belonging("first_seen", (Key(SESSION, "scope"),)),
+    "definition": Belonging("first_seen"),
+    "span": Belonging("start_time", (*_PLACED, _USER)),
+    "annotation": Belonging("created_at", (Key(JUDGED, "subject_id"), *_COMPARED)),
+    "withdrawal": Belonging("created_at", (Key(JUDGED, "subject_id"),)),
+    "context_assembly": Belonging("start_time", _PLACED, definitions=("context_hash",)),
+    "context_item": Belonging("start_time", _PLACED, definitions=("content_hash",)),
+    "artifact": Belonging(
+        "created_at", (*_PLACED, Key(ARTIFACT, "artifact_id")), definitions=("content",)
+    ),
+    "artifact_check": Belonging("checked_at", (Key(ARTIFACT, "artifact_id"), Key(TURN, "turn_id"))),
+    "attempt": Belonging("started_at", (Key(ATTEMPT, "attempt_id"),)),
+    "rollout": Belonging("started_at", (Key(ROLLOUT, "rollout_id"),)),
+    "agent_version": Belonging("created_at", definitions=("content",), project_only=_CONFIGURED),
+    "experiment": Belonging("created_at", project_only=_CONFIGURED),
+    "lineage": Belonging("opened_at", project_only=_CONFIGURED),
+    "lineage_event": Belonging("created_at", project_only=_CONFIGURED),
+    "evolution": Belonging("created_at", project_only=_CONFIGURED),
+    "insight": Belonging("created_at", project_only=_CONFIGURED),
+    "review_queue": Belonging("written_at", project_only="a saved question, not an answer"),
+    "tombstone": Belonging("created_at", project_only="what forgetting itself leaves"),
+}
+"""Every table of records; a test fails where one is missing."""
+
+
+def key_of(kind: str, project: str, id_: str) -> bytes:
+    """What a tombstone has for an id: nobody can read the id from it, whoever knows it can tell."""
+    said = f"{kind}\0{project}\0{id_}".encode("utf-8", "surrogatepass")
+    return hashlib.sha256(said).digest()[:16]
+
+
+def key_sql(kind: str, id_: str) -> str:
+    """``key_of`` in SQL, of a row with a ``project``; ``kind`` and ``id_`` are expressions."""
+    said = f"concat({kind}, '\\0', project, '\\0', {id_})"
+    return f"toFixedString(substring(SHA256({said}), 1, 16), 16)"

@@ -1,0 +1,178 @@
+"""Rows of a Native block, one by one: some columns' values, and the block without some of its rows.
+
+Every other way of a block passes its bytes on as they are; this is for the rare one that has to
+look at what is in it.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from itertools import accumulate, pairwise
+
+from turnspan_clickhouse.rows.native_reader import (
+    MalformedError,
+    inner_types,
+    width_of,
+)
+from turnspan_clickhouse.rows.native_types import varint
+
+
+class Column:
+    """A column's cells, encoded as they stand in the block."""
+
+    def __init__(self, cells: Sequence[bytes]) -> None:
+        self.cells = cells
+
+    def take(self, rows: Sequence[int]) -> bytes:
+        """The column with these rows only."""
+        cells = self.cells
+        return b"".join([cells[row] for row in rows])
+
+
+class NullableColumn(Column):
+    """Cells, and which of them are none."""
+
+    def __init__(self, nulls: bytes, inner: Column) -> None:
+        super().__init__(inner.cells)
+        self._nulls = nulls
+        self._inner = inner
+
+    def take(self, rows: Sequence[int]) -> bytes:
+        """The column with these rows only."""
+        return bytes(self._nulls[row] for row in rows) + self._inner.take(rows)
+
+
+class NestedColumn(Column):
+    """Arrays, or maps: where each row's end, and the columns that hold what is in them."""
+
+    def __init__(self, ends: Sequence[int], inner: Sequence[Column]) -> None:
+        super().__init__(())
+        self.starts = (0, *ends[:-1])
+        self.ends = ends
+        self.inner = inner
+
+    def take(self, rows: Sequence[int]) -> bytes:
+        """The column with these rows only."""
+        ranges = [range(self.starts[row], self.ends[row]) for row in rows]
+        ends = list(accumulate(len(one) for one in ranges))
+        inside = [at for one in ranges for at in one]
+        packed = struct.pack(f"<{len(ends)}Q", *ends)
+        return packed + b"".join(column.take(inside) for column in self.inner)
+
+    def array(self, row: int) -> Sequence[bytes]:
+        """A row's cells of the first inner column."""
+        return self.inner[0].cells[self.starts[row] : self.ends[row]]
+
+    def texts_of(self, key: str) -> list[str]:
+        """Of maps of texts, what each has for a key; nothing where it has not."""
+        keys, values = (text_column(column) for column in self.inner)
+        found: list[str] = []
+        for start, end in zip(self.starts, self.ends, strict=True):
+            at = next((at for at in range(start, end) if keys[at] == key), None)
+            found.append("" if at is None else values[at])
+        return found
+
+
+class Block:
+    """A block of a segment, taken apart.
+
+    Raises:
+        MalformedError: the bytes are no block.
+        UnknownTypeError: it has a type that is not known here.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._at = 0
+        count, self.rows = self._number(), self._number()
+        if count * self.rows > len(data):
+            raise MalformedError
+        self._headers: list[bytes] = []
+        self.columns: dict[str, Column] = {}
+        for _ in range(count):
+            start = self._at
+            name, kind = self._text(), self._text()
+            self._headers.append(data[start : self._at])
+            self.columns[name] = self._column(kind, self.rows)
+        if self._at != len(data):
+            raise MalformedError
+
+    def texts(self, name: str) -> list[str]:
+        """A column of texts; empty ones where the block has no such column."""
+        column = self.columns.get(name)
+        return [""] * self.rows if column is None else text_column(column)
+
+    def numbers(self, name: str) -> list[int]:
+        """A column of 64-bit integers or times; zeros where the block has no such column."""
+        column = self.columns.get(name)
+        if column is None:
+            return [0] * self.rows
+        return [int.from_bytes(cell, "little", signed=True) for cell in column.cells]
+
+    def without(self, dropped: set[int]) -> bytes:
+        """The block without these rows; nothing where none is left."""
+        rows = [row for row in range(self.rows) if row not in dropped]
+        if not rows:
+            return b""
+        body = [varint(len(self._headers)), varint(len(rows))]
+        for header, column in zip(self._headers, self.columns.values(), strict=True):
+            body += (header, column.take(rows))
+        return b"".join(body)
+
+    def _take(self, size: int) -> bytes:
+        start, self._at = self._at, self._at + size
+        if size < 0 or self._at > len(self._data):
+            raise MalformedError
+        return self._data[start : self._at]
+
+    def _number(self) -> int:
+        number, self._at = _number(self._data, self._at)
+        return number
+
+    def _text(self) -> str:
+        return self._take(self._number()).decode("utf-8", "replace")
+
+    def _column(self, kind: str, rows: int) -> Column:
+        if rows > len(self._data) - self._at:  # each takes a byte at least
+            raise MalformedError
+        outer, inner = inner_types(kind)
+        if outer == "String":
+            return Column(self._strings(rows))
+        if outer == "Nullable":
+            return NullableColumn(self._take(rows), self._column(inner[0], rows))
+        if outer in ("Array", "Map"):
+            ends = struct.unpack(f"<{rows}Q", self._take(8 * rows))
+            if any(later < earlier for earlier, later in pairwise(ends)):
+                raise MalformedError
+            total = ends[-1] if rows else 0
+            return NestedColumn(ends, [self._column(one, total) for one in inner])
+        width = width_of(kind)
+        data = self._take(width * rows)
+        return Column([data[at : at + width] for at in range(0, width * rows, width)])
+
+    def _strings(self, count: int) -> list[bytes]:
+        cells: list[bytes] = []
+        for _ in range(count):
+            start = self._at
+            self._take(self._number())
+            cells.append(self._data[start : self._at])
+        return cells
+
+
+def text_column(column: Column) -> list[str]:
+    """Cells that are texts, each with its length before it."""
+    return [cell[_number(cell, 0)[1] :].decode("utf-8", "replace") for cell in column.cells]
+
+
+def _number(data: bytes, at: int) -> tuple[int, int]:
+    """An unsigned LEB128 integer, and where it ends."""
+    found = shift = 0
+    while shift < 64 and at < len(data):
+        byte = data[at]
+        at += 1
+        found |= (byte & 127) << shift
+        if byte < 128:
+            return found, at
+        shift += 7
+    raise MalformedError

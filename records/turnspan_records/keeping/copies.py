@@ -1,0 +1,360 @@
+"""The copies of records on this machine: archives, and the sets that were exported."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from turnspan.runtime.type_guards import is_dict, is_list
+from turnspan_clickhouse.files.atomic_files import sync_folder, write_whole
+from turnspan_clickhouse.rows.belonging import (
+    BELONGING,
+    DEFINITION,
+    MESSAGE,
+    PROJECT,
+    SESSION,
+    SPAN,
+    TRACE,
+    TURN,
+)
+from turnspan_clickhouse.rows.sifting import Tombstones
+from turnspan_clickhouse.ship.forgotten import read_tombstones
+from turnspan_clickhouse.store.client import Store
+from turnspan_records.keeping import registry
+from turnspan_records.keeping.archives import MANIFEST, Archive, rewrite
+from turnspan_records.keeping.errors import ArchiveError, KeepingError
+from turnspan_records.keeping.lines import row_of
+from turnspan_records.keeping.references import REFERENCES
+from turnspan_records.training.files import hashed
+
+Row = Mapping[str, Any]
+_NEW: Final = "new"
+_OLD: Final = "old"
+
+
+@dataclass(slots=True)
+class CopiesSifted:
+    """What copies lost, and the folders that could not be mended, with the reason."""
+
+    archived: int = 0
+    exported: int = 0
+    folders: list[Path] = field(default_factory=list[Path])
+    failed: dict[Path, str] = field(default_factory=dict[Path, str])
+
+
+def sift_copies(tombstones: Tombstones) -> CopiesSifted:
+    """Take out of every archive and exported set of this machine what was forgotten.
+
+    Killed at any moment and done again it comes to the same.
+    """
+    sifted = CopiesSifted()
+    for folder in registry.known():
+        try:
+            if folder.kind == "archive":
+                gone = _sift_archive(folder.path, tombstones)
+                sifted.archived += gone
+            else:
+                gone = sift_set(folder.path, tombstones)
+                sifted.exported += gone
+        except (KeepingError, OSError) as error:
+            sifted.failed[folder.path] = str(error)
+            continue
+        if gone:
+            sifted.folders.append(folder.path)
+    return sifted
+
+
+# -- archives ------------------
+
+
+def _sift_archive(path: Path, tombstones: Tombstones) -> int:
+    try:
+        archive = Archive(path)
+    except ArchiveError:
+        if path.exists():
+            raise
+        return 0
+    return sum(rewrite(path, keeping(archive, tombstones)).values())
+
+
+def keeping(archive: Archive, tombstones: Tombstones) -> Callable[[str, Row], bool]:
+    """Which rows of an archive were not forgotten: contents that rows share stay as long as one of
+    those stays."""
+    named = _named(archive, tombstones)
+
+    def keep(table: str, row: Row) -> bool:
+        if covered(tombstones, table, row):
+            return False
+        key = _content(table, row)
+        return key is None or not tombstones.until(*key) or key in named
+
+    return keep
+
+
+def forgotten_of(store: Store, archive: Archive) -> Callable[[str, Row], bool] | None:
+    """Which rows of an archive were forgotten in a store since; None where nothing ever was.
+    Raises ``StoreError``."""
+    tombstones = read_tombstones(store, shared=True)
+    if not tombstones:
+        return None
+    keep = keeping(archive, tombstones)
+    return lambda table, row: not keep(table, row)
+
+
+def covered(tombstones: Tombstones, table: str, row: Row) -> bool:
+    """Whether a row of an archive was forgotten."""
+    known = BELONGING.get(table)
+    return known is not None and tombstones.covers(table, row, int(row.get(known.time) or 0))
+
+
+def _named(archive: Archive, tombstones: Tombstones) -> set[tuple[str, str, str]]:
+    """The contents that rows name which stay, of those that go when nothing names them."""
+    found: set[tuple[str, str, str]] = set()
+    if not tombstones.kinds & {DEFINITION, MESSAGE}:
+        return found
+    for table in dict.fromkeys(one.record.table for one in REFERENCES):
+        for lines in archive.lines(table):
+            for row in map(row_of, lines):
+                if not covered(tombstones, table, row):
+                    found.update(key for key in _names(table, row) if tombstones.until(*key))
+    return found
+
+
+def _names(table: str, row: Row) -> Iterator[tuple[str, str, str]]:
+    project = str(row.get("project", ""))
+    for one in REFERENCES:
+        if one.record.table == table:
+            value = row.get(one.column)
+            hashes = value if is_list(value) else [value]
+            scope = row.get("session_id") or row.get("trace_id") or ""
+            for hash_ in hashes:
+                if one.to == "message":
+                    yield MESSAGE, project, f"{scope}\0{hash_}"
+                else:
+                    yield DEFINITION, project, str(hash_)
+
+
+def _content(table: str, row: Row) -> tuple[str, str, str] | None:
+    project = str(row.get("project", ""))
+    if table == "definition":
+        return DEFINITION, project, str(row.get("hash"))
+    if table == "message":
+        return MESSAGE, project, f"{row.get('scope')}\0{row.get('hash')}"
+    return None
+
+
+# -- exported sets ------------------
+
+
+def sift_set(folder: Path, tombstones: Tombstones) -> int:
+    """Take out of an exported set the lines that were made of what was forgotten; returns how many.
+
+    The set is written anew beside itself and takes its own place, with a manifest that says so.
+
+    Raises:
+        KeepingError: it cannot be read, or not be written anew.
+        OSError: as it says.
+    """
+    settle_set(folder)
+    manifest = _read_manifest(folder)
+    if manifest is None:
+        return 0
+    dropped = {name: _dropped(folder, name, tombstones) for name in _splits(manifest)}
+    gone = sum(map(len, dropped.values()))
+    if not gone:
+        return 0
+    new = _beside(folder, _NEW)
+    shutil.rmtree(new, ignore_errors=True)
+    shutil.copytree(folder, new)
+    (new / MANIFEST).unlink()
+    for name, lines in dropped.items():
+        if lines:
+            _rewrite(new, name, lines)
+    _drop_images(new, manifest)
+    _mend(new, manifest, gone)
+    settle_set(folder)
+    return gone
+
+
+def settle_set(folder: Path) -> None:
+    """Finish replacing a set where that was cut short."""
+    new, old = _beside(folder, _NEW), _beside(folder, _OLD)
+    if (new / MANIFEST).exists():
+        if folder.exists():
+            shutil.rmtree(old, ignore_errors=True)
+            os.replace(folder, old)
+        os.replace(new, folder)
+        sync_folder(folder.parent)
+    shutil.rmtree(new, ignore_errors=True)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _beside(folder: Path, what: str) -> Path:
+    return folder.with_name(f".{folder.name}.{what}")
+
+
+def _read_manifest(folder: Path) -> dict[str, Any] | None:
+    try:
+        said: Any = orjson.loads((folder / MANIFEST).read_bytes())
+    except FileNotFoundError:  # removed since, or never finished
+        return None
+    except (OSError, ValueError) as error:
+        raise KeepingError(f"The manifest of {folder} cannot be read: {error}.") from None
+    if not is_dict(said) or not is_list(said.get("files")):
+        raise KeepingError(f"The manifest of {folder} is none of an exported set.")
+    return said
+
+
+def _splits(manifest: Mapping[str, Any]) -> list[str]:
+    """The files of lines, without those that say only where lines came from."""
+    names = [str(one["name"]) for one in manifest["files"] if one["split"]]
+    return [name for name in names if ".sources." not in name]
+
+
+def _dropped(folder: Path, name: str, tombstones: Tombstones) -> set[int]:
+    """The numbers of a file's lines that were made of what was forgotten."""
+    return {
+        number
+        for number, source in enumerate(sources(folder, name))
+        if _is_forgotten(source, tombstones)
+    }
+
+
+def sources(folder: Path, name: str) -> Iterator[Mapping[str, Any]]:
+    """Where each line of a file came from, in their order. Raises ``KeepingError``."""
+    if name.endswith(".parquet"):
+        for batch in _arrow()[1].ParquetFile(folder / name).iter_batches(columns=["source"]):
+            for text in batch.column(0).to_pylist():
+                yield dict(orjson.loads(text))
+        return
+    apart = folder / name.replace(".jsonl", ".sources.jsonl")
+    with (apart if apart.exists() else folder / name).open("rb") as file:
+        for line in file:
+            said: Any = orjson.loads(line)
+            yield said if apart.exists() else dict(said["source"])
+
+
+def _is_forgotten(source: Mapping[str, Any], tombstones: Tombstones) -> bool:
+    both = [source[side] for side in ("chosen", "rejected") if is_dict(source.get(side))]
+    return any(_covers(one, tombstones) for one in both or [source])
+
+
+def _covers(source: Mapping[str, Any], tombstones: Tombstones) -> bool:
+    project = str(source.get("project", ""))
+    id_, calls = str(source.get("id", "")), source.get("calls")
+    named = [
+        (PROJECT, project),
+        (SESSION, str(source.get("session_id") or "")),
+        *((kind, id_) for kind in (SESSION, TURN, SPAN, TRACE)),
+        *((SPAN, str(call)) for call in (calls if is_list(calls) else ())),
+    ]
+    return any(tombstones.until(kind, project, one) for kind, one in named)
+
+
+def _rewrite(folder: Path, name: str, dropped: set[int]) -> None:
+    path = folder / name
+    if name.endswith(".parquet"):
+        _rewrite_parquet(path, dropped)
+        return
+    for one in (path, folder / name.replace(".jsonl", ".sources.jsonl")):
+        if one.exists():
+            left = one.with_name(one.name + ".tmp")
+            with one.open("rb") as file, left.open("wb") as made:
+                for number, line in enumerate(file):
+                    if number not in dropped:
+                        made.write(line)
+                made.flush()
+                os.fsync(made.fileno())
+            left.chmod(0o600)
+            os.replace(left, one)
+
+
+def _rewrite_parquet(path: Path, dropped: set[int]) -> None:
+    arrow, parquet = _arrow()
+    left = path.with_name(path.name + ".tmp")
+    read = parquet.ParquetFile(path)
+    at = 0
+    with parquet.ParquetWriter(
+        left, read.schema_arrow, compression="zstd", version="2.6", write_statistics=False
+    ) as made:
+        for batch in read.iter_batches(batch_size=500):
+            kept = [n for n in range(batch.num_rows) if at + n not in dropped]
+            at += batch.num_rows
+            if kept:
+                made.write_table(arrow.Table.from_batches([batch.take(arrow.array(kept))]))
+    read.close()
+    left.chmod(0o600)
+    os.replace(left, path)
+
+
+def _arrow() -> tuple[Any, Any]:
+    import importlib
+
+    try:
+        return importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
+    except ImportError:
+        raise KeepingError(
+            "To forget what is in a Parquet file: pip install 'turnspan[export]'."
+        ) from None
+
+
+def _drop_images(new: Path, manifest: Mapping[str, Any]) -> None:
+    """Remove the images that no line names any more."""
+    images = {path.name for path in (new / "images").glob("*")}
+    for name in _splits(manifest) if images else ():
+        for line in texts_of(new, name):
+            images = {image for image in images if image.encode() not in line}
+    for image in images:
+        (new / "images" / image).unlink()
+
+
+def texts_of(folder: Path, name: str) -> Iterator[bytes]:
+    """Every line of a file, whole, as bytes. Raises ``KeepingError``."""
+    if name.endswith(".parquet"):
+        for batch in _arrow()[1].ParquetFile(folder / name).iter_batches(batch_size=500):
+            for row in batch.to_pylist():
+                yield orjson.dumps(row)
+        return
+    with (folder / name).open("rb") as file:
+        yield from file
+
+
+def _mend(new: Path, manifest: dict[str, Any], gone: int) -> None:
+    """Have the manifest and the card say what is there now; the manifest makes it whole."""
+    prompts: dict[str, int] = {}
+    lines: dict[str, int] = {}
+    for one in manifest["files"]:
+        path = new / str(one["name"])
+        if str(one["name"]) in _splits(manifest):
+            hashes = [source.get("prompt_hash") for source in sources(new, path.name)]
+            lines[str(one["split"])] = len(hashes)
+            prompts[str(one["split"])] = len(set(hashes))
+        one["sha256"], one["bytes"] = hashed(path), path.stat().st_size
+    for one in manifest["files"]:
+        if one["split"]:
+            one["lines"] = lines.get(str(one["split"]), one["lines"])
+    for split, said in manifest["splits"].items():
+        if split in lines:
+            said["lines"], said["prompts"] = lines[split], prompts[split]
+    manifest["counts"]["lines"] = sum(lines.values())
+    manifest["forgotten"] = int(manifest.get("forgotten", 0)) + gone
+    card = new / "README.md"
+    if card.exists():
+        card.write_text(_card(card.read_text("utf-8"), lines, prompts, manifest["forgotten"]))
+    text = orjson.dumps(manifest, option=orjson.OPT_INDENT_2) + b"\n"
+    write_whole(new / MANIFEST, text, sync=True)
+
+
+def _card(text: str, lines: Mapping[str, int], prompts: Mapping[str, int], gone: int) -> str:
+    for split, number in lines.items():
+        row = f"| {split} | {number:,} | {prompts[split]:,} |"
+        text = re.sub(rf"^\| {re.escape(split)} \| [\d,]+ \| [\d,]+ \|$", row, text, flags=re.M)
+    text = re.sub(r"\n*Forgotten since: [\d,]+ lines?\.\n*$", "\n", text)
+    return f"{text.rstrip()}\n\nForgotten since: {gone:,} line{'' if gone == 1 else 's'}.\n"

@@ -1,0 +1,356 @@
+"""``forget``: what was recorded of a session, a turn, a user or a project goes, and stays away.
+
+In this order, so that killed at any moment and done again it comes to the same:
+
+1. what belongs to it is found, as keys (gathering.py), and counted;
+2. tombstones are written, that of the subject itself last: from here on nothing of it lands;
+3. the spool, archives and exported sets of this machine are sifted;
+4. rows that a tombstone covers are deleted, on a server a second time after every shipper has
+   heeded the tombstones, and the parts that held them are removed;
+5. all of that is searched for what is left (proof.py).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import secrets
+import time
+from collections.abc import Callable, Collection, Generator, Sequence
+from dataclasses import dataclass, field
+from typing import Final, get_args
+
+from turnspan import config
+from turnspan.redaction.redactor import Redactor
+from turnspan_clickhouse.files.atomic_files import private_folder
+from turnspan_clickhouse.files.file_lock import FileLock
+from turnspan_clickhouse.files.process_names import host_and_pid
+from turnspan_clickhouse.rows.belonging import BELONGING, PROJECT, USER, key_of
+from turnspan_clickhouse.rows.keeping_tables import Tombstone
+from turnspan_clickhouse.rows.tables import RECORDS, LlmCall, SpanRow, ToolCall, TurnSummary
+from turnspan_clickhouse.ship.forgotten import LOOK_SECONDS, mark, read_tombstones, write_tombstones
+from turnspan_clickhouse.ship.spool_sifting import SpoolSifted, sift_spool
+from turnspan_clickhouse.spool.spool import Spool
+from turnspan_clickhouse.store.client import Store
+from turnspan_records.keeping import gathering
+from turnspan_records.keeping.copies import CopiesSifted, sift_copies
+from turnspan_records.keeping.errors import KeepingError
+from turnspan_records.keeping.freeing import finish_masks, free
+from turnspan_records.keeping.gathering import Subject, SubjectKind
+from turnspan_records.keeping.keys import Tables
+from turnspan_records.keeping.proof import MOST_WORDS, Left, Proof, search
+from turnspan_records.keeping.whose import (
+    UNIT,
+    Keys,
+    id_sql,
+    of_pass,
+    of_tombstones,
+    user_conditions,
+)
+from turnspan_records.keeping.work import STAMP, Work, began, unfinished
+
+Stage = Callable[[str], None]
+"""Told what is being done, in a few words."""
+
+_KIND: Final = "-forget-"
+"""What tells the passes of forgetting from others, in their names."""
+_LOCK: Final = "forgotten.lock"
+_ABANDONED_SECONDS: Final = 86_400.0
+_HELD: Final = tuple(record for record in RECORDS if record is not Tombstone)
+
+
+class NothingRecordedError(KeepingError):
+    """Nothing is recorded of what was to be forgotten, and nothing was forgotten of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ErasurePlan:
+    """What forgetting a subject would delete: rows by table, with every version that there is."""
+
+    subject: Subject
+    rows: dict[str, int]
+    forgotten_before: bool
+    """It was forgotten once already: what is found now came after, or was left."""
+
+
+@dataclass(slots=True)
+class Erased:
+    """What forgetting did."""
+
+    rows: dict[str, int] = field(default_factory=dict[str, int])
+    spool: SpoolSifted = field(default_factory=SpoolSifted)
+    copies: CopiesSifted = field(default_factory=CopiesSifted)
+    proof: Proof = field(default_factory=Proof)
+
+
+def subjects(store: Store, kind: SubjectKind, id_: str, project: str = "") -> list[Subject]:
+    """The subjects that an id means: one for each project in which something is recorded of it, or
+    was forgotten. Raises ``StoreError``."""
+    if kind not in get_args(SubjectKind):
+        raise ValueError(kind)
+    if kind == PROJECT:
+        found = {id_} if _recorded_project(store, id_) else set[str]()
+    else:
+        found = _projects(store, kind, id_)
+    tombstones = store.query(
+        f"SELECT DISTINCT toString(project) FROM {Tables(store).everywhere(Tombstone)}"
+        " WHERE asked AND kind = {kind:String}",
+        {"kind": kind},
+    ).rows
+    known = read_tombstones(store) if tombstones else None
+    for (name,) in tombstones:
+        one = str(name)
+        if known is not None and known.until(kind, one, id_ if kind != PROJECT else one):
+            found.add(one)
+    if kind == PROJECT:
+        found &= {id_}
+    return [Subject(kind, id_, one) for one in sorted(found) if project in ("", one)]
+
+
+def plan(store: Store, subject: Subject) -> ErasurePlan:
+    """What forgetting a subject would delete; nothing stays of what it writes to find that out.
+
+    Raises:
+        StoreError: as ``Store.query``.
+    """
+    with _alone(store):
+        work = _begun(store)
+        try:
+            keys = gathering.gather(work, subject, time.time_ns())
+            gathering.mark(work, keys, _HELD)
+            rows = {one.record.table: one.rows for one in work.counts()}
+        finally:
+            work.clear()
+    return ErasurePlan(subject, rows, bool(_forgotten(store, subject)))
+
+
+def forget(
+    store: Store,
+    subject: Subject,
+    *,
+    reason: str = "",
+    author: str = "",
+    texts: Sequence[str] = (),
+    settle: float | None = None,
+    stage: Stage | None = None,
+) -> Erased:
+    """Forget a subject: see the module. ``texts`` are searched for in the end, besides its id.
+
+    ``settle``: seconds until other machines' shippers heed the tombstones; else as many as they
+    take at most, and none for an embedded store, into which nobody else lands.
+
+    Raises:
+        NothingRecordedError: there is nothing to forget.
+        KeepingError: a shipper kept the spool.
+        StoreError: as ``Store.query``; doing it again continues.
+    """
+    tell = stage or _silent
+    with _alone(store):
+        tell("looking")
+        words = [subject.id, *_sessions_of(store, subject), *texts]
+        began_at = _bury(store, subject, reason, author)
+        if not _forgotten(store, subject):
+            raise NothingRecordedError(
+                f"Nothing is recorded of {subject.kind} {subject.id!r} in project "
+                f"{subject.project!r}."
+            )
+        until = _settling(store, settle, began_at)
+        return _erase(store, _asked_key(subject), words, until, tell)
+
+
+def forget_again(store: Store, *, texts: Sequence[str] = (), stage: Stage | None = None) -> Erased:
+    """Remove whatever has come back of what was ever forgotten. Raises as ``forget``."""
+    with _alone(store):
+        return _erase(store, None, list(texts), 0.0, stage or _silent)
+
+
+def _bury(store: Store, subject: Subject, reason: str, author: str) -> float:
+    """Write the tombstones of a subject, where anything is recorded of it; returns when."""
+    work = _begun(store)
+    try:
+        until = time.time_ns()
+        keys = gathering.gather(work, subject, until)
+        if _recorded(work, keys, subject):
+            redactor = Redactor(config.active())
+            said = {
+                "reason": redactor.text(reason, "forget:reason"),
+                "author": redactor.text(author, "forget:author"),
+            }
+            _write_tombstones(work, keys, subject, said)
+    finally:
+        work.clear()
+    mark(Spool(store.dsn.spool).folder)
+    return time.monotonic()
+
+
+def _recorded(work: Work, keys: Keys, subject: Subject) -> bool:
+    """Whether anything was found besides the subject's own key."""
+    if subject.kind == PROJECT:
+        return _recorded_project(work.store, subject.project)
+    if keys.kinds != {subject.kind}:
+        return True
+    found = work.store.query(f"SELECT uniqExact(key) FROM ({keys.query(keys.kinds)})")
+    return int(found.rows[0][0]) > 1
+
+
+def _write_tombstones(work: Work, keys: Keys, subject: Subject, said: dict[str, str]) -> None:
+    """Those of what belongs to the subject, then its own: without that the others do not count."""
+    forgetting = secrets.token_hex(8)
+    work.store.command(
+        f"INSERT INTO {work.tables.everywhere(Tombstone)}"
+        " (project, kind, key, until, forgetting_id, asked, reason, author, created_at, written_at)"
+        " WITH fromUnixTimestamp64Nano({until:Int64}, 'UTC') AS now"
+        " SELECT DISTINCT reason, substring(record, length({unit:String}) + 1), key, now,"
+        " {forgetting:String}, false, '', '', now, now"
+        f" FROM {work.tables.work} WHERE pass = {{pass:String}}"
+        " AND startsWith(record, {unit:String})",
+        {"unit": UNIT, "until": keys.until, "forgetting": forgetting, "pass": work.name},
+    )
+
+    def asked(row: Tombstone) -> Tombstone:
+        row.forgetting_id, row.asked = forgetting, True
+        row.reason, row.author = said["reason"], said["author"]
+        return row
+
+    named = (subject.kind, subject.project, subject.id)
+    write_tombstones(work.store, {named: keys.until}, asked)
+
+
+def _erase(
+    store: Store, asked: bytes | None, words: list[str], settling: float, tell: Stage
+) -> Erased:
+    done = Erased()
+    every = of_tombstones(store, asked)
+    tombstones = read_tombstones(store, shared=True)
+    needles = [word.encode() for word in words if len(word) >= 8]
+    tell("sifting the spool")
+    done.spool = sift_spool(Spool(store.dsn.spool), tombstones, needles)
+    tell("sifting archives and exported sets")
+    done.copies = sift_copies(tombstones)
+    tell("deleting")
+    _delete(store, every, done)
+    if settling > time.monotonic():
+        tell("waiting for other machines to heed it")
+        time.sleep(settling - time.monotonic())
+        _delete(store, every, done)
+    tell("removing what held it")
+    finish_masks(store, _HELD)
+    left = free(store, _HELD)
+    tell("searching for what is left")
+    until = max((keys.until for keys in every), default=0)
+    done.proof = search(store, every, words, until)
+    if left:
+        done.proof.left.append(Left("the store's old parts", "that somebody reads still", left))
+    for path, why in done.copies.failed.items():
+        done.proof.left.append(Left(str(path), f"it could not be sifted: {why}"))
+    return done
+
+
+def _delete(store: Store, every: Collection[Keys], done: Erased) -> None:
+    for keys in every:
+        work = _begun(store)
+        try:
+            gathering.mark(work, keys, _HELD)
+            for table, rows in work.delete().items():
+                done.rows[table] = done.rows.get(table, 0) + rows
+        finally:
+            work.clear()
+
+
+def _settling(store: Store, settle: float | None, began: float) -> float:
+    if settle is None:
+        settle = 0.0 if store.dsn.embedded else LOOK_SECONDS + 1
+    return began + settle
+
+
+# -- what there is ------------------
+
+
+@contextlib.contextmanager
+def _alone(store: Store) -> Generator[None]:
+    """One forgetting of a store at a time on this machine; what others of this machine had marked
+    when they were cut short is cleared, and of other machines what is older than a day.
+
+    Raises:
+        KeepingError: another process is at it.
+    """
+    lock = FileLock.take(private_folder(Spool(store.dsn.spool).folder) / _LOCK)
+    if lock is None:
+        raise KeepingError("Another process is forgetting something: wait for it to finish.")
+    try:
+        for name in unfinished(store):
+            old = time.time() - (began(name) or 0.0) > _ABANDONED_SECONDS
+            if _KIND in name and (old or f"{_KIND}{_host()}-" in name):
+                Work(store, name).clear()
+        yield
+    finally:
+        lock.release()
+
+
+def _begun(store: Store) -> Work:
+    stamp = time.strftime(STAMP, time.gmtime())
+    return Work(store, f"{stamp}{_KIND}{_host()}-{secrets.token_hex(4)}")
+
+
+def _host() -> str:
+    host = host_and_pid(0).rpartition("-")[0]
+    return hashlib.sha256(host.encode()).hexdigest()[:8]
+
+
+def _asked_key(subject: Subject) -> bytes:
+    return key_of(subject.kind, subject.project, subject.id)
+
+
+def _forgotten(store: Store, subject: Subject) -> list[Keys]:
+    return of_tombstones(store, _asked_key(subject))
+
+
+def _recorded_project(store: Store, name: str) -> bool:
+    for record in _HELD:
+        table = Tables(store).everywhere(record)
+        sql = f"SELECT 1 FROM {table} WHERE project = {{name:String}} LIMIT 1"
+        if store.query(sql, {"name": name}, {"final": 0}).rows:
+            return True
+    return False
+
+
+def _projects(store: Store, kind: str, id_: str) -> set[str]:
+    """The projects in which a session, turn or user is named."""
+    found: set[str] = set()
+    for record in (TurnSummary, LlmCall, ToolCall, SpanRow):
+        table = Tables(store).everywhere(record)
+        for key in BELONGING[record.table].keys:
+            if key.kind == kind:
+                sql = (
+                    f"SELECT DISTINCT toString(project) FROM {table}"
+                    f" WHERE {id_sql(key)} = {{id:String}}"
+                )
+                rows = store.query(sql, {"id": id_}, {"final": 0}).rows
+                found.update(str(row[0]) for row in rows)
+    return found
+
+
+def _sessions_of(store: Store, subject: Subject) -> list[str]:
+    """Ids of a user's sessions, as words to search for."""
+    if subject.kind != USER:
+        return []
+    work = _begun(store)
+    until = time.time_ns()
+    found: list[str] = []
+    try:
+        gathering.name(work, subject)
+        keys = of_pass(work, until)
+        for record in (TurnSummary, LlmCall):
+            table = work.tables.everywhere(record)
+            sql = (
+                f"SELECT DISTINCT session_id FROM {table} WHERE {user_conditions(record, keys)}"
+                f" LIMIT {MOST_WORDS}"
+            )
+            found += [str(row[0]) for row in store.query(sql, None, {"final": 0}).rows]
+    finally:
+        work.clear()
+    return list(dict.fromkeys(found))
+
+
+def _silent(_: str) -> None:
+    """The stage of somebody who is not told."""

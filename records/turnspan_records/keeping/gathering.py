@@ -1,0 +1,267 @@
+"""What belongs to a session, a turn or a user: found in the store, as keys, by the store.
+
+Nobody holds the ids: they are hashed where they lie, however many there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeAlias
+
+from turnspan_clickhouse.rows.belonging import (
+    ARTIFACT,
+    ATTEMPT,
+    BELONGING,
+    DEFINITION,
+    MESSAGE,
+    PROJECT,
+    ROLLED,
+    ROLLOUT,
+    SESSION,
+    SPAN,
+    TRACE,
+    TRIED,
+    TURN,
+    USER,
+    key_sql,
+)
+from turnspan_clickhouse.rows.loop_tables import Artifact
+from turnspan_clickhouse.rows.record import Record
+from turnspan_clickhouse.rows.tables import (
+    ContextAssembly,
+    ContextItem,
+    LlmCall,
+    SpanRow,
+    ToolCall,
+    TurnSummary,
+    columns,
+)
+from turnspan_records.keeping.references import CONTENTS, REFERENCES, SCOPE, ContentTable
+from turnspan_records.keeping.whose import UNIT, Keys, belongs, of_pass
+from turnspan_records.keeping.work import Work
+
+SubjectKind: TypeAlias = Literal["session", "user", "turn", "project"]
+
+_PLACED: Final = (LlmCall, TurnSummary, ToolCall, SpanRow, ContextAssembly, ContextItem, Artifact)
+_NESTED: Final = 64
+"""How deep turns are followed into turns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is to be forgotten: a session, a user, a turn (with the turns in it), or a project.
+
+    A project's ``id`` is its name.
+    """
+
+    kind: SubjectKind
+    id: str
+    project: str
+
+
+def gather(work: Work, subject: Subject, until: int) -> Keys:
+    """Find the keys of a subject and of all that belongs to it; returns them."""
+    name(work, subject)
+    if subject.kind == PROJECT:
+        return of_pass(work, until)
+    if subject.kind == USER:
+        _of_user(work, of_pass(work, until))
+    if subject.kind == TURN:
+        _nested_turns(work, until)
+    keys = of_pass(work, until)
+    _turns_and_traces(work, keys)
+    keys = of_pass(work, until)
+    for record in _PLACED:
+        _contents(work, record, keys, whole_sessions=subject.kind != TURN)
+    _attempts(work, of_pass(work, until))
+    return of_pass(work, until)
+
+
+def name(work: Work, subject: Subject) -> None:
+    """Note the key of a subject itself."""
+    given = {"project": subject.project, "id": subject.id}
+    own = _hashed(subject.kind, "{id:String}")
+    _put(work, "(SELECT {project:String} AS project)", [(subject.kind, own)], given)
+
+
+def _of_user(work: Work, keys: Keys) -> None:
+    """The sessions in which a user took part, and the turns and traces that have no session."""
+    for record in (TurnSummary, LlmCall, ToolCall, SpanRow):
+        source = _rows(work, record, keys, (USER,))
+        _put(
+            *(work, source),
+            [
+                (SESSION, _key(SESSION, "session_id")),
+                (
+                    TURN,
+                    f"if(session_id = '' AND {_own_turn(record)}, {_key(TURN, 'turn_id')}, {_NO})",
+                ),
+                (TRACE, f"if(session_id = '', {_key(TRACE, 'trace_id')}, {_NO})"),
+            ],
+        )
+
+
+def _nested_turns(work: Work, until: int) -> None:
+    """The turns in a turn."""
+    before = -1
+    for _ in range(_NESTED):
+        keys = of_pass(work, until)
+        number = work.store.query(
+            f"SELECT uniqExact(key) FROM ({keys.query((TURN,))})", settings={"final": 0}
+        ).rows[0][0]
+        if number == before:
+            return
+        before = number
+        inner = f"{_hashed(TURN, 'parent_turn_id')} GLOBAL IN ({keys.query((TURN,))})"
+        source = f"(SELECT * FROM {work.tables.everywhere(TurnSummary)} WHERE {inner})"
+        _put(work, source, [(TURN, _key(TURN, "turn_id"))])
+
+
+def _turns_and_traces(work: Work, keys: Keys) -> None:
+    for record in _PLACED:
+        source = _rows(work, record, keys, (SESSION,))
+        own = _own_turn(record)
+        _put(
+            *(work, source),
+            [
+                (TURN, f"if({own}, {_key(TURN, 'turn_id')}, {_NO})"),
+                (TRACE, _key(TRACE, "trace_id")),
+            ],
+        )
+    # Of a turn's trace what nobody claims is the turn's where no other turn is in it.
+    if TURN not in keys.kinds:
+        return
+    turns = work.tables.everywhere(TurnSummary)
+    ours = f"{_hashed(TURN, 'turn_id')} GLOBAL IN ({keys.query((TURN,))})"
+    source = (
+        f"(SELECT project, trace_id FROM {turns} WHERE (project, trace_id) GLOBAL IN"
+        f" (SELECT project, trace_id FROM {turns} WHERE {ours})"
+        f" GROUP BY project, trace_id HAVING min({ours}))"
+    )
+    _put(work, source, [(TRACE, _key(TRACE, "trace_id"))])
+
+
+def _contents(work: Work, record: type[Record], keys: Keys, *, whole_sessions: bool) -> None:
+    """What the rows of a table are judged by, and what they share with others."""
+    found = [(SPAN, _key(SPAN, "span_id"))] if "span_id" in dict(columns(record)) else []
+    if record is ContextAssembly:
+        found.append((SPAN, _key(SPAN, "assembly_id")))
+    if record is Artifact:
+        found.append((ARTIFACT, _key(ARTIFACT, "artifact_id")))
+    if record in (LlmCall, TurnSummary, Artifact):
+        found += [(TRIED, _key(TRIED, "attempt_id")), (ROLLED, _key(ROLLED, "rollout_id"))]
+    for name in BELONGING[record.table].definitions:
+        hashed = _key(DEFINITION, f"lower(hex({name}))")
+        found.append((DEFINITION, f"if({name} = toFixedString('', 16), {_NO}, {hashed})"))
+    source = _rows(work, record, keys, (SESSION, TURN, TRACE, USER))
+    _put(work, source, found)
+    # All messages of a session go with it; of others those that nothing refers to any more.
+    where = "session_id = ''" if whole_sessions else "1"
+    for name in BELONGING[record.table].messages:
+        inner = (
+            f"(SELECT project, {SCOPE} AS scope, arrayJoin({name}) AS hash"
+            f" FROM {source} WHERE {where})"
+        )
+        _put(work, inner, [(MESSAGE, _key(MESSAGE, MESSAGE_ID))])
+
+
+def _attempts(work: Work, keys: Keys) -> None:
+    """The attempts and rollouts that nothing else was made under."""
+    for candidate, kind, column in (
+        (TRIED, ATTEMPT, "attempt_id"),
+        (ROLLED, ROLLOUT, "rollout_id"),
+    ):
+        if candidate not in keys.kinds:
+            continue
+        mine = f"{_key(candidate, column)} GLOBAL IN ({keys.query((candidate,))})"
+        others = " UNION ALL ".join(
+            f"SELECT project, {column} FROM {work.tables.everywhere(record)}"
+            f" WHERE {mine} AND NOT {belongs(record, keys)}"
+            for record in (LlmCall, TurnSummary, Artifact)
+        )
+        source = " UNION ALL ".join(
+            f"SELECT DISTINCT project, {column} FROM {work.tables.everywhere(record)} WHERE {mine}"
+            f" AND (project, {column}) GLOBAL NOT IN ({others})"
+            for record in (LlmCall, TurnSummary, Artifact)
+        )
+        _put(work, f"({source})", [(kind, _key(kind, column))])
+
+
+MESSAGE_ID: Final = "concat(scope, '\\0', lower(hex(hash)))"
+"""The id of a message, in SQL."""
+_NO: Final = "toFixedString('', 16)"
+
+
+def _hashed(kind: str, id_: str) -> str:
+    return key_sql(f"'{kind}'", id_)
+
+
+def _key(kind: str, column: str) -> str:
+    return f"if({column} = '', {_NO}, {_hashed(kind, column)})"
+
+
+def _own_turn(record: type[Record]) -> str:
+    """Whether a row's turn is one: tools that are in none have their trace's id there."""
+    return "turn_id != ''" if record is TurnSummary else "turn_id NOT IN ('', trace_id)"
+
+
+def _rows(work: Work, record: type[Record], keys: Keys, kinds: Collection[str]) -> str:
+    """The rows of a table, of all nodes, that belong to keys of these kinds."""
+    where = belongs(record, keys, kinds=kinds)
+    return f"(SELECT * FROM {work.tables.everywhere(record)} WHERE {where})"
+
+
+def _put(
+    work: Work,
+    source: str,
+    found: Collection[tuple[str, str]],
+    parameters: Mapping[str, Any] | None = None,
+) -> None:
+    """Note the keys that these expressions give for the rows of a source: (kind, expression).
+
+    The reason of such a unit is its project.
+    """
+    if not found:
+        return
+    pairs = ", ".join(f"('{UNIT}{kind}', {key})" for kind, key in found)
+    work.store.command(
+        f"INSERT INTO {work.tables.work} (pass, record, week, reason, key)"
+        " SELECT DISTINCT {pass:String}, one.1, toDate(0), project, one.2"
+        f" FROM (SELECT project, arrayJoin([{pairs}]) AS one FROM {source})"
+        f" WHERE one.2 != {_NO}",
+        {**(parameters or {}), "pass": work.name},
+        {"final": 0},
+    )
+
+
+def mark(work: Work, keys: Keys, records: Collection[type[Record]]) -> None:
+    """Mark the rows that belong to these keys, and the contents and attempts that nothing else
+    refers to."""
+    for record in records:
+        condition = belongs(record, keys)
+        if condition != "0":
+            work.mark(record, condition)
+    for table in CONTENTS:
+        _mark_contents(work, keys, table)
+
+
+def _mark_contents(work: Work, keys: Keys, table: ContentTable) -> None:
+    kind = DEFINITION if table == "definition" else MESSAGE
+    if kind not in keys.kinds:
+        return
+    id_ = MESSAGE_ID if table == "message" else "lower(hex(hash))"
+    mine = f"{_hashed(kind, id_)} GLOBAL IN ({keys.query((kind,))})"
+    named: list[str] = []
+    for one in REFERENCES:
+        if one.to == table:
+            scope = f", {SCOPE} AS scope" if table == "message" else ""
+            named.append(
+                f"SELECT {_hashed(kind, id_)} AS key FROM (SELECT project{scope},"
+                f" arrayJoin({one.hashes}) AS hash FROM {work.tables.everywhere(one.record)}"
+                f" WHERE NOT {belongs(one.record, keys)}) WHERE {mine}"
+            )
+    work.mark(
+        CONTENTS[table],
+        f"{mine} AND {_hashed(kind, id_)} GLOBAL NOT IN ({' UNION ALL '.join(named)})",
+    )
