@@ -55,7 +55,7 @@ def everything(name: str, *, user: str = "", **place: Any) -> list[Record]:
     text = canary(name)
     asked = message("user", said(text), scope=where["session_id"] or where["trace_id"])
     asked.project = project
-    at = {"project": project, "start_time": T0, **where}
+    at: dict[str, Any] = {"project": project, "start_time": T0, **where}
     owned: dict[str, Any] = {"turn_id": turn_id, **where}
     named = {"user.id": user} if user else {}
     tried: dict[str, Any] = {
@@ -63,8 +63,20 @@ def everything(name: str, *, user: str = "", **place: Any) -> list[Record]:
         "rollout_id": f"{name}-rollout",
         "attempt_id": f"{name}-attempt",
     }
-    judged = {"project": project, "subject_kind": "turn", "subject_id": turn_id, "created_at": T0}
-    return [
+    judged: dict[str, Any] = {
+        "project": project,
+        "subject_kind": "turn",
+        "subject_id": turn_id,
+        "created_at": T0,
+    }
+    apart: dict[str, Any] = {**at, "session_id": ""}
+    of_call: dict[str, Any] = {**judged, "subject_kind": "call", "subject_id": f"{name}-call-1"}
+    of_attempt: dict[str, Any] = {
+        **judged,
+        "subject_kind": "attempt",
+        "subject_id": f"{name}-attempt",
+    }
+    rows: list[Record] = [
         turn(turn_id, project=project, **where, user_id=user, user_message=text, **tried),
         call(f"{name}-call-1", project=project, **owned, attributes=named,
              input_messages=[asked.hash], system_prompt=SHARED, context_assembled=own,
@@ -74,12 +86,12 @@ def everything(name: str, *, user: str = "", **place: Any) -> list[Record]:
         Definition(project, own, "context_assembled", text, first_seen=T0),
         Definition(project, SHARED, "system_prompt", "You are kind.", first_seen=T0),
         SpanRow(**at, turn_id=turn_id, span_id=f"{name}-call-1", name="chat", attributes=named),
-        SpanRow(**{**at, "session_id": ""}, span_id=f"{name}-http", name="GET",
+        SpanRow(**apart, span_id=f"{name}-http", name="GET",
                 attributes={"url": text}),
         Annotation(**judged, kind="comment", comment=text, annotation_id=f"{name}-1"),
-        Annotation(**{**judged, "subject_kind": "call", "subject_id": f"{name}-call-1"},
+        Annotation(**of_call,
                    kind="score", score=7.0, comment=text, annotation_id=f"{name}-2"),
-        Annotation(**{**judged, "subject_kind": "attempt", "subject_id": f"{name}-attempt"},
+        Annotation(**of_attempt,
                    kind="score", score=7.0, comment=text, annotation_id=f"{name}-3"),
         Withdrawal(**judged, kind="comment", withdrawal_id=f"{name}-w", comment=text),
         ContextAssembly(**at, turn_id=turn_id, assembly_id=f"{name}-ctx-1", context_hash=own),
@@ -89,6 +101,7 @@ def everything(name: str, *, user: str = "", **place: Any) -> list[Record]:
         Attempt(project, "l", f"{name}-rollout", f"{name}-attempt", input=text, started_at=T0),
         Rollout(project, "l", f"{name}-rollout", task=text, started_at=T0),
     ]  # fmt: skip
+    return rows
 
 
 def contents(store: Store, *, without: tuple[str, ...] = ("tombstone",)) -> dict[str, list[str]]:

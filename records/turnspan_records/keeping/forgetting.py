@@ -187,7 +187,7 @@ def _recorded(work: Work, keys: Keys, subject: Subject) -> bool:
     """Whether anything was found besides the subject's own key."""
     if subject.kind == PROJECT:
         return _recorded_project(work.store, subject.project)
-    if keys.kinds != {subject.kind}:
+    if keys.kinds - {subject.kind}:
         return True
     found = work.store.query(f"SELECT uniqExact(key) FROM ({keys.query(keys.kinds)})")
     return int(found.rows[0][0]) > 1
