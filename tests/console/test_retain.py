@@ -13,7 +13,7 @@ from support.story import Invoke
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
-from turnspan_records.keeping import Policy, policy
+from turnspan_records.keeping import Policy
 from turnspan_records.keeping.work import Work
 
 
@@ -67,7 +67,6 @@ def test_nothing_goes_unless_it_is_said(invoke: Invoke, dsn: str) -> None:
 def test_the_policy_is_printed(invoke: Invoke, dsn: str) -> None:
     """As a file has it; the store is not opened for that."""
     assert invoke("--store", dsn, "retain", "--print-policy").stdout == Policy().as_toml()
-    assert policy.TABLES
 
 
 def test_what_is_wrong_is_a_sentence(invoke: Invoke, dsn: str, tmp_path: Path) -> None:

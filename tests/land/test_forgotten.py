@@ -78,7 +78,8 @@ def test_a_key_is_the_same_in_sql(store: Store) -> None:
     """So that the store can tell what an application left out, and the other way round."""
     sql = key_sql("{kind:String}", "{id:String}").replace("project", "{project:String}")
     for named in (("user", "shop", "ada@example.org"), ("session", "", "ü\n'"), ("turn", "a", "")):
-        given = dict(zip(("kind", "project", "id"), named, strict=True))
+        kind, project, id_ = named
+        given = {"kind": kind, "project": project, "id": id_}
         assert store.query(f"SELECT hex({sql})", given).rows[0][0] == key_of(*named).hex().upper()
 
 

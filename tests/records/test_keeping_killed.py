@@ -117,7 +117,7 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Known]:
     folder = tmp_path_factory.mktemp("killed")
     with at(folder) as store:
         migrate(store)
-        insert(store, *world(3, now_of(store), sessions=25).rows)
+        insert(store, *world(3, now_of(store), sessions=10).rows)
         before = every_row(store)
     shutil.copytree(folder / "store", folder / "whole" / "store", symlinks=True)
     taken = {"retain": timed("retain", folder / "whole", folder / "whole" / "archives")}

@@ -65,8 +65,10 @@ def empty(opened: Store) -> Store:
 def definition(number: int, **values: Any) -> Definition:
     """A definition whose hash is this number."""
     return Definition(
-        project=PROJECT, hash=bytes([number]) * 16, kind="context", body=f"text {number}",
-        **{"written_at": T0, **values},
+        **{
+            "project": PROJECT, "hash": bytes([number]) * 16, "kind": "context",
+            "body": f"text {number}", "written_at": T0, **values,
+        }
     )  # fmt: skip
 
 

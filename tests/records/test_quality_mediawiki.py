@@ -215,7 +215,7 @@ def test_pages_that_nobody_touched_are_asked_for_together(stage: Stage) -> None:
         source = MediaWikiSource(MediaWiki(passing.api))
         written = [
             Written(
-                *("shop", f"idle-{number}", f"Idle {number}", TEXT, "", "page"), *("",) * 4, now
+                *("shop", f"idle-{number}", f"Idle {number}", TEXT, "", "page"), "", "", "", "", now
             )
             for number, now in enumerate([time.time_ns()] * 6)
         ]

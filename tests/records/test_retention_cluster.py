@@ -28,11 +28,11 @@ def test_each_node_is_looked_after_by_itself(
     cluster.migrate("kept")
     policy = Policy(content_days=0, archive=tmp_path / "archives", ttl={"span": 100})
     archived: set[str] = set()
+    with open_store(cluster.dsn("kept")) as store:
+        made = world(6, now_of(store), sessions=16)
+        insert(store, *made.rows)
     for node in (0, 1):
         with open_store(cluster.dsn("kept", node)) as store:
-            if not node:
-                made = world(6, now_of(store), sessions=16)
-                insert(store, *made.rows)
             done = retain(store, policy, apply=True)
             assert done.node_by_node
             assert done.archive is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,7 @@ class Landed:
 @contextlib.contextmanager
 def recorded(
     store: str, *, service: str, project: str, exporters: Sequence[str] = ("turnspan",)
-) -> Iterator[Landed]:
+) -> Generator[Landed]:
     """Record what is done inside, of the SDKs as well; afterwards say what has not landed."""
     import turnspan
 

@@ -70,7 +70,8 @@ def mark(folder: Path) -> None:
     path = private_folder(folder) / MARK
     fd = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
     os.close(fd)
-    os.utime(path, ns=(time.time_ns(),) * 2)
+    now = time.time_ns()
+    os.utime(path, ns=(now, now))
 
 
 def tombstones_of(store: Store, folder: Path) -> Tombstones:

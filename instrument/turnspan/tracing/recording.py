@@ -34,7 +34,7 @@ MAX_DESCRIPTION = 500
 
 INTERNAL: Final = SpanKind.INTERNAL  # looking a member up calls a function, until Python 3.12
 
-forks = 0
+forks: int = 0
 """How many forks lie between the first process and this one: by it a block that a forked child
 unwinds knows that its parent, which began it, tells its end."""
 
