@@ -64,12 +64,14 @@ def empty(opened: Store) -> Store:
 
 def definition(number: int, **values: Any) -> Definition:
     """A definition whose hash is this number."""
-    return Definition(
-        **{
-            "project": PROJECT, "hash": bytes([number]) * 16, "kind": "context",
-            "body": f"text {number}", "written_at": T0, **values,
-        }
-    )  # fmt: skip
+    known: dict[str, Any] = {
+        "project": PROJECT,
+        "hash": bytes([number]) * 16,
+        "kind": "context",
+        "body": f"text {number}",
+        "written_at": T0,
+    }
+    return Definition(**{**known, **values})
 
 
 def held(store: Store, record: type[Record], what: str) -> list[str]:

@@ -155,7 +155,7 @@ def test_the_nearest_flag_wins_and_a_good_call_keeps_its_turn(empty: Store, poli
         for kind, id_, value in zip(("turn", "call", "session"), ids, values, strict=True):
             if value is not None:
                 made.flag(kind, id_, value)
-        known = {**begun, "session_id": ids[2]}
+        known: dict[str, Any] = {**begun, "session_id": ids[2]}
         made.rows += [
             turn(ids[0], **known),
             call(ids[1], turn_id=ids[0], **known),
