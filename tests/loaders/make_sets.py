@@ -6,6 +6,7 @@ python -m loaders.make_sets FOLDER
 from __future__ import annotations
 
 import base64
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -52,6 +53,8 @@ def records() -> Recorded:
 def main() -> None:
     """Write them all anew."""
     folder = Path(sys.argv[1])
+    # Where exported sets are noted: these are nobody's.
+    os.environ["XDG_DATA_HOME"] = str(folder.absolute() / ".data")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     with open_store(Dsn(scheme="chdb", path=folder.absolute() / ".store")) as store:

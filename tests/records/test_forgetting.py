@@ -190,6 +190,8 @@ def test_the_proof_finds_what_is_planted(store: Store) -> None:
         file.write_text(canary("ada"))
         planted.add(str(file))
     done = forgotten(store, "session", session_of("ada"))
+    if store.dsn.path is not None:
+        (store.dsn.path / "engine" / "left.txt").unlink()  # other tests get this store, too
     assert places(done) == planted
 
 

@@ -36,7 +36,7 @@ from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.keeping import Archive, Subject, forget, restore
 from turnspan_records.training.files import hashed
 
-MOMENTS = int(os.environ.get("TURNSPAN_KILL_MOMENTS", "4"))
+MOMENTS = int(os.environ.get("TURNSPAN_KILL_MOMENTS", "2"))
 """At how many moments a forgetting is killed; 50 take some minutes."""
 
 

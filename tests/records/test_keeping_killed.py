@@ -28,7 +28,7 @@ from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.keeping import Archive, Policy, registry, restore, retain
 from turnspan_records.keeping.work import unfinished
 
-KILLS = int(os.environ.get("TURNSPAN_KILLS", "3"))
+KILLS = int(os.environ.get("TURNSPAN_KILLS", "2"))
 PROGRAM = """
 import sys
 from pathlib import Path
