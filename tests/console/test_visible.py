@@ -122,7 +122,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 FORMATS = ("table", "json", "jsonl", "csv")
 COMMANDS: tuple[tuple[str, ...], ...] = (
-    *(("diagnose", name, "--format", one) for name in diagnostics() for one in FORMATS),
+    *(("diagnose", name, "--format", one) for name in diagnostics() for one in ("table", "csv")),
     ("diagnose",), ("diagnose", "--format", "json"),
     *((name, "--format", one) for name in ("sessions", "turns") for one in FORMATS),
     ("turns", "--session", "thread-7" + POISON),
@@ -169,6 +169,8 @@ def test_no_command_prints_what_is_unfit(
 ) -> None:
     shown = printed(invoke("--store", hostile, *arguments))
     assert unfit(shown) == []
+    if arguments[-1] in FORMATS[1:]:  # for programs, without colour
+        return
     monkeypatch.setenv("FORCE_COLOR", "1")
     assert unfit(_COLOUR.sub("", printed(invoke("--store", hostile, *arguments)))) == []
 
