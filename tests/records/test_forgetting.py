@@ -32,6 +32,9 @@ from turnspan_records.keeping.forgetting import (
 from turnspan_records.keeping.freeing import old_parts
 from turnspan_records.keeping.gathering import Subject, SubjectKind
 
+ONE_KIND = pytest.mark.parametrize("store_kind", ["embedded"], indirect=True)
+"""For what is the same on a server."""
+
 
 def forgotten(store: Store, kind: SubjectKind, id_: str, project: str = PROJECT) -> Erased:
     """Forget something, without the seconds that other machines get."""
@@ -95,6 +98,7 @@ def test_a_user_a_turn_and_a_project_go(store: Store, kind: SubjectKind) -> None
     gone(store, "ada")
 
 
+@ONE_KIND
 def test_a_turn_leaves_what_other_turns_of_its_session_have(store: Store) -> None:
     """The next turn has sent its messages again; they are that turn's as well."""
     first, second, third = (message("user", said(f"{n} of three")) for n in "123")
@@ -112,6 +116,7 @@ def test_a_turn_leaves_what_other_turns_of_its_session_have(store: Store) -> Non
     assert store.query("SELECT parts LIKE '%1 of three%' FROM message").rows == [(True,)]
 
 
+@ONE_KIND
 def test_an_attempt_that_others_made_too_stays(store: Store) -> None:
     """What it was given and gave is theirs as well."""
     insert(store, *everything("ada"), call("other", session_id="other", attempt_id="ada-attempt"))
@@ -151,6 +156,7 @@ def test_it_stays_away(store: Store) -> None:
     gone(store, "ada")
 
 
+@ONE_KIND
 def test_what_begins_after_is_recorded(store: Store) -> None:
     """A session that goes on, and a user who comes back, are not those that were forgotten."""
     insert(store, *everything("ada", user="ada@example.org"))
@@ -166,6 +172,7 @@ def test_what_begins_after_is_recorded(store: Store) -> None:
     assert done.proof.left == []
 
 
+@ONE_KIND
 def test_nothing_recorded_is_said(store: Store) -> None:
     """And leaves no tombstone, so that a slip of the finger does not keep records out."""
     assert subjects(store, "session", "nobody") == []
@@ -195,6 +202,7 @@ def test_the_proof_finds_what_is_planted(store: Store) -> None:
     assert places(done) == planted
 
 
+@ONE_KIND
 def test_a_tombstone_says_who_and_why_and_not_of_whom(store: Store) -> None:
     """Whoever reads the table learns no id."""
     insert(store, *everything("ada", user="ada@example.org"))
