@@ -168,12 +168,13 @@ def print_made(made: Exported, output: Output) -> None:
     from turnspan_clickhouse.store.client import Result
     from turnspan_console import styles
     from turnspan_console.results import print_result
+    from turnspan_console.values import counted
 
     manifest = made.manifest
     looked, samples = manifest["counts"]["looked_at"], manifest["counts"]["samples"]
     unit = manifest["query"]["unit"]
     output.line(
-        Text(f"{made.lines:,} line{'' if made.lines == 1 else 's'}", style=styles.TITLE).append(
+        Text(counted(made.lines, "line"), style=styles.TITLE).append(
             f"  of {looked:,} {unit}s, {samples:,} samples", style=styles.FAINT
         )
     )
@@ -183,16 +184,16 @@ def print_made(made: Exported, output: Output) -> None:
         kinds = ("String", "UInt64", "UInt64", "String")
         output.line()
         print_result(Result(names, kinds, rows), "table", output, indent=2)
-    counted = [
+    reasons = [
         *(("dropped", reason, number) for reason, number in manifest["dropped"].items()),
         *(("left out", reason, number) for reason, number in manifest["left_out"].items()),
     ]
     if manifest["counts"]["judged_otherwise"]:
-        counted.insert(0, ("not wanted", "by no rule", manifest["counts"]["judged_otherwise"]))
-    if counted:
+        reasons.insert(0, ("not wanted", "by no rule", manifest["counts"]["judged_otherwise"]))
+    if reasons:
         output.line()
         shown, types = ("", "why", "number"), ("String", "String", "UInt64")
-        print_result(Result(shown, types, counted), "table", output, indent=2)
+        print_result(Result(shown, types, reasons), "table", output, indent=2)
     output.line()
     output.line(Text("tokens: ", style=styles.FAINT).append(manifest["thresholds"]["tokens_by"]))
     output.line(Text("the set is in ", style=styles.FAINT).append(str(made.folder)))

@@ -155,10 +155,11 @@ def _print_counts(report: QualityReport, counts: dict[str, int], output: Output)
     from rich.text import Text
 
     from turnspan_console import styles
+    from turnspan_console.values import counted
 
     told = ", ".join(f"{number:,} {one.replace('_', ' ')}" for one, number in counts.items())
     number = len(report.checks)
-    line = Text(f"{number:,} artifact{'' if number == 1 else 's'}", style=styles.TITLE)
+    line = Text(counted(number, "artifact"), style=styles.TITLE)
     line.append(f"  {told}  {report.judgments:,} new judgments", style=styles.FAINT)
     output.line(line)
     if report.checks:

@@ -44,9 +44,10 @@ def _print(done: Restored, output: Output) -> None:
     from turnspan_clickhouse.store.client import Result
     from turnspan_console import styles
     from turnspan_console.results import print_result
+    from turnspan_console.values import counted
 
     total = sum(done.rows.values())
-    title = Text(f"{total:,} row{'' if total == 1 else 's'}", style=styles.TITLE)
+    title = Text(counted(total, "row"), style=styles.TITLE)
     output.line(title.append("  are back", style=styles.FAINT))
     rows = [
         (table, done.rows.get(table, 0), done.forgotten.get(table, 0))

@@ -72,9 +72,10 @@ def _print(done: Retained, output: Output) -> None:
     from turnspan_clickhouse.store.client import Result
     from turnspan_console import styles
     from turnspan_console.results import print_result
+    from turnspan_console.values import counted
 
     said = "went" if done.applied else "would go"
-    title = Text(f"{done.rows:,} row{'' if done.rows == 1 else 's'}", style=styles.TITLE)
+    title = Text(counted(done.rows, "row"), style=styles.TITLE)
     output.line(title.append(f"  {said}", style=styles.FAINT))
     if done.going:
         rows = [(one.table, one.reason, one.rows, one.bytes) for one in done.going]

@@ -109,12 +109,13 @@ def _read(store: Store, sql: str, parameters: Mapping[str, Any], *, files: bool)
 
 def _print(result: Result, format_: str, *, raw: bool) -> None:
     from turnspan_console.results import print_result
+    from turnspan_console.values import counted
 
     output = Output()
     print_result(result, format_, output, exact=True, raw=raw)
     if format_ == "table" and output.terminal:
         rows = len(result.rows)
-        tell(f"{rows:,} row{'' if rows == 1 else 's'}", dim=True)
+        tell(counted(rows, "row"), dim=True)
 
 
 def _statement(text: str, *, own_format: bool) -> str:
