@@ -30,13 +30,12 @@ from turnspan_clickhouse.store.migrations import SCHEMA_VERSION
 from turnspan_records.keeping.errors import ArchiveError
 from turnspan_records.keeping.lines import BY_TABLE, Content, record_of, row_of
 from turnspan_records.keeping.table_files import TableFiles, read_lines, same_in_parquet
+from turnspan_records.keeping.work import Progress
 from turnspan_records.training.files import aside, hashed
 from turnspan_records.training.wanted import ExportError
 
 FORMAT: Final = 1
 MANIFEST: Final = "manifest.json"
-Progress = Callable[[str, int, int], None]
-"""Told what is being done, how much of it is done, and of how much."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,8 +205,7 @@ def rewrite(
     if sum(gone.values()) == old.manifest.rows:
         _discard(old.path)
         return gone
-    new = _beside(old.path, "new")
-    shutil.rmtree(new, ignore_errors=True)  # not complete, or `settle` had taken it
+    new = beside(old.path, "new")
     known = old.manifest
     with writing(new, known.about, schema=known.schema, progress=progress) as writer:
         for table in known.tables:
@@ -218,14 +216,16 @@ def rewrite(
 
 
 def settle(path: Path) -> None:
-    """Finish replacing an archive where that was cut short."""
-    new, old = _beside(path, "new"), _beside(path, "old")
+    """Finish replacing a folder that has a manifest where that was cut short; what is beside it
+    without a manifest was not complete."""
+    new, old = beside(path, "new"), beside(path, "old")
     if (new / MANIFEST).exists():
         if path.exists():
             shutil.rmtree(old, ignore_errors=True)
             os.replace(path, old)
         os.replace(new, path)
         sync_folder(path.parent)
+    shutil.rmtree(new, ignore_errors=True)
     shutil.rmtree(old, ignore_errors=True)
 
 
@@ -241,14 +241,15 @@ def _counted(archive: Archive, keep: Callable[[str, Mapping[str, Any]], bool]) -
 
 def _discard(path: Path) -> None:
     """Remove an archive: from here on it has no name, whatever is left of its files."""
-    old = _beside(path, "old")
+    old = beside(path, "old")
     shutil.rmtree(old, ignore_errors=True)
     os.replace(path, old)
     sync_folder(path.parent)
     shutil.rmtree(old)
 
 
-def _beside(path: Path, what: str) -> Path:
+def beside(path: Path, what: str) -> Path:
+    """Where a folder's replacement is made, or what it replaces lies."""
     return path.with_name(f".{path.name}.{what}")
 
 

@@ -8,12 +8,12 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import orjson
 
 from turnspan.runtime.type_guards import is_dict, is_list
-from turnspan_clickhouse.files.atomic_files import sync_folder, write_whole
+from turnspan_clickhouse.files.atomic_files import write_whole
 from turnspan_clickhouse.rows.belonging import (
     BELONGING,
     DEFINITION,
@@ -28,15 +28,13 @@ from turnspan_clickhouse.rows.sifting import Tombstones
 from turnspan_clickhouse.ship.forgotten import read_tombstones
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.keeping import registry
-from turnspan_records.keeping.archives import MANIFEST, Archive, rewrite
+from turnspan_records.keeping.archives import MANIFEST, Archive, beside, rewrite, settle
 from turnspan_records.keeping.errors import ArchiveError, KeepingError
 from turnspan_records.keeping.lines import row_of
 from turnspan_records.keeping.references import REFERENCES
 from turnspan_records.training.files import hashed
 
 Row = Mapping[str, Any]
-_NEW: Final = "new"
-_OLD: Final = "old"
 
 
 @dataclass(slots=True)
@@ -162,7 +160,7 @@ def sift_set(folder: Path, tombstones: Tombstones) -> int:
         KeepingError: it cannot be read, or not be written anew.
         OSError: as it says.
     """
-    settle_set(folder)
+    settle(folder)
     manifest = _read_manifest(folder)
     if manifest is None:
         return 0
@@ -170,7 +168,7 @@ def sift_set(folder: Path, tombstones: Tombstones) -> int:
     gone = sum(map(len, dropped.values()))
     if not gone:
         return 0
-    new = _beside(folder, _NEW)
+    new = beside(folder, "new")
     shutil.rmtree(new, ignore_errors=True)
     shutil.copytree(folder, new)
     (new / MANIFEST).unlink()
@@ -179,25 +177,8 @@ def sift_set(folder: Path, tombstones: Tombstones) -> int:
             _rewrite(new, name, lines)
     _drop_images(new, manifest)
     _mend(new, manifest, gone)
-    settle_set(folder)
+    settle(folder)
     return gone
-
-
-def settle_set(folder: Path) -> None:
-    """Finish replacing a set where that was cut short."""
-    new, old = _beside(folder, _NEW), _beside(folder, _OLD)
-    if (new / MANIFEST).exists():
-        if folder.exists():
-            shutil.rmtree(old, ignore_errors=True)
-            os.replace(folder, old)
-        os.replace(new, folder)
-        sync_folder(folder.parent)
-    shutil.rmtree(new, ignore_errors=True)
-    shutil.rmtree(old, ignore_errors=True)
-
-
-def _beside(folder: Path, what: str) -> Path:
-    return folder.with_name(f".{folder.name}.{what}")
 
 
 def _read_manifest(folder: Path) -> dict[str, Any] | None:

@@ -13,7 +13,6 @@ In this order, so that killed at any moment and done again it comes to the same:
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import secrets
 import time
 from collections.abc import Callable, Collection, Generator, Sequence
@@ -24,7 +23,6 @@ from turnspan import config
 from turnspan.redaction.redactor import Redactor
 from turnspan_clickhouse.files.atomic_files import private_folder
 from turnspan_clickhouse.files.file_lock import FileLock
-from turnspan_clickhouse.files.process_names import host_and_pid
 from turnspan_clickhouse.rows.belonging import BELONGING, PROJECT, USER, key_of
 from turnspan_clickhouse.rows.keeping_tables import Tombstone
 from turnspan_clickhouse.rows.tables import RECORDS, LlmCall, SpanRow, ToolCall, TurnSummary
@@ -47,15 +45,14 @@ from turnspan_records.keeping.whose import (
     of_tombstones,
     user_conditions,
 )
-from turnspan_records.keeping.work import STAMP, Work, began, unfinished
+from turnspan_records.keeping.work import Work, is_ours, new_name, unfinished
 
 Stage = Callable[[str], None]
 """Told what is being done, in a few words."""
 
-_KIND: Final = "-forget-"
+_KIND: Final = "forget"
 """What tells the passes of forgetting from others, in their names."""
 _LOCK: Final = "forgotten.lock"
-_ABANDONED_SECONDS: Final = 86_400.0
 _HELD: Final = tuple(record for record in RECORDS if record is not Tombstone)
 
 
@@ -279,8 +276,7 @@ def _alone(store: Store) -> Generator[None]:
         raise KeepingError("Another process is forgetting something: wait for it to finish.")
     try:
         for name in unfinished(store):
-            old = time.time() - (began(name) or 0.0) > _ABANDONED_SECONDS
-            if _KIND in name and (old or f"{_KIND}{_host()}-" in name):
+            if f"-{_KIND}-" in name and is_ours(name):
                 Work(store, name).clear()
         yield
     finally:
@@ -288,13 +284,7 @@ def _alone(store: Store) -> Generator[None]:
 
 
 def _begun(store: Store) -> Work:
-    stamp = time.strftime(STAMP, time.gmtime())
-    return Work(store, f"{stamp}{_KIND}{_host()}-{secrets.token_hex(4)}")
-
-
-def _host() -> str:
-    host = host_and_pid(0).rpartition("-")[0]
-    return hashlib.sha256(host.encode()).hexdigest()[:8]
+    return Work(store, new_name(_KIND))
 
 
 def _asked_key(subject: Subject) -> bytes:

@@ -19,7 +19,6 @@ import orjson
 
 from turnspan_clickhouse.files.atomic_files import private_folder
 from turnspan_clickhouse.files.file_lock import FileLock
-from turnspan_clickhouse.files.process_names import host_and_pid
 from turnspan_clickhouse.rows.tables import TurnSummary, columns
 from turnspan_clickhouse.store.client import Store, quoted
 from turnspan_clickhouse.store.dsn import Dsn, data_folder
@@ -32,12 +31,10 @@ from turnspan_records.keeping.deciding import ARCHIVED, TEXT_COLUMNS, decide
 from turnspan_records.keeping.errors import KeepingError
 from turnspan_records.keeping.keys import row_key
 from turnspan_records.keeping.policy import Policy
-from turnspan_records.keeping.work import STAMP, Progress, Work, began, unfinished
+from turnspan_records.keeping.work import Progress, Work, is_ours, new_name, unfinished
 
 _DECIDED, _ARCHIVED = "phase:decided", "phase:archived"
-_KIND: Final = "-retain-"
-_ABANDONED_SECONDS: Final = 86_400.0
-"""After this long a pass of another machine is taken for dead."""
+_KIND: Final = "retain"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +86,7 @@ def retain(
     tell = progress or _silent
     with _alone(store.dsn):
         continued = _finish_others(store, tell, apply=apply)
-        work = Work(store, _new_name())
+        work = Work(store, new_name(_KIND))
         decide(work, policy, tell)
         going = _going(work)
         lives = tuple(ttl.changes(store, policy.ttl))
@@ -185,10 +182,10 @@ def _finish_others(store: Store, progress: Progress, *, apply: bool) -> tuple[st
     """Forget the passes that had not decided, and finish those that had."""
     continued: list[str] = []
     for name in unfinished(store):
-        if _KIND not in name:  # marks of something else than retention
+        if f"-{_KIND}-" not in name:  # marks of something else than retention
             continue
         work = Work(store, name)
-        if not _is_ours(name):
+        if not is_ours(name):
             raise KeepingError(
                 f"Another machine is at it (the pass {name}): wait for it to finish. A pass that "
                 "was cut short there is taken over a day after it began."
@@ -200,23 +197,6 @@ def _finish_others(store: Store, progress: Progress, *, apply: bool) -> tuple[st
             if apply:
                 _finish(work, progress)
     return tuple(continued)
-
-
-def _new_name() -> str:
-    stamp = time.strftime(STAMP, time.gmtime())
-    return f"{stamp}{_KIND}{_host()}-{time.time_ns() % 0xFFFFFF:06x}"
-
-
-def _is_ours(name: str) -> bool:
-    """Whether a pass is this machine's, or so old that it is nobody's."""
-    if time.time() - (began(name) or 0.0) > _ABANDONED_SECONDS:
-        return True
-    return name.partition(_KIND)[2].startswith(f"{_host()}-")
-
-
-def _host() -> str:
-    host = host_and_pid(0).rpartition("-")[0]
-    return hashlib.sha256(host.encode()).hexdigest()[:8]
 
 
 def _note(work: Work, what: str, said: dict[str, Any]) -> None:

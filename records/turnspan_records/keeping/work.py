@@ -7,6 +7,7 @@ so nothing goes that was not archived, whatever arrives meanwhile.
 
 from __future__ import annotations
 
+import hashlib
 import re
 import secrets
 import time
@@ -15,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from turnspan_clickhouse.files.process_names import host_and_pid
 from turnspan_clickhouse.rows.tables import RECORDS, Record
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.keeping.keys import BY_WEEK, Tables, row_key, week
@@ -23,6 +25,8 @@ SLICE: Final = 10_000_000
 """Marked rows that one statement has in memory: about 400 MB on the server."""
 
 STAMP: Final = "%Y%m%dT%H%M%SZ"
+ABANDONED_SECONDS: Final = 86_400.0
+"""After this long a pass of another machine is taken for dead."""
 
 Progress = Callable[[str, int, int], None]
 """Told what is being done, how much of it is done, and of how much."""
@@ -229,6 +233,24 @@ class Work:
         if self.tables.replicated:  # its subquery has the same answer on each: see `spread`
             settings["allow_nondeterministic_mutations"] = 1
         self.store.command(sql, None, settings)
+
+
+def new_name(kind: str) -> str:
+    """A name for a pass of this kind that this machine begins now."""
+    stamp = time.strftime(STAMP, time.gmtime())
+    return f"{stamp}-{kind}-{_host()}-{secrets.token_hex(4)}"
+
+
+def is_ours(name: str) -> bool:
+    """Whether a pass is this machine's, or so old that it is nobody's."""
+    if time.time() - (began(name) or 0.0) > ABANDONED_SECONDS:
+        return True
+    return name.split("-")[2:3] == [_host()]
+
+
+def _host() -> str:
+    host = host_and_pid(0).rpartition("-")[0]
+    return hashlib.sha256(host.encode()).hexdigest()[:8]
 
 
 def began(name: str) -> float | None:
