@@ -30,6 +30,7 @@ _KEYS: Final[dict[str, tuple[str, ...]]] = {
     "context_assembly": ("project", "session_id", "start_time", "assembly_id"),
     "context_item": ("project", "session_id", "start_time", "assembly_id", "item_id"),
     "span": ("project", "trace_id", "start_time", "span_id"),
+    "import_position": ("project", "kind", "source"),
 }
 
 KEYS: Final[dict[type[Record], tuple[str, ...]]] = {

@@ -16,6 +16,7 @@ from decimal import Decimal
 from turnspan.runtime.mypyc import mypyc_attr
 from turnspan_clickhouse.rows import loop_tables as loop
 from turnspan_clickhouse.rows import quality_tables as quality
+from turnspan_clickhouse.rows.import_tables import ImportPosition
 from turnspan_clickhouse.rows.keeping_tables import Tombstone
 from turnspan_clickhouse.rows.native_types import EMPTY_MAP
 from turnspan_clickhouse.rows.record import MONEY as MONEY
@@ -365,6 +366,7 @@ _TABLES: dict[str, type[Record]] = {
     "context_assembly": ContextAssembly,
     "context_item": ContextItem,
     "span": SpanRow,
+    "import_position": ImportPosition,
 }
 # Not in the classes: compiled, a dataclass takes a class variable of its own for a field.
 for _table, _record in _TABLES.items():
