@@ -9,11 +9,12 @@ import shutil
 import sqlite3
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from support.shared import shared_folder
+from turnspan.runtime.type_guards import is_dict, is_list
 
 RECORDED = (
     *("llm0.20_lc0.3", "llm0.21_lc0.4", "llm0.24.2_lc0.5", "llm0.31.1_lc0.5"),
@@ -168,12 +169,10 @@ class LlmLog:
 
 def condensed(value: Any, text: str, key: str) -> Any:
     """A JSON value as llm stores it: the reply's text replaced by a reference."""
-    if isinstance(value, dict):
-        return {
-            name: condensed(item, text, key) for name, item in cast("dict[str, Any]", value).items()
-        }
-    if isinstance(value, list):
-        return [condensed(item, text, key) for item in cast("list[Any]", value)]
+    if is_dict(value):
+        return {name: condensed(item, text, key) for name, item in value.items()}
+    if is_list(value):
+        return [condensed(item, text, key) for item in value]
     if not isinstance(value, str) or not text or text not in value:
         return value
     if value == text:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, Final, cast
+from typing import Any, Final
+
+from turnspan.runtime.type_guards import is_dict, is_list
 
 _DEEPEST: Final = 100
 
@@ -31,28 +33,26 @@ def resolved(text: str | None, texts: Mapping[str, str]) -> Any:
 def _whole(value: Any, texts: Mapping[str, str], depth: int) -> Any:
     if depth > _DEEPEST:
         raise UnresolvedError("too deep")
-    if isinstance(value, list):
-        return [_whole(item, texts, depth + 1) for item in cast("list[Any]", value)]
-    if not isinstance(value, dict):
+    if is_list(value):
+        return [_whole(item, texts, depth + 1) for item in value]
+    if not is_dict(value):
         return value
-    items = cast("dict[str, Any]", value)
+    items = value
     if len(items) == 1:
         ((key, inner),) = items.items()
         if key == "$":
             return _named(inner, texts)
-        if key == "$r" and isinstance(inner, list):
-            return "".join(_piece(piece, texts) for piece in cast("list[Any]", inner))
-        if key == "$raw" and isinstance(inner, dict):
-            items = cast("dict[str, Any]", inner)  # the provider's, like a reference
+        if key == "$r" and is_list(inner):
+            return "".join(_piece(piece, texts) for piece in inner)
+        if key == "$raw" and is_dict(inner):
+            items = inner  # the provider's own, which looks like a reference
     return {name: _whole(item, texts, depth + 1) for name, item in items.items()}
 
 
 def _piece(piece: Any, texts: Mapping[str, str]) -> str:
     if isinstance(piece, str):
         return piece
-    return _named(
-        cast("dict[str, Any]", piece).get("$") if isinstance(piece, dict) else None, texts
-    )
+    return _named(piece.get("$") if is_dict(piece) else None, texts)
 
 
 def _named(name: Any, texts: Mapping[str, str]) -> str:
