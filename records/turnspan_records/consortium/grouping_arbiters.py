@@ -190,11 +190,35 @@ class _Reading:
         if not readings:
             for start in self._starts:
                 readings += self._by_rows(start)
-        if len({end for end, _ in readings}) != 1:
+        reading = self._likeliest(readings)
+        if reading is None:
             return None
-        end, arbiter.blocks = readings[0]
+        end, arbiter.blocks = reading
         arbiter.told = Told(None, joined(self._lines(arbiter.blocks)), None)
         return end
+
+    def _likeliest(self, readings: list[tuple[int, list[Block]]]) -> tuple[int, list[Block]] | None:
+        """The one reading in which most answers are those of rows, if it is one.
+
+        Several there are where an answer contains the template's own words: those that it quotes
+        are nobody's answers.
+        """
+        strangers = {
+            (end, tuple((block.at, block.text) for block in blocks)): (
+                sum(not self._somebodys(block) for block in blocks),
+                blocks,
+            )
+            for end, blocks in readings
+        }
+        least = min((count for count, _ in strangers.values()), default=0)
+        best = [(end, blocks) for (end, _), (count, blocks) in strangers.items() if count == least]
+        return best[0] if len(best) == 1 else None
+
+    def _somebodys(self, block: Block) -> bool:
+        known_model = block.model in self._rows.models
+        return block.failed or any(
+            row.model == block.model or not known_model for row in block.rows
+        )
 
     def _as_told(self, start: int, answers: tuple[Answer, ...]) -> tuple[int, list[Block]] | None:
         """Whether the answers that an output tells of stand here, one after the other."""
