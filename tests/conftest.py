@@ -6,6 +6,7 @@ pytest_plugins = (
     "support.demo_records",
     "support.deployment",
     "support.internal_errors",
+    "support.databases",
     "support.mediawiki",
     "support.needs",
     "support.replay_table",
