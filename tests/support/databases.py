@@ -55,15 +55,6 @@ class RealDatabase:
         finally:
             connection.close()
 
-    def many(self, statement: str, rows: list[tuple[Any, ...]]) -> None:
-        """Run a statement for each of these rows."""
-        connection = self.connect()
-        try:
-            with connection.cursor() as cursor:
-                cursor.executemany(statement, rows)
-        finally:
-            connection.close()
-
     def rows(self, query: str) -> list[dict[str, Any]]:
         """Ask; each row by the names of its columns."""
         connection = self.connect()

@@ -118,13 +118,24 @@ def make_table(database: RealDatabase, layout: dict[str, str], table: str) -> No
 
 def insert_rows(database: RealDatabase, table: str, rows: list[dict[str, Any]]) -> None:
     """Rows, each with the columns that it names."""
+    connection = database.connect()
+    try:
+        insert_through(database, connection, table, rows)
+    finally:
+        connection.close()
+
+
+def insert_through(
+    database: RealDatabase, connection: Any, table: str, rows: list[dict[str, Any]]
+) -> None:
+    """The same through a connection, which commits when it wants to."""
     names = list(dict.fromkeys(name for row in rows for name in row))
     quote = '"' if database.scheme == "postgresql" else "`"
-    columns = ", ".join(f"{quote}{name.replace('%', '%%').replace(chr(34), chr(34) * 2)}{quote}"
-                        if quote == '"' else f"`{name.replace('%', '%%')}`"
-                        for name in names)  # fmt: skip
+    quoted = [name.replace("%", "%%").replace(quote, 2 * quote) for name in names]
+    columns = ", ".join(f"{quote}{name}{quote}" for name in quoted)
     marks = ", ".join(["%s"] * len(names))
-    database.many(
-        f"INSERT INTO {table} ({columns}) VALUES ({marks})",
-        [tuple(row.get(name) for name in names) for row in rows],
-    )
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            f"INSERT INTO {table} ({columns}) VALUES ({marks})",
+            [tuple(row.get(name) for name in names) for row in rows],
+        )
