@@ -105,7 +105,7 @@ def response_of(dialect: str, text: str, thoughts: str, asked: list[AskedTool]) 
 def _blocks(text: str, thoughts: str, asked: list[AskedTool]) -> list[dict[str, Any]]:
     blocks: list[dict[str, Any]] = []
     if thoughts:
-        blocks.append({"type": "thinking", "thinking": thoughts})
+        blocks.append({"type": "thinking", "thinking": thoughts, "signature": ""})
     if text:
         blocks.append({"type": "text", "text": text})
     return blocks + [
