@@ -3,10 +3,10 @@
 pytest_plugins = (
     "support.cassette_table",
     "support.cluster",
+    "support.databases",
     "support.demo_records",
     "support.deployment",
     "support.internal_errors",
-    "support.databases",
     "support.mediawiki",
     "support.needs",
     "support.replay_table",

@@ -19,6 +19,7 @@ from turnspan_records.importing.home_tables.log import Ephemera
 from turnspan_records.importing.sources import SourceLogError
 
 CANARY = "canary-Zq7"
+SECRET = "ghp_" + "aB3dE5gH7j" * 3 + "kL9mN1"
 VARIABLES = {"postgresql": "PGPASSWORD", "mariadb": "MYSQL_PWD"}
 
 
@@ -39,6 +40,7 @@ def test_a_table_is_brought_in_and_every_row_is_told_of(
     table = "told"
     made.make_table(real_mariadb, made.TELEMETRY, table)
     rows = [*made.made_turn(1, 0), {**made.made_turn(2, 9)[1], "tool_calls": '{"a": 1}'}]
+    rows[2]["stop_reason"] = f"error: {SECRET}"
     made.insert_rows(real_mariadb, table, rows)
     real_mariadb.run(f"ALTER TABLE {table} DROP COLUMN response_thoughts")
     monkeypatch.setenv("MYSQL_PWD", PASSWORD)
@@ -52,11 +54,11 @@ def test_a_table_is_brought_in_and_every_row_is_told_of(
     assert "tool_calls has 1 entries of no known shape" in done.stdout
     second = invoke(*given, "--format", "json")
     assert json.loads(second.stdout)["source_rows"] == 0
-    told = invoke("--store", given[1], "sql", "SELECT project_id FROM agent_telemetry")
-    assert "shop 1" in told.stdout
+    told = invoke("--store", given[1], "sql", "SELECT project_id, stop_reason FROM agent_telemetry")
+    assert "shop 1" in told.stdout and "error: " in told.stdout
     printed = [done.stdout, done.stderr, second.stdout, second.stderr]
-    for place in (PASSWORD, quote(PASSWORD, safe="")):
-        assert not any(place in text for text in printed)
+    for place in (PASSWORD, quote(PASSWORD, safe=""), SECRET):
+        assert not any(place in text for text in [*printed, told.stdout])
         for file in tmp_path.rglob("*"):
             assert not file.is_file() or place.encode() not in file.read_bytes(), file
 

@@ -77,7 +77,8 @@ class TelemetryRow:
         lasted = int(given.scaleb(6).to_integral_value())
         if 0 <= lasted <= self.end:
             return lasted
-        self._fields.problem("duration_ms is no duration: it counts as 0 and is kept as text")
+        if self.end:
+            self._fields.problem("duration_ms is no duration: it counts as 0 and is kept as text")
         self._fields.keep("duration_ms")
         return 0
 

@@ -148,13 +148,20 @@ class PartMaker:
             if said is None:
                 continue
             for name, value in said.columns.items():
-                setattr(row, name, value)
+                setattr(row, name, _masked(value, f"attribute:{name}", redactor))
             if not self.captured:
                 continue
             for name, value in said.texts.items():
                 write_content(row, name, value, name, redactor)
             if isinstance(row, LlmCall):
                 _put_definitions(row, said, store, redactor, batch)
+
+
+def _masked(value: Any, where: str, redactor: Redactor) -> Any:
+    """A column's value: a text, texts, or a figure."""
+    if isinstance(value, str):
+        return redactor.text(value, where)
+    return redactor.value(value, where) if isinstance(value, list) else value
 
 
 def _put_definitions(
