@@ -198,6 +198,7 @@ LINEAGE_ID: Final = "turnspan.lineage.id"
 ROLLOUT_ID: Final = "turnspan.rollout.id"
 ATTEMPT_ID: Final = "turnspan.attempt.id"
 CYCLE: Final = "turnspan.cycle"
+IMPORT_PREFIX: Final = "turnspan.import."  # and a column's name: what its log says beside
 CONSORTIUM_ID: Final = "turnspan.consortium.id"
 CONSORTIUM_ROLE: Final = "turnspan.consortium.role"
 CONSORTIUM_ITERATION: Final = "turnspan.consortium.iteration"
