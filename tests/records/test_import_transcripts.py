@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from support.imported import Imported, import_files, written
-from support.shared import recorded_data
+from support.shared import trajectories
 from turnspan_records.importing.sources import SourceLogError
 from turnspan_records.importing.transcripts.anthropic import ANTHROPIC
 from turnspan_records.importing.transcripts.openai import OPENAI
@@ -50,7 +50,7 @@ def completion(number: int, message: dict[str, Any], **more: Any) -> dict[str, A
 
 def talks(number: int) -> list[list[dict[str, Any]]]:
     """The messages of real runs of an agent."""
-    path = recorded_data() / "trajectories" / "tau-bench__gpt-4o-airline.jsonl"
+    (path,) = trajectories("tau-bench__gpt-4o-airline")
     with path.open(encoding="utf-8") as lines:
         return [json.loads(line)["record"]["traj"] for line, _ in zip(lines, range(number))]  # noqa: B905
 

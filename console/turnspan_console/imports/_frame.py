@@ -42,8 +42,12 @@ def import_options(command: F) -> F:
     return command
 
 
-def run(log: SourceLog, *, project: str, again: bool, format_: str) -> None:
+def run(
+    log: SourceLog, *, project: str, again: bool, format_: str, names_projects: bool = False
+) -> None:
     """Import a log into the chosen store, which is made if it is not there, and print the report.
+
+    With ``names_projects`` the source says which project a record is of, where nobody else does.
 
     Raises:
         Failure: the source cannot be read, the spool is full, or a row was not taken as it is.
@@ -60,7 +64,7 @@ def run(log: SourceLog, *, project: str, again: bool, format_: str) -> None:
                 _opened,
                 Spool(chosen_dsn().spool),
                 log,
-                project=project or log.kind,
+                project=project or ("" if names_projects else log.kind),
                 again=again,
                 progress=lambda done, total: bars.show("rows", done, total),
             )

@@ -39,6 +39,16 @@ class Read:
     """When it happened if it does not say itself: the file's time and the order of its lines."""
 
 
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Records of a line that are not imported."""
+
+    why: str
+    number: int = 1
+    expected: bool = False
+    """Whether that is as it should be, and no problem."""
+
+
 class Format(Protocol):
     """How the lines of a kind of file read."""
 
@@ -46,8 +56,8 @@ class Format(Protocol):
     tables: bool
     """Whether the files may be CSV or Parquet."""
 
-    def index(self, read: Read, groups: Groups) -> None:
-        """Say which groups a line has something of.
+    def index(self, read: Read, groups: Groups) -> Sequence[LeftOut]:
+        """Say which groups a line has something of; returns what of it is of none.
 
         Raises:
             NotUnderstoodError: it is nothing that is known.
@@ -80,6 +90,7 @@ class FileLog:
         self._numbers = array("q")
         self._position: Position | None = None
         self._bad: list[tuple[int, Problem]] = []
+        self._left_out: list[tuple[int, LeftOut]] = []
         self._more_bad: Counter[str] = Counter()
         self._cache: OrderedDict[int, Read] = OrderedDict()
         self._cached = 0
@@ -162,7 +173,8 @@ class FileLog:
             self._not_understood(line, place, f"it is not JSON ({error})")
             return line.whole
         try:
-            self._format.index(self._as_read(line, place, value), self._groups)
+            for left in self._format.index(self._as_read(line, place, value), self._groups):
+                self._left_out.append((place, left))
         except NotUnderstoodError as error:
             self._not_understood(line, place, str(error))
         except Exception as error:  # noqa: BLE001  a line of any shape costs only itself
@@ -182,16 +194,26 @@ class FileLog:
         """The lines that are not understood and have not been told of."""
         part = Part()
         for place, problem in self._bad:
-            file = self._files[self._file_of[place]]
-            done = known.files.get(file.key)
-            if done is None or self._offsets[place] >= done.done:
+            if self._is_untold(place, known):
                 part.problems.append(problem)
-                part.seen[file.name, UNREADABLE] += 1
+                part.seen[self._files[self._file_of[place]].name, UNREADABLE] += 1
+        for place, left in self._left_out:
+            if not self._is_untold(place, known):
+                continue
+            file = self._files[self._file_of[place]]
+            part.seen[file.name, f"left out: {left.why}"] += left.number
+            if not left.expected:
+                row = f"{file.name}:{self._numbers[place]}"
+                part.problems += [Problem(row, f"{left.why}: it was left out")] * left.number
         for name, count in self._more_bad.items():
             part.problems += [Problem(name, "a further line that is not understood")] * count
             part.seen[name, UNREADABLE] += count
         if part.seen:
             yield part
+
+    def _is_untold(self, place: int, known: Position) -> bool:
+        done = known.files.get(self._files[self._file_of[place]].key)
+        return done is None or self._offsets[place] >= done.done
 
     def _is_new(self, root: int, lines: list[int], known: Position) -> bool:
         """Whether a line of a group was not there when it was imported, or it never was."""

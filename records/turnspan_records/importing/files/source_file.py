@@ -6,13 +6,15 @@ that a line can be read again by its place and no file has to be held in memory.
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Final, cast
 
 import orjson
 
@@ -24,6 +26,8 @@ MAX_DOCUMENT: Final = 2**30
 """Bytes of a JSON document that is one object: it is read at once."""
 _PIECE: Final = 2**20
 _BOM: Final = b"\xef\xbb\xbf"
+_LOOSE: Final = re.compile(rb"\\u[dD]|NaN|Infinity")
+"""What JavaScript and Python write that is not JSON: half a character, numbers that are none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +165,18 @@ class SourceFile:
 
 def loaded(raw: bytes) -> object:
     """What a line says. Raises ``ValueError`` where it is not JSON."""
-    return orjson.loads(raw.removeprefix(_BOM))
+    text = raw.removeprefix(_BOM)
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        if not _LOOSE.search(text):
+            raise
+    try:
+        said: object = json.loads(text)
+        whole = json.dumps(said, ensure_ascii=False).encode("utf-16-le", "surrogatepass")
+        return cast("object", json.loads(whole.decode("utf-16-le", "replace")))
+    except RecursionError:
+        raise ValueError("it is nested too deep") from None
 
 
 def unreadable(path: Path, error: Exception) -> SourceLogError:

@@ -7,7 +7,7 @@ from hashlib import blake2b
 from typing import Any, Final
 
 from turnspan.content.model import as_dict
-from turnspan_records.importing.files.file_log import NotUnderstoodError, Read
+from turnspan_records.importing.files.file_log import LeftOut, NotUnderstoodError, Read
 from turnspan_records.importing.files.groups import Groups
 from turnspan_records.importing.ids import hex_id, span_id, trace_id
 from turnspan_records.importing.sources import Part, Problem
@@ -41,25 +41,26 @@ class Transcripts:
 
     # -- what belongs together ------------------
 
-    def index(self, read: Read, groups: Groups) -> None:
+    def index(self, read: Read, groups: Groups) -> Sequence[LeftOut]:
         """A transcript is a group; calls are one with those that they go on with."""
         said = self._said(read.value)
         if isinstance(said, Transcript):
             if not any(_is_answer(message) for message in said.messages):
                 raise NotUnderstoodError(_NO_ANSWER)
             groups.add(groups.group(b""), read.place)
-            return
+            return ()
         if said.custom_id:
             groups.add(
                 groups.group(f"batch\0{said.custom_id}".encode(errors="replace")), read.place
             )
-            return
+            return ()
         session = _session(said)
         group = groups.group(f"session\0{session}".encode(errors="replace") if session else b"")
         groups.add(group, read.place)
         endpoint = self._provider.endpoint(said)
         for other in self._joiner.found(endpoint.dialect, said.request, said.response, group):
             groups.join(other, group)
+        return ()
 
     def _said(self, value: Any) -> Exchange | Transcript:
         line = as_dict(value)
