@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from turnspan import semconv
 from turnspan.content.model import as_dict
-from turnspan.tracing.content_store import InferenceContent
-from turnspan_clickhouse import foreign_dialects
-from turnspan_clickhouse.foreign_dialects import ForeignSpan
 from turnspan_clickhouse.receive.decoded import (
     Decoded,
     InternCache,
@@ -20,10 +17,10 @@ from turnspan_clickhouse.receive.decoded import (
 )
 from turnspan_clickhouse.receive.log_events import NOT_TAKEN, LogEvent, judgment, with_events
 from turnspan_clickhouse.receive.otlp_json import read_events, read_spans
+from turnspan_records.importing.exports.span_joining import SpanJoiner
 from turnspan_records.importing.files.file_log import LeftOut, NotUnderstoodError, Read
 from turnspan_records.importing.files.groups import Groups
 from turnspan_records.importing.sources import Part, Problem
-from turnspan_records.importing.transcripts.joining import Joiner
 
 _CACHE: Final = 32 * 2**20
 """Bytes of lines that are remembered as they were decoded."""
@@ -41,7 +38,7 @@ class Otlp:
 
     def __init__(self) -> None:
         self._shared = InternCache()
-        self._joiner = Joiner()
+        self._joiner = SpanJoiner()
         self._decoded: OrderedDict[int, Decoded] = OrderedDict()
         self._held = 0
 
@@ -56,32 +53,13 @@ class Otlp:
         for one in decoded.spans:
             group = groups.group(bytes.fromhex(one.trace_id))
             groups.add(group, read.place)
-            for other in self._before(one, group, groups):
-                groups.join(other, group)
+            self._joiner.join(one.span, group, groups)
         for event in decoded.events:
             groups.add(groups.group(bytes.fromhex(event.trace_id)), read.place)
         return [
             LeftOut(why, number, expected=why == NOT_TAKEN)
             for why, number in decoded.refused.items()
         ]
-
-    def _before(self, one: Received, group: int, groups: Groups) -> Iterator[int]:
-        """The groups that a span's trace belongs with."""
-        attributes = one.span.attributes or {}
-        scope = one.span.instrumentation_scope
-        name = scope.name if scope is not None else ""
-        if foreign_dialects.detect(name, attributes) is None:
-            return
-        events = [(event.name, dict(event.attributes or {})) for event in one.span.events]
-        call = foreign_dialects.read(ForeignSpan(one.span.name, name, attributes, events))
-        if call is None:
-            return
-        session = attributes.get(semconv.CONVERSATION_ID) or call.conversation_id
-        if session:
-            yield groups.group(f"session\0{session}".encode(errors="replace"))
-        content = call.content()
-        if isinstance(content, InferenceContent):
-            yield from self._joiner.found(content.dialect, content.request, content.response, group)
 
     def _decode(self, read: Read) -> Decoded:
         found = self._decoded.get(read.place)
