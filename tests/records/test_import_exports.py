@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from support.imported import Imported, import_files, written
+from turnspan.content.model import as_dict
 from turnspan_clickhouse.rows.tables import Annotation, SpanRow
 from turnspan_records.importing.exports.exported_rows import snake
 from turnspan_records.importing.exports.langfuse import Langfuse
@@ -53,7 +54,7 @@ def observation(identity: str, kind: str, start: float, end: float, **more: Any)
 
 
 USER = {"role": "user", "content": "weather in Bern?"}
-ASKED = {
+ASKED: dict[str, Any] = {
     "role": "assistant",
     "content": None,
     "tool_calls": [
@@ -66,15 +67,19 @@ ASKED = {
 }
 TOLD = {"role": "tool", "tool_call_id": "call_1", "content": "rain"}
 SAID = {"role": "assistant", "content": "It rains."}
-MODEL = {
+MODEL: dict[str, Any] = {
     "model": "gpt-4o",
     "modelParameters": {"temperature": 0.2},
     "usageDetails": {"input": 20, "input_cached_tokens": 80, "output": 5, "total": 105},
     "promptName": "weather",
     "promptVersion": 3,
 }
-UNKNOWN_MODEL = {**MODEL, "model": "house-model-1", "costDetails": {"input": 0.1, "total": 0.25}}
-OBSERVATIONS = [
+UNKNOWN_MODEL: dict[str, Any] = {
+    **MODEL,
+    "model": "house-model-1",
+    "costDetails": {"input": 0.1, "total": 0.25},
+}
+OBSERVATIONS: list[dict[str, Any]] = [
     observation("aaaaaaaaaaaaaaa1", "AGENT", 0, 9, input="weather in Bern?", output="It rains."),
     observation(
         "aaaaaaaaaaaaaaa2",
@@ -120,7 +125,7 @@ OBSERVATIONS = [
         model="gpt-4o",
     ),
 ]
-TRACES = [
+TRACES: list[dict[str, Any]] = [
     {
         "id": TRACE,
         "timestamp": iso(0),
@@ -184,7 +189,7 @@ def given(identity: str, name: str, kind: str, **more: Any) -> dict[str, Any]:
     }
 
 
-SCORES = [
+SCORES: list[dict[str, Any]] = [
     given("s1", "right", "NUMERIC", value=0.75, comment="nearly"),
     given("s2", "tone", "CATEGORICAL", value=0, stringValue="polite", source="EVAL"),
     given("s3", "safe", "BOOLEAN", value=1, stringValue="True", observationId="aaaaaaaaaaaaaaa2"),
@@ -201,8 +206,9 @@ def in_snake(row: dict[str, Any]) -> dict[str, Any]:
         made[key] = as_clickhouse(value)
         if key in ("input", "output", "model_parameters") and not isinstance(value, str | None):
             made[key] = json.dumps(value)
+        counts = as_dict(value) or {}
         if key in ("usage_details", "cost_details"):
-            made[key] = {k: str(v) if isinstance(v, int) else v for k, v in value.items()}
+            made[key] = {k: str(v) if isinstance(v, int) else v for k, v in counts.items()}
     return made
 
 
@@ -221,7 +227,11 @@ def api(folder: Path) -> list[Path]:
 
 def blob(folder: Path) -> list[Path]:
     """The three tables of the blob storage integration, as lines."""
-    tables = {"traces": TRACES, "observations": [*OBSERVATIONS, OLD], "scores": SCORES}
+    tables: dict[str, list[dict[str, Any]]] = {
+        "traces": TRACES,
+        "observations": [*OBSERVATIONS, OLD],
+        "scores": SCORES,
+    }
     return [
         written(folder / f"{name}.jsonl", *map(in_snake, rows)) for name, rows in tables.items()
     ]
@@ -231,7 +241,11 @@ def parquet(folder: Path) -> list[Path]:
     arrow: Any = importlib.import_module("pyarrow")
     files: Any = importlib.import_module("pyarrow.parquet")
     made: list[Path] = []
-    tables = {"traces": TRACES, "observations": [*OBSERVATIONS, OLD], "scores": SCORES}
+    tables: dict[str, list[dict[str, Any]]] = {
+        "traces": TRACES,
+        "observations": [*OBSERVATIONS, OLD],
+        "scores": SCORES,
+    }
     for name, rows in tables.items():
         path = folder / f"{name}.parquet"
         snaked = [{k: v for k, v in in_snake(row).items() if k != "usage"} for row in rows]
@@ -385,16 +399,19 @@ def phoenix_message(place: str, role: str, content: str) -> dict[str, str]:
     return {f"{place}.message.role": role, f"{place}.message.content": content}
 
 
-FAILED = phoenix_span(4, "LLM", 1, **{"llm.model_name": "gpt-4o"})
-FAILED |= {"status_code": "ERROR", "status_message": "RateLimitError: slow down"}
-FAILED["events"] = [
-    {
-        "name": "exception",
-        "timestamp": iso(4.5),
-        "attributes": {"exception.type": "RateLimitError", "exception.message": "slow down"},
-    }
-]
-PHOENIX = [
+FAILED: dict[str, Any] = {
+    **phoenix_span(4, "LLM", 1, **{"llm.model_name": "gpt-4o"}),
+    "status_code": "ERROR",
+    "status_message": "RateLimitError: slow down",
+    "events": [
+        {
+            "name": "exception",
+            "timestamp": iso(4.5),
+            "attributes": {"exception.type": "RateLimitError", "exception.message": "slow down"},
+        }
+    ],
+}
+PHOENIX: list[dict[str, Any]] = [
     FAILED,
     phoenix_span(1, "AGENT", 0, **{"input.value": "add", "agent.name": "adder"}),
     phoenix_span(
@@ -419,7 +436,7 @@ PHOENIX = [
     ),
 ]
 RESULT = {"label": "good", "score": 0.9, "explanation": "yes"}
-ANNOTATIONS = [
+ANNOTATIONS: list[dict[str, Any]] = [
     {
         "id": "U1",
         "span_id": f"{2:016x}",
@@ -459,7 +476,8 @@ def as_otlp(span: dict[str, Any]) -> dict[str, Any]:
     """A span of ``/spans/otlpv1``."""
 
     def pair(key: str, value: Any) -> dict[str, Any]:
-        name = {int: "int_value", float: "double_value"}.get(type(value), "string_value")
+        name = "int_value" if isinstance(value, int) else "string_value"
+        name = "double_value" if isinstance(value, float) else name
         return {"key": key, "value": {name: value}}
 
     def pairs(attributes: dict[str, Any]) -> list[Any]:

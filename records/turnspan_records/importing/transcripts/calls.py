@@ -11,6 +11,7 @@ from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import SpanKind
 
 from turnspan import semconv
+from turnspan.providers.hosts import provider_of
 from turnspan.tracing.content_store import Content, InferenceContent, ToolContent
 from turnspan.tracing.endpoint import Endpoint
 from turnspan_records.importing.spans import span_of
@@ -23,6 +24,8 @@ class Origin:
     """What all spans of a kind have in common."""
 
     provider: str
+    settled: bool
+    """Whether a person has said so: then no host says otherwise."""
     resource: Resource
     scope: InstrumentationScope
 
@@ -41,10 +44,16 @@ class Call:
     session: str = ""
     error: str = ""
     message: str = ""
+    host: str = ""
+    """The server, where the log says it."""
 
     def told(self, origin: Origin) -> tuple[ReadableSpan, Content]:
         """Its span, and what was said."""
         attributes: dict[str, Any] = {semconv.PROVIDER_NAME: origin.provider}
+        if self.host:
+            attributes[semconv.SERVER_ADDRESS] = self.host
+            if not origin.settled:
+                attributes[semconv.PROVIDER_NAME] = provider_of(self.host, origin.provider)
         self.endpoint.describe(self.request, attributes)
         if self.response is not None:
             self.endpoint.describe_response(self.response, attributes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from turnspan.content.model import as_dict
 from turnspan_records.importing.transcripts.fields import Object, first, object_in, opened
@@ -31,6 +32,13 @@ class Exchange:
     """Of a batch: the line of the other file with the same one belongs to it."""
     unanswered: bool = False
     """Whether it is what was sent of a batch, and nothing else."""
+
+    def host(self) -> str:
+        """The server that the request was sent to, if the line says it."""
+        try:
+            return urlsplit(self.url()).hostname or ""
+        except ValueError:
+            return ""
 
     def url(self) -> str:
         """The path that the request was sent to, if the line says it."""

@@ -35,7 +35,7 @@ class Transcripts:
         self.kind = provider.kind
         self._provider = provider
         self._origin = Origin(
-            name or provider.name, resource_of(provider.kind), scope_of(provider.kind)
+            name or provider.name, bool(name), resource_of(provider.kind), scope_of(provider.kind)
         )
         self._joiner = Joiner()
 
@@ -126,6 +126,7 @@ class Transcripts:
             _session(said),
             said.error,
             said.message,
+            said.host(),
         )
 
     def _tell_transcript(self, read: Read, said: Transcript, part: Part) -> None:
