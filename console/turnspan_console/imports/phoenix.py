@@ -15,7 +15,7 @@ from turnspan_console.imports._frame import import_options, run
 @import_options
 def command(files: tuple[Path, ...], project: str, again: bool, format_: str) -> None:
     """Import FILES that Arize Phoenix has exported: spans and annotations, of its API or as the
-    data frames of its client; as JSON, JSON lines, CSV or Parquet.
+    data frames of its client; as JSON, JSON lines or Parquet.
     """
     from turnspan_records.importing.exports.phoenix import Phoenix
 
