@@ -48,6 +48,9 @@ def completion(number: int, message: dict[str, Any], **more: Any) -> dict[str, A
     }
 
 
+SAID = {"content": "said"}
+
+
 def talks(number: int) -> list[list[dict[str, Any]]]:
     """The messages of real runs of an agent."""
     (path,) = trajectories("tau-bench__gpt-4o-airline")
@@ -261,6 +264,8 @@ def test_the_responses_api_and_what_a_provider_has_stored(tmp_path: Path) -> Non
             "response": second,
         },
         {"prompt": "2 + 2 =", "completion": " 4"},
+        {"messages": [{"role": "user", "content": "beside"}], "response": completion(10, SAID)},
+        {"messages": [{"role": "user", "content": "as a text"}], "output": "told"},
     )
 
     made = of_openai(path)
@@ -270,7 +275,8 @@ def test_the_responses_api_and_what_a_provider_has_stored(tmp_path: Path) -> Non
     assert calls["resp_1"].input_tokens == 7
     assert calls["chatcmpl-9"].session_id == "s 9"
     assert json.loads(calls["chatcmpl-9"].request_parameters)["temperature"] == 0.5
-    assert calls[""].response_text == " 4"
+    assert {call.response_text for call in made.calls if not call.response_id} == {" 4", "told"}
+    assert made.said(calls["chatcmpl-10"].input_messages) == [("user", ["beside"])]
     assert not made.problems
 
 

@@ -20,6 +20,7 @@ _SHOWN: Final = 500
 """Characters of a line that are shown where it is not understood."""
 _CACHE: Final = 32 * 2**20
 """Bytes of lines that are remembered as they were read: a line may have many groups' records."""
+_FEW: Final = 32
 UNREADABLE: Final = "not understood: see the problems"
 
 
@@ -85,7 +86,7 @@ class FileLog:
             raise
         _tell_apart(self._files)
         self._groups = Groups()
-        self._file_of = array("H")
+        self._file_of = array("L")
         self._offsets = array("q")
         self._numbers = array("q")
         self._position: Position | None = None
@@ -137,7 +138,8 @@ class FileLog:
             if not lines or not self._is_new(root, lines, known):
                 continue
             part = self._part(root, lines)
-            part.position = str(replace(position, groups=root + 1))
+            if len(self._files) <= _FEW or root % _FEW == 0:  # it has every file's
+                part.position = str(replace(position, groups=root + 1))
             yield part
         yield Part(position=str(position.over()))
 

@@ -25,6 +25,8 @@ from turnspan_records.importing.sources import SourceLogError
 MAX_DOCUMENT: Final = 2**30
 """Bytes of a JSON document that is one object: it is read at once."""
 _PIECE: Final = 2**20
+_LONG: Final = 2**19
+"""A line of so many bytes is no beginning of a document that is laid out for people."""
 _BOM: Final = b"\xef\xbb\xbf"
 _LOOSE: Final = re.compile(rb"\\u[dD]|NaN|Infinity")
 """What JavaScript and Python write that is not JSON: half a character, numbers that are none."""
@@ -116,8 +118,8 @@ class SourceFile:
         if first.startswith(b"["):
             return not (second.startswith(b"[") and _is_json(first))
         if first.startswith(b"{"):
-            whole = _is_json(first) or self.size > MAX_DOCUMENT
-            return not whole and self._is_one_object()
+            on_one_line = len(first) >= _LONG or _is_json(first)
+            return not on_one_line and self.size <= MAX_DOCUMENT and self._is_one_object()
         return self._tables and bool(first)
 
     def _next_line(self) -> bytes:

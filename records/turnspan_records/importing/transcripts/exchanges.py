@@ -8,11 +8,22 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from turnspan.content.model import as_dict
-from turnspan_records.importing.transcripts.fields import Object, first, object_in, opened
+from turnspan_records.importing.transcripts.fields import (
+    ENDS,
+    SESSIONS,
+    SPANS,
+    TIMES,
+    Object,
+    first,
+    object_in,
+    opened,
+)
 
 REQUESTS: Final = ("request", "body", "params", "kwargs", "request_body", "input", "req")
 RESPONSES: Final = ("response", "result", "completion", "response_body", "output", "resp")
 _BODIES: Final = ("body", "json", "data", "parsed")
+_ASKED: Final = frozenset({"messages", "input", "prompt"})
+_NOT_SENT: Final = frozenset({*RESPONSES, *TIMES, *ENDS, *SESSIONS, *SPANS, "error", "custom_id"})
 _OK: Final = 400
 """From here on an HTTP status says that a call failed."""
 
@@ -49,6 +60,8 @@ class Exchange:
 def exchange_of(line: Object) -> Exchange | None:
     """What a line with a request, a response or both says; None for other lines."""
     sent, came = _named(line, REQUESTS), _named(line, RESPONSES)
+    if sent is None and came is not None and line.keys() & _ASKED:  # beside the response
+        sent = {name: value for name, value in line.items() if name not in _NOT_SENT}
     custom_id = line.get("custom_id")
     if sent is None and came is None and not line.get("error"):
         return None

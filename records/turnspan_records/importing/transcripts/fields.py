@@ -14,7 +14,7 @@ from turnspan.content.model import as_dict
 TIMES: Final = ("start_time", "started_at", "request_time", "created_at", "created", "timestamp")
 ENDS: Final = ("end_time", "ended_at", "response_time", "completed_at")
 SESSIONS: Final = ("session_id", "sessionId", "conversation_id", "conversationId", "thread_id")
-_SPANS: Final = {"duration": 1e9, "latency": 1e9, "duration_ms": 1e6, "latency_ms": 1e6}
+SPANS: Final = {"duration": 1e9, "latency": 1e9, "duration_ms": 1e6, "latency_ms": 1e6}
 _HEX: Final = re.compile("[0-9a-fA-F]+")
 _FRACTION: Final = re.compile(r"\.(\d{6})\d+")
 _NEWEST: Final = 2**63 - 1
@@ -95,7 +95,7 @@ def ended(holders: list[Object | None], start: int) -> int:
     end = nanoseconds(first(holders, ENDS))
     if end is not None:
         return max(start, end)
-    for name, unit in _SPANS.items():
+    for name, unit in SPANS.items():
         value = first(holders, (name,))
         if isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0:
             return start + round(value * unit)

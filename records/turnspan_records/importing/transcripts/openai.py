@@ -11,7 +11,7 @@ from turnspan.providers.openai.embeddings import Embeddings
 from turnspan.providers.openai.responses import Responses
 from turnspan.tracing.endpoint import Endpoint
 from turnspan_records.importing.transcripts.dialect import Provider, Transcript
-from turnspan_records.importing.transcripts.exchanges import Exchange
+from turnspan_records.importing.transcripts.exchanges import RESPONSES, Exchange
 from turnspan_records.importing.transcripts.fields import Object
 
 _CHAT: Final = Chat()
@@ -56,13 +56,18 @@ def _transcript(value: Any) -> Transcript | None:
     if messages and all(as_dict(each) and "role" in each for each in messages):
         line = line or {}
         request = {name: line[name] for name in _OF_CALLS if line.get(name) is not None}
-        return Transcript(messages, request, line)
+        return Transcript([*messages, *_told(line)], request, line)
     if line is not None and isinstance(line.get("prompt"), str):  # of fine-tuning before chat
-        said = line.get("completion", line.get("response"))
-        if isinstance(said, str):
-            asked = {"role": "user", "content": line["prompt"]}
-            return Transcript([asked, {"role": "assistant", "content": said}], {}, line)
+        said = _told(line)
+        if said:
+            return Transcript([{"role": "user", "content": line["prompt"]}, *said], {}, line)
     return None
+
+
+def _told(line: Object) -> list[Object]:
+    """The answer that a line has as a text."""
+    said = next((line[name] for name in RESPONSES if isinstance(line.get(name), str)), None)
+    return [] if said is None else [{"role": "assistant", "content": said}]
 
 
 def _answer(message: Object) -> Object:
