@@ -78,6 +78,7 @@ class Conversation:
         self._history: list[Message] = []
         self._system = ""
         self._ended = 0
+        self._awaiting = False
 
     def call(self, number: int) -> Call | None:
         """The next call."""
@@ -93,6 +94,7 @@ class Conversation:
         self._replied(call, row)
         settle(call, row, self._readers, notes)
         self._history = [*call.messages, *call.reply]
+        self._awaiting = bool(call.requests)
         return call
 
     def _asked(self, call: Call, row: Row) -> list[Message]:
@@ -110,7 +112,8 @@ class Conversation:
         said = user_message(text, self._readers.attachments.parts(files, call.row, self._notes))
         if said is not None:
             asked.append(said)
-        call.begins = bool(text.strip()) or not call.outcomes
+        # The results of tools may not be written yet, while the call that asked for them is.
+        call.begins = bool(text.strip()) or not (call.outcomes or self._awaiting)
         return asked
 
     def _system_of(self, call: Call, row: Row) -> str:
