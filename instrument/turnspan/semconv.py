@@ -211,6 +211,10 @@ CONSORTIUM_ITERATIONS: Final = "turnspan.consortium.iterations"
 CONSORTIUM_MODEL: Final = "turnspan.consortium.model"
 CONSORTIUM_INSTANCE: Final = "turnspan.consortium.instance"
 CONSORTIUM_CONFIDENCE: Final = "turnspan.consortium.confidence"  # 0 to 1, as the arbiter says
+CONSORTIUM_IDS: Final = frozenset(
+    {CONSORTIUM_ID, CONSORTIUM_ROLE, CONSORTIUM_ITERATION, CONSORTIUM_MEMBER}
+)
+"""What everything inside a consortium run carries."""
 CONTEXT_ID: Final = "turnspan.context.id"  # of a call: those that it used, with commas between
 CONTEXT_TASK: Final = "turnspan.context.task"
 CONTEXT_BUDGET: Final = "turnspan.context.budget"  # tokens

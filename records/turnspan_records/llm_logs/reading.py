@@ -7,7 +7,7 @@ however long the reader takes over a batch. Rows that are written meanwhile come
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,6 +19,7 @@ from turnspan_records.llm_logs.messages import MessageTree
 BATCH: Final = 200
 BATCH_BYTES: Final = 4 * 2**20
 """A batch ends at this many characters, or at its first row if that is longer."""
+_FIRST: Final = -(2**63)
 _OF_RESPONSES: Final = (
     *("id", "model", "resolved_model", "prompt", "system", "response", "prompt_json"),
     *("response_json", "options_json", "conversation_id", "datetime_utc", "duration_ms"),
@@ -54,7 +55,7 @@ def responses(
         LogsError: the log cannot be read any further.
     """
     for table in layout.sources:
-        begin = after[table] if after and table in after else -(2**63)
+        begin = after[table] if after and table in after else _FIRST
         read = _old if table == RESPONSES else _new
         # Not around the yield: what the caller raises there is no error of the log's.
         batches = read(connection, layout, begin)
@@ -66,10 +67,48 @@ def responses(
             yield from batch
 
 
+def responses_at(
+    connection: sqlite3.Connection,
+    layout: Layout,
+    table: str,
+    positions: Sequence[int],
+    path: Path | str = "",
+) -> Iterator[LoggedResponse]:
+    """Single calls, in the order of their positions' list; one that is gone is left out."""
+    read = _old if table == RESPONSES else _new
+    for position in positions:
+        with explained(Path(path)):
+            # A generator that is not read to its end: the next batch is never asked for.
+            batch = next(read(connection, layout, position - 1, 1), [])
+        yield from (row for row in batch if row.position == position)
+
+
+def positions(
+    connection: sqlite3.Connection,
+    table: str,
+    condition: str,
+    parameters: Sequence[str],
+    path: Path | str = "",
+) -> Iterator[int]:
+    """Where the rows stand for which a condition of SQL holds; locks are as short as elsewhere."""
+    sql = (
+        f'SELECT rowid, coalesce({condition}, 0) FROM "{table}" '
+        f"WHERE rowid > ? ORDER BY rowid LIMIT {BATCH}"
+    )
+    after = _FIRST
+    while True:
+        with explained(Path(path)):
+            batch = connection.execute(sql, (*parameters, after)).fetchall()
+        if not batch:
+            return
+        after = batch[-1][0]
+        yield from (int(position) for position, holds in batch if holds)
+
+
 def _old(
-    connection: sqlite3.Connection, layout: Layout, after: int
+    connection: sqlite3.Connection, layout: Layout, after: int, limit: int = BATCH
 ) -> Generator[list[LoggedResponse]]:
-    for batch in _batches(connection, layout, RESPONSES, _OF_RESPONSES, after):
+    for batch in _batches(connection, layout, RESPONSES, _OF_RESPONSES, after, limit):
         ids = [row["id"] for row in batch if row["id"] is not None]
         fragments = _fragments(connection, layout, ids)
         names = _names(
@@ -79,10 +118,10 @@ def _old(
 
 
 def _new(
-    connection: sqlite3.Connection, layout: Layout, after: int
+    connection: sqlite3.Connection, layout: Layout, after: int, limit: int = BATCH
 ) -> Generator[list[LoggedResponse]]:
     tree = MessageTree(connection, layout)
-    for batch in _batches(connection, layout, TURNS, _OF_TURNS, after):
+    for batch in _batches(connection, layout, TURNS, _OF_TURNS, after, limit):
         names = _names(connection, layout, "threads", (row["thread_id"] for row in batch))
         yield [_of_turn(row, tree, names) for row in batch]
 
@@ -93,10 +132,11 @@ def _batches(
     table: str,
     wanted: tuple[str, ...],
     after: int,
+    limit: int,
 ) -> Generator[list[Row]]:
     there = layout.columns[table]
     read = ", ".join(f'"{name}"' if name in there else "NULL" for name in wanted)
-    sql = f'SELECT rowid, {read} FROM "{table}" WHERE rowid > ? ORDER BY rowid LIMIT {BATCH}'
+    sql = f'SELECT rowid, {read} FROM "{table}" WHERE rowid > ? ORDER BY rowid LIMIT {limit}'
     while True:
         batch: list[Row] = []
         size = 0
