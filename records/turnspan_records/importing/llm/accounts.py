@@ -28,7 +28,8 @@ class RowSet:
 class Accounts:
     """Counts each row that is read once in a run, by table and by what became of it."""
 
-    def __init__(self) -> None:
+    def __init__(self, label: str = "") -> None:
+        self._label = label
         self.read: Counter[str] = Counter()
         """Rows read in this run, by table."""
         self._part: Counter[tuple[str, str]] = Counter()
@@ -37,7 +38,7 @@ class Accounts:
     def took(self, table: str, became: str, rows: int = 1) -> None:
         """Rows that only one call has became this."""
         if rows:
-            self._part[table, became] += rows
+            self._part[self._label + table, became] += rows
             self.read[table] += rows
 
     def took_once(self, table: str, row: int, became: str) -> None:

@@ -52,8 +52,8 @@ class Call:
     finish_reasons: list[str] = field(default_factory=list[str])
     attributes: dict[str, str] = field(default_factory=dict[str, str])
     """What the row says beside, as attributes of the call."""
-    consortium: tuple[str, int] | None = None
-    """The run that it belongs to, and its role in it."""
+    consortium: tuple[str, int, int] | None = None
+    """The run that it belongs to, its role in it, and the iteration; 0 of an output."""
 
     @property
     def row(self) -> str:

@@ -79,10 +79,21 @@ class Plan:
         """Forget the plan."""
         self._scratch.close()
 
+    def has(self, table: str, row: int) -> bool:
+        """Whether a row is to be imported."""
+        if table not in self._tables:
+            return False
+        found = self._scratch.execute(
+            "SELECT 1 FROM call WHERE kind = ? AND number = ?", (self._tables.index(table), row)
+        )
+        return found.fetchone() is not None
+
     def add_calls_of(self, ids: Iterable[str]) -> None:
         """Import the conversations of these responses as well."""
+        self._scratch.execute("BEGIN")
         self._add_conversations_of(list(ids))
         self._complete()
+        self._scratch.execute("COMMIT")
 
     def order(self) -> None:
         """The plan is complete."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -46,26 +46,14 @@ class Position:
         mark = self.calls.get(table)
         return mark.row if mark is not None else -(2**63)
 
-    def written(self) -> str:
-        """As ``read`` reads it."""
-        return json.dumps(
-            {
-                "version": _VERSION,
-                "calls": {
-                    table: [mark.row, mark.id, mark.rows] for table, mark in self.calls.items()
-                },
-                "beside": self.beside,
-            },
-            separators=(",", ":"),
-        )
+    def told(self) -> dict[str, Any]:
+        """As JSON says it."""
+        marks = {table: [mark.row, mark.id, mark.rows] for table, mark in self.calls.items()}
+        return {"calls": marks, "beside": self.beside}
 
     @classmethod
-    def read(cls, text: str) -> Position:
-        """The position that a text says; the beginning for one that says none."""
-        value = read_json(text) if text else None
-        told = as_dict(value) if is_read(value) else None
-        if told is None or told.get("version") != _VERSION:
-            return cls()
+    def of(cls, told: dict[str, Any]) -> Position:
+        """The position that JSON says; the beginning where it says none."""
         position = cls()
         for table, mark in (as_dict(told.get("calls")) or {}).items():
             fields = as_list(mark) or []
@@ -74,6 +62,22 @@ class Position:
         for table, row in (as_dict(told.get("beside")) or {}).items():
             position.beside[table] = int(row)
         return position
+
+
+def written(positions: Sequence[Position]) -> str:
+    """The positions in the databases of a log, as ``read`` reads them."""
+    told = {"version": _VERSION, "databases": [position.told() for position in positions]}
+    return json.dumps(told, separators=(",", ":"))
+
+
+def read(text: str, databases: int) -> list[Position]:
+    """The positions in so many databases; the beginning where none is said."""
+    value = read_json(text) if text else None
+    told = as_dict(value) if is_read(value) else None
+    if told is None or told.get("version") != _VERSION:
+        return [Position() for _ in range(databases)]
+    known = [as_dict(one) or {} for one in as_list(told.get("databases")) or []]
+    return [Position.of(known[n] if n < len(known) else {}) for n in range(databases)]
 
 
 def holds(position: Position, source: Source) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from turnspan_records.llm_logs.errors import explained
 from turnspan_records.llm_logs.generations import Layout
+from turnspan_records.llm_logs.messages import MessageTree
 
 Row = dict[str, Any]
 ROW: Final = "rowid of the row"
@@ -33,6 +34,10 @@ class Source:
         """
         with explained(self.path):
             return self._connection.execute(sql, parameters).fetchall()
+
+    def tree(self) -> MessageTree:
+        """What reads single messages of the newest generation."""
+        return MessageTree(self._connection, self.layout)
 
     def number(self, sql: str, parameters: Sequence[Any] = ()) -> int:
         """The number that answers a question; 0 for NULL."""

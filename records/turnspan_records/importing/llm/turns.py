@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from opentelemetry.sdk.trace import ReadableSpan
@@ -10,7 +10,7 @@ from opentelemetry.trace import SpanKind
 
 from turnspan import config, semconv
 from turnspan.tracing.agent_recording import describe_turn
-from turnspan.tracing.content_store import InferenceContent, ToolContent, TurnContent
+from turnspan.tracing.content_store import Fact, InferenceContent, ToolContent, TurnContent
 from turnspan.turn.tool_failure import tool_failed
 from turnspan.turn.turn import ToolRequest, Turn
 from turnspan_records.importing import ids
@@ -21,14 +21,18 @@ from turnspan_records.importing.spans import resource_of, scope_of, span_of
 
 KIND: Final = "llm"
 _SCOPE: Final = scope_of(KIND)
-_RESOURCE: Final = resource_of(KIND)
+RESOURCE: Final = resource_of(KIND)
 _DIALECT: Final = "genai"
 _TOLD_WITHOUT_CONTENT: Final = frozenset({PREFIX + "response.id", PREFIX + "schema_id"})
 """Attributes that are written where content is not recorded."""
 
+Facts = Callable[[Call, str, str, str], list[Fact]]
+"""Of a call, the ids of its span and turn, and its trace's."""
 
-def add_turns(part: Part, calls: list[Call], about: Mapping[str, str]) -> None:
-    """Add the spans of a conversation's calls; ``about`` is what is known of the conversation."""
+
+def add_turns(part: Part, calls: list[Call], about: Mapping[str, str], facts_of: Facts) -> None:
+    """Add the spans of a conversation's calls; ``about`` is what is known of the conversation,
+    ``facts_of`` what is known of a call that is no span's."""
     turns: list[list[Call]] = []
     for call in calls:
         if call.begins or not turns:
@@ -37,7 +41,7 @@ def add_turns(part: Part, calls: list[Call], about: Mapping[str, str]) -> None:
             turns[-1].append(call)
     for place, turn in enumerate(turns):
         after = turns[place + 1][0] if place + 1 < len(turns) else None
-        _OneTurn(part, turn, place == 0).write(after, about)
+        _OneTurn(part, turn, place == 0).write(after, about, facts_of)
 
 
 class _OneTurn:
@@ -58,7 +62,7 @@ class _OneTurn:
         }
         self._ended = root.start
 
-    def write(self, after: Call | None, about: Mapping[str, str]) -> None:
+    def write(self, after: Call | None, about: Mapping[str, str], facts_of: Facts) -> None:
         """Add the spans of the turn, its own last; ``after`` is the call that begins the next."""
         previous: Call | None = None
         for call in self._calls:
@@ -66,6 +70,8 @@ class _OneTurn:
             if previous is not None or self._first:
                 self._tools(call, previous, call.start)
             self._call(call)
+            span = f"{ids.span_id(KIND, call.id):016x}"
+            self._part.facts += facts_of(call, span, self._turn.id, f"{self._trace:032x}")
             previous = call
         if after is not None:
             self._tools(after, previous, 0)
@@ -87,7 +93,10 @@ class _OneTurn:
         if "schema" in call.parameters:
             attributes[semconv.OUTPUT_TYPE] = "json"
         if call.consortium is not None:
-            attributes[semconv.CONSORTIUM_ID], attributes[semconv.CONSORTIUM_ROLE] = call.consortium
+            attributes[semconv.CONSORTIUM_ID], attributes[semconv.CONSORTIUM_ROLE], number = (
+                call.consortium
+            )
+            attributes[semconv.CONSORTIUM_ITERATION] = number or None
         turn.end_call(
             model=call.response_model or call.model,
             finish_reasons=call.finish_reasons,
@@ -182,7 +191,7 @@ class _OneTurn:
             start_time=times[0],
             end_time=times[1],
             attributes=attributes,
-            resource=_RESOURCE,
+            resource=RESOURCE,
             scope=_SCOPE,
             parent_id=0 if span_id == self._span else self._span,
             kind=kind,
