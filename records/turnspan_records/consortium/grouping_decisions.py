@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from pathlib import Path
 
+from turnspan.runtime.type_guards import is_dict, is_list
 from turnspan_records.consortium.grouping_rows import Kind, Row
 from turnspan_records.consortium.grouping_types import Grouping
 from turnspan_records.llm_logs.errors import LogsError
@@ -63,3 +66,43 @@ class Decisions:
                     f"Row {row!r} cannot be in the run of {output!r}: neither its time nor its "
                     "text fits, or another row has its place by your decisions."
                 )
+
+
+def read_decisions(path: Path) -> dict[str, str | None]:
+    """The decisions in a file.
+
+    Raises:
+        DecisionError: it cannot be read, or is not as it should be.
+    """
+    try:
+        value: object = json.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise DecisionError(f"{path} cannot be read: {error.strerror}.") from None
+    except (ValueError, RecursionError) as error:
+        raise DecisionError(f"{path} is no JSON: {error}.") from None
+    decisions = value.get("decisions") if is_dict(value) else None
+    if not is_list(decisions):
+        raise DecisionError(
+            f'{path} must be {{"decisions": [{{"row": "...", "output": "..."}}]}}, with an output '
+            "of null for a row of no run."
+        )
+    found: dict[str, str | None] = {}
+    for number, each in enumerate(decisions, 1):
+        row, output = _decision(path, number, each)
+        if found.get(row, output) != output:
+            raise DecisionError(f"{path} decides twice, and differently, about row {row!r}.")
+        found[row] = output
+    return found
+
+
+def _decision(path: Path, number: int, value: object) -> tuple[str, str | None]:
+    if not is_dict(value) or set(value) != {"row", "output"}:
+        raise DecisionError(
+            f"Decision {number} in {path} must have a row and an output, and nothing else."
+        )
+    row, output = value["row"], value["output"]
+    if not isinstance(row, str) or not (output is None or isinstance(output, str)):
+        raise DecisionError(
+            f"Decision {number} in {path}: row and output are ids in quotes; an output may be null."
+        )
+    return row, output

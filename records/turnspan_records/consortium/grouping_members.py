@@ -48,7 +48,7 @@ class Members:
     )
     """Rows that may be of several iterations, with each of these."""
     missing: dict[Arbiter, int] = field(default_factory=dict["Arbiter", int])
-    """How many answers of an arbiter's prompt have no row."""
+    """How many answers of an arbiter's prompt have no row, or none that is certain."""
 
 
 def iterations(chains: Iterable[Chain], arbiters: list[Arbiter], window: int) -> list[Iteration]:
@@ -168,9 +168,9 @@ def _found(
         open_ = settled.open.get(seat, [])
         if open_:
             found.open.append((places[seat.arbiter], open_))
-        lost = need - len(rows) - (need if open_ else 0)
-        if lost > 0:
-            found.missing[seat.arbiter] = found.missing.get(seat.arbiter, 0) + lost
+        if len(rows) < need:
+            lost = found.missing.get(seat.arbiter, 0) + need - len(rows)
+            found.missing[seat.arbiter] = lost
     for rows in found.of.values():
         rows.sort(key=lambda row: row.order)
     return found

@@ -74,7 +74,8 @@ class IterationFound:
     arbiter: Attached | None
     members: tuple[Attached, ...]
     missing: int
-    """How many of its rows the log does not have, as far as that is known."""
+    """How many of its rows the log does not have, or has among rows of which it cannot be said
+    which one it is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""The subcommands of ``turnspan consortium``, a module each."""
