@@ -39,11 +39,21 @@ def told(version: str) -> list[dict[str, Any]]:
 
 
 def import_llm(
-    store: Store, path: Path, *, project: str = "llm", again: bool = False
+    store: Store,
+    path: Path,
+    *,
+    consortium_db: Path | None = None,
+    project: str = "llm",
+    again: bool = False,
 ) -> ImportReport:
     """Import a log into an open store."""
-    spool = Spool(store.dsn.spool)
-    return import_log(lambda: nullcontext(store), spool, LlmLog(path), project=project, again=again)
+    return import_log(
+        lambda: nullcontext(store),
+        Spool(store.dsn.spool),
+        LlmLog(path, consortium_db),
+        project=project,
+        again=again,
+    )
 
 
 def rows_of(store: Store, project: str = "llm") -> dict[str, list[tuple[Any, ...]]]:
