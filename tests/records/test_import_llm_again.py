@@ -80,7 +80,7 @@ def test_what_is_written_beside_an_imported_response_is_taken(store: Store, tmp_
     path = sample("0.31", tmp_path)
     whole = rows_of_import(store, path, "whole")
     db = sqlite3.connect(path)
-    beside = {}
+    beside: dict[str, list[tuple[Any, ...]]] = {}
     for table in ("tool_results", "prompt_fragments", "prompt_attachments"):
         beside[table] = db.execute(f"SELECT * FROM {table}").fetchall()
         db.execute(f"DELETE FROM {table}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -61,7 +61,7 @@ class LlmLog:
                     yield part
 
     @contextmanager
-    def _opened(self) -> Iterator[list[Source]]:
+    def _opened(self) -> Generator[list[Source]]:
         with ExitStack() as stack:
             found: list[Source] = []
             for path in self._paths:
@@ -93,7 +93,7 @@ def _left(source: Source, position: Position) -> int:
 
 
 @contextmanager
-def _errors() -> Iterator[None]:
+def _errors() -> Generator[None]:
     try:
         yield
     except LogsError as error:
