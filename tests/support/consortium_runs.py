@@ -100,7 +100,8 @@ class Maker:
         output = self._id(began)
         time, history, calls = began + 500, list[str](), list[tuple[int, Call]]()
         answers: list[dict[str, Any]] = []
-        synthesis, previous = "", {}
+        synthesis = ""
+        previous: dict[str, Any] = {}
         own: dict[str, int] = {}
         for number in range(1, iterations + 1):
             prompt = self._member_prompt(question, previous)

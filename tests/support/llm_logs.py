@@ -97,6 +97,14 @@ class LlmLog:
         if generation == "turns":
             self.db.executescript(_TURNS)
 
+    @classmethod
+    def opened(cls, path: Path, generation: str = "responses") -> LlmLog:
+        """A log that is there already."""
+        log = cls.__new__(cls)
+        log.path, log.generation = path, generation
+        log.db = sqlite3.connect(path, isolation_level=None)
+        return log
+
     def configs(self, configs: dict[str, dict[str, Any]]) -> None:
         """Save consortiums as llm-consortium does."""
         self.db.execute(

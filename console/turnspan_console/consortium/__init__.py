@@ -1,1 +1,1 @@
-"""The subcommands of ``turnspan consortium``, a module each."""
+"""Subcommands of ``turnspan consortium``, each a module."""

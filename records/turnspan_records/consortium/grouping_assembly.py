@@ -230,7 +230,8 @@ def _ambiguous(found: Found) -> dict[Row, list[Candidate]]:
         for row in rows:
             several = open_.setdefault(row, [])
             if place.chain is not None:
-                several.append(Candidate(place.chain.output.id, MEMBER, place.number))
+                candidate = Candidate(place.chain.output.id, MEMBER, place.number)
+                several += [candidate] if candidate not in several else []
     for arbiter, before in found.chains.unclear.items():
         chain = found.chains.by_output[found.chains.of[arbiter]]
         for other in before:

@@ -81,10 +81,13 @@ def members(places: list[Iteration], models: set[str], allowed: Allowed) -> Memb
         blocks = [block for block in place.arbiter.blocks or [] if not block.failed]
         fitting = {id(block): _fitting(place, block, models, allowed) for block in blocks}
         prompts = _prompts(fitting.values())
+        aliased = {block.text for block in blocks if block.model not in models}
         for block in blocks:
-            seat = Seat(place.arbiter, block.model, block.text)
-            rows = fitting[id(block)]
-            wanted[seat] = [row for row in rows if not prompts or row.prompt in prompts]
+            # An alias and a model's own name may mean the same: their equal answers are alike.
+            model = "" if block.text in aliased else block.model
+            seat = Seat(place.arbiter, model, block.text)
+            rows = [row for row in fitting[id(block)] if not prompts or row.prompt in prompts]
+            wanted[seat] = [*wanted.get(seat, []), *rows]
             needs[seat] = needs.get(seat, 0) + 1
     _leave_to_earlier(wanted, by_arbiter)
     settled = settle(wanted, needs)

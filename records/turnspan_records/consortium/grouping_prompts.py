@@ -50,6 +50,8 @@ _SPLITS: Final = 8
 class MemberPrompt:
     """What a member was asked."""
 
+    prompt: bytes
+    """The hash of the whole prompt."""
     first: bool
     """In the first iteration, or in a later one."""
     questions: tuple[tuple[Text, bytes | None], ...]
@@ -57,12 +59,19 @@ class MemberPrompt:
     with the hash of the synthesis that a later iteration is to improve on, if it can be read."""
 
 
+def may_be_member_prompt(prompt: str) -> bool:
+    """Whether it begins and ends as a member's prompt does."""
+    return prompt.startswith(_MEMBER) and prompt.endswith(_MEMBER_END)
+
+
 def member_prompt(prompt: str) -> MemberPrompt | None:
     """What a member was asked; ``None`` where this is no member's prompt."""
-    if not prompt.startswith(_MEMBER) or not prompt.endswith(_MEMBER_END):
+    if not may_be_member_prompt(prompt):
         return None
     if prompt.startswith(_FIRST) and prompt.endswith(_FIRST_END):
-        return MemberPrompt(True, tuple((each, None) for each in _first_questions(prompt)))
+        return MemberPrompt(
+            digest(prompt), True, tuple((each, None) for each in _first_questions(prompt))
+        )
     start = len(_MEMBER)
     if prompt.startswith(_REFINING, start):
         return _later(prompt, start + len(_REFINING), _REFINING_ENDS)
@@ -91,7 +100,7 @@ def _later(prompt: str, start: int, words: tuple[str, ...]) -> MemberPrompt | No
     questions = beginnings(prompt, start, ordered)
     syntheses = [_previous(prompt, ends[place]) for place in ordered[:_SPLITS]]
     syntheses += [None] * (len(questions) - len(syntheses))
-    return MemberPrompt(False, tuple(zip(questions, syntheses, strict=True)))
+    return MemberPrompt(digest(prompt), False, tuple(zip(questions, syntheses, strict=True)))
 
 
 def _previous(prompt: str, start: int) -> bytes | None:

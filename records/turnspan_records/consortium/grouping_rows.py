@@ -6,6 +6,7 @@ import enum
 import json
 import sqlite3
 from bisect import bisect_left, bisect_right
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +16,7 @@ from turnspan.runtime.type_guards import is_dict, is_list
 from turnspan_records.consortium.grouping_prompts import (
     MemberPrompt,
     is_arbiter_prompt,
+    may_be_member_prompt,
     member_prompt,
 )
 from turnspan_records.consortium.grouping_texts import (
@@ -33,6 +35,7 @@ SLACK: Final = 2_000
 """Microseconds: durations are cut to milliseconds, and clocks of two kinds are read."""
 
 
+_RECENT: Final = 256
 _NEAR: Final = 60_000_000
 """Further away from its call, an id says nothing about it: a conversation may be an old one."""
 _LETTERS: Final = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -189,10 +192,12 @@ def read_rows(
         named: ids of rows that are kept, whatever kind they are of; ``None`` keeps all.
     """
     rows = Rows()
+    prompts = _Prompts()
     outputs = {(table, at) for table, at in _outputs(source, names)}
     for logged in responses(source.connection, source.layout, source.path):
         rows.seen += 1
-        row = _row(logged, source.number, (logged.table, logged.position) in outputs, window)
+        of_output = (logged.table, logged.position) in outputs
+        row = _row(logged, source.number, of_output, window, prompts)
         rows.models.add(row.model)
         of_no_kind = row.kind is Kind.OTHER and row.assigned is None
         if of_no_kind and named is not None and row.id not in named:
@@ -225,7 +230,29 @@ def _outputs(source: Source, names: frozenset[str]) -> Iterator[tuple[str, int]]
             yield table, position
 
 
-def _row(logged: LoggedResponse, database: int, output: bool, window: int) -> Row:
+class _Prompts:
+    """Reads members' prompts, those of one iteration once: they are all the same."""
+
+    def __init__(self) -> None:
+        self._recent: OrderedDict[bytes, MemberPrompt | None] = OrderedDict()
+
+    def of(self, prompt: str) -> tuple[MemberPrompt | None, bytes]:
+        """What a member was asked, and the prompt's hash."""
+        if not may_be_member_prompt(prompt):
+            return None, b""
+        key = digest(prompt)
+        if key not in self._recent:
+            self._recent[key] = member_prompt(prompt)
+            if len(self._recent) > _RECENT:
+                self._recent.popitem(last=False)
+        found = self._recent[key]
+        # The very same bytes for all of them, not a copy each.
+        return found, found.prompt if found is not None else b""
+
+
+def _row(
+    logged: LoggedResponse, database: int, output: bool, window: int, prompts: _Prompts
+) -> Row:
     began, ended = logged.began, logged.ended
     if began is None or ended is None:
         began, ended = -1, -1
@@ -248,18 +275,15 @@ def _row(logged: LoggedResponse, database: int, output: bool, window: int) -> Ro
         assigned=logged.consortium_id,
         assigned_role=logged.is_arbiter_response,
     )
+    if not is_arbiter_prompt(logged.prompt):  # an output may be a member of a run around it
+        row.member, row.prompt = prompts.of(logged.prompt)
     if output:
         row.kind = Kind.OUTPUT
         _tell(row, logged)
     elif is_arbiter_prompt(logged.prompt):
         row.kind = Kind.ARBITER
-    else:
-        row.member = member_prompt(logged.prompt)
-        row.kind = Kind.OTHER if row.member is None else Kind.MEMBER
-    if output:  # it may be a member of a run around it
-        row.member = member_prompt(logged.prompt)
-    if row.member is not None:
-        row.prompt = digest(logged.prompt)
+    elif row.member is not None:
+        row.kind = Kind.MEMBER
     return row
 
 

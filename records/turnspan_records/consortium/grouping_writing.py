@@ -158,9 +158,8 @@ def _copy(path: Path, folder: Path) -> Path:
     name = f"{path.name}.{now:%Y-%m-%dT%H-%M-%S.%fZ}.backup"
     whole, partial = folder / name, folder / f"{name}.partial"
     try:
-        with opened(path) as source, contextlib.closing(sqlite3.connect(partial)) as copy:
-            source.backup(copy)
-            found = [str(row[0]) for row in copy.execute("PRAGMA integrity_check(5)")]
+        with opened(path) as source:
+            found = _copied(source, partial)
         if found != ["ok"]:
             raise LogsError(
                 f"{path} is damaged ({'; '.join(found)}): nothing was written, run "
@@ -169,20 +168,27 @@ def _copy(path: Path, folder: Path) -> Path:
         _sync(partial)
         partial.rename(whole)
         _sync(folder)
-    except sqlite3.Error as error:
-        raise LogsError(
-            f"No copy of {path} can be made in {folder} ({error}): nothing was written, name "
-            "another folder with --backup-dir."
-        ) from error
     except OSError as error:
         raise LogsError(
-            f"No copy of {path} can be made in {folder} ({error.strerror}): nothing was written, "
-            "name another folder with --backup-dir."
+            f"No copy of {path} can be made in {folder} ({error.strerror or error}): nothing was "
+            "written, name another folder with --backup-dir."
         ) from error
     finally:
         for left in folder.glob(f"{name}.partial*"):
             left.unlink(missing_ok=True)
     return whole
+
+
+def _copied(source: sqlite3.Connection, to: Path) -> list[str]:
+    """Copy a database; what SQLite finds wrong with the copy, ``ok`` if nothing."""
+    try:
+        with contextlib.closing(sqlite3.connect(to)) as copy:
+            source.backup(copy)
+            return [str(row[0]) for row in copy.execute("PRAGMA integrity_check(5)")]
+    except sqlite3.DatabaseError as error:
+        if "malformed" in str(error):
+            return [str(error)]
+        raise OSError(0, str(error)) from error
 
 
 def _sync(path: Path) -> None:

@@ -79,7 +79,7 @@ def responses_at(
     for position in positions:
         with explained(Path(path)):
             # A generator that is not read to its end: the next batch is never asked for.
-            batch = next(read(connection, layout, position - 1, 1), [])
+            batch = next(read(connection, layout, position - 1, 1), list[LoggedResponse]())
         yield from (row for row in batch if row.position == position)
 
 
