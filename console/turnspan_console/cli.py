@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from typing import Any
 
 import click
 
 from turnspan_console import commands
 from turnspan_console.failures import explained
+from turnspan_console.lazy import Lazy
 from turnspan_console.options import store_option
 from turnspan_console.output import Output
 from turnspan_console.visible import visible
@@ -22,39 +21,19 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Judge": ("review", "annotate", "prefer", "rank", "withdraw", "quality"),
     "Curate": ("export", "summaries"),
     "Keep": ("retain", "restore", "forget"),
-    "Look after": ("status", "doctor", "migrate", "ship", "receive"),
+    "Look after": ("status", "doctor", "migrate", "ship", "receive", "import"),
 }
 """Where the help lists a command; one that is not named is listed under "More"."""
 
 
-class Commands(click.Group):
-    """Loads a subcommand's module only when it is asked for: starting stays quick."""
+class Commands(Lazy):
+    """The commands by section."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The commands, in the order of the help."""
-        del ctx
-        modules = pkgutil.iter_modules(commands.__path__)
-        found = {module.name.replace("_", "-") for module in modules}
+        found = super().list_commands(ctx)
         placed = [name for names in SECTIONS.values() for name in names if name in found]
-        return placed + sorted(found - set(placed))
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of this name, whose module is imported now."""
-        if cmd_name not in self.list_commands(ctx):
-            return None
-        module = importlib.import_module(f"{commands.__name__}.{cmd_name.replace('-', '_')}")
-        command: click.Command = module.command
-        return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that was typed; of a misspelt one, which may have been meant."""
-        try:
-            return super().resolve_command(ctx, args)
-        except click.UsageError as error:
-            near = _nearest(args[0], self.list_commands(ctx)) if args else ""
-            raise click.UsageError(f"{error.message}{near}", ctx) from None
+        return placed + [name for name in found if name not in placed]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands by section."""
@@ -81,13 +60,6 @@ class Commands(click.Group):
                 raise click.UsageError(visible(error.format_message()), error.ctx) from None
 
 
-def _nearest(name: str, known: list[str]) -> str:
-    import difflib
-
-    near = difflib.get_close_matches(name, known, 1)
-    return f" Did you mean {near[0]!r}?" if near else ""
-
-
 def _print_version(context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
     if wanted and not context.resilient_parsing:
         from turnspan import __version__
@@ -98,6 +70,7 @@ def _print_version(context: click.Context, _parameter: click.Parameter, wanted: 
 
 @click.group(
     cls=Commands,
+    package=commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="The store is --store, else TURNSPAN_STORE, else a folder in your home. "
     "Exit codes: 0 ok, 1 a finding or nothing found, 2 wrong usage, 3 the store cannot be used.",

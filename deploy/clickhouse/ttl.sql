@@ -35,6 +35,10 @@ ALTER TABLE turnspan.span MODIFY TTL
     toDateTime(start_time) + INTERVAL 30 DAY TO VOLUME 'cold',
     toDateTime(start_time) + INTERVAL 90 DAY DELETE;
 
+ALTER TABLE turnspan.consortium MODIFY TTL toDateTime(started_at) + INTERVAL 365 DAY DELETE;
+ALTER TABLE turnspan.consortium_iteration MODIFY TTL toDateTime(started_at) + INTERVAL 365 DAY DELETE;
+ALTER TABLE turnspan.consortium_member MODIFY TTL toDateTime(started_at) + INTERVAL 365 DAY DELETE;
+
 -- A message is stored once, when its session says it first, and read by every later call of that
 -- session: give it as many days more as a session may last (30 here).
 ALTER TABLE turnspan.message MODIFY SETTING storage_policy = 'tiered';
@@ -44,6 +48,7 @@ ALTER TABLE turnspan.message MODIFY TTL
 
 -- definition has no time to live: prompts and tool catalogues are few, and any call may name them.
 -- annotation, withdrawal, review_queue and artifact_check have none either: what people judged is kept,
--- and what was found of what agents wrote; nor has tombstone: what was forgotten must not come back. Nor have the
+-- and what was found of what agents wrote; nor have tombstone (what was forgotten
+-- must not come back) and import_position (an import must not begin anew). Nor have the
 -- tables of the improvement loop and its artifacts: they are few, and later versions are measured by them.
 -- `turnspan retain` puts times to live from its policy, and deletes by what was judged (docs/keeping.md).

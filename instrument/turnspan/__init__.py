@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from turnspan._version import __version__ as __version__
 from turnspan.annotations import annotate, evaluation, prefer, rank, withdraw
+from turnspan.consortia.runs import consortium
 from turnspan.decorators import agent, step, tool, workflow
 from turnspan.inference import inference
 from turnspan.instrumentation import instrument, uninstrument
@@ -39,6 +40,7 @@ __all__ = [
     "annotate",
     "artifact",
     "configure",
+    "consortium",
     "context_assembly",
     "current_turn",
     "evaluation",

@@ -98,6 +98,9 @@ BELONGING: Final[dict[str, Belonging]] = {
     "artifact": Belonging(
         "created_at", (*_PLACED, Key(ARTIFACT, "artifact_id")), definitions=("content",)
     ),
+    "consortium": Belonging("started_at", _PLACED, definitions=("prompt", "final_text")),
+    "consortium_iteration": Belonging("started_at", _PLACED),
+    "consortium_member": Belonging("started_at", _PLACED),
     "artifact_check": Belonging("checked_at", (Key(ARTIFACT, "artifact_id"), Key(TURN, "turn_id"))),
     "attempt": Belonging("started_at", (Key(ATTEMPT, "attempt_id"),)),
     "rollout": Belonging("started_at", (Key(ROLLOUT, "rollout_id"),)),
@@ -108,6 +111,7 @@ BELONGING: Final[dict[str, Belonging]] = {
     "evolution": Belonging("created_at", project_only=_CONFIGURED),
     "insight": Belonging("created_at", project_only=_CONFIGURED),
     "review_queue": Belonging("written_at", project_only="a saved question, not an answer"),
+    "import_position": Belonging("began_at", project_only="how far an import has come"),
     "tombstone": Belonging("created_at", project_only="what forgetting itself leaves"),
 }
 """Every table of records; a test fails where one is missing."""

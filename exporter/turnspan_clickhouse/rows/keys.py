@@ -24,12 +24,16 @@ _KEYS: Final[dict[str, tuple[str, ...]]] = {
     "lineage_event": ("project", "lineage_id", "kind", "event_id"),
     "lineage": ("project", "experiment_id", "lineage_id"),
     "experiment": ("project", "experiment_id"),
+    "consortium": ("project", "consortium_id"),
+    "consortium_iteration": ("project", "consortium_id", "arbiter_id"),
+    "consortium_member": ("project", "consortium_id", "member_id"),
     "tool_call": ("project", "session_id", "start_time", "span_id"),
     "message": ("project", "scope", "hash"),
     "definition": ("project", "hash"),
     "context_assembly": ("project", "session_id", "start_time", "assembly_id"),
     "context_item": ("project", "session_id", "start_time", "assembly_id", "item_id"),
     "span": ("project", "trace_id", "start_time", "span_id"),
+    "import_position": ("project", "kind", "source"),
 }
 
 KEYS: Final[dict[type[Record], tuple[str, ...]]] = {

@@ -1,0 +1,1 @@
+"""The kinds of ``turnspan import``: each module is one, but those whose names begin with ``_``."""

@@ -1,0 +1,128 @@
+"""What all kinds of imports do alike: run, show progress, and account for every row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from turnspan_console.failures import FINDING, UNAVAILABLE, Failure
+from turnspan_console.options import chosen_dsn, format_option, open_chosen, store_option
+from turnspan_console.output import Output, note
+
+if TYPE_CHECKING:
+    from turnspan_clickhouse.store.client import Store
+    from turnspan_records.importing.sources import ImportReport, SourceLog
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_SHOWN = 20
+"""Problems that a terminal is shown."""
+
+
+def import_options(command: F) -> F:
+    """``--project``, ``--again`` and ``--format``, which every kind has."""
+    for decorate in (
+        store_option,
+        format_option("table", "json"),
+        click.option(
+            "--again",
+            is_flag=True,
+            help="From the beginning, whatever was imported before; nothing is there twice.",
+        ),
+        click.option(
+            "--project",
+            metavar="NAME",
+            default="",
+            help="The project of the records.  [default: what the source says, or its kind]",
+        ),
+    ):
+        command = decorate(command)
+    return command
+
+
+def run(log: SourceLog, *, project: str, again: bool, format_: str) -> None:
+    """Import a log into the chosen store, which is made if it is not there, and print the report.
+
+    Raises:
+        Failure: the source cannot be read, the spool is full, or a row was not taken as it is.
+    """
+    from turnspan_clickhouse.errors import SpoolError
+    from turnspan_clickhouse.spool.spool import Spool
+    from turnspan_console.bars import Bars
+    from turnspan_records.importing.running import import_log
+    from turnspan_records.importing.sources import SourceLogError
+
+    with Bars() as bars:
+        try:
+            report = import_log(
+                _opened,
+                Spool(chosen_dsn().spool),
+                log,
+                project=project or log.kind,
+                again=again,
+                progress=lambda done, total: bars.show("rows", done, total),
+            )
+        except (SourceLogError, SpoolError) as error:
+            raise Failure(str(error), UNAVAILABLE) from None
+    if report.waiting:
+        note(report.waiting)
+    _print(report, format_, Output())
+    if report.problem_count:
+        raise Failure(
+            f"{report.problem_count:,} rows were not taken as they are: see above.", FINDING
+        )
+
+
+def _opened() -> Store:
+    return open_chosen(create=True)
+
+
+def _print(report: ImportReport, format_: str, output: Output) -> None:
+    if format_ == "json":
+        output.json(_as_json(report))
+        return
+    from rich.text import Text
+
+    from turnspan_clickhouse.store.client import Result
+    from turnspan_console import styles
+    from turnspan_console.results import print_result
+    from turnspan_console.values import counted
+
+    title = Text(counted(report.source_rows, "row"), style=styles.TITLE)
+    made = ", ".join(f"{rows:,} {table}" for table, rows in sorted(report.rows.items()))
+    since = " (new since the last import)" if report.resumed else ""
+    title.append(f"  of {report.source}{since}  {made}", style=styles.FAINT)
+    output.line(title)
+    if report.seen:
+        output.line()
+        rows = [[table, what, rows] for (table, what), rows in sorted(report.seen.items())]
+        names, types = ("source", "became", "rows"), ("String", "String", "UInt64")
+        print_result(Result(names, types, rows), format_, output, indent=2)
+    if report.problems:
+        output.line()
+        shown: list[list[object]] = [[one.row, one.reason] for one in report.problems[:_SHOWN]]
+        print_result(
+            Result(("row", "problem"), ("String", "String"), shown), format_, output, indent=2
+        )
+        if report.problem_count > _SHOWN:
+            output.line(f"  and {report.problem_count - _SHOWN:,} more: --format json names them.")
+
+
+def _as_json(report: ImportReport) -> dict[str, Any]:
+    return {
+        "kind": report.kind,
+        "source": report.source,
+        "project": report.project,
+        "resumed": report.resumed,
+        "source_rows": report.source_rows,
+        "seen": [
+            {"source": table, "became": what, "rows": rows}
+            for (table, what), rows in sorted(report.seen.items())
+        ],
+        "rows": dict(sorted(report.rows.items())),
+        "problem_count": report.problem_count,
+        "problems": [{"row": one.row, "reason": one.reason} for one in report.problems],
+        "waiting": report.waiting,
+    }

@@ -1,0 +1,61 @@
+"""Spans of what a log says, as the application that wrote it would have ended them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.sdk.util.instrumentation import InstrumentationScope
+from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, TraceFlags
+
+from turnspan import semconv
+
+SCOPE: Final = "turnspan.import."
+"""The scope_name of imported rows is this and the kind of log."""
+_SAMPLED: Final = TraceFlags(TraceFlags.SAMPLED)
+
+
+def scope_of(kind: str) -> InstrumentationScope:
+    """The instrumentation scope of a kind's spans; make it once."""
+    return InstrumentationScope(f"{SCOPE}{kind}")
+
+
+def resource_of(service: str, attributes: Mapping[str, Any] | None = None) -> Resource:
+    """The resource of imported spans; make it once, since rows are told apart by the object."""
+    return Resource({semconv.SERVICE_NAME: service, **(attributes or {})})
+
+
+def span_of(
+    name: str,
+    *,
+    trace_id: int,
+    span_id: int,
+    start_time: int,
+    end_time: int,
+    attributes: Mapping[str, Any],
+    resource: Resource,
+    scope: InstrumentationScope,
+    parent_id: int = 0,
+    kind: SpanKind = SpanKind.INTERNAL,
+    error: str | None = None,
+) -> ReadableSpan:
+    """An ended span. Times are nanoseconds since the epoch; ``error``, if any, is why it failed.
+
+    Attributes are of the GenAI conventions (``turnspan.semconv``); values that are None are left
+    out.
+    """
+    parent = SpanContext(trace_id, parent_id, False, _SAMPLED) if parent_id else None
+    return ReadableSpan(
+        name,
+        context=SpanContext(trace_id, span_id, False, _SAMPLED),
+        parent=parent,
+        resource=resource,
+        attributes={key: value for key, value in attributes.items() if value is not None},
+        kind=kind,
+        status=Status() if error is None else Status(StatusCode.ERROR, error),
+        start_time=start_time,
+        end_time=max(start_time, end_time),
+        instrumentation_scope=scope,
+    )
