@@ -115,8 +115,8 @@ def instrument(
     Ours record the SDKs of OpenAI, Anthropic and Google, LiteLLM, the package ``llm``, and the
     tools of MCP servers; every other library is recorded by the installed OpenTelemetry
     instrumentation of it, one a library (official ones first, then OpenInference, then
-    OpenLLMetry). Work that a turn starts in a thread then belongs to the turn as well (docs/context.md). What is
-    instrumented already stays as it is. Never raises.
+    OpenLLMetry). Work that a turn starts in a thread then belongs to the turn as well
+    (docs/context.md). What is instrumented already stays as it is. Never raises.
 
     Args:
         tracer_provider: where the spans go; unless given, the one given to ``configure``, or else

@@ -18,6 +18,7 @@ from turnspan import config, semconv
 from turnspan.patching.instrumentor import SdkInstrumentor
 from turnspan.patching.patches import Patches
 from turnspan.patching.stream import RECORD
+from turnspan.providers.llm import consortium
 from turnspan.providers.llm.making import Making
 from turnspan.providers.llm.tools import after_tools, with_hooks
 from turnspan.runtime.guard import guard
@@ -36,6 +37,7 @@ class LlmSdk:
     def __init__(self, tracer: Tracer) -> None:
         self.tracer = tracer
         self.enabled = True
+        self.consortia = consortium.Consortia(lambda: self.enabled)
 
     def _begin(self, response: Any) -> Making | None:
         with _BEGIN:
@@ -207,4 +209,5 @@ class LlmInstrumentor(SdkInstrumentor):
         if patches.has(_MODELS, "Response.execute_tool_calls"):  # since 0.26
             patches.wrap(_MODELS, "Response.execute_tool_calls", sdk.tools)
             patches.wrap(_MODELS, "AsyncResponse.execute_tool_calls", sdk.atools)
+        patches.when_imported(consortium.MODULE, lambda: sdk.consortia.patch(patches))
         return ""

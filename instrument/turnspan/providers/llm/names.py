@@ -16,6 +16,7 @@ _PROVIDERS: Final = {
     "llm_claude_3": "anthropic",
     "llm_cohere": "cohere",
     "llm_command_r": "cohere",
+    "llm_consortium": "llm-consortium",
     "llm_gemini": "gcp.gemini",
     "llm_grok": "x_ai",
     "llm_mistral": "mistral_ai",
