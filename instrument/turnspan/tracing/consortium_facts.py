@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from turnspan.tracing.content_store import LIMITS, Fact
+from turnspan.tracing import content_store
+from turnspan.tracing.content_store import Fact
 
 MEMBER: Final = 0
 FINAL_ARBITER: Final = 1
@@ -107,10 +108,11 @@ class IterationFollowed(Fact):
     arbiter_id: str
 
 
-_LIMIT: Final = 100_000
-LIMITS.update(
-    dict.fromkeys(
-        (ConsortiumTold, MemberAnswered, ArbiterDecided, IterationFollowed),
-        (_LIMIT, "consortia_full"),
-    )
-)
+LIMITS: Final[dict[type[Fact], tuple[int, str]]] = {
+    ConsortiumTold: (100_000, "consortia_full"),
+    MemberAnswered: (100_000, "consortia_full"),
+    ArbiterDecided: (100_000, "consortia_full"),
+    IterationFollowed: (100_000, "consortia_full"),
+}
+"""As in ``content_store``, to which they are added."""
+content_store.LIMITS.update(LIMITS)

@@ -13,14 +13,15 @@ WITH
     arraySort(groupArrayIf((block_iteration, block_start, block_id), kind = 'arbiter')) AS deciding,
     -- Of an arbiter that was asked again, only the last time.
     arrayMap(one -> one.3, arrayFilter((one, after) -> one.1 != after, deciding,
-        arrayPushBack(arrayPopFront(arrayMap(one -> toInt64(one.1), deciding)), -1))) AS arbiters,
+        arrayShiftLeft(arrayMap(one -> toInt64(one.1), deciding), 1, toInt64(-1)))) AS arbiters,
     groupArrayIf((block_id, block_ranking), kind = 'arbiter') AS rankings,
     arrayFilter(ranking -> notEmpty(ranking), arrayMap(
         id -> arrayFirst(one -> one.1 = id, rankings).2, arbiters)) AS ranked,
     groupArrayIf((block_id, (block_confidence, block_model)), kind = 'arbiter') AS opinions,
     maxIf(block_iteration, kind = 'member') AS last_iteration,
-    groupArrayIf((block_iteration, concat('   ', substring(trimBoth(block_answer), 1, 32000), '   ')),
-        kind = 'member' AND trimBoth(block_answer) != '') AS answered,
+    trimBoth(block_answer, ' \t\r\n') AS trimmed,
+    groupArrayIf((block_iteration, concat('   ', substring(trimmed, 1, 32000), '   ')),
+        kind = 'member' AND trimmed != '') AS answered,
     arraySort(arrayMap(one -> one.2, arrayFilter(one -> one.1 = last_iteration, answered))) AS compared
 SELECT
     project,
