@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
+import openai
 import pytest
 
+import turnspan
 from support.consortium_rows import JURY, QUIET, asked, at, consortium_rows, made
 from support.landing import insert
 from support.rows import PROJECT, call
+from turnspan import semconv
+from turnspan.testing import ModelServer
 from turnspan_clickhouse.rows import consortium_tables as tables
+from turnspan_clickhouse.rows.native_types import EncodedMap
+from turnspan_clickhouse.ship.shipper import ship
+from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.opening import open_store
 
 
 def runs(store: Store) -> dict[str, dict[str, Any]]:
@@ -98,11 +108,19 @@ def test_rows_that_came_again_and_an_arbiter_that_was_asked_again(store: Store) 
 
 
 def test_calls_alone(store: Store) -> None:
-    """Where nobody told of the run itself (its process died, or its spans came from elsewhere)."""
-    insert(store, asked("1", "x", 1, response_text="a"), asked("2", "", 2))
+    """Where nobody told of the run itself (its process died, or its spans came from elsewhere),
+    they say who was asked."""
+    iteration = EncodedMap.of({semconv.CONSORTIUM_ITERATION: "2"})
+    insert(
+        store,
+        asked("1", "x", 1, response_text="a"),
+        asked("2", "", 2, attributes=iteration, request_model="b", response_text="b"),
+        asked("3", "", 3, consortium_role=1, request_model="judge"),
+    )
 
     found = runs(store)[JURY]
-    assert (found["status"], found["calls"], found["members"]) == ("", 2, [])
+    assert (found["status"], found["calls"], found["members"]) == ("", 3, ["b", "gpt-4o"])
+    assert (found["iterations"], found["arbiter"], found["compared_answers"]) == (2, "judge", 1)
     assert found["started_at"].timestamp() * 1e9 == pytest.approx(at(1), abs=1e3)
 
 
@@ -116,3 +134,54 @@ def test_a_run_is_looked_up_without_the_calls_of_others(store: Store) -> None:
     text = "\n".join(str(row[0]) for row in plan)
     assert "by_consortium" in text
     assert runs(store)[JURY]["calls"] == 9
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ModelServer]:
+    with ModelServer(default="yes") as started:
+        yield started
+
+
+def test_a_live_run_lands(store_dsn: Dsn, server: ModelServer) -> None:
+    """Whenever its rows are written: a call that has landed as the final arbiter's is written again
+    when another iteration begins."""
+    turnspan.configure(service_name="shop", store=str(store_dsn), exporters=["turnspan"])
+    turnspan.instrument()
+    client = openai.OpenAI(base_url=server.url, api_key="none", max_retries=0)
+
+    def ask(model: str) -> None:
+        client.chat.completions.create(model=model, messages=[{"role": "user", "content": "q"}])
+
+    try:
+        with turnspan.consortium("Which?", name="jury") as run:
+            for iteration in (1, 2):
+                for model in ("gpt-4o", "gpt-4.1"):
+                    with run.member(model):
+                        ask(model)
+                with run.arbiter(model="gpt-5") as arbiter:
+                    ask("gpt-5")
+                    arbiter.decided("yes", confidence=iteration / 2, ranking=["gpt-4o"])
+                assert turnspan.flush(local=True).ok
+                ship(store_dsn, spool=Spool(store_dsn.spool))
+                with open_store(store_dsn) as store:
+                    row = runs(store)[run.id]
+                    assert (row["status"], row["iterations"]) == ("running", iteration)
+            run.final("yes")
+        assert turnspan.flush(local=True).ok
+    finally:
+        turnspan.uninstrument()
+        turnspan.shutdown()
+    ship(store_dsn, spool=Spool(store_dsn.spool))
+    with open_store(store_dsn) as store:
+        row = runs(store)[run.id]
+        roles = store.query(
+            "SELECT request_model, consortium_role FROM llm_call ORDER BY start_time"
+        ).rows
+    asked_for = ["gpt-4o", "gpt-4.1", "gpt-5"] * 2
+    assert roles == list(zip(asked_for, [0, 0, 2, 0, 0, 1], strict=True))
+    assert (row["status"], row["source"], row["name"]) == ("finished", "live", "jury")
+    assert (row["members"], row["answers"]) == (["gpt-4.1", "gpt-4o"], 4)
+    assert (row["arbiter"], row["winner"], row["confidences"]) == ("gpt-5", "gpt-4o", [0.5, 1.0])
+    assert (row["calls"], row["input_tokens"], row["unpriced"]) == (6, 60, 0)
+    assert row["cost_usd"] > 0
+    assert (row["compared_answers"], row["agreement"]) == (2, 1.0)

@@ -47,6 +47,9 @@ class Block(WithBlock[Any]):
             self._token = span.enter()
         return self
 
+    async def __aenter__(self: B) -> B:
+        return self.__enter__()
+
     def __exit__(
         self,
         kind: type[BaseException] | None,

@@ -1,7 +1,8 @@
 -- One row per consortium run: its members and answers, what the arbiter decided, what it cost.
 --
 -- First one row for each member, arbiter and other call of a run, then one for each run. So no
--- expression holds the texts of a whole run but the one that compares the last answers.
+-- expression holds the texts of a whole run but the one that compares the last answers. Where nobody
+-- told of a member or an arbiter (its process died), its calls do.
 --
 -- Which calls are of runs, narrow columns say first: under FINAL all others are read together.
 --
@@ -72,8 +73,8 @@ FROM
         if(max(said) = '', argMaxIf(replied, at, replied != ''), max(said)) AS block_answer,
         if(max(lasted) = 0, sum(call_lasted), max(lasted)) AS block_seconds,
         max(failed) AS block_failed,
-        anyIf(decided_ranking, is_arbiter) AS block_ranking,
-        anyIf(decided_confidence, is_arbiter) AS block_confidence,
+        anyIf(decided_ranking, notEmpty(decided_ranking)) AS block_ranking,
+        any(decided_confidence) AS block_confidence,
         countIf(is_call) AS block_calls,
         sum(tokens_in) AS block_input,
         sum(tokens_out) AS block_output,
@@ -124,7 +125,8 @@ FROM
             project, consortium_id,
             if(attributes['turnspan.consortium.member'] = '', span_id,
                 attributes['turnspan.consortium.member']),
-            false, false, true, 0, start_time,
+            ifNull(consortium_role = 0, false), ifNull(consortium_role IN (1, 2), false), true,
+            toUInt32OrZero(attributes['turnspan.consortium.iteration']), start_time,
             '', toString(request_model), '', '', response_text, 0, l.duration, false, [], NULL,
             l.input_tokens, l.output_tokens, l.cost_usd,
             '', '', '', '', 0, '', '', '', '', 0, ''
