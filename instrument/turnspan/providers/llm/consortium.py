@@ -14,8 +14,8 @@ from typing import Any, Final
 from opentelemetry import trace
 
 from turnspan import config, semconv
-from turnspan.consortia.answering import Arbiter, Member
-from turnspan.consortia.runs import Run, consortium
+from turnspan.loop.consortia.answering import Arbiter, Member
+from turnspan.loop.consortia.runs import Run, consortium
 from turnspan.patching.patches import Patches
 from turnspan.providers.llm.making import Answering, ConsortiumOutput, current_output
 from turnspan.runtime.guard import guard
