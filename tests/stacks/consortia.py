@@ -21,6 +21,7 @@ from typing import Any, Final
 import turnspan_records
 from stacks.running import PROGRAMS, python_of
 from turnspan.testing import ModelError, ModelRequest
+from turnspan_records.consortium.run_detail import consortium_run
 
 Row = dict[str, Any]
 
@@ -197,6 +198,10 @@ class Runs:
             self.calls = rows("SELECT * FROM llm_call FINAL ORDER BY start_time")
             self.turns = rows("SELECT * FROM turn_summary FINAL ORDER BY start_time")
             self.views = rows("SELECT * FROM consortium_run ORDER BY started_at")
+            self.shown = {
+                row["consortium_id"]: consortium_run(store, row["project"], row["consortium_id"])
+                for row in self.views
+            }
 
     def of(self, case: Case) -> Row:
         """The one run of a case, but those of members that are runs themselves."""
@@ -230,6 +235,8 @@ def faults(case: Case, runs: Runs, answering: Answering) -> list[str]:
     check("status", run["status"], "failed" if case.fails else "finished")
     check("iterations", run["iterations"], iterations)
     check("final", run["final_text"], final)
+    shown = [one.number for one in runs.shown[key].iterations]
+    check("shown", shown, [*range(1, iterations + 1)])
     _check_members(case, runs, key, answering, check)
     _check_verdicts(case, runs, key, check)
     _check_calls(case, runs, run, answering, check)
@@ -334,3 +341,5 @@ def _check_calls(case: Case, runs: Runs, run: Row, answering: Answering, check: 
     spent = sum(row["input_tokens"] or 0 for row in calls)
     check("tokens", view["input_tokens"] or 0, spent)
     check("calls", view["calls"], len(calls))
+    check("answers", view["answers"], len(case.members) * iterations)
+    check("failed answers", view["failed_answers"], iterations * len(case.failing))

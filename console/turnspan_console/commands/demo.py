@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import click
 
@@ -62,6 +62,11 @@ _ALL_ROWS = 50
 @click.option(
     "--wiki", is_flag=True, help="Run the wiki agent instead: how a prompt's context is made."
 )
+@click.option(
+    "--consortium",
+    is_flag=True,
+    help="Have several models answer and an arbiter decide, by llm-consortium where it is there.",
+)
 @store_option
 def command(
     files: tuple[Path, ...],
@@ -71,6 +76,7 @@ def command(
     stream: bool | None,
     wiki: bool,
     camp: bool,
+    consortium: bool,
 ) -> None:
     """Play recorded agent runs through the real OpenAI and Anthropic SDKs and record them.
 
@@ -85,10 +91,13 @@ def command(
     """
     from datetime import datetime, timezone
 
-    _need_sdks()
     output = Output()
+    if consortium:
+        _example(output, "consortium")
+        return
+    _need_sdks()
     if wiki or camp:
-        _example(output, wiki=wiki)
+        _example(output, "wiki" if wiki else "camp")
         return
     dsn, text = _store()
     runs = _runs((*files, *more_files), limit)
@@ -108,25 +117,38 @@ def command(
         raise Failure("What landed is not what was played: see the sessions above.", FINDING)
 
 
-def _example(output: Output, *, wiki: bool) -> None:
+def _example(output: Output, name: str) -> None:
     """Play one of the examples and show what it is about."""
     from datetime import datetime, timezone
 
-    from turnspan_console.panels import camp_demo, wiki_demo
+    from turnspan_console.panels import camp_demo, consortium_demo, wiki_demo
 
-    (wiki_demo if wiki else camp_demo).need_example()
+    known: dict[str, _Example] = {
+        "camp": camp_demo,
+        "consortium": consortium_demo,
+        "wiki": wiki_demo,
+    }
+    example = known[name]
+    example.need_example()
     _need_recording()
     dsn, text = _store()
     begun = datetime.now(timezone.utc)
     if not dsn.embedded:
         _open(dsn).close()
-    played = wiki_demo.play(text) if wiki else [camp_demo.play(text)]
+    played = example.play(text)
     _ship(dsn)
     with _open(dsn) as store:
-        if wiki:
-            wiki_demo.show(store, dsn, played, begun, output)
-        else:
-            camp_demo.show(store, dsn, played[0], begun, output)
+        example.show(store, dsn, played, begun, output)
+
+
+class _Example(Protocol):
+    """A module that plays and shows one."""
+
+    def need_example(self) -> None: ...
+    def play(self, store: str) -> list[str]: ...
+    def show(
+        self, store: Store, dsn: Dsn, played: list[str], begun: datetime, output: Output, /
+    ) -> None: ...
 
 
 def _need_recording() -> None:

@@ -12,6 +12,7 @@ from turnspan_console.failures import USAGE, Failure
 from turnspan_console.output import Output
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
     from turnspan_clickhouse.store.client import Store
@@ -31,16 +32,16 @@ def need_example() -> None:
         )
 
 
-def play(store: str) -> str:
+def play(store: str) -> list[str]:
     """Play the training camp, recorded; returns what its experiment is called."""
     from training_camp import run
     from turnspan_console.panels.demo_frame import recorded
 
     with recorded(store, service="turnspan-demo", project=PROJECT):
-        return run().session
+        return [run().session]
 
 
-def show(store: Store, dsn: Dsn, session: str, begun: datetime, output: Output) -> None:
+def show(store: Store, dsn: Dsn, played: Sequence[str], begun: datetime, output: Output) -> None:
     """Show a camp's tree, its first answer beside its last, what was learned, and the training
     data that comes of it."""
     from turnspan_console.commands.diagnose import print_answer
@@ -53,6 +54,7 @@ def show(store: Store, dsn: Dsn, session: str, begun: datetime, output: Output) 
     from turnspan_records.loop.comparing import compare
     from turnspan_records.loop.lineages import experiment
 
+    session = played[0]
     shown = experiment(store, session, project=PROJECT)
     print_experiment(shown, output)
     ids = _first_and_last(shown)

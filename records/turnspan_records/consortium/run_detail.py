@@ -219,12 +219,18 @@ def _add_calls(
 ) -> None:
     """Give calls to whom they are of; those of whom nobody told make one."""
     answers: dict[str, str] = {}
+    calls = list(calls)
+    numbered = any(block.iteration for block in blocks.values()) or any(
+        call["iteration"] for call in calls
+    )
     for call in calls:
         span = str(call["span_id"])
         named = str(call["named"]) or span
         block = blocks.get(named)
         if block is None:
-            if call["role"] is None:
+            # Of a consortium that is asked as a model is, what the run came to is a call as well.
+            placed = call["named"] or call["iteration"] or not numbered
+            if call["role"] is None or (call["role"] == MEMBER and not placed):
                 run.other_calls.append(span)
                 continue
             kind = MemberAnswer if call["role"] == MEMBER else Decision

@@ -9,6 +9,9 @@
 -- `agreement` is the mean, over all pairs of the last iteration's answers, of 1 - ngramDistance: of how
 -- many of their four-byte pieces two texts have in common. Blanks around them give short answers such
 -- pieces; of longer ones than ngramDistance takes (32 KiB) the beginning is compared.
+--
+-- Where iterations are numbered, a call of role 0 that is in none and of no member is the output of the
+-- run: that of a consortium that is asked as a model is.
 CREATE OR REPLACE VIEW {database}.consortium_run {on_cluster} AS
 WITH
     arraySort(groupArrayIf((block_iteration, block_start, block_id), kind = 'arbiter')) AS deciding,
@@ -19,6 +22,7 @@ WITH
     arrayFilter(ranking -> notEmpty(ranking), arrayMap(
         id -> arrayFirst(one -> one.1 = id, rankings).2, arbiters)) AS ranked,
     groupArrayIf((block_id, (block_confidence, block_model)), kind = 'arbiter') AS opinions,
+    max(block_iteration) > 0 AS numbered,
     maxIf(block_iteration, kind = 'member') AS last_iteration,
     trimBoth(block_answer, ' \t\r\n') AS trimmed,
     groupArrayIf((block_iteration, concat('   ', substring(trimmed, 1, 32000), '   ')),
@@ -38,9 +42,11 @@ SELECT
     max(run_trace) AS trace_id,
     max(run_outer) AS outer_id,
     greatest(max(run_iterations), max(block_iteration)) AS iterations,
-    arraySort(groupUniqArrayIf(block_label, kind = 'member')) AS members,
-    countIf(kind = 'member') AS answers,
-    countIf(kind = 'member' AND block_failed) AS failed_answers,
+    arraySort(if(numbered, groupUniqArrayIf(block_label, kind = 'member' AND NOT block_unplaced),
+        groupUniqArrayIf(block_label, kind = 'member'))) AS members,
+    if(numbered, countIf(kind = 'member' AND NOT block_unplaced), countIf(kind = 'member')) AS answers,
+    if(numbered, countIf(kind = 'member' AND block_failed AND NOT block_unplaced),
+        countIf(kind = 'member' AND block_failed)) AS failed_answers,
     if(empty(arbiters), '', arrayFirst(one -> one.1 = arbiters[-1], opinions).2.2) AS arbiter,
     if(empty(ranked), '', ranked[-1][1]) AS winner,
     if(empty(ranked), [], ranked[-1]) AS ranking,
@@ -51,8 +57,10 @@ SELECT
     sum(block_output) AS output_tokens,
     sum(block_cost) AS cost_usd,
     sum(block_unpriced) AS unpriced,
-    argMaxIf(block_label, block_seconds, kind = 'member') AS longest_member,
-    maxIf(block_seconds, kind = 'member') AS longest_member_seconds,
+    if(numbered, argMaxIf(block_label, block_seconds, kind = 'member' AND NOT block_unplaced),
+        argMaxIf(block_label, block_seconds, kind = 'member')) AS longest_member,
+    if(numbered, maxIf(block_seconds, kind = 'member' AND NOT block_unplaced),
+        maxIf(block_seconds, kind = 'member')) AS longest_member_seconds,
     toUInt32(length(compared)) AS compared_answers,
     if(length(compared) < 2, NULL, arrayAvg(arrayFlatten(arrayMap(
         (text, place) -> arrayMap(other -> 1 - ngramDistance(text, other),
@@ -73,6 +81,7 @@ FROM
         if(max(said) = '', argMaxIf(replied, at, replied != ''), max(said)) AS block_answer,
         if(max(lasted) = 0, sum(call_lasted), max(lasted)) AS block_seconds,
         max(failed) AS block_failed,
+        max(unplaced) AND max(of_iteration) = 0 AS block_unplaced,
         anyIf(decided_ranking, notEmpty(decided_ranking)) AS block_ranking,
         any(decided_confidence) AS block_confidence,
         countIf(is_call) AS block_calls,
@@ -104,21 +113,22 @@ FROM
             toString(c.name) AS r_name, toString(c.strategy) AS r_strategy,
             toString(c.status) AS r_status, toString(c.source) AS r_source, c.duration AS r_duration,
             c.session_id AS r_session, c.turn_id AS r_turn, c.trace_id AS r_trace,
-            c.outer_id AS r_outer, c.iterations AS r_iterations, toString(c.error_type) AS r_error
+            c.outer_id AS r_outer, c.iterations AS r_iterations, toString(c.error_type) AS r_error,
+            false AS unplaced
         FROM {database}.consortium AS c FINAL
         UNION ALL
         SELECT
             project, consortium_id, member_id, true, false, false, iteration, started_at,
             toString(model), '', concat(toString(model), if(instance = '', '', '#'), instance), answer,
             '', m.duration, 0, error_type != '', [], NULL, NULL, NULL, NULL,
-            '', '', '', '', 0, '', '', '', '', 0, ''
+            '', '', '', '', 0, '', '', '', '', 0, '', false
         FROM {database}.consortium_member AS m FINAL
         UNION ALL
         SELECT
             project, consortium_id, arbiter_id, false, true, false, iteration, started_at,
             toString(model), '', '', '', '', i.duration, 0, error_type != '', ranking,
             i.confidence, NULL, NULL, NULL,
-            '', '', '', '', 0, '', '', '', '', 0, ''
+            '', '', '', '', 0, '', '', '', '', 0, '', false
         FROM {database}.consortium_iteration AS i FINAL
         UNION ALL
         SELECT
@@ -129,7 +139,8 @@ FROM
             toUInt32OrZero(attributes['turnspan.consortium.iteration']), start_time,
             '', toString(request_model), '', '', response_text, 0, l.duration, false, [], NULL,
             l.input_tokens, l.output_tokens, l.cost_usd,
-            '', '', '', '', 0, '', '', '', '', 0, ''
+            '', '', '', '', 0, '', '', '', '', 0, '',
+            ifNull(consortium_role = 0, false) AND attributes['turnspan.consortium.member'] = ''
         FROM {database}.llm_call AS l FINAL
         WHERE consortium_id != ''
             AND start_time IN (SELECT start_time FROM {database}.llm_call WHERE consortium_id != '')

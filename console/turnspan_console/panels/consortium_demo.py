@@ -1,0 +1,76 @@
+"""``turnspan demo --consortium``: several models answer, an arbiter decides, and what was kept."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Final
+
+from turnspan_console.failures import FINDING, USAGE, Failure
+from turnspan_console.output import Output
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from turnspan_clickhouse.store.client import Store
+    from turnspan_clickhouse.store.dsn import Dsn
+
+PROJECT: Final = "turnspan-demo"
+
+
+def need_example() -> None:
+    """Say what is needed, where it is not there."""
+    from turnspan_demo import consortium
+
+    if find_spec("openai") is None and not consortium.by_command():
+        raise Failure(
+            "The demonstration needs the openai SDK, or llm with llm-consortium: "
+            "pip install 'turnspan[demo]'.",
+            USAGE,
+        )
+
+
+def play(store: str) -> list[str]:
+    """Make the runs, recorded; returns the path of the log that ``llm`` wrote, if it made them."""
+    from turnspan_console.panels.demo_frame import recorded
+    from turnspan_demo import consortium
+
+    output = Output()
+    if consortium.by_command():
+        output.line("Through llm and llm-consortium, whose command records itself:")
+        log = consortium.play(output.line, store)
+        return [] if log is None else [str(log)]
+    output.line("Through the openai SDK (with llm and llm-consortium here: through their command):")
+    with recorded(store, service="turnspan-demo", project=PROJECT):
+        consortium.play(output.line)
+    return []
+
+
+def show(store: Store, dsn: Dsn, logs: Sequence[str], begun: datetime, output: Output) -> None:
+    """Show the runs, and one with its members side by side; then what can be done with the log."""
+    from rich.text import Text
+
+    from turnspan_console import styles
+    from turnspan_console.panels.consortium_run import print_run
+    from turnspan_console.panels.demo_frame import print_next
+    from turnspan_console.results import print_result
+    from turnspan_demo.consortium import QUESTIONS
+    from turnspan_records.consortium.run_detail import consortium_run
+    from turnspan_records.consortium.runs import consortium_runs
+    from turnspan_records.window import Window
+
+    result = consortium_runs(store, window=Window(since=begun), limit=10)
+    if len(result.rows) != len(QUESTIONS):
+        raise Failure("Not every run that was made has landed.", FINDING)
+    output.line()
+    output.line(Text("The runs", style=styles.TITLE))
+    print_result(result, "table", output)
+    longest = max(result.dicts(), key=lambda row: int(row["iterations"]))
+    run = str(longest["run"])
+    output.line()
+    print_run(consortium_run(store, str(longest["project"]), run), output)
+    commands = [("consortium",), ("consortium", run), ("replay", run)]
+    # The other half: bring the log that llm wrote (`logs`) into a store of its own, and show that
+    # the same runs are found in it (`turnspan import llm`).
+    commands += [("import", "llm", log) for log in logs]
+    print_next(dsn, commands, output)
