@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from support.deployment import JOBS, Answer, Deployment
+from support.old_log import Made
 from turnspan_clickhouse.ship.interrupted_attempts import interrupt_attempts
 from turnspan_clickhouse.ship.interrupted_turns import interrupt_turns
+from turnspan_clickhouse.spool.spool import Spool
+from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.opening import open_store
+from turnspan_records.importing.running import import_log
 
 ACCESS_DENIED, READONLY, WRONG_PASSWORD = 497, 164, 516
 DONE = Answer(0, "")
@@ -245,3 +251,15 @@ def test_the_servers_own_logs_are_few_and_expire(deployment: Deployment) -> None
     )
 
     assert tables.splitlines() == ["backup_log\t1", "crash_log\t1", "part_log\t1", "query_log\t1"]
+
+
+def test_the_writer_imports_logs(deployment: Deployment, tmp_path: Path) -> None:
+    """It may see how far each has come, and goes on from there."""
+
+    def opened() -> Store:
+        return open_store(deployment.dsn("writer"))
+
+    def run(log: Made) -> int:
+        return import_log(opened, Spool(tmp_path / "spool"), log, project="old").source_rows
+
+    assert (run(Made(2)), run(Made(3))) == (6, 3)

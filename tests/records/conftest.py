@@ -7,14 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from support.clickhouse_server import ClickHouseServer
 from support.kept_stores import KeptStores
 from support.landing import insert
 from support.story import story
 from turnspan_clickhouse.store.client import Store
-from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_clickhouse.store.migrations import migrate
-from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.sandbox import Sandbox
 
 SECRET = "canary-of-the-sandbox"
@@ -26,30 +22,20 @@ def own_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
 
 
-@pytest.fixture(scope="module", params=["embedded", "server"])
-def opened(
-    request: pytest.FixtureRequest,
-    tmp_path_factory: pytest.TempPathFactory,
-    clickhouse_server: ClickHouseServer,
-) -> Iterator[Store]:
+@pytest.fixture(scope="module")
+def opened(module_store: Store) -> Iterator[Store]:
     """A store of each kind with a turn in it, and beside it a database that is not ours."""
-    if request.param == "embedded":
-        dsn = Dsn(scheme="chdb", path=tmp_path_factory.mktemp("sandbox") / "store")
-    else:
-        dsn = clickhouse_server.dsn("sandboxed")
-    with open_store(dsn) as store:
-        migrate(store)
-        insert(store, *story())
-        for statement in (
-            "CREATE DATABASE IF NOT EXISTS elsewhere",
-            "CREATE TABLE IF NOT EXISTS elsewhere.secrets (s String) ENGINE = Memory",
-            f"INSERT INTO elsewhere.secrets VALUES ('{SECRET}')",
-            "CREATE FUNCTION IF NOT EXISTS peep AS (x) -> file(x)",
-        ):
-            store.command(statement)
-        yield store
-        for gone in ("DATABASE elsewhere", "FUNCTION peep"):
-            store.command(f"DROP {gone}")
+    insert(module_store, *story())
+    for statement in (
+        "CREATE DATABASE IF NOT EXISTS elsewhere",
+        "CREATE TABLE IF NOT EXISTS elsewhere.secrets (s String) ENGINE = Memory",
+        f"INSERT INTO elsewhere.secrets VALUES ('{SECRET}')",
+        "CREATE FUNCTION IF NOT EXISTS peep AS (x) -> file(x)",
+    ):
+        module_store.command(statement)
+    yield module_store
+    for gone in ("DATABASE elsewhere", "FUNCTION peep"):
+        module_store.command(f"DROP {gone}")
 
 
 @pytest.fixture(scope="module")

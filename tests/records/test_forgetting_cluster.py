@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
-from support.cluster import Cluster
+from support.cluster import Cluster, Replicating
 from support.forgetting import canary, contents, everything, naming, session_of
 from support.landing import insert
 from support.rows import PROJECT
@@ -33,3 +34,39 @@ def test_each_node_forgets_its_own_rows(
         assert sum(first.rows.values()) + sum(second.rows.values()) == 16
         assert contents(one) == contents(two) == before
         assert naming(contents(one), canary("ada")) == {}
+
+
+def test_with_keeper_every_replica_is_told(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One forgetting does for all nodes, by statements that reach each of them. Before they act on
+    what was decided, they have it."""
+    monkeypatch.setenv("TURNSPAN_SPOOL", str(tmp_path / "spool"))
+    cluster.migrate("kept_by_keeper")
+    with Replicating(cluster, "kept_by_keeper") as store:
+        insert(store, *everything("bob"), *everything("eve"))
+        before = contents(store)
+        insert(store, *everything("ada"))
+
+        done = forget(store, Subject("session", session_of("ada"), PROJECT), settle=0.0)
+
+        assert done.proof.left == []
+        assert contents(store) == before
+        assert naming(contents(store), canary("ada")) == {}
+    told = store.told
+    deletes = [at for at, sql in enumerate(told) if re.match("ALTER TABLE .* DELETE|DELETE", sql)]
+    assert deletes
+    for at, sql in enumerate(told):
+        words = sql.partition(" WHERE ")[0]
+        if words.startswith("ALTER TABLE kept_by_keeper.keeping_row"):
+            continue  # one table of all replicas: they tell each other
+        if not words.startswith("INSERT"):
+            assert " ON CLUSTER pair" in words
+            assert "_local" in words or "keeping_row" in words
+        else:
+            assert "_local" not in words.partition("SELECT")[0]
+        if at in deletes and "keeping_row" in sql:
+            marked = max(
+                n for n in range(at) if told[n].startswith("INSERT INTO kept_by_keeper.ke")
+            )
+            assert any("SYNC REPLICA ON CLUSTER pair" in one for one in told[marked:at])

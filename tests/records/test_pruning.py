@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from support.clickhouse_server import ClickHouseServer
 from support.landing import insert
 from support.rows import PROJECT, SECOND, T0, call, message, said
 from turnspan_clickhouse.rows.keeping_tables import Tombstone
@@ -26,9 +24,6 @@ from turnspan_clickhouse.rows.tables import (
     columns,
 )
 from turnspan_clickhouse.store.client import Store
-from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_clickhouse.store.migrations import migrate
-from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.keeping.contents import mark_unreferenced, violations
 from turnspan_records.keeping.keys import BY_WEEK
 from turnspan_records.keeping.references import CONTENTS, REFERENCES
@@ -37,29 +32,14 @@ from turnspan_records.keeping.work import Work, unfinished
 WEEK = 7 * 86_400.0
 
 
-@pytest.fixture(scope="module", params=["embedded", "server"])
-def opened(
-    request: pytest.FixtureRequest,
-    tmp_path_factory: pytest.TempPathFactory,
-    clickhouse_server: ClickHouseServer,
-) -> Iterator[Store]:
-    """A store of each kind for all tests of this module."""
-    dsn = Dsn(scheme="chdb", path=tmp_path_factory.mktemp("pruning") / "store")
-    if request.param == "server":
-        dsn = clickhouse_server.dsn("pruning")
-    with open_store(dsn) as store:
-        migrate(store)
-        yield store
-
-
 @pytest.fixture
-def empty(opened: Store) -> Store:
+def empty(module_store: Store) -> Store:
     """The store of this module without a row."""
     for record in RECORDS:
-        opened.command(f"TRUNCATE TABLE {record.table}")
-    for name in unfinished(opened):
-        Work(opened, name).clear()
-    return opened
+        module_store.command(f"TRUNCATE TABLE {record.table}")
+    for name in unfinished(module_store):
+        Work(module_store, name).clear()
+    return module_store
 
 
 def definition(number: int, **values: Any) -> Definition:
@@ -92,11 +72,11 @@ def test_every_column_of_hashes_is_in_the_list() -> None:
     assert named == found
 
 
-def test_the_keys_are_those_of_the_tables(opened: Store) -> None:
+def test_the_keys_are_those_of_the_tables(module_store: Store) -> None:
     """A key of fewer columns would delete its neighbours."""
-    rows = opened.query(
+    rows = module_store.query(
         "SELECT name, sorting_key, partition_key FROM system.tables WHERE database = {d:String}",
-        {"d": opened.database},
+        {"d": module_store.database},
     ).rows
     sorted_by = {str(name): re.sub(r"^toMonday\(\w+\), ", "", str(key)) for name, key, _ in rows}
     weekly = {str(name) for name, _, key in rows if key == "toMonday(start_time)"}

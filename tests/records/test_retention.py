@@ -3,52 +3,32 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from support.clickhouse_server import ClickHouseServer
 from support.keeping import DAY, World, broken_references, every_row, now_of, world
 from support.landing import insert
 from support.rows import PROJECT, call, message, said, tool, turn
 from turnspan_clickhouse.rows.loop_tables import Artifact
 from turnspan_clickhouse.rows.tables import RECORDS, Annotation, LlmCall, SpanRow
 from turnspan_clickhouse.store.client import Store
-from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_clickhouse.store.migrations import migrate
-from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.keeping import Archive, Policy, Retained, restore, retain
 from turnspan_records.keeping.work import Work, unfinished
 
-ONE_KIND = pytest.mark.parametrize("opened", ["embedded"], indirect=True)
+ONE_KIND = pytest.mark.parametrize("module_store", ["embedded"], indirect=True)
 """For what is the same on a server: a pass takes about a second of CPU."""
 
 
-@pytest.fixture(scope="module", params=["embedded", "server"])
-def opened(
-    request: pytest.FixtureRequest,
-    tmp_path_factory: pytest.TempPathFactory,
-    clickhouse_server: ClickHouseServer,
-) -> Iterator[Store]:
-    """A store of each kind for all tests of this module."""
-    dsn = Dsn(scheme="chdb", path=tmp_path_factory.mktemp("retention") / "store")
-    if request.param == "server":
-        dsn = clickhouse_server.dsn("retention")
-    with open_store(dsn) as store:
-        migrate(store)
-        yield store
-
-
 @pytest.fixture
-def empty(opened: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+def empty(module_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     """The store of this module without a row."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    clear(opened)
-    for name in unfinished(opened):
-        Work(opened, name).clear()
-    return opened
+    clear(module_store)
+    for name in unfinished(module_store):
+        Work(module_store, name).clear()
+    return module_store
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from support.cluster import Cluster
+from support.cluster import Cluster, Replicating
 from support.keeping import broken_references, now_of, world
 from support.landing import insert
 from turnspan_clickhouse.rows.tables import Definition, LlmCall
@@ -74,3 +74,26 @@ def test_what_a_cluster_with_keeper_is_told() -> None:
         "ALTER TABLE agents.span_local ON CLUSTER main MODIFY TTL"
         " toDateTime(start_time) + toIntervalDay(95)"
     ]
+
+
+def test_with_keeper_one_pass_does_for_all(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a pass has decided on is on every replica before one of them acts on it."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    cluster.migrate("kept_by_keeper")
+    with Replicating(cluster, "kept_by_keeper") as store:
+        made = world(6, now_of(store), sessions=16)
+        insert(store, *made.rows)
+        done = retain(store, Policy(content_days=0, archive=tmp_path / "archives"), apply=True)
+
+        assert not done.node_by_node
+        assert set(broken_references(store).values()) == {0}
+        found = {str(row[0]) for row in store.query("SELECT span_id FROM llm_call").rows}
+        assert found == {one for one, fate in made.fates.items() if not fate}
+    decided = max(n for n, sql in enumerate(store.told) if sql.startswith("INSERT INTO kept_by"))
+    acted = min(n for n, sql in enumerate(store.told) if " DELETE WHERE " in sql)
+    assert decided < acted
+    synced = [n for n, sql in enumerate(store.told) if sql.startswith("SYSTEM SYNC REPLICA ON")]
+    assert any(decided < n < acted for n in synced)
+    assert all("_local ON CLUSTER pair" in sql for sql in store.told if " DELETE WHERE " in sql)

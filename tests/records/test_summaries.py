@@ -6,7 +6,6 @@ import html
 import json
 import os
 import re
-from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 from pathlib import Path
@@ -15,7 +14,6 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from support.clickhouse_server import ClickHouseServer
 from support.landing import insert
 from support.mediawiki import BOT_PASSWORD, RealWiki
 from support.rows import PROJECT, T0, turn
@@ -65,20 +63,10 @@ def fill(store: Store) -> None:
     )  # fmt: skip
 
 
-@pytest.fixture(scope="module", params=["embedded", "server"])
-def store(
-    request: pytest.FixtureRequest,
-    tmp_path_factory: pytest.TempPathFactory,
-    clickhouse_server: ClickHouseServer,
-) -> Iterator[Store]:
-    if request.param == "embedded":
-        dsn = Dsn(scheme="chdb", path=tmp_path_factory.mktemp("summed") / "store")
-    else:
-        dsn = clickhouse_server.dsn("summed")
-    with open_store(dsn) as opened:
-        migrate(opened)
-        fill(opened)
-        yield opened
+@pytest.fixture(scope="module")
+def store(module_store: Store) -> Store:
+    fill(module_store)
+    return module_store
 
 
 def desk(store: Store) -> SessionSummary:

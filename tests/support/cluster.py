@@ -1,15 +1,18 @@
-"""Two real ClickHouse servers that know each other as one cluster of two shards, without Keeper."""
+"""Two real ClickHouse servers that know each other as one cluster of two shards, without Keeper;
+and what that looks like with Keeper."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from support.clickhouse_server import ClickHouseServer, free_ports, start_server
+from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
@@ -24,6 +27,8 @@ class Cluster:
     """The two servers; each of them answers for both."""
 
     nodes: tuple[ClickHouseServer, ClickHouseServer]
+    native: tuple[int, int]
+    """The ports by which they ask each other."""
 
     def dsn(self, database: str, node: int = 0) -> Dsn:
         """The cluster's address as seen through one of its nodes."""
@@ -41,6 +46,52 @@ class Cluster:
         return int(self.nodes[node].run(sql))
 
 
+class Replicating(Store):
+    """A cluster as one with Keeper looks from a client: a statement ``ON CLUSTER`` runs on every
+    node, and every node has all rows of ``keeping_row``. (Of these servers none can keep.)
+
+    ``told`` are the statements that change something, as they were sent.
+    """
+
+    def __init__(self, cluster: Cluster, database: str) -> None:
+        first, self._other = (open_store(cluster.dsn(database, node)) for node in (0, 1))
+        super().__init__(dataclasses.replace(first.dsn, replicated=True), first.client)
+        self._first = first
+        self._source = f"remote('127.0.0.1:{cluster.native[0]}', {database}.keeping_row)"
+        self.told: list[str] = []
+
+    def command(
+        self,
+        sql: str,
+        parameters: Mapping[str, Any] | None = None,
+        settings: Mapping[str, Any] | None = None,
+    ) -> None:
+        """As a ``Store``'s, on every node where it says so."""
+        self.told.append(sql)
+        on_cluster = f" ON CLUSTER {NAME}"
+        if sql.startswith("SYSTEM SYNC REPLICA"):
+            assert on_cluster in sql
+            return
+        super().command(sql.replace(on_cluster, ""), parameters, settings)
+        if on_cluster in sql:
+            self._other.command(sql.replace(on_cluster, ""), parameters, settings)
+        elif "keeping_row" in sql.partition("SELECT")[0]:
+            self._other.command("TRUNCATE TABLE keeping_row")
+            self._other.command(f"INSERT INTO keeping_row SELECT * FROM {self._source}")
+        if "old_parts_lifetime = 0" in sql:  # what replicas do by themselves, after a while
+            table = sql.split()[2]
+            for node in (self._first, self._other):
+                node.command(f"ALTER TABLE {table} DROP PARTITION ID '19700106'")
+
+    def __enter__(self) -> Replicating:
+        return self
+
+    def close(self) -> None:
+        """Close the connections to both nodes."""
+        self._first.close()
+        self._other.close()
+
+
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """Two servers with ``remote_servers``; a test that stops one starts it again."""
@@ -52,6 +103,6 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         start_server(home, extra_config=config, tcp_port=port)
         for home, port in zip(homes, native, strict=True)
     ]
-    yield Cluster((nodes[0], nodes[1]))
+    yield Cluster((nodes[0], nodes[1]), (native[0], native[1]))
     for node in nodes:
         node.kill()

@@ -67,6 +67,21 @@ def store_dsn(request: pytest.FixtureRequest, store_kind: str) -> Dsn:
     return dsn
 
 
+@pytest.fixture(scope="module", params=["embedded", "server"])
+def module_store(
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    clickhouse_server: ClickHouseServer,
+) -> Iterator[Store]:
+    """A migrated store of each kind, open for all tests of a module; empty when these begin."""
+    dsn = clickhouse_server.dsn(f"m_{uuid.uuid4().hex[:12]}")
+    if request.param == "embedded":
+        dsn = Dsn(scheme="chdb", path=tmp_path_factory.mktemp("module") / "store")
+    with open_store(dsn) as opened:
+        migrate(opened)
+        yield opened
+
+
 @pytest.fixture(scope="session")
 def kept_stores(
     tmp_path_factory: pytest.TempPathFactory, clickhouse_server: ClickHouseServer

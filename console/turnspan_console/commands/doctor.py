@@ -33,7 +33,7 @@ def command(problems: bool, format_: str) -> None:
 
         output.json([{k: v for k, v in plain(one).items() if k != "record"} for one in found])
     else:
-        from turnspan_console.verdict import print_checks
+        from turnspan_console.panels.verdict import print_checks
 
         print_checks(found, output)
     failed = sum(one.level == "fail" for one in found)

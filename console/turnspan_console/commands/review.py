@@ -98,7 +98,7 @@ def command(
             "`turnspan review` needs a terminal: from a script, judge with `turnspan annotate`.",
             USAGE,
         )
-    from turnspan_console.keys import Keys
+    from turnspan_console.panels.keys import Keys
     from turnspan_console.panels.reviewing import Screen
     from turnspan_records.judging.review import Review
 

@@ -9,9 +9,9 @@ import click
 
 from turnspan_console import styles, values
 from turnspan_console.details import print_judgments
-from turnspan_console.keys import Keys
 from turnspan_console.output import Output
 from turnspan_console.page import Page
+from turnspan_console.panels.keys import Keys
 from turnspan_console.transcript import Transcript
 from turnspan_records.judging.review import Item, Review
 

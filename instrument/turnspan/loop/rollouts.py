@@ -14,7 +14,7 @@ from turnspan.loop.artifacts import resource_of
 from turnspan.loop.attempts import Attempt, Inside, frozen_or_none
 from turnspan.runtime.cancellation import is_abort
 from turnspan.runtime.guard import guard
-from turnspan.tracing.block_stack import OpenBlocks
+from turnspan.tracing.block_stack import OpenBlocks, WithBlock
 from turnspan.tracing.loop_facts import (
     FAILED,
     INTERRUPTED,
@@ -29,7 +29,7 @@ from turnspan.tracing.recording import detach
 B = TypeVar("B", bound="Block")
 
 
-class Block:
+class Block(WithBlock[Any]):
     """What can be entered, by many threads and tasks at once: spans inside carry its ids."""
 
     def __init__(self, inside: Inside) -> None:
@@ -53,17 +53,6 @@ class Block:
         with guard("experiment.exit"):
             detach(self._open.pop())
             self._left(error)
-
-    async def __aenter__(self: B) -> B:
-        return self.__enter__()
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.__exit__(kind, error, trace)
 
     def _entered(self) -> None:
         """What a kind of block tells when it is entered."""
