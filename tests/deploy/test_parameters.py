@@ -52,7 +52,14 @@ LOOKED_AT = {
     "reading.py": {
         *("these.condition", "scope", "_LISTED[sessions]", "begin", "judged"),
         *("selected(record)", "source", "where", "part", "rows_of"),  # keeping's
+        # Of a log of llm's: one of its two tables, constant columns, question marks.
+        *("table", "read", "limit", "condition", "_marks(ids)", "_marks(known)"),
     },
+    # Logs of llm's: one of its two tables, a constant column or NULL in its place.
+    "grouping_rows.py": {"json_"},
+    "grouping_tables.py": {"', '.join(_RUNS)", "', '.join(_MEMBERS)", "status"},
+    "grouping_writing.py": {"table", "column", "type_"},
+    "messages.py": {"payload"},
     "judging.py": {"of_project", "', '.join('?' * 11)"},
     "card.py": {"table"},
     "artifacts.py": {"condition", "CORRECTION"},

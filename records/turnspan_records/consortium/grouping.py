@@ -19,7 +19,13 @@ from turnspan_records.consortium.grouping_chains import chains, stand_in
 from turnspan_records.consortium.grouping_decisions import Decisions
 from turnspan_records.consortium.grouping_literal import literal_runs
 from turnspan_records.consortium.grouping_members import iterations, members
-from turnspan_records.consortium.grouping_rows import Row, Rows, Source, read_rows
+from turnspan_records.consortium.grouping_rows import (
+    Index,
+    Row,
+    Rows,
+    Source,
+    read_rows,
+)
 from turnspan_records.consortium.grouping_tables import (
     TableRun,
     configs,
@@ -127,6 +133,10 @@ def _found(log: _Log, window: int, chosen: Decisions) -> Found:
     found = chains(rows.outputs, arbiters, chosen.allowed)
     stand_in(found, rows.members)
     places = iterations(found.by_output.values(), arbiters, window)
-    return Found(
-        log.rows, pairs, log.by_id, found, arbiters, members(places, rows.models, chosen.allowed)
-    )
+    theirs = members(places, rows.models, chosen.allowed)
+    # What served to find them is not held beside the result.
+    rows.index = Index()
+    for arbiter in arbiters:
+        arbiter.before = []
+        arbiter.blocks = None if arbiter.blocks is None else []
+    return Found(log.rows, pairs, log.by_id, found, arbiters, theirs)
