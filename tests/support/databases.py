@@ -178,7 +178,8 @@ def _install(package: str) -> str:
     may = [] if os.geteuid() == 0 else ["sudo", "-n"]
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     said = ""
-    for arguments in (("update",), ("install", "-y", "--no-install-recommends", package)):
+    wait = ("-o", "DPkg::Lock::Timeout=300")  # others may be installing something
+    for arguments in (("update",), (*wait, "install", "-y", "--no-install-recommends", package)):
         done = subprocess.run(
             [*may, apt, *arguments], capture_output=True, text=True, env=environment
         )
