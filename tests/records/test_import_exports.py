@@ -146,7 +146,7 @@ TRACES: list[dict[str, Any]] = [
         "id": OLD_TRACE,
         "timestamp": iso(20),
         "name": "old",
-        "userId": None,
+        "userId": "bo",
         "sessionId": "s 2",
         "release": None,
         "version": None,
@@ -293,7 +293,10 @@ def told(made: Imported) -> list[Any]:
     ]
     tools = [(tool.name, tool.turn_id, tool.arguments, tool.result) for tool in made.tools]
     turns = [
-        (turn.turn_id, turn.session_id, turn.agent_name, turn.rounds, str(turn.cost_usd))
+        (
+            *(turn.turn_id, turn.session_id, turn.agent_name, turn.rounds),
+            *(str(turn.cost_usd), turn.user_id),
+        )
         for turn in made.turns
     ]
     said = [
@@ -321,6 +324,7 @@ def test_what_langfuse_exports_in_any_form(tmp_path: Path) -> None:
         (agent, "s 1", "aaaaaaaaaaaaaaa1", 3),
         (old, "s 2", "", 1),
     ]
+    assert [turn[5] for turn in turns] == ["ada", "bo"]
     assert [call[:5] for call in calls] == [
         ("s 1", agent, 1, "gpt-4o", ""),
         ("s 1", agent, 2, "house-model-1", ""),
