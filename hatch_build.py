@@ -118,6 +118,7 @@ COMPILED = (
     "turnspan_clickhouse/rows/record.py",
     "turnspan_clickhouse/rows/loop_tables.py",
     "turnspan_clickhouse/rows/quality_tables.py",
+    "turnspan_clickhouse/rows/consortium_tables.py",
     "turnspan_clickhouse/rows/import_tables.py",
     "turnspan_clickhouse/rows/native_types.py",
     "turnspan_clickhouse/normalise/normaliser.py",

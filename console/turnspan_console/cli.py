@@ -16,7 +16,7 @@ from turnspan_console.visible import visible
 SECTIONS: dict[str, tuple[str, ...]] = {
     "Read": (
         *("diagnose", "sessions", "turns", "replay", "show", "context"),
-        *("lineage", "compare", "sql"),
+        *("lineage", "compare", "consortium", "sql"),
     ),
     "Judge": ("review", "annotate", "prefer", "rank", "withdraw", "quality"),
     "Curate": ("export", "summaries"),

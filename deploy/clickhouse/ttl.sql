@@ -35,6 +35,10 @@ ALTER TABLE turnspan.span MODIFY TTL
     toDateTime(start_time) + INTERVAL 30 DAY TO VOLUME 'cold',
     toDateTime(start_time) + INTERVAL 90 DAY DELETE;
 
+ALTER TABLE turnspan.consortium MODIFY TTL toDateTime(started_at) + INTERVAL 365 DAY DELETE;
+ALTER TABLE turnspan.consortium_iteration MODIFY TTL toDateTime(started_at) + INTERVAL 365 DAY DELETE;
+ALTER TABLE turnspan.consortium_member MODIFY TTL toDateTime(started_at) + INTERVAL 365 DAY DELETE;
+
 -- A message is stored once, when its session says it first, and read by every later call of that
 -- session: give it as many days more as a session may last (30 here).
 ALTER TABLE turnspan.message MODIFY SETTING storage_policy = 'tiered';

@@ -18,6 +18,7 @@ from turnspan.inference import inference
 from turnspan.instrumentation import instrument, uninstrument
 from turnspan.lifecycle import Recorder, configure, flush, shutdown
 from turnspan.loop.artifacts import artifact
+from turnspan.loop.consortia.runs import consortium
 from turnspan.loop.evolutions import evolve, insight
 from turnspan.loop.lineages import experiment
 from turnspan.runtime.errors import TurnspanError
@@ -39,6 +40,7 @@ __all__ = [
     "annotate",
     "artifact",
     "configure",
+    "consortium",
     "context_assembly",
     "current_turn",
     "evaluation",

@@ -16,6 +16,8 @@ from typing import Any
 from turnspan_clickhouse.store.client import Result, Store
 from turnspan_records.access import Note
 from turnspan_records.access import open_records as open
+from turnspan_records.consortium.run_detail import ConsortiumRun, consortium_run
+from turnspan_records.consortium.runs import consortium_runs
 from turnspan_records.contexts import (
     AssembledContext,
     ContextItem,
@@ -61,6 +63,7 @@ __all__ = [
     "ArtifactCheck",
     "AssembledContext",
     "Comparison",
+    "ConsortiumRun",
     "ContextItem",
     "ContextSection",
     "ContextStep",
@@ -92,6 +95,8 @@ __all__ = [
     "artifact_checks",
     "check_quality",
     "compare",
+    "consortium_run",
+    "consortium_runs",
     "contexts",
     "corrections",
     "detail",

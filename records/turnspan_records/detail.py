@@ -93,7 +93,8 @@ def detail(store: Store, found: Found) -> Detail:
         KeyError: it is gone since.
         StoreError: as ``Store.query``.
     """
-    from turnspan_records.loop import detail as loop_detail  # which makes details, too
+    from turnspan_records.consortium.showing import consortium_detail  # which makes details, too
+    from turnspan_records.loop import detail as loop_detail  # as above
 
     load: dict[str, Callable[[Store, Found], Detail]] = {
         "session": _session,
@@ -103,6 +104,7 @@ def detail(store: Store, found: Found) -> Detail:
         "tool": _tool,
         "context": _context,
         "span": _span,
+        "consortium": consortium_detail,
         **loop_detail.LOADERS,
     }
     result = load[found.kind](store, found)

@@ -22,7 +22,7 @@ class Found:
 
     kind: str
     """``session``, ``turn``, ``trace``, ``call``, ``tool``, ``context`` or ``span``; ``attempt``,
-    ``rollout``, ``lineage`` or ``artifact``."""
+    ``rollout``, ``lineage``, ``artifact`` or ``consortium``."""
     id: str
     project: str
     session_id: str = ""
@@ -45,6 +45,8 @@ _SOURCES: tuple[tuple[str, str, str, str], ...] = (
     ("rollout", "rollout", "rollout_id", "'', '', ''"),
     ("lineage", "lineage", "lineage_id", "'', '', ''"),
     ("artifact", "artifact", "artifact_id", "session_id, trace_id, turn_id"),
+    ("consortium", "consortium", "consortium_id", "session_id, trace_id, turn_id"),
+    ("consortium", "llm_call", "consortium_id", "'', '', ''"),
 )
 _SPANS = ("span", "span", "span_id", "session_id, trace_id, turn_id")
 """Every call, tool, turn and context is a span too: asked apart, only where those do not tell."""
@@ -79,10 +81,24 @@ def find(store: Store, id_: str) -> list[Found]:
 
 def _told_apart(found: Iterable[Found]) -> list[Found]:
     """In order, without the traces whose id is a turn's: where nothing but the model calls tells of
-    a turn, its first call's trace gives it its id. The turn says more."""
+    a turn, its first call's trace gives it its id. The turn says more. So does a consortium run's
+    own row than its calls."""
     every = sorted(found)
     turns = {(one.project, one.id) for one in every if one.kind == "turn"}
-    return [one for one in every if one.kind != "trace" or (one.project, one.id) not in turns]
+    placed = {
+        (one.project, one.id) for one in every if one.kind == "consortium" and _is_placed(one)
+    }
+    known = {"trace": turns, "consortium": placed}
+    return [
+        one
+        for one in every
+        if (one.kind == "consortium" and _is_placed(one))
+        or (one.project, one.id) not in known.get(one.kind, ())
+    ]
+
+
+def _is_placed(one: Found) -> bool:
+    return bool(one.session_id or one.trace_id or one.turn_id)
 
 
 def _pattern(id_: str) -> str:

@@ -19,6 +19,7 @@ from click.testing import Result
 
 import turnspan_console
 from support.assembled import FULL, assembled
+from support.consortium_rows import JURY, consortium_rows
 from support.landing import insert
 from support.story import CALL, TOOL, TRACE, TURN, Invoke, story
 from support.terminal import on_terminal
@@ -91,7 +92,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> str:
         migrate(store)
         told = [record if isinstance(record, Message) else poisoned(record) for record in story()]
         told += [poisoned(record) for record in story() if isinstance(record, Message)]
-        insert(store, *told, *map(poisoned, assembled()))
+        insert(store, *told, *map(poisoned, (*assembled(), *consortium_rows())))
         insert(
             store,
             *[
@@ -132,6 +133,8 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
       for more in ((), ("--full",), ("--format", "json"))),
     *(("context", FULL[:12], *more) for more in ((), ("--full",), ("--format", "json"))),
     ("show", FULL[:12]), ("context", "nothing" + POISON),
+    ("consortium",), ("consortium", JURY[:12]), ("consortium", JURY[:12], "--format", "json"),
+    ("show", JURY[:12]), ("consortium", "nothing" + POISON),
     ("show", CALL[:12], "--request"), ("show", "nothing" + POISON), ("replay", "nothing" + POISON),
     *(("sql", f"SELECT * FROM {table}", "--format", one)
       for table in ("turn_summary", "llm_call", "tool_call", "message", "span", "definition",

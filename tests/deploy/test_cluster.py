@@ -13,6 +13,7 @@ import pytest
 
 from support.camp_rows import camp_rows
 from support.cluster import Cluster
+from support.consortium_rows import consortium_rows
 from support.demo_records import land
 from support.landing import insert
 from support.rows import T0, call, message, said, tool, turn
@@ -54,7 +55,7 @@ def both(cluster: Cluster, demo_blocks: Mapping[str, bytes]) -> Iterator[tuple[S
         migrate(one)
         for store in (one, two):
             land(store, demo_blocks)
-            insert(store, *camp_rows())
+            insert(store, *camp_rows(), *consortium_rows())
         judge(one, two)
         yield one, two
 

@@ -18,6 +18,7 @@ def test_public_names() -> None:
         "annotate",
         "artifact",
         "configure",
+        "consortium",
         "context_assembly",
         "current_turn",
         "evaluation",

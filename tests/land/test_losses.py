@@ -23,6 +23,7 @@ from turnspan.metrics import sink
 from turnspan.pipeline.record_exporter import RecordExporter
 from turnspan.runtime import stats
 from turnspan.tracing import context_blocks
+from turnspan.tracing.consortium_facts import IterationFollowed
 from turnspan.tracing.content_store import LIMITS, ContextFact, Judgment, StartedTurn, ToolContent
 from turnspan.tracing.state import default
 from turnspan_clickhouse.receive.decoded import Decoded
@@ -163,6 +164,11 @@ def context_items_full(case: Case) -> None:
         context.consider("page")
 
 
+def consortia_full(case: Case) -> None:
+    case.patch.setitem(LIMITS, IterationFollowed, (0, "consortia_full"))
+    default.content.tell(IterationFollowed("1"))
+
+
 def metrics_full(case: Case) -> None:
     case.configure(meter_provider=MeterProvider([InMemoryMetricReader()]))
     case.patch.setattr(sink, "GATHER", 0)
@@ -181,7 +187,7 @@ CASES: dict[str, Callable[[Case], None]] = {
     for made in (
         *(queue_full, after_shutdown, export_failed, normalise_failed, encode_failed),
         *(spool_failed, spool_full, ledger_full, ledger_expired, turns_full, judgments_full),
-        *(contexts_full, context_items_full, metrics_full, internal_error),
+        *(contexts_full, context_items_full, consortia_full, metrics_full, internal_error),
     )
 }
 

@@ -8,6 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from support.rows import PROJECT, T0, call, message, said, tool, turn
+from turnspan_clickhouse.rows.consortium_tables import (
+    Consortium,
+    ConsortiumIteration,
+    ConsortiumMember,
+)
 from turnspan_clickhouse.rows.keeping_tables import Tombstone
 from turnspan_clickhouse.rows.loop_tables import Artifact, Attempt, Rollout
 from turnspan_clickhouse.rows.tables import (
@@ -53,6 +58,7 @@ def everything(name: str, *, user: str = "", **place: Any) -> list[Record]:
     where: dict[str, Any] = {"session_id": session_of(name), "trace_id": trace_of(name), **place}
     turn_id, own = f"{name}-turn-01", name.encode().ljust(16, b"#")[:16]
     text = canary(name)
+    answered = name.encode().ljust(16, b"?")[:16]
     asked = message("user", said(text), scope=where["session_id"] or where["trace_id"])
     asked.project = project
     at: dict[str, Any] = {"project": project, "start_time": T0, **where}
@@ -100,6 +106,11 @@ def everything(name: str, *, user: str = "", **place: Any) -> list[Record]:
         Artifact(project, "page", f"{name}-artifact", content=own, created_at=T0, **owned, **tried),
         Attempt(project, "l", f"{name}-rollout", f"{name}-attempt", input=text, started_at=T0),
         Rollout(project, "l", f"{name}-rollout", task=text, started_at=T0),
+        Consortium(project, f"{name}-run", prompt=answered, final_text=own, started_at=T0, **owned),
+        ConsortiumMember(project, f"{name}-run", 1, "m", answer=text, started_at=T0, **owned),
+        ConsortiumIteration(project, f"{name}-run", 1, "a", synthesis=text, started_at=T0,
+                            trace_id=where["trace_id"]),  # in no turn and no session
+        Definition(project, answered, "consortium_prompt", f"{text}?", first_seen=T0),
     ]  # fmt: skip
     return rows
 

@@ -50,6 +50,7 @@ def command(id_: str | None, full: bool, color: bool | None, format_: str) -> No
 
 def _conversation(store: Store, id_: str) -> Conversation:
     from turnspan_console.ids import one
+    from turnspan_records.consortium.runs import sessions_of
     from turnspan_records.replay import replay
     from turnspan_records.sessions import session_of_trace
 
@@ -60,6 +61,16 @@ def _conversation(store: Store, id_: str) -> Conversation:
         session = session_of_trace(store, found.project, found.trace_id)
         if session:
             return replay(store, found.project, session)
+    if not conversation.steps and found.kind == "consortium":
+        sessions = sessions_of(store, found.project, found.id)
+        if len(sessions) == 1:
+            return replay(store, found.project, sessions[0])
+        if sessions:
+            raise Failure(
+                f"The calls of consortium {found.id} are in {len(sessions):,} sessions: `turnspan "
+                f"consortium {found.id}` shows their answers.",
+                FINDING,
+            )
     if not conversation.steps:
         raise Failure(f"Nothing is recorded in {found.kind} {found.id} to replay.", FINDING)
     return conversation

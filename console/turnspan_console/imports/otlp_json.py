@@ -24,4 +24,4 @@ def command(files: tuple[Path, ...], project: str, again: bool, format_: str) ->
     from turnspan_records.importing.exports.otlp import Otlp
 
     with opened(Otlp(), files) as log:
-        run(log, project=project, again=again, format_=format_, names_projects=True)
+        run(log, project=project, again=again, format_=format_, own_projects=True)

@@ -21,6 +21,8 @@ from turnspan.tracing.content_store import (
 )
 from turnspan_clickhouse.normalise import judgment_rows, loop_rows, other_rows
 from turnspan_clickhouse.normalise.attributes import Cleaner
+from turnspan_clickhouse.normalise.consortium_rows import KINDS as OF_CONSORTIA
+from turnspan_clickhouse.normalise.consortium_rows import ArbiterCalls, consortium_rows
 from turnspan_clickhouse.normalise.context_rows import context_rows
 from turnspan_clickhouse.normalise.context_texts import ContextTexts
 from turnspan_clickhouse.normalise.message_store import MessageStore
@@ -31,7 +33,7 @@ from turnspan_clickhouse.rows.batch import Batch
 class FactRows:
     """Adds the rows of facts to batches."""
 
-    __slots__ = ("cleaner", "contexts", "message_store", "origins", "redactor")
+    __slots__ = ("arbiters", "cleaner", "contexts", "message_store", "origins", "redactor")
 
     def __init__(
         self,
@@ -39,6 +41,7 @@ class FactRows:
         cleaner: Cleaner,
         message_store: MessageStore,
         contexts: ContextTexts,
+        arbiters: ArbiterCalls,
     ) -> None:
         self.origins = origins
         self.cleaner = cleaner
@@ -46,6 +49,8 @@ class FactRows:
         """For texts that are stored once by their hash."""
         self.contexts = contexts
         """Where model calls are looked up that used an assembled text."""
+        self.arbiters = arbiters
+        """Where the calls of consortia's arbiters are looked up."""
         self.redactor: Redactor = cleaner.redactor
 
     def origin(self, resource: Mapping[str, Any]) -> Origin:
@@ -95,5 +100,6 @@ BUILDERS: Final[dict[type[Fact], Callable[[Any, FactRows, Batch], None]]] = {
     Withdrawal: _withdrawal,
     ContextFact: context_rows,
     **dict.fromkeys(loop_rows.KINDS, _of_the_loop),
+    **dict.fromkeys(OF_CONSORTIA, consortium_rows),
 }
 """What adds the rows of a fact, by the fact's class."""

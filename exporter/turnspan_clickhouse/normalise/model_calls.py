@@ -6,9 +6,11 @@ from turnspan import semconv
 from turnspan.content.model import Conversation, RequestParts
 from turnspan.dialects.convert import split_request
 from turnspan.redaction.redactor import Redactor
+from turnspan.tracing.consortium_facts import FINAL_ARBITER
 from turnspan.tracing.content_store import InferenceContent
 from turnspan_clickhouse.normalise import llm_call
 from turnspan_clickhouse.normalise.background_responses import BackgroundCalls
+from turnspan_clickhouse.normalise.consortium_rows import ArbiterCalls
 from turnspan_clickhouse.normalise.context_texts import ContextTexts
 from turnspan_clickhouse.normalise.decorated_turns import DecoratedTurns, rewrite
 from turnspan_clickhouse.normalise.derived_turns import DerivedTurns
@@ -34,6 +36,7 @@ class ModelCalls:
         message_store: MessageStore,
         costs: TurnCosts,
         contexts: ContextTexts,
+        arbiters: ArbiterCalls,
     ) -> None:
         self._derived = derived
         self._decorated = decorated
@@ -43,6 +46,7 @@ class ModelCalls:
         self._message_store = message_store
         self._costs = costs
         self._contexts = contexts
+        self._arbiters = arbiters
 
     def inference(
         self,
@@ -104,6 +108,8 @@ class ModelCalls:
         elif row.turn_id:
             self._decorated.call(facts, row, dialect, request.messages_raw, redactor, batch)
         reply = self._land(facts, row, content, request, redactor, batch)
+        if row.consortium_role == FINAL_ARBITER:
+            self._arbiters.called(row, facts.attributes)
         batch.add(row)
         self._background.made(facts, row)
         held.calls.append(row)

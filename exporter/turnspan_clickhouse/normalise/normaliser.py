@@ -21,6 +21,7 @@ from turnspan.tracing.content_store import (
 from turnspan_clickhouse.normalise import other_rows
 from turnspan_clickhouse.normalise.attributes import Cleaner
 from turnspan_clickhouse.normalise.background_responses import BackgroundCalls
+from turnspan_clickhouse.normalise.consortium_rows import ArbiterCalls
 from turnspan_clickhouse.normalise.context_texts import ContextTexts
 from turnspan_clickhouse.normalise.decorated_turns import DecoratedTurns, rewrite
 from turnspan_clickhouse.normalise.derived_turns import DerivedTurns
@@ -73,6 +74,7 @@ class Normaliser:
         self._background = BackgroundCalls()
         self._nesting = Nesting()
         self._contexts = ContextTexts()
+        self._arbiters = ArbiterCalls()
         self._calls = ModelCalls(
             self._derived,
             self._decorated,
@@ -82,6 +84,7 @@ class Normaliser:
             self._message_store,
             self._costs,
             self._contexts,
+            self._arbiters,
         )
         self._settings: config.Settings = settings()
         self._use(self._settings)
@@ -230,6 +233,7 @@ class Normaliser:
         self._background.clear()
         self._nesting.forget()
         self._sightings.forget()
+        self._arbiters.forget()
         self._costs.clear()
 
     def _tool(
@@ -305,4 +309,6 @@ class Normaliser:
         self._cleaner = Cleaner(self._redactor)
         self._origins = Origins(self._project or settings.project, self._redactor)
         self._reader = Reader(self._origins, self._cleaner)
-        self._facts = FactRows(self._origins, self._cleaner, self._message_store, self._contexts)
+        self._facts = FactRows(
+            self._origins, self._cleaner, self._message_store, self._contexts, self._arbiters
+        )

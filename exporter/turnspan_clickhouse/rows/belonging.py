@@ -98,6 +98,9 @@ BELONGING: Final[dict[str, Belonging]] = {
     "artifact": Belonging(
         "created_at", (*_PLACED, Key(ARTIFACT, "artifact_id")), definitions=("content",)
     ),
+    "consortium": Belonging("started_at", _PLACED, definitions=("prompt", "final_text")),
+    "consortium_iteration": Belonging("started_at", _PLACED),
+    "consortium_member": Belonging("started_at", _PLACED),
     "artifact_check": Belonging("checked_at", (Key(ARTIFACT, "artifact_id"), Key(TURN, "turn_id"))),
     "attempt": Belonging("started_at", (Key(ATTEMPT, "attempt_id"),)),
     "rollout": Belonging("started_at", (Key(ROLLOUT, "rollout_id"),)),

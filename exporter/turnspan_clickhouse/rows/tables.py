@@ -16,6 +16,11 @@ from decimal import Decimal
 from turnspan.runtime.mypyc import mypyc_attr
 from turnspan_clickhouse.rows import loop_tables as loop
 from turnspan_clickhouse.rows import quality_tables as quality
+from turnspan_clickhouse.rows.consortium_tables import (
+    Consortium,
+    ConsortiumIteration,
+    ConsortiumMember,
+)
 from turnspan_clickhouse.rows.import_tables import ImportPosition
 from turnspan_clickhouse.rows.keeping_tables import Tombstone
 from turnspan_clickhouse.rows.native_types import EMPTY_MAP
@@ -360,6 +365,9 @@ _TABLES: dict[str, type[Record]] = {
     "lineage_event": loop.LineageEvent,
     "lineage": loop.Lineage,
     "experiment": loop.Experiment,
+    "consortium": Consortium,
+    "consortium_iteration": ConsortiumIteration,
+    "consortium_member": ConsortiumMember,
     "tool_call": ToolCall,
     "message": Message,
     "definition": Definition,

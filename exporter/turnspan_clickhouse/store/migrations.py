@@ -100,7 +100,10 @@ class Migration:
         table, other = found.groups()
         if table is None:
             return (str(other),)
-        return (f"{table}_local", table) if dsn.cluster else (table,)
+        if not dsn.cluster:
+            return (table,)
+        over = "{shard_by:" in self.template or _ALTERED_COLUMN.search(self.template)
+        return (f"{table}_local", table) if over else (f"{table}_local",)
 
 
 @dataclass(frozen=True, slots=True)

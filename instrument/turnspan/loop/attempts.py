@@ -75,6 +75,10 @@ class Inside:
         if around is None:
             session = Session(loop=ids)
         else:
+            within = around.loop
+            if within is not None and semconv.CONSORTIUM_ID in within:  # a member tries something
+                known = {key: within[key] for key in semconv.CONSORTIUM_IDS if key in within}
+                ids = {**ids, **known}
             session = Session(around.id, around.user_id, around.attributes, ids)
         return Context({**outer, SESSION_KEY: session})
 

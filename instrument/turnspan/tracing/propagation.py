@@ -44,8 +44,13 @@ LOOP: Final = (
     semconv.ATTEMPT_ID,
     semconv.TURN_AGENT_VERSION,
     semconv.CYCLE,
+    semconv.CONSORTIUM_ID,
+    semconv.CONSORTIUM_ROLE,
+    semconv.CONSORTIUM_ITERATION,
+    semconv.CONSORTIUM_MEMBER,
 )
-"""What an attempt puts on spans: it travels by the attributes' own names."""
+"""What attempts and consortium runs put on spans: it travels by the attributes' own names."""
+_NUMBERS: Final = (semconv.CYCLE, semconv.CONSORTIUM_ROLE, semconv.CONSORTIUM_ITERATION)
 KEYS: Final = (TURN_ID, AGENT, ROUND, SESSION_ID, USER_ID, *LOOP)
 """The baggage we write and read; nothing else of a carrier reaches a span or a record."""
 
@@ -252,11 +257,12 @@ def _with_turn(sent: Mapping[str, str], context: Context) -> Context:
 
 
 def _loop(sent: Mapping[str, str]) -> dict[str, Any] | None:
-    """The lineage, rollout and attempt that travelled."""
+    """The lineage, rollout, attempt and consortium run that travelled."""
     found: dict[str, Any] = {key: value for key in LOOP if (value := sent.get(key))}
-    cycle = found.pop(semconv.CYCLE, "")
-    if _NUMBER.fullmatch(cycle):
-        found[semconv.CYCLE] = int(cycle)
+    for key in _NUMBERS:
+        number = found.pop(key, "")
+        if _NUMBER.fullmatch(number):
+            found[key] = int(number)
     return found or None
 
 

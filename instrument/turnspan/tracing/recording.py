@@ -101,6 +101,11 @@ class SpanRecording:
         """The span; give it attributes of your own with ``set_attribute``."""
         return self._span
 
+    @property
+    def context(self) -> Context:
+        """The context inside it."""
+        return self._context
+
     # Guarded without ``guard``, which costs as much as what it guards; a generator pays each step.
 
     def enter(self) -> object | None:

@@ -18,6 +18,7 @@ from turnspan_clickhouse.normalise.normaliser import Normaliser
 from turnspan_clickhouse.receive.outbox import Outbox
 from turnspan_clickhouse.rows.batch import Batch, Clock
 from turnspan_clickhouse.rows.import_tables import ImportPosition
+from turnspan_clickhouse.rows.tables import Definition
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool, SpoolWriter
 from turnspan_clickhouse.store.client import Store
@@ -112,6 +113,7 @@ class _Writer:
         self._outbox = Outbox(self._writer, fsync=True)
         self._clock = Clock()
         self._batch = self._new_batch()
+        self._definitions: dict[tuple[str, bytes], Definition] = {}
         self._position = ""
         self._writes = 0
 
@@ -119,10 +121,7 @@ class _Writer:
         """Make a part's rows, and write what has come together."""
         batch = Batch(self._batch.writer, self._batch.written_at)
         self._make_rows(part, batch)
-        for rows in batch.rows.values():
-            for row in rows:
-                self._batch.add(row)
-        self._batch.content += batch.content
+        self._take(batch)
         report = self._report
         report.seen.update(part.seen)
         for problem in part.problems:
@@ -130,6 +129,17 @@ class _Writer:
         self._position = part.position or self._position
         if len(self._batch) >= _ROWS_TOGETHER or self._batch.content >= _CONTENT_TOGETHER:
             self._write()
+
+    def _take(self, batch: Batch) -> None:
+        """A part's rows. A definition that several parts have is written once, as the last of them
+        has it: which one wins does not depend on what was written together."""
+        for kind, rows in batch.rows.items():
+            for row in rows:
+                if kind is Definition and isinstance(row, Definition):
+                    self._definitions[row.project, row.hash] = row
+                else:
+                    self._batch.add(row)
+        self._batch.content += batch.content
 
     def close(self) -> None:
         """Write and ship the rest."""
@@ -156,6 +166,9 @@ class _Writer:
 
     def _write(self) -> None:
         batch, self._batch = self._batch, self._new_batch()
+        for definition in self._definitions.values():
+            batch.add(definition)
+        self._definitions.clear()
         for kind, rows in batch.rows.items():
             self._report.rows[kind.table] += len(rows)
         self._outbox.add(batch, self._not_written)

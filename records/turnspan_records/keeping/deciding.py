@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from turnspan_clickhouse.rows.belonging import BELONGING
 from turnspan_clickhouse.rows.loop_tables import Artifact
 from turnspan_clickhouse.rows.tables import LlmCall, Record, SpanRow, TurnSummary
 from turnspan_records.keeping.contents import mark_unreferenced
@@ -236,4 +237,4 @@ class _Decision:
 
 def _time(kind: type[Record]) -> str:
     """When a row's record began."""
-    return "created_at" if kind is Artifact else "start_time"
+    return BELONGING[kind.table].time

@@ -26,6 +26,11 @@ from turnspan_clickhouse.rows.belonging import (
     USER,
     key_sql,
 )
+from turnspan_clickhouse.rows.consortium_tables import (
+    Consortium,
+    ConsortiumIteration,
+    ConsortiumMember,
+)
 from turnspan_clickhouse.rows.loop_tables import Artifact
 from turnspan_clickhouse.rows.record import Record
 from turnspan_clickhouse.rows.tables import (
@@ -43,7 +48,10 @@ from turnspan_records.keeping.work import Work
 
 SubjectKind: TypeAlias = Literal["session", "user", "turn", "project"]
 
-_PLACED: Final = (LlmCall, TurnSummary, ToolCall, SpanRow, ContextAssembly, ContextItem, Artifact)
+_PLACED: Final = (
+    *(LlmCall, TurnSummary, ToolCall, SpanRow, ContextAssembly, ContextItem, Artifact),
+    *(Consortium, ConsortiumIteration, ConsortiumMember),
+)
 _NESTED: Final = 64
 """How deep turns are followed into turns."""
 

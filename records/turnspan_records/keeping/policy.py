@@ -19,11 +19,14 @@ _TOML: Final[Any] = importlib.import_module("tomllib" if sys.version_info >= (3,
 
 Texts: TypeAlias = Literal["keep", "remove"]
 
-TABLES: Final = ("llm_call", "tool_call", "context_assembly", "context_item", "span", "artifact")
+TABLES: Final = (
+    *("llm_call", "tool_call", "context_assembly", "context_item", "span", "artifact"),
+    *("consortium", "consortium_iteration", "consortium_member"),
+)
 """The tables whose rows retention takes; messages and definitions go with the last row of these."""
 TTL_TABLES: Final = (
     *("llm_call", "turn_summary", "tool_call", "context_assembly", "context_item"),
-    *("span", "message"),
+    *("span", "message", "consortium", "consortium_iteration", "consortium_member"),
 )
 _MOST_DAYS: Final = 36_500
 

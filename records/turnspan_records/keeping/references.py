@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from turnspan_clickhouse.rows import loop_tables as loop
+from turnspan_clickhouse.rows.consortium_tables import Consortium
 from turnspan_clickhouse.rows.tables import (
     ContextAssembly,
     ContextItem,
@@ -46,6 +47,8 @@ REFERENCES: Final[tuple[Reference, ...]] = (
     Reference(LlmCall, "context_assembled", "definition"),
     Reference(ContextAssembly, "context_hash", "definition"),
     Reference(ContextItem, "content_hash", "definition"),
+    Reference(Consortium, "prompt", "definition"),
+    Reference(Consortium, "final_text", "definition"),
     Reference(loop.Artifact, "content", "definition"),
     Reference(loop.AgentVersion, "content", "definition"),
 )

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from turnspan_clickhouse.rows.tables import Message
+from turnspan_clickhouse.rows.belonging import BELONGING
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_records.keeping.keys import Tables
@@ -63,8 +63,7 @@ def statements(store: Store | Dsn, change: Change) -> list[str]:
 
 
 def _rule(table: str, days: int) -> str:
-    column = "first_seen" if table == Message.table else "start_time"
-    return f"toDateTime({column}) + toIntervalDay({days})"
+    return f"toDateTime({BELONGING[table].time}) + toIntervalDay({days})"
 
 
 def _plain(rule: str) -> str:

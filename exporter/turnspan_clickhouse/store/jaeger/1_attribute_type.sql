@@ -31,6 +31,8 @@ FROM
                 'http.request.resend_count',
                 'http.response.status_code',
                 'server.port',
+                'turnspan.consortium.iteration',
+                'turnspan.consortium.iterations',
                 'turnspan.consortium.role',
                 'turnspan.request.tries',
                 'turnspan.round',
@@ -50,7 +52,8 @@ FROM
                 'gen_ai.request.presence_penalty',
                 'gen_ai.request.temperature',
                 'gen_ai.request.top_p',
-                'gen_ai.response.time_to_first_chunk']),
+                'gen_ai.response.time_to_first_chunk',
+                'turnspan.consortium.confidence']),
             arrayMap(key -> (key, 'bool'), [
                 'gen_ai.conversation.compacted',
                 'gen_ai.request.stream',

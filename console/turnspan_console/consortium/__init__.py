@@ -1,0 +1,1 @@
+"""Subcommands of ``turnspan consortium``, each a module."""

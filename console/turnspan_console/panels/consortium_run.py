@@ -1,0 +1,188 @@
+"""A consortium run on the screen: the members' answers side by side, and what the arbiter made of
+them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from rich.cells import cell_len, set_cell_size
+from rich.text import Text
+
+from turnspan_console import styles, values
+from turnspan_console.output import Output
+from turnspan_console.page import Page, wrap
+from turnspan_console.visible import visible
+from turnspan_records.consortium.run_detail import (
+    ConsortiumRun,
+    Decision,
+    Iteration,
+    MemberAnswer,
+)
+
+NARROWEST: Final = 32
+"""Answers that would have fewer columns stand one below the other."""
+_GAP: Final = "  "
+_LINES: Final = 16
+"""Lines of an answer, unless all are asked for."""
+_STATUS: Final = {"finished": styles.GOOD, "failed": styles.BAD, "running": styles.BUSY}
+
+
+def print_run(run: ConsortiumRun, output: Output, *, full: bool = False) -> None:
+    """Write a run for a person."""
+    page = Page(output, full=full)
+    page.line(
+        (values.one_line(f"Consortium {run.name} ".replace("  ", " ")), styles.TITLE),
+        (f" {run.consortium_id}", styles.ID),
+        (f"  {run.status}", _STATUS.get(run.status, styles.WARN)),
+    )
+    for name, said in _facts(run):
+        page.line((f"{name:<15}", styles.FAINT), said)
+    if run.error_type:
+        _error(run.error_type, run.error_message, page)
+    _text("prompt", run.prompt, page)
+    for iteration in run.iterations:
+        _iteration(iteration, run, page)
+    if run.other_calls:
+        page.blank()
+        calls = values.counted(len(run.other_calls), "other model call")
+        page.line((f"and {calls}", styles.FAINT))
+    _text("final", run.final_text, page)
+
+
+def _facts(run: ConsortiumRun) -> list[tuple[str, str]]:
+    tokens = f"{_count(run.input_tokens)} in, {_count(run.output_tokens)} out"
+    cost = "" if run.cost_usd is None else f", {values.dollars(run.cost_usd)}"
+    found = [
+        ("strategy", values.one_line(run.strategy)),
+        ("began", f"{values.moment(run.started_at)}, took {values.seconds(run.duration)}"),
+        ("winner", values.one_line(run.winner)),
+        ("confidence", _number(run.confidence)),
+        ("agreement", _number(run.agreement)),
+        ("calls", f"{values.count(run.calls)}: {tokens}{cost}" if run.calls else "none"),
+    ]
+    if run.longest_member:
+        took = values.seconds(run.longest_member_seconds)
+        found.append(("longest member", f"{values.one_line(run.longest_member)}, {took}"))
+    for name, id_ in (
+        ("session", run.session_id),
+        ("turn", run.turn_id),
+        ("part of", run.outer_id),
+    ):
+        found.append((name, values.one_line(id_)))
+    return [(name, said) for name, said in found if said]
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}"
+
+
+def _count(value: int | None) -> str:
+    return values.UNKNOWN if value is None else values.count(value)
+
+
+def _iteration(iteration: Iteration, run: ConsortiumRun, page: Page) -> None:
+    page.blank()
+    page.line((f"Iteration {iteration.number}", styles.HEADING))
+    cells = [_member(one, run) for one in iteration.members]
+    width = (page.width - len(_GAP) * (len(cells) - 1)) // len(cells) if cells else 0
+    if page.output.terminal and len(cells) > 1 and width >= NARROWEST:
+        _beside(iteration.members, cells, width, page)
+    else:
+        for member, head in zip(iteration.members, cells, strict=True):
+            page.blank()
+            page.line(*[(text.plain, str(text.style)) for text in head])
+            page.push("  ")
+            page.text(member.answer or values.UNKNOWN, limit=_LINES)
+            page.pop()
+    for decision in iteration.decisions:
+        _decision(decision, page)
+
+
+def _member(member: MemberAnswer, run: ConsortiumRun) -> list[Text]:
+    """What stands over an answer."""
+    won = bool(run.winner) and run.winner in (member.label, member.model)
+    head = [Text(values.one_line(member.label) or "member", styles.TITLE)]
+    head.append(Text(f"  {values.seconds(member.duration)}", styles.FAINT))
+    if member.cost_usd is not None:
+        head.append(Text(f"  {values.dollars(member.cost_usd)}", styles.FAINT))
+    if won:
+        head.append(Text("  won", styles.GOOD))
+    if member.error_type:
+        said = f"{member.error_type}: {member.error_message}".removesuffix(": ")
+        head.append(Text(f"  {values.one_line(said)}", styles.BAD))
+    if member.inner_run:
+        head.append(Text(f"  is run {member.inner_run}", styles.FAINT))
+    return head
+
+
+def _beside(
+    members: Sequence[MemberAnswer], heads: Sequence[list[Text]], width: int, page: Page
+) -> None:
+    columns = [
+        [_fitted(Text.assemble(*head), width), *_lines(member.answer, width, page.full)]
+        for member, head in zip(members, heads, strict=True)
+    ]
+    for at in range(max(map(len, columns))):
+        line = Text()
+        for number, column in enumerate(columns):
+            piece = column[at] if at < len(column) else Text()
+            line.append(_GAP if number else "")
+            line.append_text(piece)
+            line.append(" " * (width - cell_len(piece.plain)))
+        line.rstrip()
+        page.output.line(line)
+
+
+def _fitted(text: Text, width: int) -> Text:
+    if cell_len(text.plain) > width:
+        text.truncate(width, overflow="ellipsis")
+    return text
+
+
+def _lines(answer: str, width: int, full: bool) -> list[Text]:
+    """An answer, wrapped to a column."""
+    shown = visible(answer.strip("\n").rstrip()) or values.UNKNOWN
+    pieces = [piece for line in shown.expandtabs(4).splitlines() for piece in wrap(line, width)]
+    left = 0 if full or len(pieces) <= _LINES + 1 else len(pieces) - _LINES
+    made = [Text(set_cell_size(piece, min(width, cell_len(piece)))) for piece in pieces]
+    if left:
+        made = made[:_LINES]
+        made.append(_fitted(Text(f"… {left:,} more lines (--full)", styles.FAINT), width))
+    return made
+
+
+def _decision(decision: Decision, page: Page) -> None:
+    page.blank()
+    said = [("Arbiter ", styles.HEADING), (values.one_line(decision.model), styles.TITLE)]
+    if decision.confidence is not None:
+        said.append((f"  confidence {decision.confidence:.2f}", ""))
+    if decision.needs_iteration:
+        said.append(("  wants another iteration", styles.WARN))
+    said.append((f"  {values.seconds(decision.duration)}", styles.FAINT))
+    page.line(*said)
+    page.push("  ")
+    if decision.error_type:
+        _error(decision.error_type, decision.error_message, page)
+    if decision.ranking:
+        ranked = " > ".join(map(values.one_line, decision.ranking))
+        page.line(("ranking  ", styles.FAINT), ranked)
+    for area in decision.refinement_areas:
+        page.line(("refine  ", styles.FAINT), values.one_line(area))
+    for text, style in ((decision.reasoning, styles.FAINT), (decision.synthesis, "")):
+        if text:
+            page.text(text, style=style, limit=_LINES)
+    page.pop()
+
+
+def _error(kind: str, message: str, page: Page) -> None:
+    page.line((values.one_line(f"{kind}: {message}").removesuffix(":"), styles.BAD))
+
+
+def _text(name: str, text: str, page: Page) -> None:
+    if text:
+        page.blank()
+        page.line((name, styles.HEADING))
+        page.push("  ")
+        page.text(text, limit=_LINES)
+        page.pop()

@@ -1,0 +1,1 @@
+"""``turnspan.consortium``: several models answer a prompt, and an arbiter decides."""

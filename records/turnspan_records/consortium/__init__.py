@@ -1,0 +1,1 @@
+"""Consortium runs: several models answer, an arbiter decides."""

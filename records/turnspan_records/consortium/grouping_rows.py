@@ -1,0 +1,359 @@
+"""What is kept in memory of a log: times, models and hashes of the rows that may be in runs."""
+
+from __future__ import annotations
+
+import enum
+import json
+import sqlite3
+from bisect import bisect_left, bisect_right
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from turnspan.runtime.type_guards import is_dict, is_list
+from turnspan_records.consortium.grouping_prompts import (
+    MemberPrompt,
+    is_arbiter_prompt,
+    may_be_member_prompt,
+    member_prompt,
+)
+from turnspan_records.consortium.grouping_texts import (
+    PREFIX,
+    Text,
+    digest,
+    joined,
+    known,
+)
+from turnspan_records.llm_logs.condensed import UnresolvedError, resolved
+from turnspan_records.llm_logs.generations import Layout
+from turnspan_records.llm_logs.logged import LoggedResponse
+from turnspan_records.llm_logs.reading import positions, responses, responses_at
+
+SLACK: Final = 2_000
+"""Microseconds: durations are cut to milliseconds, and clocks of two kinds are read."""
+
+
+_RECENT: Final = 256
+_NEAR: Final = 60_000_000
+"""Further away from its call, an id says nothing about it: a conversation may be an old one."""
+_LETTERS: Final = "0123456789abcdefghjkmnpqrstvwxyz"
+_CROCKFORD: Final = frozenset(_LETTERS)
+
+
+class Kind(enum.IntEnum):
+    """What a row is by its model, its prompt and what its provider said."""
+
+    OUTPUT = 0
+    ARBITER = 1
+    MEMBER = 2
+    OTHER = 3
+    """Only in a file of llm-consortium's own, where the tables say more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A member's answer as an output tells of it."""
+
+    model: str
+    failed: bool
+    text: Text
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What an output's JSON says of its run."""
+
+    answers: tuple[Answer, ...]
+    """Of the last iteration."""
+    lines: Text
+    """The same, as the next iteration's history would tell them."""
+    iterations: int | None
+    arbiter: str | None
+
+
+@dataclass(slots=True, eq=False)
+class Row:
+    """A row that may be in a run."""
+
+    id: str
+    database: int
+    """0 the log, 1 llm-consortium's own file."""
+    table: str
+    position: int
+    model: str
+    began: int
+    ended: int
+    since: int
+    """When llm was busy with it at the latest: its ids are made before or after the call."""
+    until: int
+    """Until when llm was busy with it at the earliest."""
+    kind: Kind
+    answer: Text
+    prompt: bytes
+    assigned: str | None
+    assigned_role: int | None
+    question: Text | None = None
+    """Of an output."""
+    told: Told | None = None
+    """Of an output."""
+    member: MemberPrompt | None = None
+
+    @property
+    def order(self) -> tuple[int, int, str]:
+        """By time, and where that is the same by id: never by where a row stands in its table,
+        which a copy of the log may have changed."""
+        return self.began, self.ended, self.id
+
+    def within(self, other: Row) -> bool:
+        """Whether another row's interval contains this one's."""
+        return self.began >= other.began - SLACK and self.ended <= other.ended + SLACK
+
+
+@dataclass(slots=True)
+class Source:
+    """One database of those that are grouped."""
+
+    number: int
+    path: Path
+    connection: sqlite3.Connection
+    layout: Layout
+    configs: Mapping[str, Mapping[str, Any]]
+
+    def one(self, row: Row) -> LoggedResponse | None:
+        """A row with its texts."""
+        found = responses_at(self.connection, self.layout, row.table, [row.position], self.path)
+        return next(found, None)
+
+
+class Index:
+    """Finds the rows whose answer stands at a place of a longer text.
+
+    By the first characters of the answer: some look-ups a place, whatever the number of rows.
+    """
+
+    def __init__(self) -> None:
+        self._rows: dict[int, list[Row]] = {}
+        self._lengths: set[int] = set()
+        self._sorted = False
+
+    def add(self, row: Row, answer: str) -> None:
+        """Make a row's answer findable."""
+        self._rows.setdefault(hash(answer[:PREFIX]), []).append(row)
+        self._lengths.add(min(len(answer), PREFIX))
+        self._sorted = False
+
+    def at(self, whole: str, position: int, since: int, until: int) -> Iterator[Row]:
+        """The rows that began between two times whose answer may stand at the place."""
+        if not self._sorted:
+            for rows in self._rows.values():
+                rows.sort(key=lambda row: row.order)
+            self._sorted = True
+        for length in self._lengths:
+            rows = self._rows.get(hash(whole[position : position + length]), [])
+            first = bisect_left(rows, since, key=_began)
+            last = bisect_right(rows, until, key=_began)
+            for number in range(last - 1, first - 1, -1):  # the newest first
+                row = rows[number]
+                if min(row.answer.length, PREFIX) == length:
+                    yield row
+
+
+def _began(row: Row) -> int:
+    return row.began
+
+
+@dataclass(slots=True)
+class Rows:
+    """The rows of a database, by what they may be."""
+
+    outputs: list[Row] = field(default_factory=list[Row])
+    arbiters: list[Row] = field(default_factory=list[Row])
+    members: list[Row] = field(default_factory=list[Row])
+    assigned: list[Row] = field(default_factory=list[Row])
+    """Those of no kind that somebody has already put into a run."""
+    by_id: dict[str, Row] = field(default_factory=dict[str, Row])
+    index: Index = field(default_factory=Index)
+    models: set[str] = field(default_factory=set[str])
+    """All that the log names, also those that are in no run."""
+    seen: int = 0
+
+
+def read_rows(
+    source: Source, names: frozenset[str], window: int, named: frozenset[str] | None
+) -> Rows:
+    """Read what is to be grouped.
+
+    Args:
+        source: the database.
+        names: of consortiums, which are models in a log.
+        window: microseconds that a run takes at most where its output does not say.
+        named: ids of rows that are kept, whatever kind they are of; ``None`` keeps all.
+    """
+    rows = Rows()
+    prompts = _Prompts()
+    outputs = {(table, at) for table, at in _outputs(source, names)}
+    for logged in responses(source.connection, source.layout, source.path):
+        rows.seen += 1
+        of_output = (logged.table, logged.position) in outputs
+        row = _row(logged, source.number, of_output, window, prompts)
+        rows.models.add(row.model)
+        of_no_kind = row.kind is Kind.OTHER and row.assigned is None
+        if of_no_kind and named is not None and row.id not in named:
+            continue
+        rows.by_id[row.id] = row
+        if row.member is not None:
+            rows.index.add(row, logged.response)
+        if row.kind is Kind.OTHER:
+            rows.assigned += [row] if row.assigned is not None else []
+        else:
+            (rows.outputs, rows.arbiters, rows.members)[row.kind].append(row)
+    for found in (rows.outputs, rows.arbiters, rows.members):
+        found.sort(key=lambda row: row.order)
+    return rows
+
+
+def _outputs(source: Source, names: frozenset[str]) -> Iterator[tuple[str, int]]:
+    """Rows of a consortium's name, or whose JSON is that of llm-consortium."""
+    listed = sorted(names)
+    for table in source.layout.sources:
+        json_ = (
+            "instr(response_json, '\"model_responses\"') > 0"
+            if source.layout.has(table, "response_json")
+            else "0"
+        )
+        # As JSON: a statement has a limited number of parameters.
+        condition = f"model IN (SELECT value FROM json_each(?)) OR {json_}"
+        parameters = (json.dumps(listed),)
+        for position in positions(source.connection, table, condition, parameters, source.path):
+            yield table, position
+
+
+class _Prompts:
+    """Reads members' prompts, those of one iteration once: they are all the same."""
+
+    def __init__(self) -> None:
+        self._recent: OrderedDict[bytes, MemberPrompt | None] = OrderedDict()
+
+    def of(self, prompt: str) -> tuple[MemberPrompt | None, bytes]:
+        """What a member was asked, and the prompt's hash."""
+        if not may_be_member_prompt(prompt):
+            return None, b""
+        key = digest(prompt)
+        if key not in self._recent:
+            self._recent[key] = member_prompt(prompt)
+            if len(self._recent) > _RECENT:
+                self._recent.popitem(last=False)
+        found = self._recent[key]
+        # The very same bytes for all of them, not a copy each.
+        return found, found.prompt if found is not None else b""
+
+
+def _row(
+    logged: LoggedResponse, database: int, output: bool, window: int, prompts: _Prompts
+) -> Row:
+    began, ended = logged.began, logged.ended
+    if began is None or ended is None:
+        began, ended = -1, -1
+    elif output and logged.duration_ms is None:
+        ended = began + window
+    since, until = _busy(logged, began, ended)
+    row = Row(
+        id=logged.id,
+        database=database,
+        table=logged.table,
+        position=logged.position,
+        model=_kept(logged.model),
+        began=began,
+        ended=ended,
+        since=since,
+        until=until,
+        kind=Kind.OTHER,
+        answer=known(logged.response),
+        prompt=b"",
+        assigned=logged.consortium_id,
+        assigned_role=logged.is_arbiter_response,
+    )
+    if not is_arbiter_prompt(logged.prompt):  # an output may be a member of a run around it
+        row.member, row.prompt = prompts.of(logged.prompt)
+    if output:
+        row.kind = Kind.OUTPUT
+        _tell(row, logged)
+    elif is_arbiter_prompt(logged.prompt):
+        row.kind = Kind.ARBITER
+    elif row.member is not None:
+        row.kind = Kind.MEMBER
+    return row
+
+
+def _busy(logged: LoggedResponse, began: int, ended: int) -> tuple[int, int]:
+    """The time in which llm was busy with a call for certain, by its times and by its ids.
+
+    A ULID has the millisecond in which it was made: of the row before or after the call, of a
+    conversation that is the call's own when the call is logged.
+    """
+    since, until = began, ended
+    for id_ in (logged.id, logged.conversation_id):
+        made = ulid_time(id_ or "")
+        if made is not None and began - _NEAR <= made <= ended + _NEAR:
+            since, until = min(since, made + 1_000), max(until, made)
+    return since, until
+
+
+def ulid_time(id_: str) -> int | None:
+    """When a ULID was made, in microseconds since the epoch; ``None`` of another id."""
+    if len(id_) != 26 or not set(id_.lower()) <= _CROCKFORD:
+        return None
+    number = 0
+    for character in id_[:10].lower():
+        number = number * 32 + _LETTERS.index(character)
+    return number * 1_000
+
+
+_models: dict[str, str] = {}
+
+
+def _kept(model: str) -> str:
+    """The same string for the same model: a log has many rows and few models."""
+    return _models.setdefault(model, model) if len(_models) < 10_000 else model
+
+
+def _tell(row: Row, logged: LoggedResponse) -> None:
+    question = logged.prompt
+    try:
+        said = resolved(logged.response_json, logged.texts)
+    except UnresolvedError:
+        said = None
+    if is_dict(said):
+        if isinstance(said.get("original_prompt"), str):
+            question = said["original_prompt"]
+        row.told = _told(said)
+    row.question = known(question)
+
+
+def _told(said: dict[str, Any]) -> Told | None:
+    answers = said.get("model_responses")
+    if not is_list(answers) or not all(is_dict(answer) for answer in answers):
+        return None
+    metadata: dict[str, Any] = said["metadata"] if is_dict(said.get("metadata")) else {}
+    count, arbiter = metadata.get("iteration_count"), metadata.get("arbiter")
+    return Told(
+        answers=tuple(_answer(answer) for answer in answers),
+        lines=joined(_lines(answers)),
+        iterations=count if isinstance(count, int) and count > 0 else None,
+        arbiter=arbiter if isinstance(arbiter, str) else None,
+    )
+
+
+def _answer(answer: dict[str, Any]) -> Answer:
+    failed = "response" not in answer
+    text = f"Error: {answer.get('error', 'Unknown error')}" if failed else str(answer["response"])
+    return Answer(_kept(str(answer.get("model", ""))), failed, known(text))
+
+
+def _lines(answers: list[dict[str, Any]]) -> Iterator[str]:
+    for number, answer in enumerate(answers):
+        yield "\n" if number else ""
+        said = answer.get("response", "Error")
+        yield f"<model_response>{answer.get('model', '')}: {said}</model_response>"

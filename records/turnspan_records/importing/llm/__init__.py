@@ -1,0 +1,1 @@
+"""The logs of simonw/llm, of all its generations -> parts of an import."""
