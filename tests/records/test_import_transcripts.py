@@ -280,6 +280,19 @@ def test_the_responses_api_and_what_a_provider_has_stored(tmp_path: Path) -> Non
     assert not made.problems
 
 
+def test_a_line_that_is_there_twice_is_one_call(tmp_path: Path) -> None:
+    """Also where a log gives several calls the id of the span around them."""
+    first, second = logged(talks(1)[0], 0)[:2]
+    around = {"trace_id": "a" * 32, "span_id": "b" * 16, "session_id": "s"}
+    lines = [{**first, **around}, {**first, **around}, {**second, **around}]
+
+    made = of_openai(written(tmp_path / "t.jsonl", *lines))
+
+    assert made.seen == {("t.jsonl", "a call"): 2, ("t.jsonl", "a call that came again"): 1}
+    assert len({call.span_id for call in made.calls}) == len(made.calls) == 2
+    assert all(call.input_messages for call in made.calls)
+
+
 def test_anthropic_s_lines(tmp_path: Path) -> None:
     question = {"role": "user", "content": "weather?"}
     use = {"type": "tool_use", "id": "toolu_1", "name": "look", "input": {"at": "Bern"}}

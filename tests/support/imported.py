@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -106,3 +107,18 @@ def written(path: Path, *lines: Any, end: str = "\n") -> Path:
     texts = [line if isinstance(line, str) else orjson.dumps(line).decode() for line in lines]
     path.write_text("\n".join(texts) + end, encoding="utf-8")
     return path
+
+
+OLDEN = 1_420_000_000
+"""A time at the end of 2014, in seconds: further back than a receiver takes."""
+
+
+def iso(seconds: float) -> str:
+    """So many seconds after that time, as ISO 8601 in UTC."""
+    return datetime.fromtimestamp(OLDEN + seconds, timezone.utc).isoformat(timespec="milliseconds")
+
+
+def even(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Every row with every column."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    return [{name: row.get(name) for name in names} for row in rows]

@@ -10,7 +10,7 @@ from typing import Final
 
 from opentelemetry.sdk.trace import ReadableSpan
 
-from turnspan_records.importing.exports.costs import with_costs
+from turnspan_records.importing.exports.amending import amending
 from turnspan_records.importing.exports.exported_rows import Row, amount, text
 from turnspan_records.importing.exports.in_span_order import in_span_order
 from turnspan_records.importing.exports.langfuse_records import (
@@ -109,7 +109,7 @@ class Langfuse:
         costs: dict[str, Decimal] = {}
         for identity, trace in sorted(traces.items(), key=_began):
             self._tell(identity, trace, part, costs)
-        part.amend = with_costs(costs, KIND)
+        part.amend = amending(costs, KIND)
         return part
 
     def _take(self, read: Read, record: Exported, traces: dict[str, _Trace], part: Part) -> None:

@@ -12,7 +12,7 @@ from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 
 from turnspan.tracing.content_store import Judgment
 from turnspan_records.importing import ids
-from turnspan_records.importing.exports.costs import with_costs
+from turnspan_records.importing.exports.amending import amending
 from turnspan_records.importing.exports.exported_rows import amount, mapping, number, text
 from turnspan_records.importing.exports.in_span_order import in_span_order
 from turnspan_records.importing.exports.phoenix_rows import (
@@ -91,7 +91,7 @@ class Phoenix:
                 cost = amount(one.attributes.get("llm.cost.total"))
                 if cost is not None:
                     costs[f"{one.span_id:016x}"] = cost
-        part.amend = with_costs(costs, KIND)
+        part.amend = amending(costs, KIND)
         part.facts += [self._judgment(read, each, traces) for read, each in annotations]
         return part
 

@@ -98,10 +98,19 @@ class Transcripts:
                 exchanges.append((read, said))
         if exchanges and exchanges[0][1].custom_id:
             exchanges = _paired(exchanges, part)
-        calls = [self._call(read, said) for read, said in exchanges]
+        calls: dict[tuple[int, int], tuple[str, Call]] = {}
         for read, said in exchanges:
-            part.seen[read.line.file.name, "a call that failed" if said.error else "a call"] += 1
-        self._tell(calls, part)
+            what = "a call that failed" if said.error else "a call"
+            call = self._call(read, said)
+            known = calls.get((call.trace_id, call.span_id))
+            if known is not None and known[0] == _digest(read):
+                what = "a call that came again"
+            else:
+                if known is not None:  # the id is of what was around several calls
+                    call.span_id = span_id(self.kind, *_identity(read, said))
+                calls[call.trace_id, call.span_id] = (_digest(read), call)
+            part.seen[read.line.file.name, what] += 1
+        self._tell([call for _, call in calls.values()], part)
         return part
 
     def _tell(self, calls: list[Call], part: Part) -> None:
@@ -113,8 +122,9 @@ class Transcripts:
     def _call(self, read: Read, said: Exchange) -> Call:
         identity = _identity(read, said)
         start = fields.started(said.holders, read.time)
-        trace = fields.hex_number(fields.first(said.holders, ("trace_id", "traceId")), 32)
-        span = fields.hex_number(fields.first(said.holders, ("span_id", "spanId")), 16)
+        whose = said.holders[:2]  # the line's own: what is sent along may say what is around it
+        trace = fields.hex_number(fields.first(whose, ("trace_id", "traceId")), 32)
+        span = fields.hex_number(fields.first(whose, ("span_id", "spanId")), 16)
         return Call(
             self._provider.endpoint(said),
             said.request or {},

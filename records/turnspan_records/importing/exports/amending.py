@@ -1,0 +1,60 @@
+"""What an export knows and spans cannot say: costs of models without a price, users of turns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from typing import Final
+
+from turnspan import semconv
+from turnspan_clickhouse.rows.batch import Batch
+from turnspan_clickhouse.rows.native_types import EncodedMap
+from turnspan_clickhouse.rows.tables import LlmCall, SpanRow, TurnSummary
+
+_DIGITS: Final = Decimal("0.0000000001")
+
+
+def amending(costs: Mapping[str, Decimal], version: str) -> Callable[[Batch], None]:
+    """What completes a part's rows.
+
+    Calls that have no cost get theirs by span id, with ``version`` as that of the prices, and so do
+    their turns. A turn that is derived of its calls gets the user that its trace's spans name.
+    """
+
+    def amend(batch: Batch) -> None:
+        added = _add_costs(batch, costs, version)
+        users = _users(batch)
+        for turn in batch.rows.get(TurnSummary, []):
+            if not isinstance(turn, TurnSummary):
+                continue
+            if turn.turn_id in added:
+                turn.cost_usd = (turn.cost_usd or Decimal(0)) + added[turn.turn_id]
+            turn.user_id = turn.user_id or users.get(turn.trace_id, "")
+
+    return amend
+
+
+def _add_costs(batch: Batch, costs: Mapping[str, Decimal], version: str) -> dict[str, Decimal]:
+    """Write the costs; returns what was added, by turn."""
+    added: dict[str, Decimal] = {}
+    for row in batch.rows.get(LlmCall, []) if costs else ():
+        if not isinstance(row, LlmCall) or row.cost_usd is not None:
+            continue
+        cost = costs.get(row.span_id)
+        if cost is not None:
+            row.cost_usd, row.price_version = cost.quantize(_DIGITS), version
+            added[row.turn_id] = added.get(row.turn_id, Decimal(0)) + row.cost_usd
+    return added
+
+
+def _users(batch: Batch) -> dict[str, str]:
+    """The users by trace, as the spans' rows have them: masked where they have to be."""
+    users: dict[str, str] = {}
+    for row in batch.rows.get(SpanRow, []):
+        if not isinstance(row, SpanRow):
+            continue
+        said = row.attributes
+        user = (said.texts() if isinstance(said, EncodedMap) else said).get(semconv.USER_ID)
+        if user:
+            users.setdefault(row.trace_id, user)
+    return users

@@ -1,0 +1,209 @@
+"""Importing what Phoenix exports: the same records from every form of export."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.imported import OLDEN, even, import_files, iso, written
+from turnspan_clickhouse.rows.tables import Annotation, SpanRow
+from turnspan_records.importing.exports.phoenix import Phoenix
+
+PHOENIX_TRACE = "1" * 31 + "2"
+
+
+def phoenix_span(number: int, kind: str, parent: int, **attributes: Any) -> dict[str, Any]:
+    return {
+        "id": f"U3Bhbjo{number}",
+        "name": f"span {number}",
+        "context": {"trace_id": PHOENIX_TRACE, "span_id": f"{number:016x}"},
+        "span_kind": kind,
+        "parent_id": f"{parent:016x}" if parent else None,
+        "start_time": iso(number),
+        "end_time": iso(10 if kind == "AGENT" else number + 0.5),
+        "status_code": "OK",
+        "status_message": "",
+        "attributes": {"session.id": "p 1", **attributes},
+        "events": [],
+    }
+
+
+def phoenix_message(place: str, role: str, content: str) -> dict[str, str]:
+    return {f"{place}.message.role": role, f"{place}.message.content": content}
+
+
+FAILED: dict[str, Any] = {
+    **phoenix_span(4, "LLM", 1, **{"llm.model_name": "gpt-4o"}),
+    "status_code": "ERROR",
+    "status_message": "RateLimitError: slow down",
+    "events": [
+        {
+            "name": "exception",
+            "timestamp": iso(4.5),
+            "attributes": {"exception.type": "RateLimitError", "exception.message": "slow down"},
+        }
+    ],
+}
+PHOENIX: list[dict[str, Any]] = [
+    FAILED,
+    phoenix_span(1, "AGENT", 0, **{"input.value": "add", "agent.name": "adder"}),
+    phoenix_span(
+        2,
+        "LLM",
+        1,
+        **{
+            "llm.model_name": "house-model-1",
+            "llm.token_count.prompt": 12,
+            "llm.token_count.completion": 3,
+            "llm.cost.total": 0.5,
+            "llm.invocation_parameters": '{"temperature": 0}',
+            **phoenix_message("llm.input_messages.0", "user", "add"),
+            "llm.output_messages.0.message.role": "assistant",
+            "llm.output_messages.0.message.tool_calls.0.tool_call.id": "c1",
+            "llm.output_messages.0.message.tool_calls.0.tool_call.function.name": "sum",
+            "llm.output_messages.0.message.tool_calls.0.tool_call.function.arguments": '{"a":1}',
+        },
+    ),
+    phoenix_span(
+        3, "TOOL", 1, **{"tool.name": "sum", "input.value": '{"a":1}', "output.value": "3"}
+    ),
+]
+RESULT = {"label": "good", "score": 0.9, "explanation": "yes"}
+ANNOTATIONS: list[dict[str, Any]] = [
+    {
+        "id": "U1",
+        "span_id": f"{2:016x}",
+        "name": "quality",
+        "annotator_kind": "HUMAN",
+        "result": RESULT,
+        "created_at": iso(50),
+        "updated_at": iso(51),
+        "source": "APP",
+        "identifier": "",
+        "user_id": "ada",
+    },
+    {"id": "U2", "trace_id": PHOENIX_TRACE, "name": "t", "annotator_kind": "LLM", "result": RESULT},
+]
+
+
+def frame_row(span: dict[str, Any]) -> dict[str, Any]:
+    """A row of ``get_spans_dataframe``: conventions are columns, messages are nested in them."""
+    row = {key: value for key, value in span.items() if key not in ("id", "context", "attributes")}
+    row |= {f"context.{key}": value for key, value in span["context"].items()}
+    nested: dict[str, Any] = {}
+    for key, value in span["attributes"].items():
+        head, _, rest = key.partition(".0.")
+        if not rest:
+            nested[key] = float(value) if isinstance(value, int) else value
+            continue
+        message = nested.setdefault(head, [{}])[0]
+        inner, _, leaf = rest.partition(".0.")
+        if leaf:
+            message.setdefault(inner, [{}])[0][leaf] = value
+        else:
+            message[rest] = value
+    return row | {f"attributes.{key}": value for key, value in nested.items()}
+
+
+def as_otlp(span: dict[str, Any]) -> dict[str, Any]:
+    """A span of ``/spans/otlpv1``."""
+
+    def pair(key: str, value: Any) -> dict[str, Any]:
+        name = "int_value" if isinstance(value, int) else "string_value"
+        name = "double_value" if isinstance(value, float) else name
+        return {"key": key, "value": {name: value}}
+
+    def pairs(attributes: dict[str, Any]) -> list[Any]:
+        return [pair(key, value) for key, value in attributes.items()]
+
+    def nano(text: str) -> int:
+        return round(datetime.fromisoformat(text).timestamp() * 1000) * 10**6
+
+    kind = {"openinference.span.kind": span["span_kind"]}
+    return {
+        "trace_id": span["context"]["trace_id"],
+        "span_id": span["context"]["span_id"],
+        "parent_span_id": span["parent_id"],
+        "name": span["name"],
+        "start_time_unix_nano": nano(span["start_time"]),
+        "end_time_unix_nano": nano(span["end_time"]),
+        "attributes": pairs({**span["attributes"], **kind}),
+        "events": [
+            {
+                "name": event["name"],
+                "attributes": pairs(event["attributes"]),
+                "time_unix_nano": nano(event["timestamp"]),
+            }
+            for event in span["events"]
+        ],
+        "status": {
+            "code": 2 if span["status_code"] == "ERROR" else 1,
+            "message": span["status_message"],
+        },
+    }
+
+
+def phoenix_forms(folder: Path) -> dict[str, Path]:
+    arrow: Any = importlib.import_module("pyarrow")
+    files: Any = importlib.import_module("pyarrow.parquet")
+    frame = even([frame_row(span) for span in PHOENIX])
+    by_column = {name: {str(n): row[name] for n, row in enumerate(frame)} for name in frame[0]}
+    by_column["start_time"] = {
+        key: round(datetime.fromisoformat(value).timestamp() * 1000)
+        for key, value in by_column["start_time"].items()
+    }
+    files.write_table(arrow.Table.from_pylist(frame), folder / "frame.parquet")
+    return {
+        "api": written(folder / "api.json", {"data": PHOENIX, "next_cursor": None}),
+        "otlp": written(folder / "otlp.json", {"data": [as_otlp(span) for span in PHOENIX]}),
+        "rows": written(folder / "rows.jsonl", *frame),
+        "columns": written(folder / "columns.json", by_column),
+        "parquet": folder / "frame.parquet",
+    }
+
+
+@pytest.mark.parametrize("form", ["api", "otlp", "rows", "columns", "parquet"])
+def test_what_phoenix_exports_in_any_form(tmp_path: Path, form: str) -> None:
+    path = phoenix_forms(tmp_path)[form]
+    notes = written(tmp_path / "annotations.json", {"data": ANNOTATIONS, "next_cursor": None})
+
+    made = import_files(Phoenix(), [path, notes])
+
+    assert not made.problems
+    call, failed = made.calls
+    turn = f"{1:016x}"
+    assert (call.session_id, call.turn_id, call.round) == ("p 1", turn, 1)
+    assert (call.request_model, call.input_tokens, call.output_tokens) == ("house-model-1", 12, 3)
+    assert (str(call.cost_usd), call.price_version) == ("0.5000000000", "phoenix")
+    assert made.said(call.input_messages) == [("user", ["add"])]
+    assert json.loads(call.tool_calls)[0]["name"] == "sum"
+    assert (failed.error_type, failed.error_message) == (
+        "RateLimitError",
+        "RateLimitError: slow down",
+    )
+    assert [(tool.name, tool.result, tool.turn_id) for tool in made.tools] == [("sum", "3", turn)]
+    assert [(row.turn_id, row.agent_name, row.rounds) for row in made.turns] == [(turn, "adder", 2)]
+    assert {row.start_time // 10**9 for row in made.of(SpanRow)} == {OLDEN + n for n in range(1, 5)}
+    said = [
+        (row.subject_kind, row.subject_id, row.kind, row.score, row.outcome, row.author)
+        for row in made.of(Annotation)
+    ]
+    assert sorted(said) == [
+        ("call", f"{2:016x}", "evaluation:quality", 0.9, "good", "ada"),
+        ("turn", turn, "evaluation:t", 0.9, "good", "llm"),
+    ]
+
+
+def test_a_span_without_ids_is_told_of(tmp_path: Path) -> None:
+    odd = {**PHOENIX[1], "context": {"trace_id": "x", "span_id": "y"}}
+    path = written(tmp_path / "odd.jsonl", odd, PHOENIX[1], {"neither": 1})
+
+    made = import_files(Phoenix(), [path])
+
+    assert [problem.row for problem in made.problems] == ["odd.jsonl:3", "odd.jsonl:1"]
+    assert len(made.of(SpanRow)) == 1
