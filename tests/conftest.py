@@ -3,6 +3,7 @@
 pytest_plugins = (
     "support.cassette_table",
     "support.cluster",
+    "support.databases",
     "support.demo_records",
     "support.deployment",
     "support.internal_errors",

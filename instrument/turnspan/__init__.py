@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from turnspan._version import __version__ as __version__
 from turnspan.annotations import annotate, evaluation, prefer, rank, withdraw
-from turnspan.consortia.runs import consortium
 from turnspan.decorators import agent, step, tool, workflow
 from turnspan.inference import inference
 from turnspan.instrumentation import instrument, uninstrument
 from turnspan.lifecycle import Recorder, configure, flush, shutdown
 from turnspan.loop.artifacts import artifact
+from turnspan.loop.consortia.runs import consortium
 from turnspan.loop.evolutions import evolve, insight
 from turnspan.loop.lineages import experiment
 from turnspan.runtime.errors import TurnspanError

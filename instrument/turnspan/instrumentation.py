@@ -26,6 +26,7 @@ _INSTRUMENTORS: Final = (
     ("anthropic", "turnspan.providers.anthropic.instrumentor", "AnthropicInstrumentor"),
     ("google_genai", "turnspan.providers.google_genai.instrumentor", "GoogleGenAIInstrumentor"),
     ("litellm", "turnspan.providers.litellm.instrumentor", "LiteLLMInstrumentor"),
+    ("llm", "turnspan.providers.llm.instrumentor", "LlmInstrumentor"),
     ("mcp", "turnspan.providers.mcp.instrumentor", "McpInstrumentor"),
     ("threads", "turnspan.patching.threads", "ThreadingInstrumentor"),
 )
@@ -111,11 +112,11 @@ def instrument(
 ) -> list[Instrumented]:
     """Record the calls of every GenAI library that is installed; returns what it did.
 
-    Ours record the SDKs of OpenAI, Anthropic and Google, LiteLLM, and the tools of MCP servers;
-    every other library is recorded by the installed OpenTelemetry instrumentation of it, one a
-    library (official ones first, then OpenInference, then OpenLLMetry). Work that a turn starts in
-    a thread then belongs to the turn as well (docs/context.md). What is instrumented already stays
-    as it is. Never raises.
+    Ours record the SDKs of OpenAI, Anthropic and Google, LiteLLM, the package ``llm``, and the
+    tools of MCP servers; every other library is recorded by the installed OpenTelemetry
+    instrumentation of it, one a library (official ones first, then OpenInference, then
+    OpenLLMetry). Work that a turn starts in a thread then belongs to the turn as well
+    (docs/context.md). What is instrumented already stays as it is. Never raises.
 
     Args:
         tracer_provider: where the spans go; unless given, the one given to ``configure``, or else

@@ -198,6 +198,7 @@ LINEAGE_ID: Final = "turnspan.lineage.id"
 ROLLOUT_ID: Final = "turnspan.rollout.id"
 ATTEMPT_ID: Final = "turnspan.attempt.id"
 CYCLE: Final = "turnspan.cycle"
+IMPORT_PREFIX: Final = "turnspan.import."  # and a column's name: what its log says beside
 CONSORTIUM_ID: Final = "turnspan.consortium.id"
 CONSORTIUM_ROLE: Final = "turnspan.consortium.role"
 CONSORTIUM_ITERATION: Final = "turnspan.consortium.iteration"
@@ -215,6 +216,9 @@ CONSORTIUM_IDS: Final = frozenset(
     {CONSORTIUM_ID, CONSORTIUM_ROLE, CONSORTIUM_ITERATION, CONSORTIUM_MEMBER}
 )
 """What everything inside a consortium run carries."""
+LLM_MODEL: Final = "turnspan.llm.model"  # what the package llm calls the model
+LLM_RESPONSE_ID: Final = "turnspan.llm.response.id"  # of the row in its log
+LLM_CONSORTIUM_ID: Final = "turnspan.llm.consortium.id"  # of the run, in its plugin's tables
 CONTEXT_ID: Final = "turnspan.context.id"  # of a call: those that it used, with commas between
 CONTEXT_TASK: Final = "turnspan.context.task"
 CONTEXT_BUDGET: Final = "turnspan.context.budget"  # tokens
@@ -231,5 +235,6 @@ SCOPE_OPENAI: Final = "turnspan.openai"
 SCOPE_ANTHROPIC: Final = "turnspan.anthropic"
 SCOPE_GOOGLE_GENAI: Final = "turnspan.google_genai"
 SCOPE_LITELLM: Final = "turnspan.litellm"
+SCOPE_LLM: Final = "turnspan.llm"
 SCOPE_MCP: Final = "turnspan.mcp"
 SCOPE_MANUAL: Final = "turnspan.inference"

@@ -105,6 +105,12 @@ LOOKED_AT = {
     },
     "freeing.py": {"parts", "reset", "table", "where"},
     "proof.py": {"Tables(store).everywhere(record)", "counted"},
+    # Home-made tables: names quoted as the database has them, types out of its catalogue, numbers.
+    "paging.py": {
+        *("self.name", "where", "self._texts(chosen)", "self._texts(self.columns)", "condition"),
+        *("self._order()", "rows", "key", "then", "time", "at", "without"),
+        "self.database.quoted(self.time.name)",
+    },
     # A command line that is shown, not run.
     "demo.py": {"command"},
 }

@@ -17,7 +17,7 @@ import pytest
 
 import turnspan
 from turnspan import config, semconv
-from turnspan.consortia.runs import Run
+from turnspan.loop.consortia.runs import Run
 from turnspan.runtime.guard import errors
 from turnspan.testing import ModelServer, Recorded, record
 from turnspan_clickhouse.rows.consortium_tables import (

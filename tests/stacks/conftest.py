@@ -28,7 +28,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leave out what CI does not play."""
     if config.getoption("--ci"):
         chosen = tuple(f"[{cell.id}]" for cell in cells() if in_ci(cell))
-        items[:] = [item for item in items if item.name.endswith(chosen)]
+        items[:] = [item for item in items if item.name.endswith(chosen) or _is_of_llm(item)]
+
+
+def _is_of_llm(item: pytest.Item) -> bool:
+    return item.path.stem.startswith("test_llm")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -42,8 +42,13 @@ def import_options(command: F) -> F:
     return command
 
 
-def run(log: SourceLog, *, project: str, again: bool, format_: str) -> None:
+def run(
+    log: SourceLog, *, project: str, again: bool, format_: str, own_projects: bool = False
+) -> None:
     """Import a log into the chosen store, which is made if it is not there, and print the report.
+
+    Where no project is given, the records' project is the kind of log; with ``own_projects``, each
+    row says its own.
 
     Raises:
         Failure: the source cannot be read, the spool is full, or a row was not taken as it is.
@@ -60,7 +65,7 @@ def run(log: SourceLog, *, project: str, again: bool, format_: str) -> None:
                 _opened,
                 Spool(chosen_dsn().spool),
                 log,
-                project=project or log.kind,
+                project=project or ("" if own_projects else log.kind),
                 again=again,
                 progress=lambda done, total: bars.show("rows", done, total),
             )

@@ -30,8 +30,9 @@ _HOST: Final = later(r"[a-z0-9-]+(\.[a-z0-9-]+)*\.[a-z]{2,}|[0-9a-f]*[.:][0-9a-f
 """What a server is called that has no name (``turnspan.providers.hosts``)."""
 _MAKERS: Final = ("openai", "anthropic")
 """Whose models a gateway most likely passes on, at their prices."""
-_BILLING: Final = frozenset({"openrouter", "perplexity"})
-"""Who tells with each answer what it cost, in US dollars."""
+_BILLING: Final = frozenset({"llm-consortium", "openrouter", "perplexity"})
+"""Who tells with each answer what it cost, in US dollars. (A consortium's own answer costs nothing:
+its members' and its arbiter's do.)"""
 
 
 def lookups(provider: str) -> list[tuple[str | None, str | None]]:

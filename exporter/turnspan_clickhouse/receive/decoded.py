@@ -97,6 +97,8 @@ class Decoded:
     parts: int = field(default_factory=lambda: MAX_PARTS)
     """Events and links that may still be kept."""
     groups: int = field(default_factory=lambda: MAX_GROUPS)
+    any_time: bool = False
+    """Whether spans may have begun at any time: they are of a file, and nobody else's wait."""
 
     def share(self, number: int) -> int:
         """How many of a span's events or links are kept."""
@@ -117,7 +119,7 @@ class Decoded:
     def add(self, fields: SpanFields, resource: Resource, scope: Scope) -> None:
         """Add a span, or count it as refused."""
         try:
-            one = received(fields, resource, scope)
+            one = received(fields, resource, scope, any_time=self.any_time)
         except RefusedError as error:
             self._refuse(str(error))
             return
@@ -221,7 +223,9 @@ def dropped_counts(attributes: int, events: int, links: int) -> dict[str, int]:
     return {key: count for key, count in counts.items() if count > 0}
 
 
-def received(fields: SpanFields, resource: Resource, scope: Scope) -> Received:
+def received(
+    fields: SpanFields, resource: Resource, scope: Scope, *, any_time: bool = False
+) -> Received:
     """The span of these fields.
 
     Raises:
@@ -229,7 +233,7 @@ def received(fields: SpanFields, resource: Resource, scope: Scope) -> Received:
     """
     _check_ids(fields)
     start = fields.start_time or fields.end_time
-    _check_time(start)
+    _check_time(start, any_time)
     end = max(start, min(fields.end_time, start + 2**62))
     parent = None
     if any(fields.parent_id):
@@ -301,7 +305,11 @@ def _check_ids(fields: SpanFields) -> None:
         raise RefusedError("the parent's span id is not 8 bytes")
 
 
-def _check_time(start: int) -> None:
+def _check_time(start: int, any_time: bool) -> None:
+    if any_time:
+        if not 0 < start < 2**62:
+            raise RefusedError("it does not say when it began")
+        return
     now = time.time_ns()
     if not now - OLDEST <= start <= now + NEWEST:
         raise RefusedError("the start time is over five years ago or a day in the future")

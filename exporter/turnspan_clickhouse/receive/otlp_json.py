@@ -43,8 +43,17 @@ def decode_json(body: bytes, shared: InternCache) -> Decoded:
     Raises:
         MalformedError: it is not JSON, or a field has a value of the wrong kind.
     """
-    request = _request(body)
     decoded = Decoded(size=len(body))
+    read_spans(_request(body), decoded, shared)
+    return decoded
+
+
+def read_spans(request: Object, decoded: Decoded, shared: InternCache) -> None:
+    """Add the spans of a request, whose JSON's size is ``decoded.size``.
+
+    Raises:
+        MalformedError: a field has a value of the wrong kind.
+    """
     for of_resource in _objects(request, "resourceSpans"):
         decoded.group()
         resource = _shared_resource(of_resource, shared)
@@ -56,10 +65,9 @@ def decode_json(body: bytes, shared: InternCache) -> Decoded:
                 b"S" + orjson.dumps([named, schema_url]), partial(_scope, named, schema_url)
             )
             spans = list(_objects(of_scope, "spans"))
-            share = len(body) // max(1, len(spans))
+            share = decoded.size // max(1, len(spans))
             for span in spans:
                 decoded.add(_fields(span, share, decoded), resource, scope)
-    return decoded
 
 
 def decode_logs_json(body: bytes, shared: InternCache) -> Decoded:
@@ -68,18 +76,22 @@ def decode_logs_json(body: bytes, shared: InternCache) -> Decoded:
     Raises:
         MalformedError: it is not JSON, or a field has a value of the wrong kind.
     """
-    request = _request(body)
     decoded = Decoded(size=len(body))
+    read_events(_request(body), decoded, shared)
+    return decoded
+
+
+def read_events(request: Object, decoded: Decoded, shared: InternCache) -> None:
+    """Add the events of a request with logs, likewise. Raises as ``read_spans``."""
     for of_resource in _objects(request, "resourceLogs"):
         decoded.group()
         resource = _shared_resource(of_resource, shared)
         for of_scope in _objects(of_resource, "scopeLogs"):
             decoded.group()
             records = list(_objects(of_scope, "logRecords"))
-            share = len(body) // max(1, len(records))
+            share = decoded.size // max(1, len(records))
             for record in records:
                 decoded.tell(_event(record, resource, share))
-    return decoded
 
 
 def _event(record: Object, resource: Resource, size: int) -> LogEvent:

@@ -1,1 +1,1 @@
-"""What agents wrote, and how they were made better: artifacts, lineages, rollouts, attempts."""
+"""What agents wrote, how they were made better, and how several models answered together."""

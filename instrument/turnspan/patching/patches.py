@@ -47,8 +47,12 @@ class Patches:
     def wrap_later(self, module: str, path: str, wrapper: Wrapper) -> None:
         """As ``wrap``, but where the application has not imported the module yet, as soon as it
         does: SDKs load some of theirs only when they are asked for, and slowly."""
+        self.when_imported(module, lambda: self.wrap(module, path, wrapper))
+
+    def when_imported(self, module: str, patch: Callable[[], object]) -> None:
+        """Have ``patch`` put wrappers on a module now, or as soon as the application imports it."""
         if module in sys.modules:
-            self.wrap(module, path, wrapper)
+            patch()
             return
         import wrapt  # 3 ms: where something is instrumented only
 
@@ -57,7 +61,7 @@ class Patches:
         def imported(_: Any) -> None:
             with guard(f"instrument {module}"):
                 if not self._restored:  # such a hook cannot be taken back
-                    self.wrap(module, path, wrapper)
+                    patch()
 
         wrapt.register_post_import_hook(imported, module)
 

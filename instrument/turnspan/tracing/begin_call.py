@@ -13,6 +13,7 @@ from turnspan import semconv
 from turnspan.runtime.guard import errors
 from turnspan.runtime.otel_private import SUPPRESSION_KEY
 from turnspan.tracing import otel_fast
+from turnspan.tracing.call_around import AROUND_KEY, CallAround
 from turnspan.tracing.context import SESSION_KEY, TURN_KEY, scope_attributes
 from turnspan.tracing.endpoint import Endpoint
 from turnspan.tracing.framework_sessions import session_of
@@ -31,10 +32,12 @@ def begin(
     body: Mapping[str, Any],
     *,
     stream: bool,
+    began: tuple[int, float] | None = None,
 ) -> Call | None:
     """Start the span of a call about to be made, or ``None`` when it is not to be recorded.
 
-    ``target`` holds the attributes of provider and server. What fails after the span has begun
+    ``target`` holds the attributes of provider and server; ``began`` says when (``time.time_ns``,
+    ``time.perf_counter``), of one that has been made already. What fails after the span has begun
     is swallowed, what fails before is raised; callers guard.
     """
     outer = otel_context.get_current()
@@ -58,6 +61,9 @@ def begin(
     attributes = dict(target)
     endpoint.describe(body, attributes)
     _say_whose(attributes, outer, turn, session)
+    around = outer.get(AROUND_KEY) if outer else None
+    if isinstance(around, CallAround) and endpoint.operation != semconv.OP_EMBEDDINGS:
+        around.has_begun(attributes)
     if turn is not None:
         attributes[semconv.ROUND] = turn.begin_call() if rounds else turn.rounds
     model = attributes.get(semconv.REQUEST_MODEL, "")
@@ -66,7 +72,11 @@ def begin(
     call.attributes = attributes
     if state is not default:
         tracer = state.like(tracer)
-    call.begun(otel_fast.start(tracer, name, outer, _CLIENT, attributes))
+    if began is None:
+        call.begun(otel_fast.start(tracer, name, outer, _CLIENT, attributes))
+    else:
+        since, call.started = began
+        call.begun(tracer.start_span(name, outer, _CLIENT, attributes, start_time=since))
     if _wants_request(call, state, turn is None):
         try:
             _freeze_request(call, body)

@@ -22,7 +22,13 @@ from turnspan_clickhouse.rows.tables import Definition
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool, SpoolWriter
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.importing.sources import ImportReport, Part, Problem, SourceLog
+from turnspan_records.importing.sources import (
+    ImportReport,
+    Part,
+    Problem,
+    Restarting,
+    SourceLog,
+)
 
 Opener = Callable[[], AbstractContextManager[Store]]
 Progress = Callable[[int, int], None]
@@ -59,9 +65,12 @@ def import_log(
         StoreError: as ``Store.query``.
     """
     with opener() as store:
-        known = None if again else position_of(store, log.kind, log.identity, project)
+        known = position_of(store, log.kind, log.identity, project)
     after, rows_before = known or ("", 0)
-    report = ImportReport(log.kind, log.identity, project, resumed=known is not None)
+    if again:
+        after, rows_before = log.again(after) if isinstance(log, Restarting) else "", 0
+    resumed = known is not None and not again
+    report = ImportReport(log.kind, log.identity, project, resumed=resumed)
     token = otel_context.attach(otel_context.set_value("suppress_instrumentation", True))
     writer = _Writer(opener, spool, log, report, rows_before)
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Final, Protocol, runtime_checkable
 
 from opentelemetry.sdk.trace import ReadableSpan
 
@@ -79,6 +79,15 @@ class SourceLog(Protocol):
         Raises:
             SourceLogError: the source cannot be read.
         """
+        ...
+
+
+@runtime_checkable
+class Restarting(Protocol):
+    """A log whose first import has settled something that another one from the beginning keeps."""
+
+    def again(self, position: str) -> str:
+        """The position to begin anew at, by the one that it had come to (empty: none)."""
         ...
 
 

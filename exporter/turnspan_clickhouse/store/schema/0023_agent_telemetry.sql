@@ -9,6 +9,7 @@
 -- a reader's record_type leaves out the other tables; by_parent makes the second reading free where
 -- there are no sub-agents. Columns go through the union as they are stored: what is made of them
 -- above it is made for the rows that a LIMIT left over.
+-- A call that was imported may say its intent and mode itself, whether its turn's row is there or not.
 CREATE OR REPLACE VIEW {database}.agent_telemetry {on_cluster} AS
 WITH
     content.1 AS stored_hashes,
@@ -60,8 +61,16 @@ SELECT
     concat('[', arrayStringConcat(executed.6, ','), ']') AS tool_results,
     toString(if(response_model = '', request_model, response_model)) AS model_used,
     toString(vendor) AS provider,
-    if(is_call, own_turn.4, toString(intent)) AS turn_intent,
-    if((if(is_call, own_turn.5, toString(mode)) AS known_mode) = '', 'unknown', known_mode) AS chat_mode,
+    multiIf(
+        NOT is_call, toString(intent),
+        (attributes['turnspan.turn.intent'] AS said_intent) != '', said_intent,
+        own_turn.4) AS turn_intent,
+    if(
+        (multiIf(
+            NOT is_call, toString(mode),
+            (attributes['turnspan.turn.chat_mode'] AS said_mode) != '', said_mode,
+            own_turn.5) AS known_mode) = '',
+        'unknown', known_mode) AS chat_mode,
     input_tokens AS prompt_tokens,
     output_tokens AS completion_tokens,
     if(isNull(input_tokens) AND isNull(output_tokens), NULL,
@@ -115,7 +124,8 @@ FROM {with_content:call_content(stored_hashes, stored_messages, definitions, tur
         toUInt32(0) AS turn_tool_errors,
         cost_usd,
         error_type,
-        error_message
+        error_message,
+        attributes
     FROM {database}.llm_call FINAL
     SETTINGS do_not_merge_across_partitions_select_final = 1
     UNION ALL
@@ -155,7 +165,8 @@ FROM {with_content:call_content(stored_hashes, stored_messages, definitions, tur
         tool_error_count AS turn_tool_errors,
         cost_usd,
         error_type,
-        error_message
+        error_message,
+        CAST(map(), 'Map(LowCardinality(String), String)') AS attributes
     FROM {database}.turn_summary FINAL
     WHERE parent_turn_id = ''
     SETTINGS do_not_merge_across_partitions_select_final = 1
@@ -196,7 +207,8 @@ FROM {with_content:call_content(stored_hashes, stored_messages, definitions, tur
         tool_error_count AS turn_tool_errors,
         cost_usd,
         error_type,
-        error_message
+        error_message,
+        CAST(map(), 'Map(LowCardinality(String), String)') AS attributes
     FROM {database}.turn_summary FINAL
     WHERE parent_turn_id > ''
     SETTINGS do_not_merge_across_partitions_select_final = 1

@@ -9,9 +9,9 @@ from opentelemetry import context as otel_context
 from opentelemetry.context import Context
 
 from turnspan import semconv
-from turnspan.consortia.blocks import Block, BlockRecording, error_of, span_within
 from turnspan.content.given_values import number_of, text_of
 from turnspan.loop.attempts import frozen_or_none
+from turnspan.loop.consortia.blocks import Block, BlockRecording, error_of, span_within
 from turnspan.runtime.guard import guard
 from turnspan.tracing import otel_fast
 from turnspan.tracing.consortium_facts import (

@@ -16,11 +16,11 @@ from opentelemetry import context as otel_context
 from opentelemetry.context import Context
 
 from turnspan import semconv
-from turnspan.consortia.answering import MEMBER_KEY, Arbiter, Member
-from turnspan.consortia.blocks import Block, BlockRecording, error_of, ids_around, span_within
-from turnspan.consortia.ids import new_run_id
 from turnspan.content.given_values import number_of, text_of
 from turnspan.loop.attempts import frozen_or_none
+from turnspan.loop.consortia.answering import MEMBER_KEY, Arbiter, Member
+from turnspan.loop.consortia.blocks import Block, BlockRecording, error_of, ids_around, span_within
+from turnspan.loop.consortia.ids import new_run_id
 from turnspan.runtime.guard import guard
 from turnspan.tracing import otel_fast
 from turnspan.tracing.block_stack import OpenBlocks, WithBlock

@@ -1,0 +1,25 @@
+"""``turnspan import langfuse``: what Langfuse has exported."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from turnspan_console.imports._files import files_argument, opened
+from turnspan_console.imports._frame import import_options, run
+
+
+@click.command("langfuse", short_help="Traces that Langfuse has exported.")
+@files_argument
+@import_options
+def command(files: tuple[Path, ...], project: str, again: bool, format_: str) -> None:
+    """Import FILES that Langfuse has exported: traces, observations (of either kind) and scores, by
+    its blob storage integration, its UI or its API; as JSON, JSON lines, CSV or Parquet.
+
+    Give the files of traces, observations and scores together: they say things of one another.
+    """
+    from turnspan_records.importing.exports.langfuse import Langfuse
+
+    with opened(Langfuse(), files) as log:
+        run(log, project=project, again=again, format_=format_)

@@ -1,0 +1,27 @@
+"""``turnspan import otlp-json``: traces in OTLP's JSON."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from turnspan_console.imports._files import files_argument, opened
+from turnspan_console.imports._frame import import_options, run
+
+
+@click.command("otlp-json", short_help="Traces in OTLP's JSON, as the Collector writes them.")
+@files_argument
+@import_options
+def command(files: tuple[Path, ...], project: str, again: bool, format_: str) -> None:
+    """Import FILES of OTLP in JSON: lines of requests, as the OpenTelemetry Collector's file
+    exporter writes them, or documents; with resourceSpans, resourceLogs or both. gzip and zstd are
+    unpacked.
+
+    Give the files of a trace together: one that is imported in two commands becomes what the second
+    one has of it.
+    """
+    from turnspan_records.importing.exports.otlp import Otlp
+
+    with opened(Otlp(), files) as log:
+        run(log, project=project, again=again, format_=format_, own_projects=True)

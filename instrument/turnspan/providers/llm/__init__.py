@@ -1,0 +1,1 @@
+"""The package ``llm`` and its plugin ``llm-consortium``: responses, tools and runs."""

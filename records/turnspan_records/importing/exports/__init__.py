@@ -1,0 +1,1 @@
+"""Traces that were exported: OTLP, and what other observability tools write of theirs."""

@@ -1,0 +1,120 @@
+"""What Langfuse exports: traces, observations and scores, as its API, its UI and its blob storage
+integration write them (https://langfuse.com/docs/api-and-data-platform)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from turnspan.content.model import as_dict, as_list
+from turnspan_records.importing.exports.exported_rows import Row, listed, renamed, text
+from turnspan_records.importing.transcripts.fields import opened
+
+OBSERVATION: Final = "observation"
+TRACE: Final = "trace"
+SCORE: Final = "score"
+SESSION: Final = "session"
+
+_BOTH: Final = (
+    *("id", "name", "project_id", "environment", "metadata", "input", "output", "version"),
+    *("release", "created_at", "updated_at", "tags", "bookmarked", "public", "user_id"),
+    *("session_id", "latency", "total_cost", "scores", "comments", "event_ts", "html_path"),
+)
+_OBSERVATION: Final = frozenset(
+    {
+        *_BOTH,
+        *("trace_id", "type", "start_time", "end_time", "parent_observation_id", "level"),
+        *("status_message", "model", "provided_model_name", "internal_model_id", "model_id"),
+        *("model_parameters", "usage", "usage_details", "provided_usage_details", "cost_details"),
+        *("provided_cost_details", "completion_start_time", "prompt_id", "prompt_name", "unit"),
+        *("prompt_version", "time_to_first_token", "usage_pricing_tier_id", "trace_name"),
+        *("usage_pricing_tier_name", "tool_calls", "tool_call_names", "tool_definitions"),
+        *("trace_tags", "trace_timestamp", "tool_definitions_count", "tool_calls_count"),
+        *("input_price", "output_price", "total_price", "calculated_input_cost", "prompt_tokens"),
+        *("calculated_output_cost", "calculated_total_cost", "completion_tokens", "total_tokens"),
+        *("input_usage", "output_usage", "total_usage", "input_cost", "output_cost"),
+        *("is_root_observation", "is_app_root", "has_app_root", "parent_id", "input_length"),
+        *("output_length", "is_deleted", "source"),
+    }
+)
+_TRACE: Final = frozenset(
+    {*_BOTH, "timestamp", "observations", "external_id", "is_deleted", "trace_id", "usage"}
+)
+_SCORE: Final = frozenset(
+    {
+        *_BOTH,
+        *("timestamp", "trace_id", "observation_id", "dataset_run_id", "value", "string_value"),
+        *("long_string_value", "data_type", "source", "comment", "author_user_id", "config_id"),
+        *("queue_id", "execution_trace_id", "trace", "is_deleted"),
+    }
+)
+_WRAPPERS: Final = ("data", "observations", "traces", "scores", "items", "trace", "sessions")
+
+
+@dataclass(slots=True)
+class Exported:
+    """One record. ``row`` has its columns in snake case, ``more`` those of no name known: in the
+    UI's export of traces and observations the names of their scores."""
+
+    kind: str
+    row: Row
+    more: Row
+
+    @property
+    def trace_id(self) -> str:
+        """The trace that it is of; empty for a session's score."""
+        own = text(self.row, "id")
+        if self.kind == TRACE:
+            return own
+        return text(self.row, "trace_id") or (own if self.kind == OBSERVATION else "")
+
+
+def exported(value: Any) -> Iterator[Exported]:
+    """The records of a line: one, or those of a page of the API, a trace or a session."""
+    line = as_dict(value)
+    for each in as_list(value) or [] if line is None else ():
+        yield from exported(each)
+    if line is None:
+        return
+    kind = _kind_of(line)
+    if kind == SESSION:
+        for trace in listed(line, "traces"):
+            yield from exported({"sessionId": line["id"], **(as_dict(trace) or {})})
+    elif kind:
+        yield from _record(kind, line)
+    else:
+        for name in _WRAPPERS:
+            inner = opened(line.get(name))
+            yield from exported(inner)
+
+
+def _record(kind: str, line: Row) -> Iterator[Exported]:
+    names = {OBSERVATION: _OBSERVATION, TRACE: _TRACE, SCORE: _SCORE}[kind]
+    record = Exported(kind, *renamed(line, names))
+    yield record
+    identity = text(record.row, "id")
+    for inner in listed(record.row, "observations"):
+        if as_dict(inner):
+            yield from exported({"traceId": identity, **inner})
+    for inner in listed(record.row, "scores"):
+        if as_dict(inner):
+            whose = {"traceId": identity} if kind == TRACE else {"observationId": identity}
+            yield from exported({**whose, **inner})
+
+
+def _kind_of(line: Row) -> str:
+    names, others = renamed(line, _ANY)
+    del others
+    if "id" not in names:
+        return ""
+    if "start_time" in names and ("trace_id" in names or "type" in names):
+        return OBSERVATION
+    if names.keys() & {"data_type", "value", "string_value", "long_string_value"}:
+        return SCORE
+    if "timestamp" in names:
+        return TRACE
+    return SESSION if "traces" in line else ""
+
+
+_ANY: Final = frozenset({*_OBSERVATION, *_TRACE, *_SCORE})

@@ -1,0 +1,192 @@
+"""Phoenix's exports: JSON lines, documents, CSV or Parquet of spans and annotations."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any, Final
+
+from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.sdk.util.instrumentation import InstrumentationScope
+
+from turnspan.tracing.content_store import Judgment
+from turnspan_records.importing import ids
+from turnspan_records.importing.exports.costs import with_costs
+from turnspan_records.importing.exports.exported_rows import amount, mapping, number, text
+from turnspan_records.importing.exports.in_span_order import in_span_order
+from turnspan_records.importing.exports.phoenix_rows import (
+    SPAN_KIND,
+    Annotation,
+    NotTaken,
+    PhoenixSpan,
+    exported,
+)
+from turnspan_records.importing.exports.span_joining import SpanJoiner
+from turnspan_records.importing.files.file_log import LeftOut, NotUnderstoodError, Read
+from turnspan_records.importing.files.groups import Groups
+from turnspan_records.importing.sources import Part
+from turnspan_records.importing.spans import resource_of, span_of
+from turnspan_records.importing.transcripts.fields import nanoseconds
+
+KIND: Final = "phoenix"
+SOURCE: Final = "import"
+_SCOPE: Final = InstrumentationScope(KIND)
+_SUBJECTS: Final = {"LLM": "call", "EMBEDDING": "call", "TOOL": "tool", "AGENT": "turn"}
+_UNKNOWN: Final = "it is neither a span nor an annotation of Phoenix"
+
+
+class Phoenix:
+    """The format of its exports. ``Format`` says what its methods are for."""
+
+    kind = KIND
+    tables = True
+
+    def __init__(self) -> None:
+        self._resource = resource_of(KIND)
+        self._joiner = SpanJoiner()
+        self._subjects: dict[int, str] = {}
+        """What the spans are that are judged as more than a span."""
+
+    def index(self, read: Read, groups: Groups) -> Sequence[LeftOut]:
+        """Each trace is a group; one with those that it goes on with."""
+        left: Counter[str] = Counter()
+        rows = list(exported(read.value))
+        for row in rows:
+            if isinstance(row, NotTaken):
+                left[row.why] += 1
+                continue
+            group = groups.group(_key(row))
+            groups.add(group, read.place)
+            if isinstance(row, PhoenixSpan):
+                subject = _SUBJECTS.get(str(row.attributes.get(SPAN_KIND)))
+                if subject is not None:
+                    self._subjects[row.span_id] = subject
+                self._joiner.join(self._told(row), group, groups)
+        if not rows:
+            raise NotUnderstoodError(_UNKNOWN)
+        return [LeftOut(why, count) for why, count in left.items()]
+
+    def part(self, lines: Sequence[Read], keys: set[bytes]) -> Part:
+        """The spans of the group's traces, and what was said of them."""
+        part = Part()
+        traces: dict[int, dict[int, PhoenixSpan]] = {}
+        annotations: list[tuple[Read, Annotation]] = []
+        for read in lines:
+            for row in exported(read.value):
+                if isinstance(row, NotTaken) or _key(row) not in keys:
+                    continue
+                what = "an annotation"
+                if isinstance(row, Annotation):
+                    annotations.append((read, row))
+                else:
+                    spans = traces.setdefault(row.trace_id, {})
+                    what = "a span that came again" if row.span_id in spans else "a span"
+                    spans[row.span_id] = row
+                part.seen[read.line.file.name, what] += 1
+        costs: dict[str, Decimal] = {}
+        for spans in sorted(traces.values(), key=_began):
+            part.spans += in_span_order([self._told(one) for one in spans.values()])
+            for one in spans.values():
+                cost = amount(one.attributes.get("llm.cost.total"))
+                if cost is not None:
+                    costs[f"{one.span_id:016x}"] = cost
+        part.amend = with_costs(costs, KIND)
+        part.facts += [self._judgment(read, each, traces) for read, each in annotations]
+        return part
+
+    def _told(self, one: PhoenixSpan) -> ReadableSpan:
+        span = span_of(
+            one.name,
+            trace_id=one.trace_id,
+            span_id=one.span_id,
+            parent_id=one.parent_id,
+            start_time=one.start,
+            end_time=one.end,
+            attributes=one.attributes,
+            resource=self._resource,
+            scope=_SCOPE,
+            error=one.error,
+        )
+        return span if not one.events else _with_events(span, one)
+
+    def _judgment(
+        self, read: Read, said: Annotation, traces: Mapping[int, Mapping[int, PhoenixSpan]]
+    ) -> Judgment:
+        row = said.row
+        result = mapping(row, "result")
+
+        def value(name: str) -> Any:
+            return result.get(name, row.get(f"result.{name}", row.get(name)))
+
+        subject = self._subject(said, traces)
+        name = text(row, "annotation_name") or text(row, "name") or "evaluation"
+        if row.get("document_position") is not None:
+            name = f"{name} of document {row['document_position']}"
+        created = nanoseconds(row.get("updated_at")) or nanoseconds(row.get("created_at"))
+        known = text(row, "id") or f"{name}/{text(row, 'identifier')}/{text(row, 'annotator_kind')}"
+        return Judgment(
+            resource=self._resource.attributes,
+            subject_kind=subject[0],
+            subject_id=subject[1],
+            kind=f"evaluation:{name}",
+            annotation_id=ids.hex_id(KIND, "annotation", known, *subject),
+            score=number(value("score")),
+            outcome=_said(value("label")),
+            comment=_said(value("explanation")),
+            author=text(row, "user_id") or text(row, "annotator_kind").lower(),
+            source=SOURCE,
+            created_at=created or self._when(said, traces) or read.time,
+        )
+
+    def _subject(
+        self, said: Annotation, traces: Mapping[int, Mapping[int, PhoenixSpan]]
+    ) -> tuple[str, str]:
+        if said.span_id:
+            return self._subjects.get(said.span_id, "span"), f"{said.span_id:016x}"
+        if said.trace_id:
+            agents = [
+                one
+                for one in traces.get(said.trace_id, {}).values()
+                if one.attributes.get(SPAN_KIND) == "AGENT"
+            ]
+            first = min(agents, key=lambda one: one.start, default=None)
+            known = f"{said.trace_id:032x}" if first is None else f"{first.span_id:016x}"
+            return "turn", known
+        return "session", said.session
+
+    def _when(self, said: Annotation, traces: Mapping[int, Mapping[int, PhoenixSpan]]) -> int:
+        spans = traces.get(said.trace_id, {})
+        return min((one.start for one in spans.values()), default=0)
+
+
+def _key(row: PhoenixSpan | Annotation) -> bytes:
+    if row.trace_id:
+        return row.trace_id.to_bytes(16, "big")
+    if isinstance(row, Annotation) and row.session:
+        return f"session\0{row.session}".encode(errors="replace")
+    return row.span_id.to_bytes(8, "big")
+
+
+def _said(value: Any) -> str:
+    return "" if value is None or (number(value) is None and value != value) else str(value)
+
+
+def _with_events(span: ReadableSpan, one: PhoenixSpan) -> ReadableSpan:
+    return ReadableSpan(
+        span.name,
+        context=span.context,
+        parent=span.parent,
+        resource=span.resource,
+        attributes=span.attributes,
+        events=one.events,
+        kind=span.kind,
+        status=span.status,
+        start_time=span.start_time,
+        end_time=span.end_time,
+        instrumentation_scope=span.instrumentation_scope,
+    )
+
+
+def _began(spans: Mapping[int, PhoenixSpan]) -> int:
+    return min(one.start for one in spans.values())

@@ -1,0 +1,272 @@
+"""A source that is files: read once to see what belongs together, then group by group."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter, OrderedDict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from turnspan.runtime.guard import errors
+from turnspan_records.importing.files.groups import Groups
+from turnspan_records.importing.files.position import Position
+from turnspan_records.importing.files.source_file import Line, SourceFile, loaded
+from turnspan_records.importing.sources import MAX_PROBLEMS, Part, Problem
+
+_SHOWN: Final = 500
+"""Characters of a line that are shown where it is not understood."""
+_CACHE: Final = 32 * 2**20
+"""Bytes of lines that are remembered as they were read: a line may have many groups' records."""
+_FEW: Final = 32
+UNREADABLE: Final = "not understood: see the problems"
+
+
+class NotUnderstoodError(Exception):
+    """A line is JSON, and none of what its kind may be; ``str(error)`` says what is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A line and what it says."""
+
+    line: Line
+    place: int
+    """Its number among all lines of the source, from 0."""
+    value: Any
+    time: int
+    """When it happened if it does not say itself: the file's time and the order of its lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Records of a line that are not imported."""
+
+    why: str
+    number: int = 1
+    expected: bool = False
+    """Whether that is as it should be, and no problem."""
+
+
+class Format(Protocol):
+    """How the lines of a kind of file read."""
+
+    kind: str
+    tables: bool
+    """Whether the files may be CSV or Parquet."""
+
+    def index(self, read: Read, groups: Groups) -> Sequence[LeftOut]:
+        """Say which groups a line has something of; returns what of it is of none.
+
+        Raises:
+            NotUnderstoodError: it is nothing that is known.
+        """
+        ...
+
+    def part(self, lines: Sequence[Read], keys: set[bytes]) -> Part:
+        """What a group says; ``lines`` may have records of others as well."""
+        ...
+
+
+class FileLog:
+    """The files of a source. ``SourceLog`` says what its methods are for."""
+
+    def __init__(self, format_: Format, paths: Sequence[Path]) -> None:
+        """Raises ``SourceLogError`` where a file cannot be read."""
+        self._format = format_
+        self._paths = sorted({path.resolve(): path for path in paths}.values(), key=str)
+        self._files: list[SourceFile] = []
+        try:
+            for path in self._paths:
+                self._files.append(SourceFile(path, tables=format_.tables))
+        except BaseException:
+            self.close()
+            raise
+        _tell_apart(self._files)
+        self._groups = Groups()
+        self._file_of = array("L")
+        self._offsets = array("q")
+        self._numbers = array("q")
+        self._position: Position | None = None
+        self._bad: list[tuple[int, Problem]] = []
+        self._left_out: list[tuple[int, LeftOut]] = []
+        self._more_bad: Counter[str] = Counter()
+        self._cache: OrderedDict[int, Read] = OrderedDict()
+        self._cached = 0
+
+    @property
+    def kind(self) -> str:
+        """As ``turnspan import`` calls it."""
+        return self._format.kind
+
+    @property
+    def identity(self) -> str:
+        """The path; of several files how many there are, and what tells them from others."""
+        paths = [str(path.resolve()) for path in self._paths]
+        if len(paths) == 1:
+            return paths[0]
+        digest = blake2b("\0".join(paths).encode("utf-8", "surrogateescape"), digest_size=6)
+        return f"{len(paths)} files from {paths[0]} ({digest.hexdigest()})"
+
+    def again(self, position: str) -> str:
+        """The position from which all is imported anew; the times of the first import stay."""
+        return str(Position.of(position).again())
+
+    def total(self, after: str) -> int:
+        """Lines that are not imported yet."""
+        known = Position.of(after)
+        self._read_all(known)
+        done = [known.files.get(file.key) for file in self._files]
+        return sum(
+            reached is None or offset >= reached.done
+            for offset, reached in zip(
+                self._offsets, (done[number] for number in self._file_of), strict=True
+            )
+        )
+
+    def parts(self, after: str) -> Iterator[Part]:
+        """The groups of which something is new, in the order of their first lines."""
+        known = Position.of(after)
+        self._read_all(known)
+        assert self._position is not None
+        position = self._position
+        yield from self._problems(known)
+        for root in self._groups.roots():
+            lines = self._groups.lines(root)
+            if not lines or not self._is_new(root, lines, known):
+                continue
+            part = self._part(root, lines)
+            if len(self._files) <= _FEW or root % _FEW == 0:  # it has every file's
+                part.position = str(replace(position, groups=root + 1))
+            yield part
+        yield Part(position=str(position.over()))
+
+    def close(self) -> None:
+        """Let the files go."""
+        for file in self._files:
+            file.close()
+
+    # -- what belongs together ------------------
+
+    def _read_all(self, known: Position) -> None:
+        if self._position is not None:
+            return
+        ends = [file.size for file in self._files]
+        self._position = known.began(self._files, ends)
+        for number, (file, end) in enumerate(zip(self._files, ends, strict=True)):
+            for line in file.lines():
+                if line.offset >= end:
+                    break
+                if not self._index(line, number):
+                    ends[number] = line.offset
+        self._position = known.began(self._files, ends)
+
+    def _index(self, line: Line, file_number: int) -> bool:
+        """Take note of a line; whether it is whole, as what is still being written is not."""
+        place = len(self._offsets)
+        self._file_of.append(file_number)
+        self._offsets.append(line.offset)
+        self._numbers.append(line.number)
+        try:
+            value = loaded(line.raw)
+        except ValueError as error:
+            self._not_understood(line, place, f"it is not JSON ({error})")
+            return line.whole
+        try:
+            for left in self._format.index(self._as_read(line, place, value), self._groups):
+                self._left_out.append((place, left))
+        except NotUnderstoodError as error:
+            self._not_understood(line, place, str(error))
+        except Exception as error:  # noqa: BLE001  a line of any shape costs only itself
+            errors.record(f"import {self.kind}", error)
+            self._not_understood(line, place, f"it cannot be read ({error!r})")
+        return True
+
+    def _not_understood(self, line: Line, place: int, why: str) -> None:
+        if len(self._bad) >= MAX_PROBLEMS * 2:
+            self._more_bad[line.file.name] += 1
+            return
+        raw = line.raw[: _SHOWN * 4].decode("utf-8", "replace").strip()
+        shown = raw if len(raw) <= _SHOWN else f"{raw[:_SHOWN]}…"
+        self._bad.append((place, Problem(str(line), f"{why}, and was left out: {shown}")))
+
+    def _problems(self, known: Position) -> Iterator[Part]:
+        """The lines that are not understood and have not been told of."""
+        part = Part()
+        for place, problem in self._bad:
+            if self._is_untold(place, known):
+                part.problems.append(problem)
+                part.seen[self._files[self._file_of[place]].name, UNREADABLE] += 1
+        for place, left in self._left_out:
+            if not self._is_untold(place, known):
+                continue
+            file = self._files[self._file_of[place]]
+            part.seen[file.name, f"left out: {left.why}"] += left.number
+            if not left.expected:
+                row = f"{file.name}:{self._numbers[place]}"
+                part.problems += [Problem(row, f"{left.why}: it was left out")] * left.number
+        for name, count in self._more_bad.items():
+            part.problems += [Problem(name, "a further line that is not understood")] * count
+            part.seen[name, UNREADABLE] += count
+        if part.seen:
+            yield part
+
+    def _is_untold(self, place: int, known: Position) -> bool:
+        done = known.files.get(self._files[self._file_of[place]].key)
+        return done is None or self._offsets[place] >= done.done
+
+    def _is_new(self, root: int, lines: list[int], known: Position) -> bool:
+        """Whether a line of a group was not there when it was imported, or it never was."""
+        for place in lines:
+            reached = known.files.get(self._files[self._file_of[place]].key)
+            if reached is None:
+                return True
+            offset = self._offsets[place]
+            before = reached.target if root < known.groups else reached.done
+            if offset >= max(before, reached.done):
+                return True
+        return False
+
+    # -- a group ------------------
+
+    def _part(self, root: int, lines: list[int]) -> Part:
+        reads = [self._read(place) for place in lines]
+        try:
+            return self._format.part(reads, self._groups.keys(root))
+        except Exception as error:  # noqa: BLE001  a group of any shape costs only itself
+            errors.record(f"import {self.kind}", error)
+            part = Part()
+            for read in reads:
+                reason = f"it cannot be read ({error!r}), and was left out"
+                part.problems.append(Problem(str(read.line), reason))
+                part.seen[read.line.file.name, UNREADABLE] += 1
+            return part
+
+    def _read(self, place: int) -> Read:
+        found = self._cache.get(place)
+        if found is not None:
+            self._cache.move_to_end(place)
+            return found
+        file = self._files[self._file_of[place]]
+        line = file.line_at(self._offsets[place], self._numbers[place])
+        found = self._cache[place] = self._as_read(line, place, loaded(line.raw))
+        self._cached += len(line.raw)
+        while self._cached > _CACHE and len(self._cache) > 1:
+            self._cached -= len(self._cache.popitem(last=False)[1].line.raw)
+        return found
+
+    def _as_read(self, line: Line, place: int, value: Any) -> Read:
+        assert self._position is not None
+        time = self._position.files[line.file.key].modified
+        return Read(line, place, value, time + line.number * 10**6)
+
+
+def _tell_apart(files: list[SourceFile]) -> None:
+    """Give each file a key of its own: those that begin alike are told apart by their order."""
+    seen: Counter[str] = Counter()
+    for file in files:
+        seen[file.key] += 1
+        if seen[file.key] > 1:
+            file.key = f"{file.key}.{seen[file.key]}"

@@ -1,0 +1,195 @@
+"""One file of a source as lines of JSON, whatever it is: lines, a document, CSV, Parquet, packed.
+
+A file of lines is read where it is. Anything else is made into lines of a temporary file first, so
+that a line can be read again by its place and no file has to be held in memory.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import IO, Final, cast
+
+import orjson
+
+from turnspan_records.importing.files.documents import as_lines
+from turnspan_records.importing.files.unpacking import packing_of, unpack
+from turnspan_records.importing.sources import SourceLogError
+
+MAX_DOCUMENT: Final = 2**30
+"""Bytes of a JSON document that is one object: it is read at once."""
+_PIECE: Final = 2**20
+_LONG: Final = 2**19
+"""A line of so many bytes is no beginning of a document that is laid out for people."""
+_BOM: Final = b"\xef\xbb\xbf"
+_LOOSE: Final = re.compile(rb"\\u[dD]|NaN|Infinity")
+"""What JavaScript and Python write that is not JSON: half a character, numbers that are none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line: where it stands, and its bytes."""
+
+    file: SourceFile
+    number: int
+    """From 1."""
+    offset: int
+    raw: bytes
+
+    @property
+    def end(self) -> int:
+        """Where the next one begins."""
+        return self.offset + len(self.raw)
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is over: the last line of a file that is being written is not."""
+        return self.raw.endswith(b"\n")
+
+    def __str__(self) -> str:
+        return f"{self.file.name}:{self.number}"
+
+
+class SourceFile:
+    """A file that is imported.
+
+    ``begins`` is a hash of its first line, which a file keeps that is moved, or grows; ``key`` is
+    that, and what tells it from the others of its source.
+    """
+
+    def __init__(self, path: Path, *, tables: bool = False) -> None:
+        """``tables``: it may be CSV or Parquet.
+
+        Raises:
+            SourceLogError: it cannot be read.
+        """
+        self.path = path
+        self.name = path.name
+        self._tables = tables
+        try:
+            self._bytes: IO[bytes] = path.open("rb")
+        except OSError as error:
+            raise unreadable(path, error) from None
+        try:
+            self.modified = os.fstat(self._bytes.fileno()).st_mtime_ns
+            self._lined()
+            self.begins = self.key = self._hashed()
+        except OSError as error:
+            self.close()
+            raise unreadable(path, error) from None
+        except BaseException:
+            self.close()
+            raise
+
+    def _lined(self) -> None:
+        """Have lines to read."""
+        head = self._bytes.read(8)
+        self._bytes.seek(0)
+        packing = packing_of(head)
+        if packing:
+            self._replace(unpack(self.path, self._bytes, packing))
+        if self._is_document():
+            self._replace(as_lines(self.path, self._bytes, bool(packing)))
+
+    def _replace(self, lines: Iterator[bytes]) -> None:
+        made: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  it lives as long as this object
+        try:
+            for piece in lines:
+                made.write(piece)
+            made.seek(0)
+        except BaseException:
+            made.close()
+            raise
+        self._bytes.close()
+        self._bytes = made
+
+    def _is_document(self) -> bool:
+        """Whether it is anything but lines of JSON."""
+        self._bytes.seek(0)
+        first = self._next_line()
+        second = self._next_line()
+        self._bytes.seek(0)
+        if first.startswith(b"["):
+            return not (second.startswith(b"[") and _is_json(first))
+        if first.startswith(b"{"):
+            on_one_line = len(first) >= _LONG or _is_json(first)
+            return not on_one_line and self.size <= MAX_DOCUMENT and self._is_one_object()
+        return self._tables and bool(first)
+
+    def _next_line(self) -> bytes:
+        """The next line that is not blank, or what it begins with."""
+        while line := self._bytes.readline(_PIECE):
+            if text := line.removeprefix(_BOM).strip():
+                return text
+        return b""
+
+    def _is_one_object(self) -> bool:
+        self._bytes.seek(0)
+        is_json = _is_json(self._bytes.read().removeprefix(_BOM))
+        self._bytes.seek(0)
+        return is_json
+
+    def _hashed(self) -> str:
+        self._bytes.seek(0)
+        return blake2b(self._bytes.readline(_PIECE).rstrip(b"\r\n"), digest_size=16).hexdigest()
+
+    @property
+    def size(self) -> int:
+        """How many bytes of lines there are now."""
+        return self._bytes.seek(0, os.SEEK_END)
+
+    def lines(self) -> Iterator[Line]:
+        """Its lines, in order; blank ones are left out."""
+        self._bytes.seek(0)
+        offset = number = 0
+        while raw := self._bytes.readline():
+            number += 1
+            if raw.strip(b" \t\r\n\xef\xbb\xbf"):
+                yield Line(self, number, offset, raw)
+                self._bytes.seek(offset + len(raw))  # another line may have been read meanwhile
+            offset += len(raw)
+
+    def line_at(self, offset: int, number: int) -> Line:
+        """The line that begins at a place."""
+        self._bytes.seek(offset)
+        return Line(self, number, offset, self._bytes.readline())
+
+    def close(self) -> None:
+        """Let it go."""
+        self._bytes.close()
+
+
+def loaded(raw: bytes) -> object:
+    """What a line says. Raises ``ValueError`` where it is not JSON."""
+    text = raw.removeprefix(_BOM)
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        if not _LOOSE.search(text):
+            raise
+    try:
+        said: object = json.loads(text)
+        whole = json.dumps(said, ensure_ascii=False).encode("utf-16-le", "surrogatepass")
+        return cast("object", json.loads(whole.decode("utf-16-le", "replace")))
+    except RecursionError:
+        raise ValueError("it is nested too deep") from None
+
+
+def unreadable(path: Path, error: Exception) -> SourceLogError:
+    """That a file cannot be read, as a person is told."""
+    why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return SourceLogError(f"The file {path} cannot be read: {why}.")
+
+
+def _is_json(text: bytes) -> bool:
+    try:
+        orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""Lines of provider APIs' own JSON: transcripts, logged calls, batches."""
