@@ -135,7 +135,9 @@ FROM
             project, consortium_id,
             if(attributes['turnspan.consortium.member'] = '', span_id,
                 attributes['turnspan.consortium.member']),
-            ifNull(consortium_role = 0, false), ifNull(consortium_role IN (1, 2), false), true,
+            -- The output of a run in another tool's log has a member's role, and is of iteration 0.
+            ifNull(consortium_role = 0, false) AND attributes['turnspan.consortium.iteration'] != '0',
+            ifNull(consortium_role IN (1, 2), false), true,
             toUInt32OrZero(attributes['turnspan.consortium.iteration']), start_time,
             '', toString(request_model), '', '', response_text, 0, l.duration, false, [], NULL,
             l.input_tokens, l.output_tokens, l.cost_usd,

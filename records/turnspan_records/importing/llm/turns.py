@@ -96,7 +96,7 @@ class _OneTurn:
             attributes[semconv.CONSORTIUM_ID], attributes[semconv.CONSORTIUM_ROLE], number = (
                 call.consortium
             )
-            attributes[semconv.CONSORTIUM_ITERATION] = number or None
+            attributes[semconv.CONSORTIUM_ITERATION] = number
         turn.end_call(
             model=call.response_model or call.model,
             finish_reasons=call.finish_reasons,
