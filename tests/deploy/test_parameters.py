@@ -55,6 +55,8 @@ LOOKED_AT = {
         # Of a log of llm's: one of its two tables, constant columns, question marks.
         *("table", "read", "limit", "condition", "_marks(ids)", "_marks(known)"),
     },
+    # Names of tables and columns that the log has, in quotes; question marks.
+    "source.py": {"names", "marks", "quoted(table)", "quoted(column)", "sql", "where"},
     # Logs of llm's: one of its two tables, a constant column or NULL in its place.
     "grouping_rows.py": {"json_"},
     "grouping_tables.py": {"', '.join(_RUNS)", "', '.join(_MEMBERS)", "status"},
