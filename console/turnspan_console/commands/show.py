@@ -8,9 +8,7 @@ from turnspan_console.failures import FINDING, USAGE, Failure
 from turnspan_console.options import format_option, open_chosen, store_option
 
 
-@click.command(
-    "show", short_help="Show a session, turn, trace, call, tool, context or span."
-)
+@click.command("show", short_help="Show a session, turn, trace, call, tool, context or span.")
 @click.argument("id_", metavar="ID")
 @click.option("--full", is_flag=True, help="Show long texts whole (a pipe always gets them whole).")
 @click.option(

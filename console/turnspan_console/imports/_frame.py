@@ -73,7 +73,7 @@ def run(
             raise Failure(str(error), UNAVAILABLE) from None
     if report.waiting:
         note(report.waiting)
-    _print(report, format_, Output())
+    print_report(report, format_, Output())
     if report.problem_count:
         raise Failure(
             f"{report.problem_count:,} rows were not taken as they are: see above.", FINDING
@@ -84,7 +84,8 @@ def _opened() -> Store:
     return open_chosen(create=True)
 
 
-def _print(report: ImportReport, format_: str, output: Output) -> None:
+def print_report(report: ImportReport, format_: str, output: Output) -> None:
+    """Print what became of every row, as ``table`` or ``json``."""
     if format_ == "json":
         output.json(_as_json(report))
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from turnspan_console.failures import FINDING, USAGE, Failure
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from turnspan_clickhouse.store.dsn import Dsn
 
 PROJECT: Final = "turnspan-demo"
+IMPORTED: Final = "turnspan-demo-log"
+"""The project of what is imported from the log that ``llm`` wrote."""
 
 
 def need_example() -> None:
@@ -69,8 +72,40 @@ def show(store: Store, dsn: Dsn, logs: Sequence[str], begun: datetime, output: O
     run = str(longest["run"])
     output.line()
     print_run(consortium_run(store, str(longest["project"]), run), output)
+    for log in logs:
+        _import(store, Path(log), output)
     commands = [("consortium",), ("consortium", run), ("replay", run)]
-    # The other half: bring the log that llm wrote (`logs`) into a store of its own, and show that
-    # the same runs are found in it (`turnspan import llm`).
-    commands += [("import", "llm", log) for log in logs]
+    commands += [("consortium", "group", log) for log in logs]
     print_next(dsn, commands, output)
+
+
+def _import(store: Store, log: Path, output: Output) -> None:
+    """Bring in the log that ``llm`` wrote of the same runs, as a project of its own."""
+    from contextlib import nullcontext
+
+    from rich.text import Text
+
+    from turnspan_clickhouse.spool.spool import Spool
+    from turnspan_console import styles
+    from turnspan_console.imports._frame import print_report
+    from turnspan_console.results import print_result
+    from turnspan_demo.consortium import QUESTIONS
+    from turnspan_records.consortium.grouping import beside
+    from turnspan_records.consortium.runs import consortium_runs
+    from turnspan_records.importing.llm.log import LlmLog
+    from turnspan_records.importing.running import import_log
+
+    output.line()
+    output.line(Text(f"The same out of llm's own log, {log}", style=styles.TITLE))
+    report = import_log(
+        lambda: nullcontext(store),
+        Spool(store.dsn.spool),
+        LlmLog(log, beside(log)),
+        project=IMPORTED,
+    )
+    print_report(report, "table", output)
+    output.line()
+    result = consortium_runs(store, project=IMPORTED)
+    print_result(result, "table", output)
+    if len(result.rows) < len(QUESTIONS) or report.problem_count:
+        raise Failure("Not every run that llm has logged was found in its log.", FINDING)
