@@ -61,16 +61,9 @@ SELECT
     concat('[', arrayStringConcat(executed.6, ','), ']') AS tool_results,
     toString(if(response_model = '', request_model, response_model)) AS model_used,
     toString(vendor) AS provider,
-    multiIf(
-        NOT is_call, toString(intent),
-        (attributes['turnspan.turn.intent'] AS said_intent) != '', said_intent,
-        own_turn.4) AS turn_intent,
-    if(
-        (multiIf(
-            NOT is_call, toString(mode),
-            (attributes['turnspan.turn.chat_mode'] AS said_mode) != '', said_mode,
-            own_turn.5) AS known_mode) = '',
-        'unknown', known_mode) AS chat_mode,
+    if(is_call AND intent = '', own_turn.4, toString(intent)) AS turn_intent,
+    if((if(is_call AND mode = '', own_turn.5, toString(mode)) AS known_mode) = '', 'unknown', known_mode)
+        AS chat_mode,
     input_tokens AS prompt_tokens,
     output_tokens AS completion_tokens,
     if(isNull(input_tokens) AND isNull(output_tokens), NULL,
@@ -110,8 +103,8 @@ FROM {with_content:call_content(stored_hashes, stored_messages, definitions, tur
         request_model,
         response_model,
         provider AS vendor,
-        toLowCardinality('') AS intent,
-        toLowCardinality('') AS mode,
+        said_intent AS intent,
+        said_mode AS mode,
         toLowCardinality('') AS type,
         '' AS turn_target,
         input_tokens,
@@ -124,8 +117,7 @@ FROM {with_content:call_content(stored_hashes, stored_messages, definitions, tur
         toUInt32(0) AS turn_tool_errors,
         cost_usd,
         error_type,
-        error_message,
-        attributes
+        error_message
     FROM {database}.llm_call FINAL
     SETTINGS do_not_merge_across_partitions_select_final = 1
     UNION ALL
@@ -165,8 +157,7 @@ FROM {with_content:call_content(stored_hashes, stored_messages, definitions, tur
         tool_error_count AS turn_tool_errors,
         cost_usd,
         error_type,
-        error_message,
-        CAST(map(), 'Map(LowCardinality(String), String)') AS attributes
+        error_message
     FROM {database}.turn_summary FINAL
     WHERE parent_turn_id = ''
     SETTINGS do_not_merge_across_partitions_select_final = 1
@@ -207,8 +198,7 @@ FROM {with_content:call_content(stored_hashes, stored_messages, definitions, tur
         tool_error_count AS turn_tool_errors,
         cost_usd,
         error_type,
-        error_message,
-        CAST(map(), 'Map(LowCardinality(String), String)') AS attributes
+        error_message
     FROM {database}.turn_summary FINAL
     WHERE parent_turn_id > ''
     SETTINGS do_not_merge_across_partitions_select_final = 1
