@@ -205,10 +205,18 @@ def test_a_terminal_gets_nothing_but_our_own_colour(hostile: str, width: int) ->
         assert unfit(_COLOUR.sub("", shown)) == [], arguments
 
 
+OF_THE_STORY = "SELECT session_id FROM llm_call WHERE session_id LIKE 'thread-7%' LIMIT 1"
+
+
 def test_json_reads_back_what_was_recorded(invoke: Invoke, hostile: str) -> None:
     for form in ("json", "jsonl"):
         shown = invoke(
-            "--store", hostile, "sql", "SELECT session_id FROM llm_call LIMIT 1", "--format", form
+            "--store",
+            hostile,
+            "sql",
+            "SELECT session_id FROM llm_call WHERE session_id LIKE 'thread-7%' LIMIT 1",
+            "--format",
+            form,
         )
         read = json.loads(shown.stdout)
         row = read[0] if form == "json" else read
@@ -216,7 +224,7 @@ def test_json_reads_back_what_was_recorded(invoke: Invoke, hostile: str) -> None
 
 
 def test_raw_csv_reads_back_what_was_recorded(invoke: Invoke, hostile: str) -> None:
-    sql = "SELECT session_id FROM llm_call LIMIT 1"
+    sql = OF_THE_STORY
     raw = invoke("--store", hostile, "sql", sql, "--format", "csv", "--raw")
     read = csv.reader(io.StringIO(raw.stdout_bytes.decode(), newline=""))
     assert list(read) == [["session_id"], [f"thread-7{POISON}"]]

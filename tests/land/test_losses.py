@@ -25,6 +25,7 @@ from turnspan.runtime import stats
 from turnspan.tracing import context_blocks
 from turnspan.tracing.consortium_facts import IterationFollowed
 from turnspan.tracing.content_store import LIMITS, ContextFact, Judgment, StartedTurn, ToolContent
+from turnspan.tracing.loop_facts import ArtifactMade
 from turnspan.tracing.state import default
 from turnspan_clickhouse.receive.decoded import Decoded
 from turnspan_clickhouse.receive.receiver import Receiver
@@ -164,6 +165,11 @@ def context_items_full(case: Case) -> None:
         context.consider("page")
 
 
+def loop_full(case: Case) -> None:
+    case.patch.setitem(LIMITS, ArtifactMade, (0, "loop_full"))
+    turnspan.artifact("page", "text")
+
+
 def consortia_full(case: Case) -> None:
     case.patch.setitem(LIMITS, IterationFollowed, (0, "consortia_full"))
     default.content.tell(IterationFollowed("1"))
@@ -187,7 +193,14 @@ CASES: dict[str, Callable[[Case], None]] = {
     for made in (
         *(queue_full, after_shutdown, export_failed, normalise_failed, encode_failed),
         *(spool_failed, spool_full, ledger_full, ledger_expired, turns_full, judgments_full),
-        *(contexts_full, context_items_full, consortia_full, metrics_full, internal_error),
+        *(
+            contexts_full,
+            context_items_full,
+            loop_full,
+            consortia_full,
+            metrics_full,
+            internal_error,
+        ),
     )
 }
 

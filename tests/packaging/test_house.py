@@ -117,6 +117,38 @@ def test_what_is_compiled_is_there() -> None:
         assert (REPOSITORY / roots[module.partition("/")[0]] / module).is_file(), module
 
 
+def test_nothing_interpreted_inherits_from_what_is_compiled() -> None:
+    """Such a class can be made, and the first object of it raises: in a compiled wheel only."""
+    built = runpy.run_path(str(REPOSITORY / "hatch_build.py"))
+    compiled = {name[:-3].replace("/", ".") for name in built["COMPILED"]}
+    found: list[str] = []
+    for wing in WINGS:
+        for path in modules(wing):
+            name = ".".join(path.relative_to(REPOSITORY / wing).with_suffix("").parts)
+            if name not in compiled:
+                found += [f"{name}.{one}" for one in _inheritors(path, compiled)]
+    assert found == []
+
+
+def _inheritors(path: Path, compiled: set[str]) -> Iterator[str]:
+    """The classes of a module whose bases come from compiled ones."""
+    tree = ast.parse(path.read_text("utf-8"))
+    origin = {
+        alias.asname or alias.name: (node.module or "", alias.name)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.ClassDef):
+            continue
+        for base in node.bases:
+            known = ast.unparse(base).partition("[")[0].split(".")
+            module, name = origin.get(known[0], ("", ""))
+            if module in compiled or (len(known) > 1 and f"{module}.{name}" in compiled):
+                yield node.name
+
+
 def tracked(*suffixes: str) -> list[str]:
     """The files of the repository that end so."""
     listed = subprocess.run(

@@ -40,18 +40,18 @@ def tables(store: Store) -> dict[str, Any]:
 
 
 def test_what_a_log_says_is_in_the_store(store: Store, run: Run) -> None:
-    report = run(Made(130))
+    report = run(Made(12))
 
-    assert report.seen == {("talk", "calls"): 260, ("note", "judgments"): 130}
+    assert report.seen == {("talk", "calls"): 24, ("note", "judgments"): 12}
     assert (report.problem_count, report.waiting, report.resumed) == (0, "", False)
     found = store.query(
         "SELECT count(), uniqExact(session_id), uniqExact(toMonday(start_time)), any(project),"
         " any(scope_name), sum(length(input_messages)), countIf(request_model = 'made-1')"
         " FROM llm_call"
     ).rows
-    assert found == [(260, 130, 130, PROJECT, "turnspan.import.made", 390, 260)]
-    assert store.query("SELECT count() FROM turn_summary").rows == [(260,)]
-    assert store.query("SELECT count(), any(comment) FROM annotation").rows == [(130, "fine")]
+    assert found == [(24, 12, 12, PROJECT, "turnspan.import.made", 36, 24)]
+    assert store.query("SELECT count() FROM turn_summary").rows == [(24,)]
+    assert store.query("SELECT count(), any(comment) FROM annotation").rows == [(12, "fine")]
 
 
 def test_an_import_that_stopped_goes_on_and_comes_to_the_same(store: Store, run: Run) -> None:

@@ -25,6 +25,7 @@ REASONS: Final[Mapping[str, str]] = {
     "judgments_full": "judgments: too many waited to be landed",
     "contexts_full": "context assemblies: too many waited to be landed",
     "context_items_full": "items of a context assembly: more than one may have",
+    "loop_full": "artifacts, and facts of the improvement loop: too many waited to be landed",
     "consortia_full": "facts of consortium runs: too many waited to be landed",
     "metrics_full": "measurements: too many waited to be recorded",
     "internal_error": "pieces of telemetry that an error of Turnspan's own cost",

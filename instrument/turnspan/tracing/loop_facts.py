@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from turnspan.tracing.content_store import LIMITS, Fact
+from turnspan.tracing import content_store
+from turnspan.tracing.content_store import Fact
 
 RUNNING: Final = "running"
 SUCCEEDED: Final = "succeeded"
@@ -184,16 +185,16 @@ class InsightHad(Fact):
     created_at: int
 
 
-LIMITS.update(
-    {
-        ArtifactMade: (20_000, "artifacts_full"),
-        ExperimentOpened: (10_000, "experiments_full"),
-        LineageOpened: (10_000, "lineages_full"),
-        LineageTold: (100_000, "lineage_events_full"),
-        VersionMade: (10_000, "versions_full"),
-        RolloutTold: (100_000, "rollouts_full"),
-        AttemptTold: (100_000, "attempts_full"),
-        Evolved: (100_000, "evolutions_full"),
-        InsightHad: (100_000, "insights_full"),
-    }
-)
+LIMITS: Final[dict[type[Fact], tuple[int, str]]] = {
+    ArtifactMade: (20_000, "loop_full"),
+    ExperimentOpened: (10_000, "loop_full"),
+    LineageOpened: (10_000, "loop_full"),
+    LineageTold: (100_000, "loop_full"),
+    VersionMade: (10_000, "loop_full"),
+    RolloutTold: (100_000, "loop_full"),
+    AttemptTold: (100_000, "loop_full"),
+    Evolved: (100_000, "loop_full"),
+    InsightHad: (100_000, "loop_full"),
+}
+"""As in ``content_store``, to which they are added."""
+content_store.LIMITS.update(LIMITS)

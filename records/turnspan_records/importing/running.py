@@ -159,7 +159,11 @@ class _Writer:
             self._report.add_problem(Problem("a span made of a row", f"it was left out: {error}"))
         normaliser.finish(batch, last=True)
         for fact in part.facts:
-            normaliser.fact(fact, batch)
+            try:
+                normaliser.fact(fact, batch)
+            except Exception as error:  # noqa: BLE001  what one row says costs only itself
+                what = f"a {type(fact).__name__} made of a row"
+                self._report.add_problem(Problem(what, f"it was left out: {error}"))
         if part.amend is not None:
             part.amend(batch)
         normaliser.after_fork()  # knows nothing of this part any more

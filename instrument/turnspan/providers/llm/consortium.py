@@ -235,7 +235,8 @@ class _Arbiter:
         if said:
             needs, areas = said.get("needs_iteration"), said.get("refinement_areas")
             ranking = said.get("ranking")
-            known = (self._labels.get(one) for one in (ranking if is_list(ranking) else ()))
+            ranked = ranking if is_list(ranking) else ()
+            known = (self._labels.get(one) for one in ranked if isinstance(one, int | str))
             self._block.decided(
                 synthesis=said.get("synthesis"),
                 confidence=said.get("confidence"),
