@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from support.cluster import Cluster, Replicating
-from support.forgetting import canary, contents, everything, naming, session_of
+from support.forgetting import OF_ONE, canary, contents, everything, naming, session_of
 from support.landing import insert
 from support.rows import PROJECT
 from turnspan_clickhouse.store.opening import open_store
@@ -31,7 +31,7 @@ def test_each_node_forgets_its_own_rows(
 
         assert first.proof.left
         assert second.proof.left == []
-        assert sum(first.rows.values()) + sum(second.rows.values()) == 16
+        assert sum(first.rows.values()) + sum(second.rows.values()) == OF_ONE
         assert contents(one) == contents(two) == before
         assert naming(contents(one), canary("ada")) == {}
 

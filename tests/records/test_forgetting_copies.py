@@ -16,6 +16,7 @@ import pytest
 
 from land.spooling import spooled
 from support.forgetting import (
+    OF_ONE,
     archive_of,
     canary,
     contents,
@@ -65,10 +66,10 @@ def test_archives_and_sets_lose_what_was_forgotten(embedded: Store, data_home: P
     assert done.copies.exported == 3
     assert done.copies.failed == {}
     for name in ("both", "trl", "openai", "parquet"):
-        assert holding(data_home / name, "ada") == []
+        assert holding(data_home / name, "ada-") == []
         assert holding(data_home / name, canary("bob"))
     # Of a prompt that is everybody's, which the archive has beside its rows, nothing is known.
-    assert holding(data_home / "only-ada", "ada") == []
+    assert holding(data_home / "only-ada", "ada-") == []
     Archive(data_home / "both").verify()
     for form in ("trl", "openai", "parquet"):
         manifest = json.loads((data_home / form / "manifest.json").read_text())
@@ -83,7 +84,7 @@ def test_archives_and_sets_lose_what_was_forgotten(embedded: Store, data_home: P
         assert card.endswith("Forgotten since: 1 line.\n")
     # A copy of the archive that nobody knows of does not bring it back.
     back = restore(embedded, elsewhere)
-    assert sum(back.forgotten.values()) == 16
+    assert sum(back.forgotten.values()) == OF_ONE
     assert contents(embedded) == before
 
 

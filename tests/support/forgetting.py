@@ -37,6 +37,10 @@ SHARED = b"s" * 16
 """The hash of a system prompt that everybody's calls have."""
 
 
+OF_ONE = 20
+"""Rows of ``everything`` that nobody else has."""
+
+
 def canary(name: str) -> str:
     """A text that is nowhere but in what is recorded of one."""
     return f"canary-{name}-text"
