@@ -212,6 +212,9 @@ CONSORTIUM_ITERATIONS: Final = "turnspan.consortium.iterations"
 CONSORTIUM_MODEL: Final = "turnspan.consortium.model"
 CONSORTIUM_INSTANCE: Final = "turnspan.consortium.instance"
 CONSORTIUM_CONFIDENCE: Final = "turnspan.consortium.confidence"  # 0 to 1, as the arbiter says
+CONSORTIUM_RANKING: Final = "turnspan.consortium.ranking"  # best first
+CONSORTIUM_AGAIN: Final = "turnspan.consortium.needs_iteration"
+CONSORTIUM_OUTER: Final = "turnspan.consortium.outer"  # the run that a run is a member of
 CONSORTIUM_IDS: Final = frozenset(
     {CONSORTIUM_ID, CONSORTIUM_ROLE, CONSORTIUM_ITERATION, CONSORTIUM_MEMBER}
 )

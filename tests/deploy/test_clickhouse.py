@@ -8,8 +8,8 @@ import pytest
 
 from support.deployment import JOBS, Answer, Deployment
 from support.old_log import Made
-from turnspan_clickhouse.ship.interrupted_attempts import interrupt_attempts
 from turnspan_clickhouse.ship.interrupted_turns import interrupt_turns
+from turnspan_clickhouse.ship.interrupted_work import interrupt_work
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.opening import open_store
@@ -88,30 +88,33 @@ def test_the_writer_closes_the_turns_of_a_process_that_died(deployment: Deployme
 
 
 def test_the_writer_closes_the_attempts_of_a_process_that_died(deployment: Deployment) -> None:
-    """As its turns: an attempt lasted until the last end of a model call of it."""
+    """As its turns: an attempt, and a consortium run, lasted until the last end of a model call."""
     writer = "host-2-dead"
     for sql in (
         "INSERT INTO turnspan.rollout (rollout_id, started_at, status, writer)"
         f" VALUES ('r-{writer}', '2026-01-01 00:00:00', 'running', '{writer}')",
         "INSERT INTO turnspan.attempt (attempt_id, rollout_id, started_at, status, writer)"
         f" VALUES ('a-{writer}', 'r-{writer}', '2026-01-01 00:00:00', 'running', '{writer}')",
-        "INSERT INTO turnspan.llm_call (trace_id, span_id, attempt_id, start_time, duration)"
-        f" VALUES ('{'c' * 32}', 'f', 'a-{writer}', '2026-01-01 00:00:01', 2)",
+        "INSERT INTO turnspan.consortium (consortium_id, started_at, status, writer)"
+        f" VALUES ('k-{writer}', '2026-01-01 00:00:00', 'running', '{writer}')",
+        "INSERT INTO turnspan.llm_call"
+        " (trace_id, span_id, attempt_id, consortium_id, start_time, duration)"
+        f" VALUES ('{'c' * 32}', 'f', 'a-{writer}', 'k-{writer}', '2026-01-01 00:00:01', 2)",
     ):
         assert deployment.ask("turnspan_writer", sql) == DONE
 
     with open_store(deployment.dsn("writer")) as store:
-        closed = interrupt_attempts(store, [writer])
-    attempt, rollout = (
+        closed = interrupt_work(store, [writer])
+    attempt, rollout, run = (
         deployment.ask(
             "turnspan_reader",
             f"SELECT status, duration FROM turnspan.{table} WHERE writer = '{writer}'",
         ).text
-        for table in ("attempt", "rollout")
+        for table in ("attempt", "rollout", "consortium")
     )
 
-    assert closed == 2
-    assert attempt == "interrupted\t3\n"
+    assert closed == 3
+    assert attempt == run == "interrupted\t3\n"
     assert rollout.startswith("interrupted\t")
 
 

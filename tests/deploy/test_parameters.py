@@ -40,24 +40,28 @@ LOOKED_AT = {
     "client.py": {"on_cluster"},
     # Column lists and tables from the record classes.
     "interrupted_turns.py": {"', '.join(names)", "', '.join(chosen)"},
-    "interrupted_attempts.py": {"', '.join(names)", "', '.join(chosen)", "ended", "kind.table"},
+    "interrupted_work.py": {
+        *("', '.join(names)", "', '.join(chosen)", "ended", "table", "work.ended", "work.id"),
+    },
     "replay.py": {"what", "table", "where"},
+    "outline.py": {"what", "table", "where"},
     "lookup.py": {"kind", "column", "rest", "table", "condition.replace('{column}', column)"},
     "detail.py": {"table", "column"},
     "comparing.py": {"column"},
     # One of ORDERS, and one of two constants.
-    "queues.py": {"source", "order"},
+    "queues.py": {"source", "order", "of_queue"},
     "store.py": {"record.table", "table", "names"},
     # Training data: conditions of two forms, a table of each list, question marks.
     "reading.py": {
         *("these.condition", "scope", "_LISTED[sessions]", "begin", "judged"),
         *("selected(record)", "source", "where", "part", "rows_of"),  # keeping's
         # Of a log of llm's: one of its two tables, constant columns, question marks.
-        *("table", "read", "limit", "condition", "_marks(ids)", "_marks(known)"),
+        *("table", "read", "limit", "condition", "which", "_marks(ids)", "_marks(known)"),
     },
     # Names of tables and columns that the log has, in quotes; question marks.
     "source.py": {"names", "marks", "quoted(table)", "quoted(column)", "sql", "where"},
     # Logs of llm's: one of its two tables, a constant column or NULL in its place.
+    "grouping_stretches.py": {"time", "duration", "said", "table"},
     "grouping_rows.py": {"json_"},
     "grouping_tables.py": {"', '.join(_RUNS)", "', '.join(_MEMBERS)", "status"},
     "grouping_writing.py": {"table", "column", "type_"},

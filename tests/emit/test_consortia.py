@@ -25,7 +25,7 @@ from turnspan_clickhouse.rows.consortium_tables import (
     ConsortiumIteration,
     ConsortiumMember,
 )
-from turnspan_clickhouse.rows.tables import Definition, LlmCall, SpanRow, TurnSummary
+from turnspan_clickhouse.rows.tables import Annotation, Definition, LlmCall, SpanRow, TurnSummary
 
 
 @pytest.fixture(scope="module")
@@ -475,3 +475,20 @@ def test_nothing_raises_into_the_application() -> None:
         quiet.final("x")
     assert quiet.id
     assert errors.counts() == {}
+
+
+def test_a_run_and_a_cancelled_one_are_judged() -> None:
+    """By itself, or by its id as text; one that was cancelled is interrupted."""
+    with record() as recorded:
+        with pytest.raises(asyncio.CancelledError), turnspan.consortium("Which?") as run:
+            assert turnspan.annotate(run, score=7)
+            assert not turnspan.annotate(run)
+            raise asyncio.CancelledError
+        assert turnspan.annotate(run.id, kind="consortium", outcome="used")
+    assert the_run(recorded).status == "interrupted"
+    judged = recorded.rows(Annotation)
+    assert {(one.subject_kind, one.subject_id) for one in judged} == {("consortium", run.id)}
+    assert [(one.kind, one.score, one.outcome) for one in judged] == [
+        ("score", 7, ""),
+        ("outcome", None, "used"),
+    ]

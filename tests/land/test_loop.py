@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import turnspan
-from turnspan_clickhouse.ship.interrupted_attempts import interrupt_attempts
+from turnspan_clickhouse.ship.interrupted_work import interrupt_work
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
@@ -147,4 +147,4 @@ def test_an_attempt_whose_process_died_is_interrupted(store_dsn: Dsn) -> None:
         ]
         turn = "SELECT status, attempt_id FROM turn_summary FINAL WHERE agent_name = 'writer'"
         assert rows(store, turn) == [("interrupted", died)]
-        assert interrupt_attempts(store, ["nobody"]) == 0
+        assert interrupt_work(store, ["nobody"]) == 0

@@ -5,8 +5,6 @@ from __future__ import annotations
 import dataclasses
 import gc
 import socket
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -81,37 +79,14 @@ def test_one_block_may_span_years(store: Store) -> None:
     ]
 
 
-def test_another_process_holds_the_embedded_store(embedded_dsn: Dsn) -> None:
-    """The message names the process that has it."""
-    assert embedded_dsn.path is not None
-    holder = (
-        "import sys; from turnspan_clickhouse.store.dsn import parse;"
-        "from turnspan_clickhouse.store.opening import open_store;"
-        "store = open_store(parse(sys.argv[1])); print('open', flush=True); sys.stdin.read()"
-    )
-    with subprocess.Popen(
-        [sys.executable, "-c", holder, f"chdb://{embedded_dsn.path}"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline().strip() == "open"
-        with pytest.raises(StoreBusyError, match=f"in use by process {process.pid}"):
-            open_store(embedded_dsn, wait=0.1)
-        process.communicate()
-    open_store(embedded_dsn, wait=5).close()
-
-
-def test_one_process_opens_one_embedded_store_at_a_time(embedded_dsn: Dsn, tmp_path: Path) -> None:
-    """The engine serves one folder; after closing it another one."""
-    other = Dsn(scheme="chdb", path=tmp_path / "other")
-    with (
-        open_store(embedded_dsn),
-        pytest.raises(StoreBusyError, match="close that one first"),
-    ):
-        open_store(other)
-    with open_store(other) as store:
+def test_two_embedded_stores_of_one_process(embedded_dsn: Dsn, tmp_path: Path) -> None:
+    """The engine serves one folder: it goes to the store that is asked, and a block that keeps it
+    keeps it from the other."""
+    with open_store(embedded_dsn) as store, open_store(Dsn("chdb", path=tmp_path / "b")) as other:
+        for each in (store, other, store):
+            assert each.query("SELECT 1").rows == [(1,)]
+        with other.held(), pytest.raises(StoreBusyError, match="another embedded store in use"):
+            store.query("SELECT 1")
         assert store.query("SELECT 1").rows == [(1,)]
 
 

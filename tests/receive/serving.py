@@ -37,6 +37,7 @@ class Served:
     receiver: Receiver
     app: ReceiveApp
     port: int
+    grpc_port: int
     _open: list[http.client.HTTPConnection] = field(default_factory=list[Any])
 
     @property
@@ -68,11 +69,15 @@ def serving(
     *,
     tokens: Sequence[str] = (),
     hosts: Sequence[str] | None = None,
+    grpc: bool = False,
     **limits: Any,
 ) -> Generator[Served]:
     """A receiver that listens on a free port, and has stopped in order when the block ends."""
     receiver = Receiver(dsn, settings=ReceiveSettings(**limits))
-    app = ReceiveApp(receiver, tokens=tokens, hosts=hosts)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        grpc_port = int(free.getsockname()[1])
+    grpc_address = f"127.0.0.1:{grpc_port}" if grpc else ""
+    app = ReceiveApp(receiver, tokens=tokens, hosts=hosts, grpc_address=grpc_address)
     server = uvicorn.Server(server_config(app))
     listener = socket.create_server(("127.0.0.1", 0))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
@@ -81,7 +86,7 @@ def serving(
         while not server.started:
             assert thread.is_alive()
             time.sleep(0.01)
-        yield Served(receiver, app, listener.getsockname()[1])
+        yield Served(receiver, app, listener.getsockname()[1], grpc_port)
     finally:
         server.should_exit = True
         thread.join(30)

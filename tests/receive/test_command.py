@@ -13,8 +13,11 @@ import sys
 import threading
 from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
+from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter as GrpcExporter
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExportResult
 
 from receive.otlp import request
@@ -37,13 +40,23 @@ class Process:
         assert found is not None, self.first + process.stderr.read()
         self.endpoint = found[0]
 
+    @property
+    def grpc_port(self) -> str:
+        """The port for gRPC."""
+        found = re.search(r"gRPC on [\d.]+:(\d+)", self.first)
+        assert found is not None
+        return found[1]
+
+    def spans(self, salt: str) -> list[ReadableSpan]:
+        """The spans of a story."""
+        body = request(salt, TWO_AGENTS).SerializeToString()
+        return [one.span for one in decode_protobuf(body, InternCache()).spans]
+
     def send(self, salt: str) -> bool:
         """Export a story with Python's own exporter; whether it was acknowledged."""
-        body = request(salt, TWO_AGENTS).SerializeToString()
-        spans = [one.span for one in decode_protobuf(body, InternCache()).spans]
         exporter = OTLPSpanExporter(f"{self.endpoint}/v1/traces", timeout=5)
         try:
-            return exporter.export(spans) is SpanExportResult.SUCCESS
+            return exporter.export(self.spans(salt)) is SpanExportResult.SUCCESS
         finally:
             exporter.shutdown()  # type: ignore[no-untyped-call]
 
@@ -145,10 +158,31 @@ def test_tokens_come_from_a_file(embedded_dsn: Dsn, tmp_path: Path) -> None:
 
 
 def test_a_port_that_is_taken(embedded_dsn: Dsn) -> None:
-    """One sentence and an exit code."""
+    """One sentence and an exit code, whichever it is."""
     with receiving(embedded_dsn) as one:
-        port = one.endpoint.rpartition(":")[2]
-        again = spawn("--store", str(embedded_dsn), "receive", "--port", port)
+        for option, port in (
+            ("--port", one.endpoint.rpartition(":")[2]),
+            ("--grpc-port", one.grpc_port),
+        ):
+            again = spawn("--store", str(embedded_dsn), "receive", "--port", "0", option, port)
+            assert again.returncode == 3
+            assert again.stderr.startswith(f"turnspan: 127.0.0.1:{port} cannot be listened on:")
+    assert "--no-grpc" in again.stderr
 
-    assert again.returncode == 3
-    assert again.stderr.startswith(f"turnspan: 127.0.0.1:{port} cannot be listened on:")
+
+def test_grpc_beside_http(embedded_dsn: Dsn) -> None:
+    """One process takes both, ends in order, and status says where it listens; or HTTP alone."""
+    with receiving(embedded_dsn) as one:
+        exporter: Any = GrpcExporter(f"http://127.0.0.1:{one.grpc_port}", insecure=True)
+        assert exporter.export(one.spans("by gRPC")) is SpanExportResult.SUCCESS
+        exporter.shutdown()
+        assert one.send("by HTTP")
+        doctor = spawn("--store", str(embedded_dsn), "doctor").stdout
+        assert "it takes OTLP over HTTP and gRPC" in " ".join(doctor.split())
+        assert one.end(signal.SIGTERM)[0] == 0
+    told = json.loads(spawn("--store", str(embedded_dsn), "status", "--format", "json").stdout)
+    (receiver,) = told["receivers"]
+    assert receiver["answers"] == {"200": 1, "grpc OK": 1}
+    assert f"gRPC 127.0.0.1:{one.grpc_port}" in receiver["address"]
+    with receiving(embedded_dsn, "--no-grpc") as one:
+        assert "gRPC" not in one.first

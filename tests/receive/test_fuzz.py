@@ -143,7 +143,7 @@ def _not_utf8() -> bytes:
 def _goes_on(served: Served) -> None:
     body = request("goes on", TWO_AGENTS).SerializeToString()
     assert served.post(body, PROTOBUF).status == 200
-    assert served.app.waiting == 0
+    assert served.app.intake.waiting == 0
 
 
 @pytest.mark.parametrize("headers", [PROTOBUF, JSON], ids=["protobuf", "json"])

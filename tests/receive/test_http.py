@@ -192,7 +192,7 @@ def test_requests_that_are_refused(embedded_dsn: Dsn) -> None:
             assert ("allow" in answer.headers) == (status == 405)
         assert served.post(good, PROTOBUF).status == 200
         assert served.receiver.counts["spans"] == 2
-        assert served.app.waiting == 0
+        assert served.app.intake.waiting == 0
 
 
 def _zstd(headers: dict[str, str]) -> dict[str, str]:
@@ -313,7 +313,7 @@ def test_too_much_at_once(embedded_dsn: Dsn) -> None:
         for thread in threads:
             thread.join()
         assert served.post(body, PROTOBUF).status == 200
-        assert served.app.waiting == 0
+        assert served.app.intake.waiting == 0
     assert set(statuses) <= {200, 429}
 
 

@@ -22,6 +22,7 @@ from turnspan_clickhouse.normalise import other_rows
 from turnspan_clickhouse.normalise.attributes import Cleaner
 from turnspan_clickhouse.normalise.background_responses import BackgroundCalls
 from turnspan_clickhouse.normalise.consortium_rows import ArbiterCalls
+from turnspan_clickhouse.normalise.consortium_spans import ConsortiumSpans
 from turnspan_clickhouse.normalise.context_texts import ContextTexts
 from turnspan_clickhouse.normalise.decorated_turns import DecoratedTurns, rewrite
 from turnspan_clickhouse.normalise.derived_turns import DerivedTurns
@@ -75,6 +76,7 @@ class Normaliser:
         self._nesting = Nesting()
         self._contexts = ContextTexts()
         self._arbiters = ArbiterCalls()
+        self._runs = ConsortiumSpans() if received else None
         self._calls = ModelCalls(
             self._derived,
             self._decorated,
@@ -131,6 +133,8 @@ class Normaliser:
             give_way()
             try:
                 self._records(facts, content, redactor, batch)
+                if self._runs is not None:
+                    self._received_runs(self._runs, facts, batch)
                 recorded.append(facts)
             except BaseException as error:  # noqa: BLE001  as above
                 failed.append(error)
@@ -160,6 +164,11 @@ class Normaliser:
         if operation:
             held = self._operation(operation, facts, content, held or ChildRows(), redactor, batch)
         self._nesting.hold(facts, held)
+
+    def _received_runs(self, runs: ConsortiumSpans, facts: SpanFacts, batch: Batch) -> None:
+        """Add what a received span says of a consortium run, whose facts do not travel."""
+        for fact in runs.facts_of(facts):
+            self._facts.add(fact, batch)
 
     def _operation(
         self,
@@ -234,6 +243,8 @@ class Normaliser:
         self._nesting.forget()
         self._sightings.forget()
         self._arbiters.forget()
+        if self._runs is not None:
+            self._runs.forget()
         self._costs.clear()
 
     def _tool(

@@ -85,6 +85,25 @@ class _Rates:
                 total += price * count
         return self.unit * total
 
+    def parts(self, counts: tuple[int, ...]) -> list[tuple[str, int, Decimal]]:
+        """Kind of token, how many that are of no more specific kind, and what they cost; what a
+        request costs by itself has no kind."""
+        found: list[tuple[str, int, Decimal]] = []
+        own = [0] * len(counts)
+        for rate in self.rates:
+            count = counts[rate.index] - sum([own[subset] for subset in rate.subsets])
+            own[rate.index] = count
+            price = rate.base
+            for start, above in rate.tiers:
+                if counts[0] > start:
+                    price = above
+                    break
+            if count:
+                found.append((_REPORTED[rate.index], count, self.unit * (price * count)))
+        if self.per_request:
+            found.append(("", 1, self.unit * self.per_request))
+        return found
+
 
 class _Known:
     """A model found in the price data, with the rates that were computed last."""
@@ -189,6 +208,23 @@ class Pricer:
             return UNKNOWN
         cost = rates.cost(counts)
         return UNKNOWN if cost is None else (cost, self._version)
+
+    def parts(
+        self,
+        names: tuple[str, str, str],
+        counts: tuple[int, ...],
+        when: int,
+        service_tier: str,
+        speed: str,
+        batch: bool,
+    ) -> tuple[list[tuple[str, int, Decimal]], str]:
+        """What ``cost`` is the sum of, and the version of the price data; nothing where the price
+        is not known."""
+        known = self._find(names)
+        if known is None:
+            return [], ""
+        rates = self._rates(known, when, service_tier, speed, batch)
+        return ([], "") if rates.cost(counts) is None else (rates.parts(counts), self._version)
 
     def _current(self) -> Any:
         """The prices in force; ``None`` where there are none."""
@@ -344,15 +380,6 @@ def price_of_counts(
         return told, TOLD
     if input_tokens is None and output_tokens is None:
         return UNKNOWN
-    tier = attributes.get(semconv.OPENAI_RESPONSE_SERVICE_TIER)
-    if not isinstance(tier, str):
-        tier = attributes.get(semconv.RESPONSE_SERVICE_TIER)
-    tier = tier if isinstance(tier, str) else ""
-    names = (
-        _text(attributes.get(semconv.PROVIDER_NAME)),
-        _text(attributes.get(semconv.RESPONSE_MODEL)),
-        _text(attributes.get(semconv.REQUEST_MODEL)),
-    )
     counts = (
         input_tokens or 0,
         output_tokens or 0,
@@ -362,9 +389,43 @@ def price_of_counts(
         reasoning_tokens or 0,
         _count(attributes.get(semconv.USAGE_WEB_SEARCHES)),
     )
+    names, tier, speed, batch = _priced_as(attributes)
+    return _pricer.cost(names, counts, when, tier, speed, batch)
+
+
+def parts_of_call(
+    attributes: dict[str, Any], usage: Usage, when: int
+) -> tuple[list[tuple[str, int, Decimal]], str]:
+    """What ``price_of_call`` is the sum of: kind of token, how many, their cost; and the version of
+    the price data. Nothing where the price is not known, or was told by the provider."""
+    if attributes.get(semconv.RESPONSE_CACHED) is True or told_cost(attributes) is not None:
+        return [], ""
+    counts = (
+        usage.input_tokens or 0,
+        usage.output_tokens or 0,
+        usage.cache_read_tokens or 0,
+        usage.cache_write_tokens or 0,
+        _count(attributes.get(semconv.USAGE_CACHE_WRITE_1H_INPUT_TOKENS)),
+        usage.reasoning_tokens or 0,
+        _count(attributes.get(semconv.USAGE_WEB_SEARCHES)),
+    )
+    names, tier, speed, batch = _priced_as(attributes)
+    return _pricer.parts(names, counts, when, tier, speed, batch)
+
+
+def _priced_as(attributes: dict[str, Any]) -> tuple[tuple[str, str, str], str, str, bool]:
+    """Provider and models, service tier, speed, and whether it was part of a batch."""
+    tier = attributes.get(semconv.OPENAI_RESPONSE_SERVICE_TIER)
+    if not isinstance(tier, str):
+        tier = attributes.get(semconv.RESPONSE_SERVICE_TIER)
+    tier = tier if isinstance(tier, str) else ""
+    names = (
+        _text(attributes.get(semconv.PROVIDER_NAME)),
+        _text(attributes.get(semconv.RESPONSE_MODEL)),
+        _text(attributes.get(semconv.REQUEST_MODEL)),
+    )
     batch = tier == _BATCH
-    speed = _text(attributes.get(semconv.RESPONSE_SPEED))
-    return _pricer.cost(names, counts, when, "" if batch else tier, speed, batch)
+    return names, "" if batch else tier, _text(attributes.get(semconv.RESPONSE_SPEED)), batch
 
 
 def price_of_call(

@@ -8,9 +8,7 @@ taken.
 from __future__ import annotations
 
 import asyncio
-import hmac
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,39 +16,35 @@ import orjson
 
 from turnspan.runtime.guard import errors
 from turnspan_clickhouse.errors import SpoolError
-from turnspan_clickhouse.receive.decoded import Decoded, InternCache, MalformedError
+from turnspan_clickhouse.receive.decoded import MalformedError
+from turnspan_clickhouse.receive.grpc_server import GrpcServer
 from turnspan_clickhouse.receive.http_body import (
     ENCODINGS,
     JSON,
     PROTOBUF,
     TooLargeError,
-    bearer_token,
-    decompressed,
     failure,
     host_name,
     media_type,
     success,
 )
-from turnspan_clickhouse.receive.otlp_json import decode_json, decode_logs_json
-from turnspan_clickhouse.receive.otlp_protobuf import decode_logs_protobuf, decode_protobuf
-from turnspan_clickhouse.receive.rate_limited_log import Notices
+from turnspan_clickhouse.receive.intake import (
+    LOGS,
+    RETRY_SECONDS,
+    TRACES,
+    Held,
+    Intake,
+    TooMuchError,
+)
 from turnspan_clickhouse.receive.receiver import Receiver
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
-TRACES, LOGS = "/v1/traces", "/v1/logs"
-_DECODERS = {
-    (TRACES, PROTOBUF): decode_protobuf,
-    (TRACES, JSON): decode_json,
-    (LOGS, PROTOBUF): decode_logs_protobuf,
-    (LOGS, JSON): decode_logs_json,
-}
+_SIGNALS = {"/v1/traces": TRACES, "/v1/logs": LOGS}
 _OTHER_SIGNALS = frozenset({"/v1/metrics", "/v1/profiles", "/v1development/profiles"})
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
-_POLL_SECONDS = 0.05
-_RETRY_SECONDS = 5
 
 
 class _Refusal(Exception):
@@ -82,21 +76,23 @@ class _Answer:
 
 class ReceiveApp:
     """OTLP over HTTP into a receiver; with ``tokens``, only for who shows one of them, with
-    ``hosts`` only for who asked for one of those names, or for this machine by address."""
+    ``hosts`` only for who asked for one of those names, or for this machine by address. With
+    ``grpc_address`` (``host:port``) the same over gRPC, for as long as the application lives."""
 
     def __init__(
-        self, receiver: Receiver, *, tokens: Sequence[str] = (), hosts: Sequence[str] | None = None
+        self,
+        receiver: Receiver,
+        *,
+        tokens: Sequence[str] = (),
+        hosts: Sequence[str] | None = None,
+        grpc_address: str = "",
     ) -> None:
         self.receiver = receiver
         self.settings = receiver.settings
-        self._tokens = [token.encode() for token in tokens]
+        self.intake = Intake(receiver, tokens)
         self._hosts = None if hosts is None else {*LOOPBACK, *(name.lower() for name in hosts)}
-        self._shared = {PROTOBUF: InternCache(), JSON: InternCache()}
-        self.waiting = 0
-        """Bytes of the requests under way, as sent and decompressed."""
-        self._notices = Notices()
-        # One thread: more would only wait for each other's interpreter lock.
-        self._decoder = ThreadPoolExecutor(1, thread_name_prefix="turnspan-decoder")
+        self.grpc_address = grpc_address
+        """Where gRPC is listened for; empty where it is not."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request; the protocol is ASGI's."""
@@ -109,14 +105,20 @@ class ReceiveApp:
                 await _send(answer, send)
 
     async def _live(self, receive: Receive, send: Send) -> None:
+        grpc_server = None
         while True:
             message = await receive()
             if message["type"] == "lifespan.startup":
                 self.receiver.start()
+                if self.grpc_address:
+                    grpc_server = GrpcServer(self.intake, self.grpc_address)
+                    await grpc_server.start()
                 await send({"type": "lifespan.startup.complete"})
             elif message["type"] == "lifespan.shutdown":
+                if grpc_server is not None:
+                    await grpc_server.stop()
                 await asyncio.to_thread(self.receiver.stop)
-                self._decoder.shutdown()
+                self.intake.close()
                 await send({"type": "lifespan.shutdown.complete"})
                 return
 
@@ -154,8 +156,8 @@ class ReceiveApp:
                 " OTEL_EXPORTER_OTLP_METRICS_ENDPOINT): tokens and costs are in the records",
                 kind=path,
             )
-        if path not in (TRACES, LOGS):
-            raise _Refusal(404, f"{path!r} is not served; traces go to {TRACES}")
+        if path not in _SIGNALS:
+            raise _Refusal(404, f"{path!r} is not served; traces go to /v1/traces")
         if method != "POST":
             raise _Refusal(405, f"{path} takes POST")
         if said not in (PROTOBUF, JSON):
@@ -165,7 +167,7 @@ class ReceiveApp:
     def closed(self, answer: str, why: str) -> None:
         """Count a connection that was closed before it had a request."""
         self.receiver.answers[answer] += 1
-        self._notices.tell(answer, f"{why}: closed with {answer}")
+        self.intake.notices.tell(answer, f"{why}: closed with {answer}")
 
     def _check_host(self, scope: Scope) -> None:
         """Refuse a browser whose page's own name was made to lead here (DNS rebinding)."""
@@ -176,10 +178,7 @@ class ReceiveApp:
                 raise _Refusal(421, "the request is for another host: --allow-host names more")
 
     def _check_token(self, headers: dict[str, str]) -> None:
-        if not self._tokens:
-            return
-        shown = bearer_token(headers.get("authorization", "")).encode()
-        if not any(hmac.compare_digest(shown, token) for token in self._tokens):
+        if not self.intake.allowed(headers.get("authorization", "")):
             raise _Refusal(401, "a bearer token of this receiver is needed")
 
     async def _take(
@@ -190,44 +189,27 @@ class ReceiveApp:
             raise _Refusal(
                 415, f"the content encoding {encoding!r} is not known: use gzip, zstd or deflate"
             )
-        held = _Held(self)
+        signal = _SIGNALS[path]
+        held = self.intake.held()
         try:
             reading = self._body(headers, receive, held)
             body = await asyncio.wait_for(reading, self.settings.read_timeout)
-            loop = asyncio.get_running_loop()
-            decoded = await loop.run_in_executor(
-                self._decoder, self._decode, path, body, encoding, kind
-            )
-            del body
-            held.add(decoded.size)
-            patience = loop.time() + self.settings.event_patience
-            while loop.time() < patience and self.receiver.waits_for_events(decoded):
-                await asyncio.sleep(_POLL_SECONDS)
-            taken = await asyncio.wrap_future(self.receiver.submit(decoded))
+            taken = await self.intake.take(signal, kind, body, encoding, held)
         except MalformedError as error:
             raise _Refusal(400, str(error)) from error
         except TooLargeError:
-            raise _Refusal(
-                413,
-                f"a request may have {self.settings.max_request_bytes:,} bytes, also decompressed",
-            ) from None
+            raise _Refusal(413, self.intake.too_large) from None
+        except TooMuchError as error:
+            raise _Refusal(429, str(error), close=True) from None
         except SpoolError as error:
             raise _Refusal(503, str(error)) from error
         except asyncio.TimeoutError:
             raise _Refusal(408, "the request took too long to arrive", close=True) from None
         finally:
             held.release()
-        if taken.refused:
-            for why, number in taken.refused.items():
-                what = "log records" if path == LOGS else "spans"
-                self._notices.tell(why, f"{number:,} {what} refused: {why}")
-        return _Answer(200, success(kind, taken.refused, logs=path == LOGS), kind)
+        return _Answer(200, success(kind, taken.refused, logs=signal == LOGS), kind)
 
-    def _decode(self, path: str, body: bytes, encoding: str, kind: str) -> Decoded:
-        plain = decompressed(body, encoding, self.settings.max_request_bytes)
-        return _DECODERS[path, kind](plain, self._shared[kind])
-
-    async def _body(self, headers: dict[str, str], receive: Receive, held: _Held) -> bytes:
+    async def _body(self, headers: dict[str, str], receive: Receive, held: Held) -> bytes:
         """The body as sent. One that is too large is read for a while, so that its sender gets to
         see the answer.
 
@@ -269,34 +251,17 @@ class ReceiveApp:
 
     def _refused(self, refusal: _Refusal, kind: str) -> _Answer:
         message = str(refusal)
-        self._notices.tell(refusal.kind, f"a request was answered {refusal.status}: {message}")
+        self.intake.notices.tell(
+            refusal.kind, f"a request was answered {refusal.status}: {message}"
+        )
         headers = {"connection": "close"} if refusal.close else {}
         if refusal.status in (429, 503):
-            headers["retry-after"] = str(_RETRY_SECONDS)
+            headers["retry-after"] = str(RETRY_SECONDS)
         elif refusal.status == 401:
             headers["www-authenticate"] = "Bearer"
         elif refusal.status == 405:
             headers["allow"] = refusal.allow
         return _Answer(refusal.status, failure(kind, refusal.status, message), kind, headers)
-
-
-class _Held:
-    """What one request adds to the bytes under way."""
-
-    def __init__(self, app: ReceiveApp) -> None:
-        self._app = app
-        self._size = 0
-
-    def add(self, size: int) -> None:
-        """Take up more; a refusal where that is too much."""
-        self._size += size
-        self._app.waiting += size
-        if self._app.waiting > self._app.settings.max_waiting_bytes:
-            raise _Refusal(429, "too much is under way; come back later", close=True)
-
-    def release(self) -> None:
-        """The request is over."""
-        self._app.waiting -= self._size
 
 
 class _Gone(Exception):

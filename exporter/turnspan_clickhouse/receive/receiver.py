@@ -24,6 +24,7 @@ from turnspan_clickhouse.normalise.decorated_turns import SCOPE
 from turnspan_clickhouse.normalise.normaliser import Normaliser
 from turnspan_clickhouse.normalise.shared_answers import SharedAnswers
 from turnspan_clickhouse.receive.decoded import Decoded, Received, in_order
+from turnspan_clickhouse.receive.embedded_landing import EmbeddedLanding
 from turnspan_clickhouse.receive.late_events import SilentCalls
 from turnspan_clickhouse.receive.log_events import (
     NOT_TAKEN,
@@ -73,7 +74,8 @@ class _Request:
 
 
 class Receiver:
-    """Lands the spans of other processes in a store's spool, and ships it where that is a server's.
+    """Lands the spans of other processes in a store's spool, and ships it: to a server at once, to
+    an embedded store when much waits.
 
     ``project`` groups the records (else TURNSPAN_PROJECT, else the sender's service name).
     """
@@ -105,14 +107,15 @@ class Receiver:
         self._stopping = False
         self.failure = ""
         """Why the spool cannot be written now; empty while it can."""
-        self._shipper = None if dsn.embedded else BackgroundShipper(dsn, self.spool)
+        self._shipper: BackgroundShipper | EmbeddedLanding = (
+            EmbeddedLanding(dsn, self.spool) if dsn.embedded else BackgroundShipper(dsn, self.spool)
+        )
         self._thread = threading.Thread(target=self._run, name="turnspan-receiver", daemon=True)
 
     def start(self) -> None:
         """Begin to land what is submitted."""
         self._thread.start()
-        if self._shipper is not None:
-            self._shipper.start()
+        self._shipper.start()
 
     def submit(self, decoded: Decoded) -> Future[Taken]:
         """Land a request's spans; the future is done when they are in the spool.
@@ -146,8 +149,7 @@ class Receiver:
             self._stopping = True
             self._changed.notify()
         self._thread.join(_END_SECONDS)
-        if self._shipper is not None:
-            self._shipper.stop(timeout=timeout)
+        self._shipper.stop(timeout=timeout)
         self.writer.close()
 
     # -- the thread ------------------
@@ -196,8 +198,7 @@ class Receiver:
         if last:
             self.counts["unmatched"] += self._events.given_up(everything=True)
         self.failure = ""
-        if self._shipper is not None:
-            self._shipper.wake()
+        self._shipper.wake()
         for request in requests:
             refused = Counter(request.decoded.refused)
             bad = sum((one.trace_id, one.span_id) in poison for one in request.decoded.spans)

@@ -23,6 +23,8 @@ SPAN: Final = "span"
 ARTIFACT: Final = "artifact"
 ATTEMPT: Final = "attempt"
 ROLLOUT: Final = "rollout"
+CONSORTIUM: Final = "consortium"
+"""A run of several models and an arbiter."""
 
 MESSAGE: Final = "message"
 DEFINITION: Final = "definition"
@@ -39,7 +41,7 @@ JUDGED: Final = "*"
 JUDGED_KINDS: Final = {
     **dict.fromkeys(("session", "thread"), SESSION),
     **dict.fromkeys(("call", "llm_call", "tool", "tool_call", "context", "span"), SPAN),
-    **{kind: kind for kind in (TURN, TRACE, ARTIFACT, ATTEMPT, ROLLOUT)},
+    **{kind: kind for kind in (TURN, TRACE, ARTIFACT, ATTEMPT, ROLLOUT, CONSORTIUM)},
 }
 """What a judgment's subject is called, and the kind of key that its id has."""
 
@@ -75,6 +77,7 @@ _TURN = Key(TURN, "turn_id")
 _TRACE = Key(TRACE, "trace_id", unclaimed=True)
 _USER = Key(USER, "attributes", USER_ATTRIBUTE)
 _PLACED = (_SESSION, _TURN, _TRACE)
+_OF_RUN = (*_PLACED, Key(CONSORTIUM, "consortium_id"))
 _USERS = (_USER, Key(USER, "request_parameters", "user"))
 _COMPARED = (Key(JUDGED, "chosen_id"), Key(JUDGED, "rejected_id"))
 _CONFIGURED = "a configuration of an agent, not something that somebody said to it"
@@ -98,9 +101,9 @@ BELONGING: Final[dict[str, Belonging]] = {
     "artifact": Belonging(
         "created_at", (*_PLACED, Key(ARTIFACT, "artifact_id")), definitions=("content",)
     ),
-    "consortium": Belonging("started_at", _PLACED, definitions=("prompt", "final_text")),
-    "consortium_iteration": Belonging("started_at", _PLACED),
-    "consortium_member": Belonging("started_at", _PLACED),
+    "consortium": Belonging("started_at", _OF_RUN, definitions=("prompt", "final_text")),
+    "consortium_iteration": Belonging("started_at", _OF_RUN),
+    "consortium_member": Belonging("started_at", _OF_RUN),
     "artifact_check": Belonging("checked_at", (Key(ARTIFACT, "artifact_id"), Key(TURN, "turn_id"))),
     "attempt": Belonging("started_at", (Key(ATTEMPT, "attempt_id"),)),
     "rollout": Belonging("started_at", (Key(ROLLOUT, "rollout_id"),)),

@@ -42,6 +42,10 @@ class NullableColumn(Column):
         """The column with these rows only."""
         return bytes(self._nulls[row] for row in rows) + self._inner.take(rows)
 
+    def known(self) -> list[bytes | None]:
+        """Its cells, nothing in the place of those that are none."""
+        return [None if null else cell for null, cell in zip(self._nulls, self.cells, strict=True)]
+
 
 class NestedColumn(Column):
     """Arrays, or maps: where each row's end, and the columns that hold what is in them."""
@@ -109,6 +113,11 @@ class Block:
         if column is None:
             return [0] * self.rows
         return [int.from_bytes(cell, "little", signed=True) for cell in column.cells]
+
+    def optional(self, name: str) -> list[bytes | None]:
+        """A nullable column's cells as they stand in the block; nothing where there is none."""
+        column = self.columns.get(name)
+        return column.known() if isinstance(column, NullableColumn) else [None] * self.rows
 
     def without(self, dropped: set[int]) -> bytes:
         """The block without these rows; nothing where none is left."""

@@ -21,8 +21,8 @@ from turnspan_clickhouse.errors import QueryError, StoreError
 from turnspan_clickhouse.files.file_lock import FileLock
 from turnspan_clickhouse.files.lock_holders import Holder, holder, last_shipped, signed
 from turnspan_clickhouse.files.process_names import host_and_pid
-from turnspan_clickhouse.ship.interrupted_attempts import interrupt_attempts
 from turnspan_clickhouse.ship.interrupted_turns import interrupt_turns
+from turnspan_clickhouse.ship.interrupted_work import interrupt_work
 from turnspan_clickhouse.ship.landing import Landing, ShipResult
 from turnspan_clickhouse.ship.retry_policy import MISSING_SCHEMA
 from turnspan_clickhouse.spool.eviction import given_up
@@ -192,7 +192,7 @@ class Shipper:
             try:
                 writers = [path.stem for path in together]
                 result.interrupted += interrupt_turns(store, writers)
-                interrupt_attempts(store, writers)
+                interrupt_work(store, writers)
             except QueryError as error:
                 if error.code not in MISSING_SCHEMA:
                     raise
@@ -221,18 +221,19 @@ def ship(
     *,
     deadline: float | None = None,
     spool: Spool | None = None,
+    wait: bool = True,
     waiting: Callable[[Holder], None] = lambda _: None,
 ) -> ShipResult:
     """Ship what waits in a store's spool, once, migrating where the schema is missing or older.
 
-    An embedded store that the caller has open is given as it is: a second opener would wait for it.
-    ``deadline`` and ``waiting`` are as for ``Shipper.run``.
+    An embedded store that the caller has open is given as it is; between two inserts another
+    process may have it. ``deadline``, ``wait`` and ``waiting`` are as for ``Shipper.run``.
     """
     dsn = store.dsn if isinstance(store, Store) else store
     spool = spool or Spool(dsn.spool)
 
     def run(opener: Callable[[], AbstractContextManager[Store]]) -> ShipResult:
-        return Shipper(opener, spool, auto_migrate=True).run(deadline, waiting=waiting)
+        return Shipper(opener, spool, auto_migrate=True).run(deadline, wait=wait, waiting=waiting)
 
     if isinstance(store, Store):
         return run(lambda: nullcontext(store))

@@ -6,9 +6,10 @@ writes spool segments): chDB allows one process per folder and hangs after a for
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,6 +61,13 @@ class Result:
         """The rows as dictionaries by column name."""
         return [dict(zip(self.names, row, strict=True)) for row in self.rows]
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: a table of text that does nothing."""
+        # Only notebooks ask.
+        from turnspan_clickhouse.store.html_text import table
+
+        return table(self.names, self.rows, len(self.rows))
+
 
 class Store:
     """An open store. Values always travel as parameters: ``{name:Type}`` in the SQL."""
@@ -85,6 +93,12 @@ class Store:
         """clickhouse-connect's own client, for what this class does not offer."""
         return self._client
 
+    @contextlib.contextmanager
+    def held(self) -> Generator[Any]:
+        """The client, for several calls that belong together: an embedded store is not lent to
+        another process before the block ends."""
+        yield self._client
+
     @property
     def read_settings(self) -> Mapping[str, Any]:
         """The settings that every reading statement is sent with (docs/schema.md says why)."""
@@ -107,8 +121,8 @@ class Store:
             StoreUnavailableError: the server did not answer.
         """
         merged = {**self.read_settings, **(settings or {})}
-        with translated_errors(self.dsn):
-            result = self._client.query(sql, parameters=dict(parameters or {}), settings=merged)
+        with self.held() as client, translated_errors(self.dsn):
+            result = client.query(sql, parameters=dict(parameters or {}), settings=merged)
         types = tuple(t.name for t in result.column_types)
         return Result(tuple(result.column_names), types, result.result_rows)
 
@@ -119,8 +133,8 @@ class Store:
         settings: Mapping[str, Any] | None = None,
     ) -> None:
         """Run a statement that returns nothing (DDL, INSERT ... SELECT). Raises as ``query``."""
-        with translated_errors(self.dsn):
-            self._client.command(
+        with self.held() as client, translated_errors(self.dsn):
+            client.command(
                 sql,
                 parameters=dict(parameters or {}),
                 settings={**self._of_cluster, **(settings or {})},
@@ -143,8 +157,8 @@ class Store:
             **self._of_cluster,
         }
         content, encoding = (block, None) if self.dsn.embedded else compressed(block)
-        with translated_errors(self.dsn):
-            self._client.raw_insert(
+        with self.held() as client, translated_errors(self.dsn):
+            client.raw_insert(
                 f"{quoted(self.database)}.{quoted(table)}",
                 insert_block=content,
                 fmt="Native",
@@ -158,22 +172,23 @@ class Store:
         name = name or self.database
         replicated = self.dsn.cluster and self.dsn.replicated
         on_cluster = f" ON CLUSTER {quoted(self.dsn.cluster)}" if replicated else ""
-        with translated_errors(self.dsn):
+        with self.held() as client, translated_errors(self.dsn):
             # Asked first: a user without the right to create databases may migrate a given one.
-            found = self._client.command(
+            found = client.command(
                 "SELECT count() FROM system.databases WHERE name = {name:String}",
                 parameters={"name": name},
                 use_database=False,
             )
             if not int(found):
-                self._client.command(
+                client.command(
                     f"CREATE DATABASE IF NOT EXISTS {quoted(name)}{on_cluster}",
                     use_database=False,
                 )
 
     def server_version(self) -> str:
         """The engine's version."""
-        return str(self._client.server_version)
+        with self.held() as client:
+            return str(client.server_version)
 
     def close(self) -> None:
         """Release the store."""

@@ -88,6 +88,12 @@ class Migration:
         """Whether the file makes a view, which may change under its number and is re-applied."""
         return "CREATE OR REPLACE VIEW" in self.template
 
+    @property
+    def distributed(self) -> bool:
+        """Whether it makes or changes, on a cluster, a ``Distributed`` table as well."""
+        altered = _ALTERED_COLUMN.search(self.template)
+        return "{shard_by:" in self.template or altered is not None
+
     def subjects(self, dsn: Dsn) -> tuple[str, ...]:
         """The tables or the view that the file makes or changes, as this store names them.
 
@@ -102,8 +108,7 @@ class Migration:
             return (str(other),)
         if not dsn.cluster:
             return (table,)
-        over = "{shard_by:" in self.template or _ALTERED_COLUMN.search(self.template)
-        return (f"{table}_local", table) if over else (f"{table}_local",)
+        return (f"{table}_local", table) if self.distributed else (f"{table}_local",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +171,8 @@ def statements(migration: Migration, dsn: Dsn) -> list[str]:
         return result
     if replicated:
         result[0] = _WINDOW.sub(_REPLICATED_WINDOW, result[0])
+    if not migration.distributed:
+        return result
     name = distributed["table"]
     if "shard_by" in distributed:
         result.append(
@@ -173,7 +180,7 @@ def statements(migration: Migration, dsn: Dsn) -> list[str]:
             f" AS {database}.{name}_local ENGINE = Distributed({quoted(dsn.cluster)},"
             f" {database}, {name}_local, {distributed['shard_by']})"
         )
-    elif _ALTERED_COLUMN.search(result[0]):
+    else:
         result.append(result[0].replace(f"{database}.{name}_local", f"{database}.{name}"))
     return result
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from turnspan_clickhouse.files.lock_holders import Holder
 from turnspan_clickhouse.store.client import Store, close_pool, importing, make_client
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.embedded import open_embedded
@@ -13,10 +15,14 @@ _CONNECT_SECONDS, _ANSWER_SECONDS = 5, 60
 """How long a server may take to accept a connection, and to answer."""
 
 
-def open_store(dsn: Dsn, *, wait: float = 10.0) -> Store:
+def open_store(
+    dsn: Dsn, *, wait: float = 10.0, waiting: Callable[[Holder], None] = lambda _: None
+) -> Store:
     """Open the store a DSN names; creates an embedded store that is not there.
 
-    ``wait`` is how many seconds to wait for another process to release the embedded store.
+    Another process that has an embedded store open lets us have it between two of its statements,
+    as we do then. ``wait`` is how many seconds one process may keep us waiting; ``waiting`` is told
+    which, once, when it takes longer than a moment.
 
     Raises:
         StoreBusyError: another process kept the embedded store.
@@ -25,7 +31,7 @@ def open_store(dsn: Dsn, *, wait: float = 10.0) -> Store:
     """
     if not dsn.embedded:
         return _open_server(dsn)
-    return open_embedded(dsn, wait)
+    return open_embedded(dsn, wait, waiting)
 
 
 def _open_server(dsn: Dsn) -> Store:

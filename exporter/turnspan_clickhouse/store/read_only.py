@@ -6,11 +6,12 @@ For queries that people write. What this cannot keep out (``INTO OUTFILE``, ``fi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Generator, Mapping
 from typing import Any
 
 from turnspan_clickhouse.store.client import Result, Store
-from turnspan_clickhouse.store.embedded import engine_client
+from turnspan_clickhouse.store.embedded import EmbeddedStore
 from turnspan_clickhouse.store.server_answers import translated_errors
 
 ALLOWS_SETTINGS = 2
@@ -27,27 +28,24 @@ class Reader:
     """
 
     def __init__(self, store: Store, settings: Mapping[str, Any], *, readonly: int = 1) -> None:
-        self._dsn = store.dsn
-        self._own = store.dsn.embedded
+        self._store = store
         self._settings: dict[str, Any] = {}
+        self._of_session: dict[str, Any] = {}
+        self._client: Any = None
+        self._turn = 0
         settings = {**store.read_settings, **settings}
-        if self._own:
-            assert self._dsn.path is not None
-            with translated_errors(self._dsn):
-                self._client = engine_client(self._dsn, str(self._dsn.path / "engine"))
-                self._client.database = self._dsn.database
-                for name, value in {**settings, _READONLY: readonly}.items():
-                    self._client.command(f"SET {name} = '{value}'")
+        if isinstance(store, EmbeddedStore):
+            self._of_session = {**settings, _READONLY: readonly}
         else:
-            self._client = store.client
-            self._settings = _of_user(self._client.server_settings, settings)
-            if int(self._client.server_settings[_READONLY].value) == 0:
+            known = store.client.server_settings
+            self._settings = _of_user(known, settings)
+            if int(known[_READONLY].value) == 0:
                 self._settings[_READONLY] = readonly
 
     def query(self, sql: str, parameters: Mapping[str, Any] | None = None) -> Result:
         """Run a statement that answers with rows. Raises as ``Store.query``."""
-        with translated_errors(self._dsn):
-            result = self._client.query(
+        with self._connected() as client, translated_errors(self._store.dsn):
+            result = client.query(
                 sql, parameters=dict(parameters or {}) or None, settings=self._settings
             )
         types = tuple(t.name for t in result.column_types)
@@ -55,16 +53,35 @@ class Reader:
 
     def text(self, sql: str, parameters: Mapping[str, Any] | None = None) -> str:
         """The answer as ClickHouse's tab-separated text. Raises as ``Store.query``."""
-        with translated_errors(self._dsn):
-            answer: bytes = self._client.raw_query(
+        with self._connected() as client, translated_errors(self._store.dsn):
+            answer: bytes = client.raw_query(
                 sql, parameters=dict(parameters or {}) or None, settings=self._settings
             )
         return answer.decode("utf-8", "replace")
 
     def close(self) -> None:
         """Release the connection, where it is this reader's own."""
-        if self._own:
-            self._client.close()
+        client, self._client = self._client, None
+        if client is not None:
+            client.close()
+
+    @contextlib.contextmanager
+    def _connected(self) -> Generator[Any]:
+        with self._store.held() as client:
+            if isinstance(self._store, EmbeddedStore):
+                client = self._session(self._store)
+            yield client
+
+    def _session(self, store: EmbeddedStore) -> Any:
+        """Our connection: a new one where the engine was lent to another process meanwhile."""
+        if self._client is None or self._turn != store.turns:
+            with translated_errors(store.dsn):
+                client = store.another_client()
+                client.database = store.database
+                for name, value in self._of_session.items():
+                    client.command(f"SET {name} = '{value}'")
+            self._client, self._turn = client, store.turns
+        return self._client
 
     def __enter__(self) -> Reader:
         return self

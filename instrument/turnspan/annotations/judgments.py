@@ -24,12 +24,14 @@ from turnspan.turn.turn import Turn
 OUTCOMES: Final = ("pending", "used", "modified", "rejected")
 """What became of an answer (docs/turns.md)."""
 
-SUBJECTS: Final = ("turn", "call", "tool", "span", "session", "artifact", "attempt")
+SUBJECTS: Final = (
+    *("turn", "call", "tool", "span", "session", "artifact", "attempt", "consortium"),
+)
 """What can be judged."""
 
 
 class Judgeable(Protocol):
-    """What says itself what it is to be judged as: an attempt."""
+    """What says itself what it is to be judged as: an attempt, a consortium run."""
 
     @property
     def judged_as(self) -> tuple[str, str]:
@@ -62,10 +64,11 @@ def annotate(
     is known. The same judgment sent twice is stored once; the newest of each kind holds.
 
     Args:
-        subject: the turn (or its id as text), an attempt, a span or its context; else the current
-            turn, or outside of turns the current span.
-        kind: what the id is of: ``turn``, ``call``, ``tool``, ``span``, ``session``, ``artifact``
-            or ``attempt``. Of an id as text it is else a turn, of a span what its operation says.
+        subject: the turn (or its id as text), an attempt, a consortium run, a span or its context;
+            else the current turn, or outside of turns the current span.
+        kind: what the id is of: ``turn``, ``call``, ``tool``, ``span``, ``session``, ``artifact``,
+            ``attempt`` or ``consortium``. Of an id as text it is else a turn, of a span what its
+            operation says.
         outcome: ``pending``, ``used``, ``modified`` or ``rejected``.
         training_flag: 1 a good candidate for training, -1 to be left out, 0 neither.
         score: a number; 1 to 10 where people judge.
@@ -136,7 +139,8 @@ def evaluation(
         response_id: the provider's id of the judged response, where the span is not known.
         error_type: why there is no score or label, where the evaluation itself failed.
         span: what was judged.
-        subject: what was judged where that is no span: a turn, an attempt, or an id as text.
+        subject: what was judged where that is no span: a turn, an attempt, a consortium run, or an
+            id as text.
         kind: what such an id is of, as for ``annotate``.
         confidence: how sure the evaluator is, from 0 to 1; of the record, not of the event.
     """

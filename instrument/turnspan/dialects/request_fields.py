@@ -9,7 +9,7 @@ from turnspan.content.model import RequestParts
 
 class RequestFields:
     """The names of an API's fields, and the JSON types that they are understood in; what is of
-    another type stays among the parameters."""
+    another type, or empty, stays among the parameters: it has nothing to be kept once."""
 
     __slots__ = ("_messages", "_system", "_system_types", "_tools_types")
 
@@ -34,9 +34,11 @@ class RequestFields:
         tools: Any = None
         if isinstance(parameters.get(self._messages), list):
             messages = parameters.pop(self._messages)
-        if self._system and isinstance(parameters.get(self._system), self._system_types):
+        given = parameters.get(self._system) if self._system else None
+        if given and isinstance(given, self._system_types):
             system = parameters.pop(self._system)
-        if isinstance(parameters.get("tools"), self._tools_types):
+        given = parameters.get("tools")
+        if given and isinstance(given, self._tools_types):
             tools = parameters.pop("tools")
         return RequestParts(system, messages, tools, parameters)
 

@@ -198,7 +198,7 @@ class Attempt(WithBlock["Attempt"]):
         if error is not None:
             status = INTERRUPTED if is_abort(error) else FAILED
             told.error_type = type(error).__qualname__
-            told.error_message = _said(error, told.error_type)
+            told.error_message = message_of(error, told.error_type)
         told.status = status
         self._rollout.attempt_ended(told.attempt_id, status)
         if told.taken:
@@ -268,7 +268,8 @@ def frozen_or_none(value: Any) -> Any:
     return None
 
 
-def _said(error: BaseException, kind: str) -> str:
+def message_of(error: BaseException, kind: str) -> str:
+    """What an error of this type says, redacted."""
     # The masks: loaded with the first text that needs them.
     from turnspan.redaction.brief import error_text
 

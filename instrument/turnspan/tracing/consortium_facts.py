@@ -21,6 +21,7 @@ begins."""
 RUNNING: Final = "running"
 FINISHED: Final = "finished"
 FAILED: Final = "failed"
+INTERRUPTED: Final = "interrupted"
 
 LIVE: Final = "live"
 IMPORT: Final = "import"

@@ -249,9 +249,10 @@ class Arbiter(Answering):
     def _ended(self, span: SpanRecording, error: BaseException | None) -> None:
         if error is None:
             self._run.decided(self.iteration)
-        confidence = self._said.get("confidence")
-        if confidence is not None:
-            otel_fast.set_attributes(span.span, {semconv.CONSORTIUM_CONFIDENCE: confidence})
+        said = {key: self._said.get(name) for name, key in _ON_SPANS.items()}
+        known = {key: value for key, value in said.items() if value not in (None, ())}
+        if known:
+            otel_fast.set_attributes(span.span, known)
         kind, message = error_of(error)
         self._run.tell(
             span,
@@ -269,6 +270,12 @@ class Arbiter(Answering):
         )
 
 
+_ON_SPANS: Final = {
+    "confidence": semconv.CONSORTIUM_CONFIDENCE,
+    "ranking": semconv.CONSORTIUM_RANKING,
+    "needs_iteration": semconv.CONSORTIUM_AGAIN,
+}
+"""What an arbiter's span says of what it decided: nothing of it is content."""
 _DECIDED: Final = (
     *("synthesis", "confidence", "ranking", "reasoning"),
     *("refinement_areas", "needs_iteration", "raw"),

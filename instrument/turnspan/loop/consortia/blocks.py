@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from types import TracebackType
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from opentelemetry import trace
 from opentelemetry.context import Context
 
 from turnspan import semconv
 from turnspan.loop.artifacts import new_id
+from turnspan.loop.attempts import message_of
 from turnspan.runtime.guard import guard
 from turnspan.tracing import otel_fast, recording
 from turnspan.tracing.block_stack import WithBlock
@@ -22,8 +23,6 @@ from turnspan.tracing.state import current as current_state
 from turnspan.turn.turn import Session
 
 B = TypeVar("B", bound="Block")
-
-_MAX_MESSAGE: Final = 4_096
 
 
 class Block(WithBlock[Any]):
@@ -193,9 +192,5 @@ def error_of(error: BaseException | None) -> tuple[str, str]:
     """An error's type and what it says, redacted; empty for none."""
     if error is None:
         return "", ""
-    # The masks: loaded with the first text that needs them.
-    from turnspan.redaction.brief import error_text
-
     kind = type(error).__qualname__
-    text = error_text(error, _MAX_MESSAGE)
-    return kind, text.removeprefix(f"{kind}: ") if text != kind else ""
+    return kind, message_of(error, kind)

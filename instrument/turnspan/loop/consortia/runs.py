@@ -21,12 +21,14 @@ from turnspan.loop.attempts import frozen_or_none
 from turnspan.loop.consortia.answering import MEMBER_KEY, Arbiter, Member
 from turnspan.loop.consortia.blocks import Block, BlockRecording, error_of, ids_around, span_within
 from turnspan.loop.consortia.ids import new_run_id
+from turnspan.runtime.cancellation import is_abort
 from turnspan.runtime.guard import guard
 from turnspan.tracing import otel_fast
 from turnspan.tracing.block_stack import OpenBlocks, WithBlock
 from turnspan.tracing.consortium_facts import (
     FAILED,
     FINISHED,
+    INTERRUPTED,
     RUNNING,
     ConsortiumPlace,
     ConsortiumTold,
@@ -179,11 +181,17 @@ class Run(Block):
 
     # -- its beginning and end ------------------
 
+    @property
+    def judged_as(self) -> tuple[str, str]:
+        """What ``turnspan.annotate`` takes it for."""
+        return "consortium", self.id
+
     def _start(self) -> SpanRecording | None:
         around = context_of(self._own_state)
         said = {
             semconv.CONSORTIUM_NAME: self._name,
             semconv.CONSORTIUM_STRATEGY: self._strategy,
+            semconv.CONSORTIUM_OUTER: text_of(ids_around(around).get(semconv.CONSORTIUM_ID)),
         }
         span = span_within(
             f"consortium {self._name}" if self._name else "consortium",
@@ -232,6 +240,8 @@ class Run(Block):
         if told is None:
             return
         status = FAILED if error is not None or self._final is None else FINISHED
+        if is_abort(error):
+            status = INTERRUPTED
         number = self._iterations.number
         otel_fast.set_attributes(
             span.span,
@@ -273,8 +283,9 @@ class consortium(WithBlock[Run]):
             run.final(arbiter_text)
 
     What it gives is a ``Run``. One that an exception leaves, or that came to nothing
-    (``run.final``), has failed. Of a decorated function each call is a run, which
-    ``consortium.current()`` finds inside; the text that it returns is what the run came to.
+    (``run.final``), has failed; one that was cancelled is interrupted. Of a decorated function each
+    call is a run, which ``consortium.current()`` finds inside; the text that it returns is what the
+    run came to.
 
     Args:
         prompt: what is asked; of a decorated function the first text that it is called with, where

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from opentelemetry import trace
 
@@ -42,6 +42,16 @@ _CLOSE: Final = guard("llm.consortium.end")
 
 _Function = Callable[..., Any]
 _Given = Mapping[str, Any]
+
+
+class _Asked(Protocol):
+    """A member or an arbiter that is about to be asked."""
+
+    def enter(self) -> None:
+        """It is asked."""
+
+    def ended(self, result: Any, error: BaseException | None) -> None:
+        """It has given this."""
 
 
 class MemberFailed(Exception):
@@ -92,24 +102,27 @@ class Consortia:
         self, wrapped: _Function, orchestrator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         """Around what asks a member."""
-        asked: _Member | None = None
-        with _OPEN:
-            run = self._under_way.get(id(orchestrator))
-            if run is not None:
-                asked = run.member(_given(wrapped, args, kwargs))
-        if asked is None:
-            return wrapped(*args, **kwargs)
-        return _around(wrapped, args, kwargs, asked.enter, asked.ended)
+        return self._asking(_Orchestration.member, wrapped, orchestrator, args, kwargs)
 
     def arbiter(
         self, wrapped: _Function, orchestrator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         """Around what asks the arbiter."""
-        asked: _Arbiter | None = None
+        return self._asking(_Orchestration.arbiter, wrapped, orchestrator, args, kwargs)
+
+    def _asking(
+        self,
+        begin: Callable[[_Orchestration, _Given], _Asked | None],
+        wrapped: _Function,
+        orchestrator: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Any:
+        asked: _Asked | None = None
         with _OPEN:
             run = self._under_way.get(id(orchestrator))
             if run is not None:
-                asked = run.arbiter(_given(wrapped, args, kwargs))
+                asked = begin(run, _given(wrapped, args, kwargs))
         if asked is None:
             return wrapped(*args, **kwargs)
         return _around(wrapped, args, kwargs, asked.enter, asked.ended)

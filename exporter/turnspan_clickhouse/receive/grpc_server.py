@@ -1,0 +1,210 @@
+"""OTLP over gRPC: the same intake as over HTTP, for exporters that send nothing else.
+
+Messages are taken as bytes, one at a time, and only from those who may send: a method that gRPC
+calls *unary* would be called when its message is there, however long and whoever sent it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from google.rpc.error_details_pb2 import RetryInfo  # type: ignore[import-untyped]  # it has none
+from google.rpc.status_pb2 import Status  # type: ignore[import-untyped]
+
+from turnspan.runtime.guard import errors
+from turnspan_clickhouse.errors import SpoolError
+from turnspan_clickhouse.receive.decoded import MalformedError
+from turnspan_clickhouse.receive.http_body import PROTOBUF, TooLargeError, success
+from turnspan_clickhouse.receive.intake import LOGS, RETRY_SECONDS, TRACES, Intake, TooMuchError
+
+if TYPE_CHECKING:
+    from turnspan_clickhouse.receive.settings import ReceiveSettings
+
+_SERVICES = {
+    "/opentelemetry.proto.collector.trace.v1.TraceService/Export": TRACES,
+    "/opentelemetry.proto.collector.logs.v1.LogsService/Export": LOGS,
+}
+_METRICS = "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export"
+_HEALTH = "/grpc.health.v1.Health/Check"
+_SERVING, _NOT_SERVING = b"\x08\x01", b"\x08\x02"
+"""A ``grpc.health.v1.HealthCheckResponse``."""
+_END_SECONDS = 15.0
+_READ_TOGETHER = 16
+"""Messages that arrive at once. gRPC keeps what has come of a message where nobody can count it, so
+these, each of the largest size, are the memory that senders can take up; others wait to be read."""
+_CALLS = 1_000
+"""Calls under way at once, waiting ones included."""
+_STREAMS = 100
+_IDLE_SECONDS, _ALIVE_SECONDS = 600, 60
+"""A connection without a call is closed; one whose other side is gone is found out."""
+
+
+class _Refusal(Exception):
+    """A call is answered with an error; ``again`` where it may be sent again as it is."""
+
+    def __init__(self, code: str, message: str, *, again: bool = False) -> None:
+        super().__init__(message)
+        self.code = code
+        self.again = again
+
+
+class GrpcServer:
+    """Serves traces and logs on an address, ``host:port``, within an intake's limits."""
+
+    def __init__(self, intake: Intake, address: str) -> None:
+        self.address = address
+        self._intake = intake
+        self._server: Any = None
+        self._calls = 0
+        self._reading = asyncio.Semaphore(_READ_TOGETHER)
+
+    async def start(self) -> None:
+        """Begin to listen, in the running loop.
+
+        Raises:
+            RuntimeError: the address cannot be listened on.
+        """
+        import grpc  # type: ignore[import-untyped]  # it has none
+
+        self._server = grpc.aio.server(options=_options(self._intake.settings))
+        self._server.add_generic_rpc_handlers((_Handlers(self),))
+        self._server.add_insecure_port(self.address)
+        await self._server.start()
+
+    async def stop(self) -> None:
+        """Answer the calls under way, and end."""
+        await self._server.stop(_END_SECONDS)
+
+    async def call(self, method: str, context: Any) -> bytes:
+        """Answer one call."""
+        answer, refused = b"", None
+        try:
+            answer = await self._answer(method, context)
+        except _Refusal as refusal:
+            # A new one: gRPC keeps what is being handled when it ends a call, and with that the
+            # frames that hold all that was decoded.
+            refused = _Refusal(refusal.code, str(refusal), again=refusal.again)
+        except Exception as error:  # noqa: BLE001  whatever a call holds, the server goes on
+            errors.record("receive.request", error)
+            said = "an internal error; see the receiver's log"
+            refused = _Refusal("UNAVAILABLE", said, again=True)
+        if refused is not None:
+            await self._refuse(context, refused)
+        elif method != _HEALTH:
+            self._intake.receiver.answers["grpc OK"] += 1
+        return answer
+
+    async def _answer(self, method: str, context: Any) -> bytes:
+        if method == _HEALTH:
+            return _NOT_SERVING if self._intake.receiver.failure else _SERVING
+        shown = [value for key, value in context.invocation_metadata() if key == "authorization"]
+        if not self._intake.allowed(str(shown[0]) if shown else ""):
+            raise _Refusal("UNAUTHENTICATED", "a bearer token of this receiver is needed")
+        if method == _METRICS:
+            raise _Refusal(
+                "UNIMPLEMENTED",
+                "metrics are not taken: send them elsewhere (OTEL_METRICS_EXPORTER=none, or"
+                " OTEL_EXPORTER_OTLP_METRICS_ENDPOINT); tokens and costs are in the records",
+            )
+        if self._calls >= _CALLS:
+            raise _Refusal("RESOURCE_EXHAUSTED", "too many calls are under way", again=True)
+        self._calls += 1
+        try:
+            return await self._take(_SERVICES[method], context)
+        finally:
+            self._calls -= 1
+
+    async def _take(self, signal: str, context: Any) -> bytes:
+        held = self._intake.held()
+        try:
+            taken = await self._intake.take(
+                signal, PROTOBUF, await self._message(context, held), "", held
+            )
+        except MalformedError as error:
+            raise _Refusal("INVALID_ARGUMENT", str(error)) from error
+        except TooLargeError:
+            raise _Refusal("RESOURCE_EXHAUSTED", self._intake.too_large) from None
+        except TooMuchError as error:
+            raise _Refusal("RESOURCE_EXHAUSTED", str(error), again=True) from None
+        except SpoolError as error:
+            raise _Refusal("UNAVAILABLE", str(error), again=True) from error
+        finally:
+            held.release()
+        return success(PROTOBUF, taken.refused, logs=signal == LOGS)
+
+    async def _message(self, context: Any, held: Any) -> bytes:
+        limit = self._intake.settings.read_timeout
+        try:
+            await asyncio.wait_for(self._reading.acquire(), limit)
+        except asyncio.TimeoutError:
+            raise _Refusal(
+                "RESOURCE_EXHAUSTED", "too many messages arrive at once", again=True
+            ) from None
+        try:
+            message = await asyncio.wait_for(context.read(), limit)
+        except asyncio.TimeoutError:
+            raise _Refusal("DEADLINE_EXCEEDED", "the message took too long to arrive") from None
+        finally:
+            self._reading.release()
+        if not isinstance(message, bytes):  # gRPC's mark of an end
+            raise _Refusal("INVALID_ARGUMENT", "the call has no message")
+        held.add(len(message))
+        return message
+
+    async def _refuse(self, context: Any, refusal: _Refusal) -> None:
+        import grpc
+
+        message, code = str(refusal), getattr(grpc.StatusCode, refusal.code)
+        self._intake.receiver.answers[f"grpc {refusal.code}"] += 1
+        self._intake.notices.tell(
+            f"grpc {refusal.code}", f"a call was answered {refusal.code}: {message}"
+        )
+        status = Status(code=code.value[0], message=message)
+        if refusal.again:
+            # Without it RESOURCE_EXHAUSTED means that it need not be tried again.
+            again = RetryInfo()
+            again.retry_delay.FromSeconds(RETRY_SECONDS)
+            status.details.add().Pack(again)
+        details = (("grpc-status-details-bin", status.SerializeToString()),)
+        await context.abort(code, message, details)
+
+
+def _options(settings: ReceiveSettings) -> list[tuple[str, int]]:
+    return [
+        # Of what is decompressed, too: gRPC stops at it.
+        ("grpc.max_receive_message_length", settings.max_request_bytes),
+        ("grpc.max_allowed_incoming_connections", settings.max_connections),
+        ("grpc.max_concurrent_streams", _STREAMS),
+        ("grpc.max_metadata_size", 64 * 2**10),
+        ("grpc.server_handshake_timeout_ms", int(settings.head_timeout * 1_000)),
+        ("grpc.max_connection_idle_ms", _IDLE_SECONDS * 1_000),
+        ("grpc.keepalive_time_ms", _ALIVE_SECONDS * 1_000),
+        ("grpc.keepalive_timeout_ms", 20_000),
+        ("grpc.keepalive_permit_without_calls", 1),
+        ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
+        ("grpc.http2.min_recv_ping_interval_without_data_ms", 10_000),
+        # Two receivers on one port would each get some of the calls, and neither would say so.
+        ("grpc.so_reuseport", 0),
+    ]
+
+
+class _Handlers:
+    """Gives gRPC the handler of each method that is served."""
+
+    def __init__(self, server: GrpcServer) -> None:
+        self._server = server
+
+    def service(self, details: Any) -> Any:
+        """The handler of a method; None where it is not served."""
+        import grpc
+
+        method = details.method
+        if method not in _SERVICES and method not in (_METRICS, _HEALTH):
+            return None
+
+        async def handle(_messages: Any, context: Any) -> bytes:
+            return await self._server.call(method, context)
+
+        library: Any = grpc
+        return library.stream_unary_rpc_method_handler(handle)

@@ -1,0 +1,123 @@
+"""What all ways into the receiver have in common: who may send, how much at once, how it is
+read."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from turnspan.runtime.errors import TurnspanError
+from turnspan_clickhouse.receive.decoded import Decoded, InternCache, MalformedError
+from turnspan_clickhouse.receive.http_body import JSON, PROTOBUF, bearer_token, decompressed
+from turnspan_clickhouse.receive.otlp_json import decode_json, decode_logs_json
+from turnspan_clickhouse.receive.otlp_protobuf import decode_logs_protobuf, decode_protobuf
+from turnspan_clickhouse.receive.rate_limited_log import Notices
+from turnspan_clickhouse.receive.receiver import Receiver, Taken
+
+TRACES, LOGS = "traces", "logs"
+RETRY_SECONDS = 5
+"""After how long a sender shall come again that is told to."""
+_DECODERS: dict[tuple[str, str], Callable[[bytes, InternCache], Decoded]] = {
+    (TRACES, PROTOBUF): decode_protobuf,
+    (TRACES, JSON): decode_json,
+    (LOGS, PROTOBUF): decode_logs_protobuf,
+    (LOGS, JSON): decode_logs_json,
+}
+_POLL_SECONDS = 0.05
+
+
+class TooMuchError(TurnspanError):
+    """More is under way than may be: it may be sent again later."""
+
+
+class Intake:
+    """Gives requests to a receiver; with ``tokens``, only those of who shows one of them."""
+
+    def __init__(self, receiver: Receiver, tokens: Sequence[str] = ()) -> None:
+        self.receiver = receiver
+        self.settings = receiver.settings
+        self.notices = Notices()
+        self.waiting = 0
+        """Bytes of the requests under way, as sent and decompressed."""
+        self._tokens = [token.encode() for token in tokens]
+        self._shared = {PROTOBUF: InternCache(), JSON: InternCache()}
+        # One thread: more would only wait for each other's interpreter lock.
+        self._decoder = ThreadPoolExecutor(1, thread_name_prefix="turnspan-decoder")
+
+    @property
+    def too_large(self) -> str:
+        """What is said of a request that is too large."""
+        limit = self.settings.max_request_bytes
+        return f"a request may have {limit:,} bytes, also decompressed"
+
+    def allowed(self, authorization: str) -> bool:
+        """Whether an ``Authorization`` header is that of a sender whose records are taken."""
+        shown = bearer_token(authorization).encode()
+        return not self._tokens or any(hmac.compare_digest(shown, token) for token in self._tokens)
+
+    def held(self) -> Held:
+        """The account of one request's bytes."""
+        return Held(self)
+
+    async def take(self, signal: str, kind: str, body: bytes, encoding: str, held: Held) -> Taken:
+        """Read a body and have its records written; when this returns they are in the spool.
+
+        Raises:
+            MalformedError: it is not OTLP.
+            TooLargeError: it is larger than a request may be.
+            TooMuchError: too much is under way.
+            SpoolError: the spool cannot be written now.
+        """
+        loop = asyncio.get_running_loop()
+        decoded = await loop.run_in_executor(
+            self._decoder, self._decode, signal, kind, body, encoding
+        )
+        del body
+        held.add(decoded.size)
+        patience = loop.time() + self.settings.event_patience
+        while loop.time() < patience and self.receiver.waits_for_events(decoded):
+            await asyncio.sleep(_POLL_SECONDS)
+        taken = await asyncio.wrap_future(self.receiver.submit(decoded))
+        what = "log records" if signal == LOGS else "spans"
+        for why, number in taken.refused.items():
+            self.notices.tell(why, f"{number:,} {what} refused: {why}")
+        return taken
+
+    def close(self) -> None:
+        """Nothing more comes."""
+        self._decoder.shutdown()
+
+    def _decode(self, signal: str, kind: str, body: bytes, encoding: str) -> Decoded:
+        plain = decompressed(body, encoding, self.settings.max_request_bytes)
+        try:
+            return _DECODERS[signal, kind](plain, self._shared[kind])
+        except MalformedError as error:
+            why = str(error)
+        # A new one, raised here: the frames of that one hold what was decoded, thirty times the
+        # body, until the loop comes to it, and the next body is being decoded meanwhile.
+        raise MalformedError(why)
+
+
+class Held:
+    """What one request adds to the bytes under way."""
+
+    def __init__(self, intake: Intake) -> None:
+        self._intake = intake
+        self._size = 0
+
+    def add(self, size: int) -> None:
+        """Take up more.
+
+        Raises:
+            TooMuchError: that is more than may be under way.
+        """
+        self._size += size
+        self._intake.waiting += size
+        if self._intake.waiting > self._intake.settings.max_waiting_bytes:
+            raise TooMuchError("too much is under way; come back later")
+
+    def release(self) -> None:
+        """The request is over."""
+        self._intake.waiting -= self._size

@@ -1,0 +1,141 @@
+"""Attempts, rollouts and consortium runs whose process died before they ended: reported
+``interrupted``."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from turnspan_clickhouse.errors import QueryError
+from turnspan_clickhouse.rows.consortium_tables import Consortium
+from turnspan_clickhouse.rows.loop_tables import Attempt, Rollout
+from turnspan_clickhouse.rows.record import columns
+from turnspan_clickhouse.ship.interrupted_turns import INTERRUPTED
+from turnspan_clickhouse.ship.retry_policy import MISSING_SCHEMA
+from turnspan_clickhouse.store.client import Store
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """A table of what can be cut short. ``dying`` gives the ids and the earliest beginning of what
+    is, ``ended`` the last that is known of each: the last end of a model call of it."""
+
+    record: type[Attempt | Rollout | Consortium]
+    running: str
+    what: str
+    id: str = ""
+    dying: str = ""
+    ended: str = ""
+
+
+_WORK: Final = (
+    _Work(
+        Attempt,
+        """
+SELECT count() FROM attempt WHERE status = 'running' AND writer IN {writers:Array(String)}
+""",
+        "attempt",
+        "attempt_id",
+        """
+SELECT attempt_id, min(started_at) OVER () AS since
+FROM attempt WHERE status = 'running' AND writer IN {writers:Array(String)}
+""",
+        """
+SELECT project, attempt_id, max(addNanoseconds(start_time, toInt64(duration * 1e9))) AS last_end
+FROM llm_call
+WHERE attempt_id IN {dying:Array(String)} AND start_time >= {since:DateTime64(9, 'UTC')}
+GROUP BY project, attempt_id
+""",
+    ),
+    _Work(
+        Rollout,
+        """
+SELECT count() FROM rollout WHERE status = 'running' AND writer IN {writers:Array(String)}
+""",
+        "rollout",
+    ),
+    _Work(
+        Consortium,
+        """
+SELECT count() FROM consortium WHERE status = 'running' AND writer IN {writers:Array(String)}
+""",
+        "run",
+        "consortium_id",
+        """
+SELECT consortium_id, min(started_at) OVER () AS since
+FROM consortium WHERE status = 'running' AND writer IN {writers:Array(String)}
+""",
+        """
+SELECT project, consortium_id, max(addNanoseconds(start_time, toInt64(duration * 1e9))) AS last_end
+FROM llm_call
+WHERE consortium_id IN {dying:Array(String)} AND start_time >= {since:DateTime64(9, 'UTC')}
+GROUP BY project, consortium_id
+""",
+    ),
+)
+# A row that another process has written since (a rollout may be opened again, a run's id may be
+# another tool's) stays the newest: by a nanosecond.
+_COMPUTED: Final = {
+    "status": "{interrupted:String}",
+    "written_at": "addNanoseconds(s.written_at, 1)",
+    "error_message": "{cut_short:String}",
+}
+_DURATION: Final = (
+    "if(c.last_end > s.started_at, dateDiff('nanosecond', s.started_at, c.last_end) / 1e9, 0)"
+)
+
+
+def interrupt_work(store: Store, writers: Sequence[str]) -> int:
+    """Mark what dead writers left running ``interrupted``; returns how many.
+
+    Call it when everything those writers spooled has landed; twice does nothing more. A store of
+    before there were attempts, or runs, has none of theirs.
+
+    Raises:
+        StoreError: as ``Store.query``.
+    """
+    parameters = {"writers": list(writers)}
+    found = 0
+    for work in _WORK:
+        try:
+            running = int(store.query(work.running, parameters).rows[0][0])
+        except QueryError as error:
+            if error.code in MISSING_SCHEMA:
+                return found
+            raise
+        if running:
+            found += running
+            _insert(store, work, parameters)
+    return found
+
+
+def _insert(store: Store, work: _Work, parameters: dict[str, list[str]]) -> None:
+    table, names = work.record.table, [name for name, _ in columns(work.record)]
+    computed = dict(_COMPUTED)
+    given: dict[str, object] = {
+        **parameters,
+        "interrupted": INTERRUPTED,
+        "cut_short": f"the process ended before the {work.what} did",
+    }
+    ended = ""
+    if work.id:
+        dying = store.query(work.dying, parameters).rows
+        computed["duration"] = _DURATION
+        given["dying"] = [str(row[0]) for row in dying]
+        given["since"] = str(dying[0][1])
+        ended = f"LEFT JOIN ({work.ended}) AS c USING (project, {work.id})"
+    chosen = [computed.get(name, f"s.{name}") + f" AS {name}" for name in names]
+    sql = f"""
+INSERT INTO {table} ({", ".join(names)})
+SELECT {", ".join(chosen)}
+FROM
+(
+    SELECT * FROM {table} FINAL
+    WHERE status = 'running' AND writer IN {{writers:Array(String)}}
+) AS s
+{ended}
+"""
+    token = hashlib.sha256("\0".join(sorted(parameters["writers"])).encode()).hexdigest()
+    store.command(sql, given, {"insert_deduplication_token": f"{table}-{token}", "final": 1})
