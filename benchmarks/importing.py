@@ -3,18 +3,19 @@
     python benchmarks/importing.py [FOLDER] [--rows 20778] [--rows 207780] [--kind turns]
 
 Logs of these sizes are made in FOLDER as ``grouping.py`` makes them, and imported into an embedded
-store. Then ten rows are added, and it is imported again. Each import is a process of its own, with
-the engine in it: CPU time is that of both, and the peak of memory is that of the process.
+store. Then ten rows are added, and it is imported again, and once more with a run. Each import is a
+process of its own, with the engine in it: CPU time is that of both, and the peak of memory is that
+of the process.
 """
 
 from __future__ import annotations
 
 import argparse
+import datetime
 import json
 import random
 import resource
 import shutil
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -23,7 +24,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
-from support.consortium_runs import Shape, made_log
+from support.consortium_runs import START, Maker, Shape, made_log
 from support.llm_logs import Call, LlmLog
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
@@ -57,7 +58,7 @@ def one(path: Path, store: Path) -> None:
 
 
 def measured(folder: Path, rows: int, kind: str) -> None:
-    """Make a log of about so many rows, import it, and again with ten rows more."""
+    """Make a log of about so many rows, import it, and again with some rows more."""
     path, store = folder / f"{kind}-{rows}.db", folder / "store"
     path.unlink(missing_ok=True)
     shutil.rmtree(store, ignore_errors=True)
@@ -67,8 +68,7 @@ def measured(folder: Path, rows: int, kind: str) -> None:
     made_log(path, 1, shape, kind)
     print(f"{kind}, {path.stat().st_size / 2**20:.0f} MB")
     show("all", path, store)
-    log = LlmLog.__new__(LlmLog)
-    log.generation, log.db = kind, sqlite3.connect(path, isolation_level=None)
+    log = LlmLog.opened(path, kind)
     chosen = random.Random(1)
     log.log(
         *[
@@ -76,8 +76,19 @@ def measured(folder: Path, rows: int, kind: str) -> None:
             for number in range(10)
         ]
     )
-    log.db.close()
     show("ten more", path, store)
+    log.log(*run_at_the_end(log, kind))
+    show("one run more", path, store)
+    log.db.close()
+
+
+def run_at_the_end(log: LlmLog, kind: str) -> list[Call]:
+    """The calls of a run that begins when the log ends: its neighbours are grouped again."""
+    table = "turns" if kind == "turns" else "responses"
+    (last,) = log.db.execute(f"SELECT max(datetime_utc) FROM {table}").fetchone()
+    maker = Maker(2, Shape(runs=1, text=300))
+    maker.now = round((datetime.datetime.fromisoformat(last) - START).total_seconds() * 1e6)
+    return [call for _, call in maker.run("one run more")]
 
 
 def show(name: str, path: Path, store: Path) -> None:
@@ -90,7 +101,7 @@ def show(name: str, path: Path, store: Path) -> None:
     )
     told = json.loads(done.stdout)
     print(
-        f"  {name:9} {told['cpu']:7.1f} s of CPU {told['wall']:7.1f} s {told['peak']:7.0f} MB"
+        f"  {name:12} {told['cpu']:7.1f} s of CPU {told['wall']:7.1f} s {told['peak']:7.0f} MB"
         f" {told['calls']:8,} calls {told['runs']:7,} runs {told['waiting']}",
         flush=True,
     )

@@ -15,7 +15,6 @@ from support.consortium_runs import HOSTILE, Maker, Shape, Truth, made_log
 from support.llm_logs import RECORDED, Call, LlmLog, recorded, truth
 from turnspan_records.consortium.grouping import Strategy, beside, group
 from turnspan_records.consortium.grouping_decisions import DecisionError
-from turnspan_records.consortium.grouping_details import details
 from turnspan_records.consortium.grouping_types import Grouping, Key, Why
 from turnspan_records.llm_logs import LogsError
 
@@ -292,23 +291,3 @@ def test_random_shapes(tmp_path: Path) -> None:
         assert wrong(mine, made.rows) == []
         sums.update(runs=made.runs, exact=exact(mine, made.rows))
     assert sums["exact"] > 0.8 * sums["runs"]
-
-
-def test_what_the_arbiter_made_of_each_iteration(tmp_path: Path) -> None:
-    """Synthesis, confidence, reasoning, areas: from its text, or from the consortium tables."""
-    for name in ("llm0.31.1_lc0.5", "llm0.31.1_lc0.8.0", "llm0.36_lc0.5"):
-        path = recorded(name, tmp_path / name)
-        runs = group(path, consortium_db=beside(path)).runs
-        for run, detail in zip(runs, details(runs, path, consortium_db=beside(path)), strict=True):
-            assert detail.consortium_id == run.consortium_id and detail.question
-            assert len(detail.iterations) == len(run.iterations)
-            if run.complete:
-                assert detail.iterations[-1].synthesis == detail.text
-            assert all(0 <= (each.confidence or 0) <= 1 for each in detail.iterations)
-        some = [
-            each
-            for detail in details(runs, path, consortium_db=beside(path))
-            for each in detail.iterations
-        ]
-        assert any(each.reasoning for each in some)
-        assert any("Tighten the wording" in each.refinement_areas for each in some)

@@ -23,7 +23,7 @@ from turnspan_records.consortium.grouping_writing import write
 from turnspan_records.llm_logs import LogsError
 
 PROCESS = Path(__file__).with_name("grouping_process.py")
-KILLS = int(os.environ.get("TURNSPAN_TEST_KILLS", "3"))
+KILLS = int(os.environ.get("TURNSPAN_TEST_KILLS", "2"))
 """How many processes are killed; more by hand."""
 
 

@@ -1,7 +1,7 @@
 """Imports of home-made tables, killed at any moment while others write: in the end nothing is
 missing, and nothing is there twice.
 
-A handful of moments; TURNSPAN_KILLS=30 takes as many.
+One moment; TURNSPAN_KILLS=30 takes as many.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from turnspan_records.importing.home_tables import paging
 from turnspan_records.importing.home_tables.address import parse_address
 from turnspan_records.importing.home_tables.telemetry_log import AgentTelemetry
 
-KILLS = int(os.environ.get("TURNSPAN_KILLS", "2"))
+KILLS = int(os.environ.get("TURNSPAN_KILLS", "1"))
 TABLE = "killed"
 TURNS = 24
 CHUNK, TOGETHER = 7, 60

@@ -1,6 +1,6 @@
 """Imports of files, killed at any moment and begun again: the tables are the same.
 
-A handful of moments; TURNSPAN_KILLS=50 takes as many.
+One moment; TURNSPAN_KILLS=50 takes as many.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from turnspan_records.importing.running import import_log
 from turnspan_records.importing.transcripts.openai import OPENAI
 from turnspan_records.importing.transcripts.reading import Transcripts
 
-KILLS = int(os.environ.get("TURNSPAN_KILLS", "3"))
+KILLS = int(os.environ.get("TURNSPAN_KILLS", "1"))
 PROGRAM = """
 import sys
 from pathlib import Path
@@ -59,7 +59,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (source,) = trajectories("tau-bench__gpt-4o-airline")
     lines: list[str] = []
     with source.open(encoding="utf-8") as runs:
-        for run, _ in zip(runs, range(20), strict=False):
+        for run, _ in zip(runs, range(10), strict=False):
             talk = json.loads(run)["record"]["traj"]
             for place, message in enumerate(talk):
                 if message["role"] == "assistant":

@@ -15,7 +15,7 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_records.consortium.grouping import beside, group
 from turnspan_records.consortium.grouping_writing import write
 
-GENERATIONS = pytest.mark.parametrize("generation", ["responses", "tools", "turns"])
+GENERATIONS = pytest.mark.parametrize("generation", ["tools", "turns"])
 
 
 def query(store: Store, sql: str) -> list[Any]:

@@ -60,6 +60,8 @@ class Shape:
     text: int = 60
     """Words of an answer."""
     version: str = "0.5"
+    pause: int = 5_000_000
+    """Microseconds at most between those that are made at once."""
 
 
 class Maker:
@@ -70,7 +72,8 @@ class Maker:
         self.shape = shape
         self.truth = Truth()
         self._words = [f"w{number}" for number in range(500)]
-        self._now = 0
+        self.now = 0
+        """Microseconds after the start; what is made next begins here."""
 
     def calls(self) -> Iterator[Call]:
         """The calls in the order in which they were logged."""
@@ -87,7 +90,7 @@ class Maker:
                 if self.random.random() < self.shape.standalone:
                     calls.append(self._standalone(question))
             calls.sort(key=lambda logged: (logged[0], logged[1].id))
-            self._now = max(end for end, _ in calls) + self.random.randrange(5_000_000)
+            self.now = max(end for end, _ in calls) + self.random.randrange(self.shape.pause)
             yield from (call for _, call in calls)
 
     def run(self, question: str) -> list[tuple[int, Call]]:
@@ -96,7 +99,7 @@ class Maker:
         models = [f"m/{letter}" for letter in self.random.sample("abcdef", size)]
         instances = [model for model in models for _ in range(self.random.choice([1, 1, 2]))]
         fails = self.random.random() < self.shape.failed_runs
-        began = self._now + self.random.randrange(200_000)
+        began = self.now + self.random.randrange(200_000)
         output = self._id(began)
         time, history, calls = began + 500, list[str](), list[tuple[int, Call]]()
         answers: list[dict[str, Any]] = []
@@ -183,7 +186,7 @@ class Maker:
         return call, time + took + 900
 
     def _standalone(self, question: str) -> tuple[int, Call]:
-        began = self._now + self.random.randrange(300_000)
+        began = self.now + self.random.randrange(300_000)
         model = self.random.choice(["m/a", "m/b", "m/judge"])
         prompt = self.random.choice([question, "hello", f"Explain <arbiter_prompt>\n{question}"])
         text = self._text(self._member_prompt(question, {}), model)

@@ -1,15 +1,14 @@
 """Finds consortium runs in the logs of simonw/llm, by the keys that hold, strongest first.
 
-Three readings of a log: its outputs, which say what is looked for; all rows, of which times and
-hashes are kept; the arbiters' prompts one by one, in which the known texts are looked for. What
-follows from them is decided, the rest is left to a person.
+A log is grouped a stretch at a time, between two pauses. Of a stretch, times and hashes of all rows
+are kept; then the arbiters' prompts are read one by one, and the known texts are looked for in
+them. What follows from them is decided, the rest is left to a person.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal
 
@@ -20,23 +19,24 @@ from turnspan_records.consortium.grouping_decisions import Decisions
 from turnspan_records.consortium.grouping_literal import literal_runs
 from turnspan_records.consortium.grouping_members import iterations, members
 from turnspan_records.consortium.grouping_rows import (
-    Index,
     Row,
     Rows,
     Source,
     read_rows,
 )
+from turnspan_records.consortium.grouping_stretches import MOST, Stretches
 from turnspan_records.consortium.grouping_tables import (
     TableRun,
     configs,
     paired,
     table_runs,
 )
-from turnspan_records.consortium.grouping_types import Grouping
+from turnspan_records.consortium.grouping_types import Grouping, Place, Review, RunFound, Why
 from turnspan_records.llm_logs.generations import layout_of
 from turnspan_records.llm_logs.opening import opened
 
 Strategy = Literal["keys", "literal"]
+Chosen = Callable[[int, str, int], bool]
 WINDOW: Final = 3600.0
 CONSORTIUM_DB: Final = "consortium_logs.db"
 """How llm-consortium calls its own file, which lies beside llm's log."""
@@ -67,16 +67,14 @@ def group(
         LogsError: a file cannot be read.
         DecisionError: a decision is about what cannot be decided.
     """
-    microseconds = round((WINDOW if window is None else window) * 1_000_000)
-    with _sources(Path(path), None if consortium_db is None else Path(consortium_db)) as sources:
-        log = _read(sources, frozenset(models), microseconds, whole=strategy == "literal")
-        if strategy == "literal":
-            return literal_runs(log.sources[0], log.rows[0], microseconds)
-        chosen = Decisions(decisions or {}, log.by_id)
-        found = _found(log, microseconds, chosen)
-        grouping = assembled(found)
-        chosen.check(grouping)
-        return grouping
+    chosen = Decisions(decisions or {})
+    literal = strategy == "literal"
+    with opened_log(path, consortium_db, models=models, window=window, whole=literal) as log:
+        if literal:
+            return log.literal()
+        grouping = _together(log.grouped(number, chosen) for number in range(len(log)))
+    chosen.check(grouping)
+    return grouping
 
 
 def beside(path: Path) -> Path | None:
@@ -85,14 +83,139 @@ def beside(path: Path) -> Path | None:
     return found if found.is_file() and found.resolve() != path.resolve() else None
 
 
-@dataclass(slots=True)
-class _Log:
-    """What was read of the databases."""
+@contextmanager
+def opened_log(
+    path: Path | str,
+    consortium_db: Path | str | None = None,
+    *,
+    models: Iterable[str] = (),
+    window: float | None = None,
+    whole: bool = False,
+) -> Generator[Log]:
+    """A log that is grouped stretch by stretch; arguments and errors as of ``group``.
 
-    sources: list[Source]
-    rows: list[Rows]
-    runs: list[TableRun]
-    by_id: dict[str, Row] = field(default_factory=dict[str, Row])
+    Args:
+        path: llm's log.
+        consortium_db: llm-consortium's own file.
+        models: names of consortiums.
+        window: seconds that a run takes at most.
+        whole: in one stretch.
+    """
+    microseconds = round((WINDOW if window is None else window) * 1_000_000)
+    own = None if consortium_db is None else Path(consortium_db)
+    with _sources(Path(path), own) as sources:
+        log = Log(sources, frozenset(models), microseconds, whole)
+        try:
+            yield log
+        finally:
+            log.stretches.close()
+
+
+class Log:
+    """The databases of a log, opened."""
+
+    def __init__(
+        self, sources: list[Source], models: frozenset[str], window: int, whole: bool
+    ) -> None:
+        self._sources = sources
+        self._window = window
+        runs = [run for source in sources for run in table_runs(source.connection, source.path)]
+        told = (run.name for run in runs if run.name is not None)
+        self._names = models.union(*(source.configs for source in sources), told)
+        self._named = frozenset(row for run in runs for row, _, _ in run.members)
+        most = None if whole else MOST
+        self.stretches = Stretches(sources, self._names, window, self._named, most=most)
+        self._runs: dict[int, list[TableRun]] = {}
+        for run in runs:
+            self._runs.setdefault(self.stretches.at(run.began), []).append(run)
+
+    def __len__(self) -> int:
+        return len(self.stretches)
+
+    def grouped(
+        self, number: int, chosen: Decisions | None = None, only: Chosen | None = None
+    ) -> Grouping:
+        """What is in one stretch; the stretches together are the whole.
+
+        Args:
+            number: of the stretch.
+            chosen: what a reviewer decided.
+            only: says of database, table and position whether a row counts.
+        """
+        chosen = Decisions({}) if chosen is None else chosen
+        rows = self._read(number, self._named, only)
+        by_id: dict[str, Row] = {}
+        for each in reversed(rows):
+            by_id.update(each.by_id)
+        chosen.saw(by_id)
+        runs = self._runs.get(number, [])
+        self._add_named(runs, by_id)
+        return assembled(self._found(rows, runs, by_id, chosen))
+
+    def literal(self) -> Grouping:
+        """By the rules that people tried before."""
+        return literal_runs(self._sources[0], self._read(0, None)[0], self._window)
+
+    def _read(
+        self, number: int, named: frozenset[str] | None, only: Chosen | None = None
+    ) -> list[Rows]:
+        stretch: list[list[tuple[str, list[int]]]] = [[] for _ in self._sources]
+        for database, table, positions in self.stretches.rows(number):
+            if only is not None:
+                positions = [each for each in positions if only(database, table, each)]
+            stretch[database].append((table, positions))
+        found: list[Rows] = []
+        for source, some in zip(self._sources, stretch, strict=True):
+            rows = read_rows(source, some, self._names, self._window, named)
+            rows.models = self.stretches.models[source.number]
+            found.append(rows)
+        return found
+
+    def _add_named(self, runs: list[TableRun], by_id: dict[str, Row]) -> None:
+        """Rows that a table names and whose times say that they are elsewhere."""
+        for run in runs:
+            for id_, _, _ in run.members:
+                place = None if id_ in by_id else self.stretches.named(id_)
+                if place is not None:
+                    database, table, position = place
+                    some = [(table, [position])]
+                    read = read_rows(
+                        self._sources[database], some, self._names, self._window, self._named
+                    )
+                    by_id.update(read.by_id)
+
+    def _found(
+        self, databases: list[Rows], runs: list[TableRun], by_id: dict[str, Row], chosen: Decisions
+    ) -> Found:
+        outputs = [row for rows in databases for row in rows.outputs]
+        pairs = paired(runs, outputs, chosen.allowed)
+        placed = set(pairs.outputs.values()) | {row for rows in pairs.open.values() for row in rows}
+        rows = databases[0]
+        rows.outputs = [row for row in rows.outputs if row not in placed]
+        rows.arbiters = [row for row in rows.arbiters if row.id not in self._named]
+        rows.members = [row for row in rows.members if row.id not in self._named]
+        arbiters = read_arbiters(self._sources[0], rows, self._window)
+        found = chains(rows.outputs, arbiters, chosen.allowed)
+        stand_in(found, rows.members)
+        places = iterations(found.by_output.values(), arbiters, self._window)
+        theirs = members(places, rows.models, chosen.allowed)
+        return Found(databases, pairs, by_id, found, arbiters, theirs)
+
+
+def _together(stretches: Iterable[Grouping]) -> Grouping:
+    runs: list[RunFound] = []
+    review: list[Review] = []
+    places: dict[str, Place] = {}
+    seen = 0
+    for each in stretches:
+        runs += each.runs
+        review += each.review
+        places.update(each.places)
+        seen += each.seen
+    # A table may have put a row into a run whose time is in another stretch.
+    review = [each for each in review if each.why is not Why.ORPHAN or each.row.id not in places]
+    review.sort(key=lambda each: (each.row.began, each.row.id, each.why.value))
+    return Grouping(tuple(runs), tuple(review), places, seen)
 
 
 @contextmanager
@@ -105,38 +228,3 @@ def _sources(path: Path, consortium_db: Path | None) -> Generator[list[Source]]:
             layout = layout_of(connection, each)
             found.append(Source(number, each, connection, layout, configs(connection, each)))
         yield found
-
-
-def _read(sources: list[Source], models: frozenset[str], window: int, whole: bool) -> _Log:
-    runs = [run for source in sources for run in table_runs(source.connection, source.path)]
-    names = models.union(
-        *(source.configs for source in sources), (run.name for run in runs if run.name is not None)
-    )
-    named = None if whole else frozenset(row for run in runs for row, _, _ in run.members)
-    rows = [read_rows(source, names, window, named) for source in sources]
-    log = _Log(sources, rows, runs)
-    for each in reversed(rows):
-        log.by_id.update(each.by_id)
-    return log
-
-
-def _found(log: _Log, window: int, chosen: Decisions) -> Found:
-    outputs = [row for rows in log.rows for row in rows.outputs]
-    pairs = paired(log.runs, outputs, chosen.allowed)
-    told = {row for run in log.runs for row, _, _ in run.members}
-    placed = set(pairs.outputs.values()) | {row for rows in pairs.open.values() for row in rows}
-    rows = log.rows[0]
-    rows.outputs = [row for row in rows.outputs if row not in placed]
-    rows.arbiters = [row for row in rows.arbiters if row.id not in told]
-    rows.members = [row for row in rows.members if row.id not in told]
-    arbiters = read_arbiters(log.sources[0], rows, window)
-    found = chains(rows.outputs, arbiters, chosen.allowed)
-    stand_in(found, rows.members)
-    places = iterations(found.by_output.values(), arbiters, window)
-    theirs = members(places, rows.models, chosen.allowed)
-    # What served to find them is not held beside the result.
-    rows.index = Index()
-    for arbiter in arbiters:
-        arbiter.before = []
-        arbiter.blocks = None if arbiter.blocks is None else []
-    return Found(log.rows, pairs, log.by_id, found, arbiters, theirs)

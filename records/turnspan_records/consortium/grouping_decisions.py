@@ -17,25 +17,19 @@ class DecisionError(LogsError):
 
 
 class Decisions:
-    """Which rows may be in which runs.
+    """Which rows may be in which runs."""
 
-    Raises:
-        DecisionError: a row or an output is not there.
-    """
-
-    def __init__(self, by_row: Mapping[str, str | None], rows: Mapping[str, Row]) -> None:
+    def __init__(self, by_row: Mapping[str, str | None]) -> None:
         self._by_row = by_row
-        for row, output in by_row.items():
-            if row not in rows:
-                raise DecisionError(
-                    f"A decision is about row {row!r}, which is in no list of `turnspan consortium "
-                    "group`: take its id from there."
-                )
-            if output is not None and (output not in rows or rows[output].kind is not Kind.OUTPUT):
-                raise DecisionError(
-                    f"A decision puts row {row!r} into the run of {output!r}, which is no "
-                    "consortium's output: take an output from the row's candidates."
-                )
+        self._about = {*by_row, *by_row.values()}
+        self._outputs: dict[str, bool] = {}
+
+    def saw(self, rows: Mapping[str, Row]) -> None:
+        """Take note of the rows that are decided about."""
+        for id_ in self._about:
+            row = rows.get(id_) if id_ is not None else None
+            if row is not None:
+                self._outputs.setdefault(row.id, row.kind is Kind.OUTPUT)
 
     def allowed(self, row: Row, output: Row | None) -> bool:
         """Whether a row may be in the run of this output; of ``None``: in one without."""
@@ -52,8 +46,10 @@ class Decisions:
         """See that each decision was followed.
 
         Raises:
-            DecisionError: a row cannot be where it was decided to be.
+            DecisionError: a row or an output is not there, or a row cannot be where it was decided
+                to be.
         """
+        self._check_rows()
         outputs = {run.output.row.id: run.consortium_id for run in grouping.runs}
         for row, output in self._by_row.items():
             place = grouping.of(row)
@@ -65,6 +61,19 @@ class Decisions:
                 raise DecisionError(
                     f"Row {row!r} cannot be in the run of {output!r}: neither its time nor its "
                     "text fits, or another row has its place by your decisions."
+                )
+
+    def _check_rows(self) -> None:
+        for row, output in self._by_row.items():
+            if row not in self._outputs:
+                raise DecisionError(
+                    f"A decision is about row {row!r}, which is in no list of `turnspan consortium "
+                    "group`: take its id from there."
+                )
+            if output is not None and not self._outputs.get(output):
+                raise DecisionError(
+                    f"A decision puts row {row!r} into the run of {output!r}, which is no "
+                    "consortium's output: take an output from the row's candidates."
                 )
 
 

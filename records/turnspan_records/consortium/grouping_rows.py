@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import enum
-import json
 import sqlite3
 from bisect import bisect_left, bisect_right
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -28,18 +27,16 @@ from turnspan_records.consortium.grouping_texts import (
 )
 from turnspan_records.llm_logs.condensed import UnresolvedError, resolved
 from turnspan_records.llm_logs.generations import Layout
-from turnspan_records.llm_logs.logged import LoggedResponse
-from turnspan_records.llm_logs.reading import positions, responses, responses_at
+from turnspan_records.llm_logs.logged import LoggedResponse, interval, is_ulid, ulid_milliseconds
+from turnspan_records.llm_logs.reading import responses_at
 
 SLACK: Final = 2_000
 """Microseconds: durations are cut to milliseconds, and clocks of two kinds are read."""
-
-
+JSON_OF_OUTPUTS: Final = '"model_responses"'
+"""Stands in what llm-consortium keeps with an output."""
 _RECENT: Final = 256
 _NEAR: Final = 60_000_000
 """Further away from its call, an id says nothing about it: a conversation may be an old one."""
-_LETTERS: Final = "0123456789abcdefghjkmnpqrstvwxyz"
-_CROCKFORD: Final = frozenset(_LETTERS)
 
 
 class Kind(enum.IntEnum):
@@ -123,8 +120,11 @@ class Source:
 
     def one(self, row: Row) -> LoggedResponse | None:
         """A row with its texts."""
-        found = responses_at(self.connection, self.layout, row.table, [row.position], self.path)
-        return next(found, None)
+        return next(self.some(row.table, [row.position]), None)
+
+    def some(self, table: str, positions: Sequence[int]) -> Iterator[LoggedResponse]:
+        """Rows of a table with their texts."""
+        return responses_at(self.connection, self.layout, table, positions, self.path)
 
 
 class Index:
@@ -176,58 +176,50 @@ class Rows:
     by_id: dict[str, Row] = field(default_factory=dict[str, Row])
     index: Index = field(default_factory=Index)
     models: set[str] = field(default_factory=set[str])
-    """All that the log names, also those that are in no run."""
+    """All that the log names, also those that are in no run, and in other stretches of it."""
     seen: int = 0
 
 
 def read_rows(
-    source: Source, names: frozenset[str], window: int, named: frozenset[str] | None
+    source: Source,
+    stretch: Iterable[tuple[str, Sequence[int]]],
+    names: frozenset[str],
+    window: int,
+    named: frozenset[str] | None,
 ) -> Rows:
     """Read what is to be grouped.
 
     Args:
         source: the database.
+        stretch: by table, the positions of the rows.
         names: of consortiums, which are models in a log.
         window: microseconds that a run takes at most where its output does not say.
         named: ids of rows that are kept, whatever kind they are of; ``None`` keeps all.
     """
     rows = Rows()
     prompts = _Prompts()
-    outputs = {(table, at) for table, at in _outputs(source, names)}
-    for logged in responses(source.connection, source.layout, source.path):
-        rows.seen += 1
-        of_output = (logged.table, logged.position) in outputs
-        row = _row(logged, source.number, of_output, window, prompts)
-        rows.models.add(row.model)
-        of_no_kind = row.kind is Kind.OTHER and row.assigned is None
-        if of_no_kind and named is not None and row.id not in named:
-            continue
-        rows.by_id[row.id] = row
-        if row.member is not None:
-            rows.index.add(row, logged.response)
-        if row.kind is Kind.OTHER:
-            rows.assigned += [row] if row.assigned is not None else []
-        else:
-            (rows.outputs, rows.arbiters, rows.members)[row.kind].append(row)
+    for table, positions in stretch:
+        for logged in source.some(table, positions):
+            rows.seen += 1
+            row = _row(logged, source.number, is_output(logged, names), window, prompts)
+            of_no_kind = row.kind is Kind.OTHER and row.assigned is None
+            if of_no_kind and named is not None and row.id not in named:
+                continue
+            rows.by_id[row.id] = row
+            if row.member is not None:
+                rows.index.add(row, logged.response)
+            if row.kind is Kind.OTHER:
+                rows.assigned += [row] if row.assigned is not None else []
+            else:
+                (rows.outputs, rows.arbiters, rows.members)[row.kind].append(row)
     for found in (rows.outputs, rows.arbiters, rows.members):
         found.sort(key=lambda row: row.order)
     return rows
 
 
-def _outputs(source: Source, names: frozenset[str]) -> Iterator[tuple[str, int]]:
-    """Rows of a consortium's name, or whose JSON is that of llm-consortium."""
-    listed = sorted(names)
-    for table in source.layout.sources:
-        json_ = (
-            "instr(response_json, '\"model_responses\"') > 0"
-            if source.layout.has(table, "response_json")
-            else "0"
-        )
-        # As JSON: a statement has a limited number of parameters.
-        condition = f"model IN (SELECT value FROM json_each(?)) OR {json_}"
-        parameters = (json.dumps(listed),)
-        for position in positions(source.connection, table, condition, parameters, source.path):
-            yield table, position
+def is_output(logged: LoggedResponse, names: frozenset[str]) -> bool:
+    """Whether a row is of a consortium's name, or its JSON that of llm-consortium."""
+    return logged.model in names or JSON_OF_OUTPUTS in (logged.response_json or "")
 
 
 class _Prompts:
@@ -253,10 +245,8 @@ class _Prompts:
 def _row(
     logged: LoggedResponse, database: int, output: bool, window: int, prompts: _Prompts
 ) -> Row:
-    began, ended = logged.began, logged.ended
-    if began is None or ended is None:
-        began, ended = -1, -1
-    elif output and logged.duration_ms is None:
+    began, ended = interval(logged.datetime_utc, logged.duration_ms)
+    if output and logged.duration_ms is None and began >= 0:
         ended = began + window
     since, until = _busy(logged, began, ended)
     row = Row(
@@ -295,20 +285,13 @@ def _busy(logged: LoggedResponse, began: int, ended: int) -> tuple[int, int]:
     """
     since, until = began, ended
     for id_ in (logged.id, logged.conversation_id):
-        made = ulid_time(id_ or "")
-        if made is not None and began - _NEAR <= made <= ended + _NEAR:
+        milliseconds = ulid_milliseconds(id_ or "")
+        if id_ is None or milliseconds is None or not is_ulid(id_):
+            continue
+        made = milliseconds * 1_000
+        if began - _NEAR <= made <= ended + _NEAR:
             since, until = min(since, made + 1_000), max(until, made)
     return since, until
-
-
-def ulid_time(id_: str) -> int | None:
-    """When a ULID was made, in microseconds since the epoch; ``None`` of another id."""
-    if len(id_) != 26 or not set(id_.lower()) <= _CROCKFORD:
-        return None
-    number = 0
-    for character in id_[:10].lower():
-        number = number * 32 + _LETTERS.index(character)
-    return number * 1_000
 
 
 _models: dict[str, str] = {}

@@ -12,6 +12,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.judging.history import Judged, judgments
 from turnspan_records.messages import load_definitions
 from turnspan_records.rows import utc
 
@@ -153,6 +154,8 @@ class ConsortiumRun:
     other_calls: list[str] = field(default_factory=list[str])
     """The ids of model calls that are no member's and no arbiter's."""
     iterations: list[Iteration] = field(default_factory=list[Iteration])
+    judgments: list[Judged] = field(default_factory=list[Judged])
+    """What was said of the run itself."""
 
 
 _FROM_VIEW: Final = (
@@ -193,6 +196,7 @@ def consortium_run(store: Store, project: str, run: str) -> ConsortiumRun:
         if isinstance(block, MemberAnswer):
             block.inner_run = str(inner)
     made.iterations = _by_iteration(blocks.values())
+    made.judgments = judgments(store, project, "consortium", run)
     return made
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from typing import Final
 
 from opentelemetry import context as otel_context
@@ -22,6 +21,7 @@ from turnspan_clickhouse.rows.tables import Definition
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool, SpoolWriter
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.access import Opener
 from turnspan_records.importing.sources import (
     ImportReport,
     Part,
@@ -30,7 +30,6 @@ from turnspan_records.importing.sources import (
     SourceLog,
 )
 
-Opener = Callable[[], AbstractContextManager[Store]]
 Progress = Callable[[int, int], None]
 
 _ROWS_TOGETHER: Final = 20_000
@@ -133,12 +132,12 @@ class _Writer:
     def _take(self, batch: Batch) -> None:
         """A part's rows. A definition that several parts have is written once, as the last of them
         has it: which one wins does not depend on what was written together."""
-        for kind, rows in batch.rows.items():
+        for row in batch.rows.pop(Definition, ()):
+            assert isinstance(row, Definition)
+            self._definitions[row.project, row.hash] = row
+        for rows in batch.rows.values():
             for row in rows:
-                if kind is Definition and isinstance(row, Definition):
-                    self._definitions[row.project, row.hash] = row
-                else:
-                    self._batch.add(row)
+                self._batch.add(row)
         self._batch.content += batch.content
 
     def close(self) -> None:

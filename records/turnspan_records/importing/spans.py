@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.sdk.trace import Event, ReadableSpan
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, TraceFlags
 
@@ -40,6 +40,7 @@ def span_of(
     parent_id: int = 0,
     kind: SpanKind = SpanKind.INTERNAL,
     error: str | None = None,
+    events: Sequence[Event] = (),
 ) -> ReadableSpan:
     """An ended span. Times are nanoseconds since the epoch; ``error``, if any, is why it failed.
 
@@ -53,6 +54,7 @@ def span_of(
         parent=parent,
         resource=resource,
         attributes={key: value for key, value in attributes.items() if value is not None},
+        events=events,
         kind=kind,
         status=Status() if error is None else Status(StatusCode.ERROR, error),
         start_time=start_time,

@@ -5,6 +5,9 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any, Final
+
+_CROCKFORD: Final = {letter: n for n, letter in enumerate("0123456789abcdefghjkmnpqrstvwxyz")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +61,7 @@ class LoggedResponse:
     def ended(self) -> int | None:
         """When it ended, in microseconds since the epoch, to the millisecond of its duration."""
         began = self.began
-        if began is None or self.duration_ms is None:
-            return began
-        return began + max(self.duration_ms, 0) * 1000
+        return None if began is None else _end(began, self.duration_ms)
 
 
 def microseconds(text: str | None) -> int | None:
@@ -76,3 +77,57 @@ def microseconds(text: str | None) -> int | None:
     except (ValueError, OverflowError):
         return None
     return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
+
+
+def interval(datetime_utc: str | None, duration_ms: int | None) -> tuple[int, int]:
+    """When a call began and ended, in microseconds since the epoch, to the millisecond of its
+    duration; -1 twice where no time can be read."""
+    began = microseconds(datetime_utc)
+    if began is None:
+        return -1, -1
+    return began, _end(began, duration_ms)
+
+
+def _end(began: int, duration_ms: int | None) -> int:
+    return began + max(duration_ms or 0, 0) * 1000
+
+
+def ulid_milliseconds(id_: str) -> int | None:
+    """When a ULID was made, in milliseconds since the epoch; ``None`` of an id whose length or
+    first ten letters are no ULID's."""
+    if len(id_) != 26:
+        return None
+    milliseconds = 0
+    for letter in id_[:10].lower():
+        place = _CROCKFORD.get(letter)
+        if place is None:
+            return None
+        milliseconds = milliseconds * 32 + place
+    return milliseconds
+
+
+def is_ulid(id_: str) -> bool:
+    """Whether all letters of an id are those of a ULID."""
+    return len(id_) == 26 and all(letter in _CROCKFORD for letter in id_.lower())
+
+
+def as_text(value: Any) -> str:
+    """A column's value as text; empty for NULL."""
+    return optional_text(value) or ""
+
+
+def optional_text(value: Any) -> str | None:
+    """A column's value as text; ``None`` for NULL."""
+    if value is None or isinstance(value, str):
+        return value
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+def whole_number(value: Any) -> int | None:
+    """A column's value as a whole number; ``None`` of what is none."""
+    if isinstance(value, int):
+        return value
+    try:
+        return int(float(value))
+    except (TypeError, ValueError, OverflowError):
+        return None

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from turnspan_records.llm_logs.errors import explained
 from turnspan_records.llm_logs.generations import RESPONSES, TURNS, Layout
-from turnspan_records.llm_logs.logged import LoggedResponse
+from turnspan_records.llm_logs.logged import LoggedResponse, as_text, optional_text, whole_number
 from turnspan_records.llm_logs.messages import MessageTree
 
 BATCH: Final = 200
@@ -74,41 +74,22 @@ def responses_at(
     positions: Sequence[int],
     path: Path | str = "",
 ) -> Iterator[LoggedResponse]:
-    """Single calls, in the order of their positions' list; one that is gone is left out."""
+    """Single calls by their positions, which ascend; one that is gone is left out."""
     read = _old if table == RESPONSES else _new
-    for position in positions:
-        with explained(Path(path)):
-            # A generator that is not read to its end: the next batch is never asked for.
-            batch = next(read(connection, layout, position - 1, 1), list[LoggedResponse]())
-        yield from (row for row in batch if row.position == position)
-
-
-def positions(
-    connection: sqlite3.Connection,
-    table: str,
-    condition: str,
-    parameters: Sequence[str],
-    path: Path | str = "",
-) -> Iterator[int]:
-    """Where the rows stand for which a condition of SQL holds; locks are as short as elsewhere."""
-    sql = (
-        f'SELECT rowid, coalesce({condition}, 0) FROM "{table}" '
-        f"WHERE rowid > ? ORDER BY rowid LIMIT {BATCH}"
-    )
-    after = _FIRST
-    while True:
-        with explained(Path(path)):
-            batch = connection.execute(sql, (*parameters, after)).fetchall()
-        if not batch:
-            return
-        after = batch[-1][0]
-        yield from (int(position) for position, holds in batch if holds)
+    for start in range(0, len(positions), BATCH):
+        batches = read(connection, layout, _FIRST, positions[start : start + BATCH])
+        while True:
+            with explained(Path(path)):
+                batch = next(batches, None)
+            if batch is None:
+                break
+            yield from batch
 
 
 def _old(
-    connection: sqlite3.Connection, layout: Layout, after: int, limit: int = BATCH
+    connection: sqlite3.Connection, layout: Layout, after: int, only: Sequence[int] = ()
 ) -> Generator[list[LoggedResponse]]:
-    for batch in _batches(connection, layout, RESPONSES, _OF_RESPONSES, after, limit):
+    for batch in _batches(connection, layout, RESPONSES, _OF_RESPONSES, after, only):
         ids = [row["id"] for row in batch if row["id"] is not None]
         fragments = _fragments(connection, layout, ids)
         names = _names(
@@ -118,10 +99,10 @@ def _old(
 
 
 def _new(
-    connection: sqlite3.Connection, layout: Layout, after: int, limit: int = BATCH
+    connection: sqlite3.Connection, layout: Layout, after: int, only: Sequence[int] = ()
 ) -> Generator[list[LoggedResponse]]:
     tree = MessageTree(connection, layout)
-    for batch in _batches(connection, layout, TURNS, _OF_TURNS, after, limit):
+    for batch in _batches(connection, layout, TURNS, _OF_TURNS, after, only):
         names = _names(connection, layout, "threads", (row["thread_id"] for row in batch))
         yield [_of_turn(row, tree, names) for row in batch]
 
@@ -132,15 +113,17 @@ def _batches(
     table: str,
     wanted: tuple[str, ...],
     after: int,
-    limit: int,
+    only: Sequence[int],
 ) -> Generator[list[Row]]:
     there = layout.columns[table]
     read = ", ".join(f'"{name}"' if name in there else "NULL" for name in wanted)
-    sql = f'SELECT rowid, {read} FROM "{table}" WHERE rowid > ? ORDER BY rowid LIMIT {limit}'
+    # Without the plus SQLite may walk the table instead of looking up the few that are asked for.
+    which = f"+rowid > ? AND rowid IN ({_marks(only)})" if only else "rowid > ?"
+    sql = f'SELECT rowid, {read} FROM "{table}" WHERE {which} ORDER BY rowid LIMIT {BATCH}'
     while True:
         batch: list[Row] = []
         size = 0
-        cursor = connection.execute(sql, (after,))
+        cursor = connection.execute(sql, (after, *only))
         for values in cursor:
             batch.append(dict(zip(("rowid", *wanted), values, strict=True)))
             size += sum(len(value) for value in values if isinstance(value, str | bytes))
@@ -151,6 +134,8 @@ def _batches(
             return
         after = batch[-1]["rowid"]
         yield batch
+        if only and after >= only[-1]:
+            return
 
 
 def _fragments(
@@ -169,7 +154,7 @@ def _fragments(
     ).fetchall()
     found: dict[str, list[str]] = {}
     for response, content in rows:
-        found.setdefault(str(response), []).append(_text(content))
+        found.setdefault(str(response), []).append(as_text(content))
     return found
 
 
@@ -180,10 +165,10 @@ def _names(
         return {}
     known = sorted({str(id_) for id_ in ids if id_ is not None})
     sql = f'SELECT id, name FROM "{table}" WHERE id IN ({_marks(known)})'
-    return {str(id_): _text(name) for id_, name in connection.execute(sql, known).fetchall()}
+    return {str(id_): as_text(name) for id_, name in connection.execute(sql, known).fetchall()}
 
 
-def _marks(values: list[Any]) -> str:
+def _marks(values: Sequence[Any]) -> str:
     return ", ".join("?" * len(values))
 
 
@@ -191,33 +176,33 @@ def _of_response(
     row: Row, fragments: Mapping[str, list[str]], names: Mapping[str, str]
 ) -> LoggedResponse:
     id_ = _id(row)
-    stored = _text(row["prompt"])
+    stored = as_text(row["prompt"])
     # As llm's Prompt.prompt joins them.
     whole = (
         "\n".join([*fragments[id_], *([stored] if stored else [])]) if id_ in fragments else stored
     )
-    conversation = _optional(row["conversation_id"])
-    response = _text(row["response"])
+    conversation = optional_text(row["conversation_id"])
+    response = as_text(row["response"])
     return LoggedResponse(
         table=RESPONSES,
         prompt=whole,
         stored_prompt=stored,
-        system=_optional(row["system"]),
+        system=optional_text(row["system"]),
         response=response,
         texts={f"r:{id_}": response},
-        prompt_json=_optional(row["prompt_json"]),
+        prompt_json=optional_text(row["prompt_json"]),
         conversation_id=conversation,
         conversation_name=names.get(conversation or ""),
-        reasoning=_optional(row["reasoning"]),
+        reasoning=optional_text(row["reasoning"]),
         **_common(row),
     )
 
 
 def _of_turn(row: Row, tree: MessageTree, names: Mapping[str, str]) -> LoggedResponse:
-    parent, tip = _optional(row["parent_message_hash"]), _optional(row["tip_message_hash"])
+    parent, tip = optional_text(row["parent_message_hash"]), optional_text(row["tip_message_hash"])
     prompt = tree.prompt(parent)
     reply = tree.reply(parent, tip)
-    thread = _optional(row["thread_id"])
+    thread = optional_text(row["thread_id"])
     return LoggedResponse(
         table=TURNS,
         prompt=prompt,
@@ -239,40 +224,21 @@ def _common(row: Row) -> dict[str, Any]:
     return {
         "position": row["rowid"],
         "id": _id(row),
-        "model": _text(row["model"]),
-        "resolved_model": _optional(row["resolved_model"]),
-        "response_json": _optional(row["response_json"]),
-        "options_json": _optional(row["options_json"]),
-        "datetime_utc": _optional(row["datetime_utc"]),
-        "duration_ms": _number(row["duration_ms"]),
-        "input_tokens": _number(row["input_tokens"]),
-        "output_tokens": _number(row["output_tokens"]),
-        "token_details": _optional(row["token_details"]),
-        "schema_id": _optional(row["schema_id"]),
-        "consortium_id": _optional(row["consortium_id"]),
-        "is_arbiter_response": _number(row["is_arbiter_response"]),
+        "model": as_text(row["model"]),
+        "resolved_model": optional_text(row["resolved_model"]),
+        "response_json": optional_text(row["response_json"]),
+        "options_json": optional_text(row["options_json"]),
+        "datetime_utc": optional_text(row["datetime_utc"]),
+        "duration_ms": whole_number(row["duration_ms"]),
+        "input_tokens": whole_number(row["input_tokens"]),
+        "output_tokens": whole_number(row["output_tokens"]),
+        "token_details": optional_text(row["token_details"]),
+        "schema_id": optional_text(row["schema_id"]),
+        "consortium_id": optional_text(row["consortium_id"]),
+        "is_arbiter_response": whole_number(row["is_arbiter_response"]),
     }
 
 
 def _id(row: Row) -> str:
     # Ids were integers before llm 0.5; one that is missing must still name its row.
     return str(row["id"]) if row["id"] is not None else f"rowid:{row['rowid']}"
-
-
-def _text(value: Any) -> str:
-    return _optional(value) or ""
-
-
-def _optional(value: Any) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
-
-
-def _number(value: Any) -> int | None:
-    if isinstance(value, int):
-        return value
-    try:
-        return int(float(value))
-    except (TypeError, ValueError, OverflowError):
-        return None

@@ -96,7 +96,7 @@ class Phoenix:
         return part
 
     def _told(self, one: PhoenixSpan) -> ReadableSpan:
-        span = span_of(
+        return span_of(
             one.name,
             trace_id=one.trace_id,
             span_id=one.span_id,
@@ -107,8 +107,8 @@ class Phoenix:
             resource=self._resource,
             scope=_SCOPE,
             error=one.error,
+            events=one.events,
         )
-        return span if not one.events else _with_events(span, one)
 
     def _judgment(
         self, read: Read, said: Annotation, traces: Mapping[int, Mapping[int, PhoenixSpan]]
@@ -170,22 +170,6 @@ def _key(row: PhoenixSpan | Annotation) -> bytes:
 
 def _said(value: Any) -> str:
     return "" if value is None or (number(value) is None and value != value) else str(value)
-
-
-def _with_events(span: ReadableSpan, one: PhoenixSpan) -> ReadableSpan:
-    return ReadableSpan(
-        span.name,
-        context=span.context,
-        parent=span.parent,
-        resource=span.resource,
-        attributes=span.attributes,
-        events=one.events,
-        kind=span.kind,
-        status=span.status,
-        start_time=span.start_time,
-        end_time=span.end_time,
-        instrumentation_scope=span.instrumentation_scope,
-    )
 
 
 def _began(spans: Mapping[int, PhoenixSpan]) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from turnspan import semconv
@@ -10,7 +11,7 @@ from turnspan.dialects import openai_chat
 from turnspan.tracing.content_store import InferenceContent, Judgment, TurnContent
 from turnspan.turn.turn import Turn
 from turnspan_records.importing import ids
-from turnspan_records.importing.home_tables.conversation import asked_tools, response_of
+from turnspan_records.importing.home_tables.conversation import AskedTool, asked_tools, response_of
 from turnspan_records.importing.home_tables.fields import Fields
 from turnspan_records.importing.home_tables.part import (
     PartMaker,
@@ -38,67 +39,110 @@ _FLAGS: Final = {"1": 1, "-1": -1}
 _NO_FLAG: Final = ("", "0")
 
 
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A row as both its turn and its call need it."""
+
+    fields: Fields
+    name: str
+    where: Where
+    start: int
+    end: int
+    answer: str
+    tools: list[AskedTool]
+    asked: str
+    model: str
+    tokens: tuple[int | None, int | None]
+    error: str
+
+    @property
+    def duration(self) -> dict[str, float]:
+        return {"duration": seconds_of(self.end - self.start)}
+
+
 def add_row(
     fields: Fields, columns: Mapping[str, object], scopes: Scopes, maker: PartMaker
 ) -> None:
     """Add a row to a part: a turn, its call, and judgments of the turn."""
+    row = _read(fields, scopes)
+    _add_judgments(row, scopes, maker)
+    _add_call(row, columns, maker)
+    _add_turn(row, maker)
+
+
+def _read(fields: Fields, scopes: Scopes) -> _Row:
     start = fields.time(TIME)
     name = f"{fields.id}@{start}"
-    where = scopes.where(name, fields.text("session_id"), fields.text("project_id") or KIND)
     lasted = fields.number("duration_ms")
-    end = start + (int(lasted.scaleb(6)) if lasted is not None and 0 <= lasted < 10**12 else 0)
+    took = int(lasted.scaleb(6)) if lasted is not None and 0 <= lasted < 10**12 else 0
     answer = fields.text("response")
-    asked, unknown = asked_tools(fields.json("tool_calls"))
+    tools, unknown = asked_tools(fields.json("tool_calls"))
     fields.not_understood("tool_calls", unknown)
-    asks, model = fields.text("user_turn"), fields.text("model")
-    tokens = (fields.integer("input_tokens"), fields.integer("output_tokens"))
-    error = fields.text("error")
-    turn = Turn(where.turn_id, recording=False)
-    turn.begin_call()
-    turn.end_call(
-        model=model,
-        finish_reasons=(),
-        text=answer,
-        tool_requests=[(tool.call_id, tool.name, tool.arguments) for tool in asked],
-        usage=None,
+    return _Row(
+        fields=fields,
+        name=name,
+        where=scopes.where(name, fields.text("session_id"), fields.text("project_id") or KIND),
+        start=start,
+        end=start + took,
+        answer=answer,
+        tools=tools,
+        asked=fields.text("user_turn"),
+        model=fields.text("model"),
+        tokens=(fields.integer("input_tokens"), fields.integer("output_tokens")),
+        error=fields.text("error"),
     )
-    ended_by = "error" if error else turn.decide_stop().reason
-    _add_judgments(fields, where, name, start, scopes, maker)
-    duration = {"duration": seconds_of(end - start)}
+
+
+def _add_call(row: _Row, columns: Mapping[str, object], maker: PartMaker) -> None:
+    fields = row.fields
     maker.span(
-        f"chat {model}".strip(),
-        where,
-        ids.span_id(KIND, "call", name),
-        start,
-        end,
+        f"chat {row.model}".strip(),
+        row.where,
+        ids.span_id(KIND, "call", row.name),
+        row.start,
+        row.end,
         {
             semconv.OPERATION_NAME: semconv.OP_CHAT,
             semconv.PROVIDER_NAME: fields.text("provider") or None,
-            semconv.REQUEST_MODEL: model or None,
-            semconv.USAGE_INPUT_TOKENS: tokens[0],
-            semconv.USAGE_OUTPUT_TOKENS: tokens[1],
+            semconv.REQUEST_MODEL: row.model or None,
+            semconv.USAGE_INPUT_TOKENS: row.tokens[0],
+            semconv.USAGE_OUTPUT_TOKENS: row.tokens[1],
             semconv.ROUND: 1,
             semconv.IMPORT_PREFIX + "id": fields.id,
         },
         content=InferenceContent(
             openai_chat.NAME,
-            {"messages": [{"role": "user", "content": asks}] if asks else []},
-            response_of(openai_chat.NAME, answer, "", asked),
+            {"messages": [{"role": "user", "content": row.asked}] if row.asked else []},
+            response_of(openai_chat.NAME, row.answer, "", row.tools),
             captured=maker.captured,
         ),
         said=Said(
-            duration,
+            row.duration,
             system_prompt=fields.text("system_prompt") if "system_prompt" in columns else None,
             context=fields.text("context_assembled"),
         ),
-        error=error,
+        error=row.error,
     )
+
+
+def _add_turn(row: _Row, maker: PartMaker) -> None:
+    fields = row.fields
+    turn = Turn(row.where.turn_id, recording=False)
+    turn.begin_call()
+    turn.end_call(
+        model=row.model,
+        finish_reasons=(),
+        text=row.answer,
+        tool_requests=[(tool.call_id, tool.name, tool.arguments) for tool in row.tools],
+        usage=None,
+    )
+    ended_by = "error" if row.error else turn.decide_stop().reason
     maker.span(
         "invoke_agent",
-        where,
-        where.turn,
-        start,
-        end,
+        row.where,
+        row.where.turn,
+        row.start,
+        row.end,
         {
             semconv.OPERATION_NAME: semconv.OP_INVOKE_AGENT,
             semconv.TURN_CHAT_MODE: fields.text("mode") or None,
@@ -110,26 +154,25 @@ def add_row(
         content=TurnContent(turn, maker.captured),
         said=Said(
             {
-                **duration,
+                **row.duration,
                 "stop_reason": ended_by,
                 "rounds": 1,
                 "llm_call_count": 1,
                 "tool_call_count": 0,
-                "input_tokens": tokens[0],
-                "output_tokens": tokens[1],
-                "models": [model] if model else [],
+                "input_tokens": row.tokens[0],
+                "output_tokens": row.tokens[1],
+                "models": [row.model] if row.model else [],
             },
-            {"user_message": asks, "response_text": answer},
+            {"user_message": row.asked, "response_text": row.answer},
         ),
-        error=error,
+        error=row.error,
         root=True,
     )
 
 
-def _add_judgments(
-    fields: Fields, where: Where, name: str, when: int, scopes: Scopes, maker: PartMaker
-) -> None:
+def _add_judgments(row: _Row, scopes: Scopes, maker: PartMaker) -> None:
     """What became of the answer, whether it is fit for training, and what was noted."""
+    fields, where = row.fields, row.where
 
     def judged(kind: str, *, outcome: str = "", flag: int | None = None, comment: str = "") -> None:
         maker.part.facts.append(
@@ -138,13 +181,13 @@ def _add_judgments(
                 "turn",
                 where.turn_id,
                 kind,
-                ids.hex_id(KIND, kind, name),
+                ids.hex_id(KIND, kind, row.name),
                 outcome=outcome,
                 training_flag=flag,
                 comment=comment,
                 author=AUTHOR,
                 source=AUTHOR,
-                created_at=when,
+                created_at=row.start,
             )
         )
 

@@ -12,7 +12,8 @@ from turnspan.content.media import blob_part, digest_of, modality_of
 from turnspan.content.model import URI, Part, unknown_part
 from turnspan_records.importing.llm.accounts import Accounts
 from turnspan_records.importing.llm.source import ROW, Row, Source
-from turnspan_records.importing.llm.values import Notes, as_text
+from turnspan_records.importing.llm.values import Notes
+from turnspan_records.llm_logs.logged import as_text
 
 _KEPT: Final = 64
 """Parts that are remembered: the same file is attached to many prompts."""

@@ -20,8 +20,9 @@ from turnspan_records.importing.llm.common import (
 from turnspan_records.importing.llm.message_parts import PartReader
 from turnspan_records.importing.llm.responses import CALL, MESSAGE
 from turnspan_records.importing.llm.source import ROW, Row
-from turnspan_records.importing.llm.values import Notes, as_text
+from turnspan_records.importing.llm.values import Notes
 from turnspan_records.llm_logs.generations import TURNS
+from turnspan_records.llm_logs.logged import as_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,13 +14,13 @@ from turnspan_records.importing.llm.source import ROW, Row, Source
 from turnspan_records.importing.llm.usage import usage_of
 from turnspan_records.importing.llm.values import (
     Notes,
-    as_text,
     count_of,
     duration_of,
     is_read,
     read_json,
     start_of,
 )
+from turnspan_records.llm_logs.logged import as_text
 
 PREFIX: Final = "llm."
 """Of attributes that say what a log says and no column can hold."""

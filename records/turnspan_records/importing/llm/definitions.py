@@ -8,7 +8,8 @@ from typing import Any, Final, cast
 from turnspan.content.model import dumps_text
 from turnspan_records.importing.llm.accounts import Accounts
 from turnspan_records.importing.llm.source import ROW, Row, Source
-from turnspan_records.importing.llm.values import Notes, as_text, is_read, read_json
+from turnspan_records.importing.llm.values import Notes, is_read, read_json
+from turnspan_records.llm_logs.logged import as_text
 
 _KEPT: Final = 500
 _LARGE: Final = 2**16

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Generator, Iterator
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
+from turnspan_records.importing.llm.finding import find_runs
 from turnspan_records.importing.llm.position import Position, holds, read, written
 from turnspan_records.importing.llm.reading import Reading
-from turnspan_records.importing.llm.runs import Runs, by_database, found_runs
+from turnspan_records.importing.llm.runs import Runs, has_runs
 from turnspan_records.importing.llm.source import Source
 from turnspan_records.importing.llm.turns import KIND
+from turnspan_records.importing.llm.verdicts import Verdicts
 from turnspan_records.importing.sources import Part, SourceLogError
 from turnspan_records.llm_logs import LogsError, layout_of, opened
 
@@ -52,7 +54,12 @@ class LlmLog:
                 stack.enter_context(Reading(*each))
                 for each in zip(sources, positions, labels, strict=True)
             ]
-            runs = _plan(sources, readings)
+            verdicts = stack.enter_context(closing(Verdicts()))
+            if has_runs(sources) and any(reading.plan.size for reading in readings):
+                find_runs(sources, readings, verdicts)
+            for reading in readings:
+                reading.plan.order()
+            runs = Runs(sources, verdicts)
             for number in reversed(range(len(readings))):  # members before their output
                 for part in readings[number].parts(runs):
                     positions[number] = readings[number].reached
@@ -68,22 +75,6 @@ class LlmLog:
                 connection = stack.enter_context(opened(path))
                 found.append(Source(connection, layout_of(connection, path), path))
             yield found
-
-
-def _plan(sources: Sequence[Source], readings: Sequence[Reading]) -> Runs:
-    """Complete what is to be imported: a run to which a row is added is imported again whole."""
-    new = any(reading.plan.size for reading in readings)
-    runs = Runs(sources, found_runs(sources) if new else None)
-    wanted: list[list[str]] = [[] for _ in readings]
-    for rows in runs.rows():
-        if any(readings[row.database].plan.has(row.table, row.position) for row in rows):
-            for database, ids in by_database(rows).items():
-                wanted[database] += ids
-    for reading, ids in zip(readings, wanted, strict=True):
-        if reading.resumed and ids:
-            reading.plan.add_calls_of(ids)
-        reading.plan.order()
-    return runs
 
 
 def _left(source: Source, position: Position) -> int:

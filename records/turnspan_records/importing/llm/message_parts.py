@@ -18,7 +18,8 @@ from turnspan.content.model import (
 )
 from turnspan_records.importing.llm.common import Readers, outcome_part
 from turnspan_records.importing.llm.source import Row
-from turnspan_records.importing.llm.values import Notes, as_text
+from turnspan_records.importing.llm.values import Notes
+from turnspan_records.llm_logs.logged import as_text
 
 
 class PartReader:

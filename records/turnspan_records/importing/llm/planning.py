@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from turnspan_records.importing.llm.position import BESIDE, Position, last_rows
 from turnspan_records.importing.llm.source import Source
-from turnspan_records.importing.llm.values import as_text
 from turnspan_records.llm_logs.generations import RESPONSES, TURNS
+from turnspan_records.llm_logs.logged import as_text
 
 _SESSION: Final = {RESPONSES: "conversation_id", TURNS: "thread_id"}
 _INDEXED: Final = ("tool_responses", "tool_calls", "tool_results")
@@ -79,15 +79,6 @@ class Plan:
         """Forget the plan."""
         self._scratch.close()
 
-    def has(self, table: str, row: int) -> bool:
-        """Whether a row is to be imported."""
-        if table not in self._tables:
-            return False
-        found = self._scratch.execute(
-            "SELECT 1 FROM call WHERE kind = ? AND number = ?", (self._tables.index(table), row)
-        )
-        return found.fetchone() is not None
-
     def add_calls_of(self, ids: Iterable[str]) -> None:
         """Import the conversations of these responses as well."""
         self._scratch.execute("BEGIN")
@@ -106,6 +97,11 @@ class Plan:
     def size(self) -> int:
         """How many calls are to be imported."""
         return int(self._scratch.execute("SELECT count(*) FROM call").fetchone()[0])
+
+    def calls(self) -> Iterator[tuple[str, int]]:
+        """Table and number of every call that is to be imported."""
+        for kind, number in self._scratch.execute("SELECT kind, number FROM call"):
+            yield self._tables[int(kind)], int(number)
 
     def conversations(self) -> Iterator[Planned]:
         """The conversations to be imported, in the order of their newest rows."""

@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from turnspan.content.model import as_dict, as_list
 from turnspan_records.importing.llm.source import Source, quoted
-from turnspan_records.importing.llm.values import as_text, is_read, read_json
+from turnspan_records.importing.llm.values import is_read, read_json
+from turnspan_records.llm_logs.logged import as_text
 
 BESIDE: Final = (
     *("prompt_attachments", "prompt_fragments", "system_fragments"),

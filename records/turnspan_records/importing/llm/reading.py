@@ -17,9 +17,10 @@ from turnspan_records.importing.llm.rest import add_rest
 from turnspan_records.importing.llm.runs import Runs
 from turnspan_records.importing.llm.source import ROW, Source
 from turnspan_records.importing.llm.turns import add_turns
-from turnspan_records.importing.llm.values import Notes, as_text
+from turnspan_records.importing.llm.values import Notes
 from turnspan_records.importing.sources import Part
 from turnspan_records.llm_logs.generations import RESPONSES, TURNS
+from turnspan_records.llm_logs.logged import as_text
 
 _TOGETHER: Final = 50
 """Calls whose rows are read at once, unless a conversation has more."""
@@ -32,7 +33,7 @@ class Reading:
         self._source = source
         self._accounts = Accounts(label)
         self._readers = Readers(source, self._accounts)
-        self._after = after
+        self.after = after
         self.resumed = bool(after.calls)
         self.plan = Plan(source, after)
         self.reached = Position(dict(after.calls), after.beside)
@@ -96,7 +97,7 @@ class Reading:
 
     def _reach(self, planned: Planned) -> None:
         """A conversation is done, and so are all that are older."""
-        self.moved = planned.last > self._after.row(planned.table)
+        self.moved = planned.last > self.after.row(planned.table)
         if self.moved:  # else it is an older one, to which something was added beside its calls
             rows = self.plan.rows_up_to(planned.table, planned.last)
             self.reached.calls[planned.table] = Mark(planned.last, planned.id, rows)

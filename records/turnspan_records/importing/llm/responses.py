@@ -22,8 +22,9 @@ from turnspan_records.importing.llm.common import (
     user_message,
 )
 from turnspan_records.importing.llm.source import ROW, Row
-from turnspan_records.importing.llm.values import Notes, as_text
+from turnspan_records.importing.llm.values import Notes
 from turnspan_records.llm_logs.generations import RESPONSES
+from turnspan_records.llm_logs.logged import as_text
 
 CALL, REPLY, TOOL, MESSAGE = "model calls", "replies of calls", "tool calls", "parts of messages"
 

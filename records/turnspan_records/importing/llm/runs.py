@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from typing import Any
 
-from turnspan.content.model import as_list
+from turnspan.runtime.type_guards import is_dict
 from turnspan.tracing.consortium_facts import (
     FINISHED,
     IMPORT,
@@ -17,55 +16,41 @@ from turnspan.tracing.consortium_facts import (
     MemberAnswered,
 )
 from turnspan.tracing.content_store import Fact
-from turnspan_records.consortium.grouping import group
-from turnspan_records.consortium.grouping_prompts import between_tags
-from turnspan_records.consortium.grouping_types import Attached, Grouping, RowAt, RunFound
+from turnspan_records.consortium.arbiter_replies import Decided, of_json, of_reply, of_table
+from turnspan_records.consortium.grouping_types import Attached, RowAt, RunFound
 from turnspan_records.importing import ids
 from turnspan_records.importing.llm.calls import Call
 from turnspan_records.importing.llm.source import Row, Source
 from turnspan_records.importing.llm.turns import KIND, RESOURCE
-from turnspan_records.importing.llm.values import as_text, is_read, read_json
+from turnspan_records.importing.llm.verdicts import Verdicts
+from turnspan_records.llm_logs.condensed import UnresolvedError, resolved
 from turnspan_records.llm_logs.generations import RESPONSES
+from turnspan_records.llm_logs.logged import as_text
 from turnspan_records.llm_logs.messages import MessageTree
 
 
-def found_runs(sources: Sequence[Source]) -> Grouping | None:
-    """The runs of a log and of llm-consortium's own file beside it; ``None`` where there is nothing
-    of a consortium.
-
-    Raises:
-        LogsError: one of them cannot be read.
-    """
+def has_runs(sources: Sequence[Source]) -> bool:
+    """Whether there is anything of a consortium in a log or in llm-consortium's own file."""
     tables = ("consortium_configs", "consortium_runs")
-    if not any(source.layout.has(table) for source in sources for table in tables):
-        return None
-    own = sources[1].path if len(sources) > 1 else None
-    return group(sources[0].path, consortium_db=own)
+    return any(source.layout.has(table) for source in sources for table in tables)
 
 
 class Runs:
     """The runs of a log, by the rows that they have."""
 
-    def __init__(self, sources: Sequence[Source], grouping: Grouping | None) -> None:
+    def __init__(self, sources: Sequence[Source], verdicts: Verdicts) -> None:
         self._sources = sources
-        self._grouping = grouping
-        runs = grouping.runs if grouping is not None else ()
-        self._by_output = {run.output.row.id: run for run in runs}
+        self._verdicts = verdicts
         self._told = next((one for one in sources if one.layout.has("consortium_members")), None)
         self._trees: dict[int, MessageTree] = {}
 
     def place(self, call: Call) -> tuple[str, int, int] | None:
         """The run, role and iteration of a call."""
-        return None if self._grouping is None else self._grouping.of(call.id)
-
-    def rows(self) -> Iterator[list[RowAt]]:
-        """The rows of each run."""
-        for run in self._by_output.values():
-            yield [attached.row for attached in run.rows()]
+        return self._verdicts.place(call.id)
 
     def facts(self, output: Call, span_id: str, turn_id: str, trace_id: str) -> list[Fact]:
         """The facts of the run that a call is the output of."""
-        run = self._by_output.get(output.id)
+        run = self._verdicts.run(output.id)
         if run is None:
             return []
         place = ConsortiumPlace(
@@ -116,11 +101,12 @@ class Runs:
         self, run: RunFound, place: ConsortiumPlace, told: _Told, when: int
     ) -> Iterator[Fact]:
         found = {each.number: each.arbiter for each in run.iterations if each.arbiter is not None}
+        last = max((each.number for each in run.iterations), default=0)
         for number in sorted({*found, *told.decisions}):
             arbiter = found.get(number)
-            said = self._reply(arbiter) if arbiter is not None else ""
-            decided = _decided(said, told.decisions.get(number, {}))
-            id_ = arbiter.row.id if arbiter is not None else as_text(decided.id)
+            row = told.decisions.get(number, {})
+            decided = self._decided(run, arbiter, row, number == last)
+            id_ = arbiter.row.id if arbiter is not None else as_text(row.get("response_id"))
             yield ArbiterDecided(
                 place,
                 number,
@@ -130,11 +116,28 @@ class Runs:
                 synthesis=decided.synthesis,
                 ranking=decided.ranking,
                 confidence=decided.confidence,
-                reasoning=between_tags(said, "analysis"),
-                refinement_areas=decided.areas,
+                reasoning=decided.reasoning,
+                refinement_areas=decided.refinement_areas,
                 needs_iteration=decided.needs_iteration,
                 duration=_seconds(arbiter.row) if arbiter is not None else 0.0,
             )
+
+    def _decided(self, run: RunFound, arbiter: Attached | None, row: Row, last: bool) -> Decided:
+        """By the tables, else by the arbiter's reply. Where llm has not logged that, the run's
+        output tells what its last arbiter decided."""
+        said = self._reply(arbiter) if arbiter is not None else ""
+        decided = of_table(row).filled(of_reply(said))
+        if last and not said and not row:
+            decided = of_json(self._told_by(run.output.row))
+        return decided
+
+    def _told_by(self, output: RowAt) -> Any:
+        logged = self._sources[output.database].logged(output.table, output.position)
+        try:
+            said = None if logged is None else resolved(logged.response_json, logged.texts)
+        except UnresolvedError:
+            return None
+        return said.get("synthesis") if is_dict(said) else None
 
     def _reply(self, attached: Attached) -> str:
         """What an arbiter answered."""
@@ -153,33 +156,6 @@ class Runs:
             (row.position,),
         )
         return tree.reply(*chain[0]).text if chain else ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Decision:
-    id: str
-    synthesis: str | None
-    confidence: float | None
-    ranking: tuple[str, ...]
-    areas: tuple[str, ...]
-    needs_iteration: bool | None
-
-
-def _decided(said: str, row: Row) -> _Decision:
-    """What an arbiter decided: as it said it, and as the tables have it where they do."""
-    areas = _texts(row.get("refinement_areas")) or _lines(between_tags(said, "refinement_areas"))
-    needs = between_tags(said, "needs_iteration")
-    confidence = row.get("confidence")
-    if not isinstance(confidence, (int, float)):
-        confidence = _number(between_tags(said, "confidence"))
-    return _Decision(
-        as_text(row.get("response_id")),
-        between_tags(said, "synthesis") or as_text(row.get("synthesis")) or None,
-        confidence,
-        _texts(row.get("ranking_json")),
-        areas,
-        None if needs is None else needs.lower() in ("true", "yes", "1"),
-    )
 
 
 class _Told:
@@ -209,41 +185,12 @@ def span_of_call(row_id: str) -> str:
     return f"{ids.span_id(KIND, row_id):016x}"
 
 
-def by_database(rows: Sequence[RowAt]) -> dict[int, list[str]]:
-    """The ids of rows, by the database that they are in."""
-    found: dict[int, list[str]] = defaultdict(list)
-    for row in rows:
-        found[row.database].append(row.id)
-    return found
-
-
 def _began(row: RowAt, otherwise: int) -> int:
     return row.began * 1_000 if row.began >= 0 else otherwise
 
 
 def _seconds(row: RowAt) -> float:
     return max(0, row.ended - row.began) / 1e6 if row.began >= 0 else 0.0
-
-
-def _texts(value: object) -> tuple[str, ...]:
-    """A JSON list of texts, as the tables have them; lines in one text are several."""
-    read = read_json(as_text(value)) if value is not None else None
-    items = as_list(read) if is_read(read) else None
-    return tuple(line for item in items or [] for line in _lines(as_text(item)))
-
-
-def _lines(text: str | None) -> tuple[str, ...]:
-    return tuple(line.strip() for line in (text or "").splitlines() if line.strip())
-
-
-def _number(text: str | None) -> float | None:
-    """A confidence: of 0 to 1, or in per cent."""
-    with suppress(ValueError):
-        number = float((text or "").strip().rstrip("%"))
-        if 0 <= number <= 1:
-            return number
-        return number / 100 if 1 < number <= 100 else None
-    return None
 
 
 def _whole(value: object) -> int:

@@ -9,7 +9,9 @@ from typing import Any, Final
 
 from turnspan_records.llm_logs.errors import explained
 from turnspan_records.llm_logs.generations import Layout
+from turnspan_records.llm_logs.logged import LoggedResponse
 from turnspan_records.llm_logs.messages import MessageTree
+from turnspan_records.llm_logs.reading import responses_at
 
 Row = dict[str, Any]
 ROW: Final = "rowid of the row"
@@ -38,6 +40,11 @@ class Source:
     def tree(self) -> MessageTree:
         """What reads single messages of the newest generation."""
         return MessageTree(self._connection, self.layout)
+
+    def logged(self, table: str, position: int) -> LoggedResponse | None:
+        """A call of one of the log's tables, with its texts."""
+        found = responses_at(self._connection, self.layout, table, [position], self.path)
+        return next(found, None)
 
     def number(self, sql: str, parameters: Sequence[Any] = ()) -> int:
         """The number that answers a question; 0 for NULL."""

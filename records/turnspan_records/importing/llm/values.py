@@ -6,12 +6,11 @@ import json
 from typing import Any, Final
 
 from turnspan_records.importing.sources import Problem
-from turnspan_records.llm_logs.logged import microseconds
+from turnspan_records.llm_logs.logged import microseconds, ulid_milliseconds
 
 _MAX_SECONDS: Final = 5_000_000_000
 """Times up to the year 2128: a column of weeks can say no later ones, and none before 1970."""
 _MAX_DURATION_MS: Final = 10**10
-_CROCKFORD: Final = {letter: n for n, letter in enumerate("0123456789abcdefghjkmnpqrstvwxyz")}
 _UNREAD: Final = object()
 MAX_DEPTH: Final = 200
 """Of JSON that is taken apart; what is nested deeper is kept as text."""
@@ -68,15 +67,6 @@ def _is_flat(value: Any) -> bool:
     return False
 
 
-def as_text(value: Any) -> str:
-    """A column's value as text; empty for NULL."""
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return value
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
-
-
 def count_of(value: Any) -> int | None:
     """A number of tokens; ``None`` for what is none."""
     if isinstance(value, bool):
@@ -106,14 +96,9 @@ def duration_of(value: Any) -> tuple[int, bool]:
     return int(value * 1_000_000), True
 
 
-def _time_in(ulid: str) -> int | None:
+def _time_in(id_: str) -> int | None:
     """The time that a ULID holds, in ns since the epoch."""
-    if len(ulid) != 26:
+    milliseconds = ulid_milliseconds(id_)
+    if milliseconds is None or milliseconds >= _MAX_SECONDS * 1_000:
         return None
-    milliseconds = 0
-    for letter in ulid[:10].lower():
-        place = _CROCKFORD.get(letter)
-        if place is None:
-            return None
-        milliseconds = milliseconds * 32 + place
-    return milliseconds * 1_000_000 if milliseconds < _MAX_SECONDS * 1_000 else None
+    return milliseconds * 1_000_000

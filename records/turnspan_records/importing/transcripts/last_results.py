@@ -27,11 +27,12 @@ class Result:
 
 def last_results(dialect: str, answer: Any, after: Sequence[Any]) -> tuple[list[Result], int]:
     """The results that were asked for, and how many of the messages bring anything else."""
-    asked = {str(call.get("id")): call for call in _parts(_read(dialect, answer), TOOL_CALL)}
+    calls = _parts(convert_message(dialect, answer), TOOL_CALL)
+    asked = {str(call.get("id")): call for call in calls}
     found: list[Result] = []
     others = 0
     for raw in after:
-        message = _read(dialect, raw)
+        message = convert_message(dialect, raw)
         brought = _parts(message, TOOL_CALL_RESPONSE)
         known = [part for part in brought if str(part.get("id")) in asked]
         others += len(known) < len(message["parts"])
@@ -46,10 +47,6 @@ def last_results(dialect: str, answer: Any, after: Sequence[Any]) -> tuple[list[
                 )
             )
     return found, others
-
-
-def _read(dialect: str, raw: Any) -> Message:
-    return convert_message(dialect, raw)
 
 
 def _parts(message: Message, kind: str) -> list[Part]:
