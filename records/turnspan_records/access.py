@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 from turnspan_clickhouse.errors import NoStoreError, QueryError, StoreError
+from turnspan_clickhouse.files.lock_holders import Holder
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
@@ -31,6 +33,8 @@ SERVER_SHIP_SECONDS = 5.0
 _MAY_NOT = frozenset({164, 291, 497})
 """READONLY, DATABASE_ACCESS_DENIED, ACCESS_DENIED."""
 
+Opener = Callable[[], AbstractContextManager[Store]]
+"""Gives the store for one step; in between, others may use an embedded one."""
 Note = Callable[[str], None]
 """Takes a sentence about what went wrong without preventing the records from being read."""
 
@@ -44,9 +48,12 @@ def open_records(
 ) -> Store:
     """Open a store for reading.
 
+    An embedded store may stay open for as long as you like: between two statements it is another
+    process's that waits for it.
+
     Args:
         text: the store's DSN; else TURNSPAN_STORE, else the default.
-        wait: seconds to wait for another process that holds an embedded store.
+        wait: seconds that one statement of another process may keep us from an embedded store.
         note: called with a sentence about what went wrong without preventing the records from
             being read.
         create: make a store that is not there, and the tables that a server lacks.
@@ -60,16 +67,23 @@ def open_records(
 
 
 def open_dsn(
-    dsn: Dsn, *, wait: float = 10.0, note: Note | None = None, create: bool = False
+    dsn: Dsn,
+    *,
+    wait: float = 10.0,
+    note: Note | None = None,
+    create: bool = False,
+    waiting: Callable[[Holder], None] = lambda _: None,
+    landing: float | None = None,
 ) -> Store:
-    """As ``open_records``, for a parsed DSN."""
+    """As ``open_records``, for a parsed DSN; ``waiting`` as for ``open_store``, ``landing`` as
+    ``seconds`` for ``land_what_waits``."""
     create = create or bool(Spool(dsn.spool).names())
     if not create and not may_exist(dsn):
         raise _missing(dsn)
-    store = open_store(dsn, wait=wait)
+    store = open_store(dsn, wait=wait, waiting=waiting)
     try:
         bring_up_to_date(store, create=create)
-        _land_what_waits(store, note or _ignore)
+        land_what_waits(store, note, seconds=landing)
     except BaseException:
         store.close()
         raise
@@ -127,14 +141,24 @@ def _missing(dsn: Dsn) -> NoStoreError:
     )
 
 
-def _land_what_waits(store: Store, note: Note) -> None:
-    """Ship this machine's spool of the store, to a server for a short time only."""
+def land_what_waits(
+    store: Store, note: Note | None = None, *, seconds: float | None = None
+) -> None:
+    """Ship this machine's spool of an open store, to a server for a short time only.
+
+    With ``seconds`` an embedded store too gets what can be landed in so long, and what another
+    process is landing is not waited for: for a reader that comes again.
+
+    Raises ``StoreError`` as ``Store.query``.
+    """
+    note = note or _ignore
     dsn = store.dsn
     spool = Spool(dsn.spool)
     if not spool.segments() and not spooled.writers(spool).dead:
         return
-    deadline = None if dsn.embedded else time.monotonic() + SERVER_SHIP_SECONDS
-    result = ship(store, deadline=deadline, spool=spool)
+    limit = seconds if seconds is not None or dsn.embedded else SERVER_SHIP_SECONDS
+    deadline = None if limit is None else time.monotonic() + limit
+    result = ship(store, deadline=deadline, spool=spool, wait=seconds is None)
     for error in result.errors:
         note(error)
     if result.rejected:

@@ -148,6 +148,12 @@ class Turn:
         """The stop reason, or the life state of a turn that has not ended."""
         return self.stop_reason if self.status == "final" else self.status or self.stop_reason
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: text that does nothing."""
+        from turnspan_records.screens.saved import in_notebook, turn_html  # which reads this module
+
+        return in_notebook(turn_html(self))
+
 
 Step = Call | ToolExecution | Turn
 """A tool appears as a step only where no model request of its turn accounts for it."""
@@ -170,6 +176,12 @@ class Conversation:
     def calls(self) -> Iterator[Call]:
         """Every model call, in the order in which it is shown."""
         yield from _calls(self.steps)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: text that does nothing."""
+        from turnspan_records.screens.saved import conversation_html, in_notebook  # as above
+
+        return in_notebook(conversation_html(self))
 
 
 def _turns(steps: list[Step]) -> Iterator[Turn]:

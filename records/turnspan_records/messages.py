@@ -27,12 +27,22 @@ class ContentMissingError(TurnspanError, LookupError):
     """A message of a call is not in the store: not recorded, or pruned."""
 
 
-def load_messages(store: Store, project: str, scope: str) -> dict[str, Message]:
-    """Every message of a scope (a session, or a trace without one) by its hash in hex."""
+_THESE = " AND hash IN (SELECT toFixedString(unhex(arrayJoin({hashes:Array(String)})), 16))"
+
+
+def load_messages(
+    store: Store, project: str, scope: str, hashes: Iterable[str] | None = None
+) -> dict[str, Message]:
+    """The messages of a scope (a session, or a trace without one) by their hash in hex: all of
+    them, or those named."""
+    wanted = None if hashes is None else sorted(set(hashes))
+    if wanted == []:
+        return {}
     result = store.query(
         f"SELECT {_COLUMNS} FROM message"
-        " WHERE project = {project:String} AND scope = {scope:String}",
-        {"project": project, "scope": scope},
+        " WHERE project = {project:String} AND scope = {scope:String}"
+        + ("" if wanted is None else _THESE),
+        {"project": project, "scope": scope, "hashes": wanted or []},
         ONE_SESSION,
     )
     return {
@@ -104,7 +114,7 @@ def exact_messages(store: Store, project: str, span_id: str) -> list[Any]:
     if not result.rows:
         raise KeyError(span_id)
     scope, hashes = result.rows[0]
-    known = load_messages(store, project, str(scope))
+    known = load_messages(store, project, str(scope), hashes)
     missing = sum(1 for one in hashes if one not in known)
     if missing:
         raise ContentMissingError(

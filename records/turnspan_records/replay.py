@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from turnspan_clickhouse.store.client import Store
@@ -16,7 +18,7 @@ from turnspan_records.conversation import (
     ToolRequest,
     Turn,
 )
-from turnspan_records.history import History
+from turnspan_records.history import Continuation, History
 from turnspan_records.messages import (
     ONE_SESSION,
     load_messages,
@@ -35,7 +37,7 @@ def replay(store: Store, project: str, session_id: str, trace_id: str = "") -> C
 
     An unknown session gives a conversation without steps. Raises ``StoreError`` as ``Store.query``.
     """
-    where = _OF_SESSION if session_id else _OF_TRACE
+    where = scope_condition(session_id)
     parameters = {"project": project, "session": session_id, "trace": trace_id}
 
     def select(what: str, table: str) -> list[dict[str, Any]]:
@@ -43,46 +45,85 @@ def replay(store: Store, project: str, session_id: str, trace_id: str = "") -> C
         return store.query(sql, parameters, ONE_SESSION).dicts()
 
     turns = [rows.turn(row) for row in select(rows.TURNS, "turn_summary")]
-    call_rows = select(rows.CALLS, "llm_call")
-    calls = rows.calls(call_rows)
+    sent = rows.calls(select(rows.CALLS, "llm_call"))
     tools = [rows.tool(row) for row in select(rows.TOOLS, "tool_call")]
     messages = load_messages(store, project, session_id or trace_id)
-    prompts = load_system_prompts(store, project, {call.system_hash for call in calls})
+    prompts = load_system_prompts(store, project, {one.call.system_hash for one in sent})
+    gists = {hash_: _gist(message) for hash_, message in messages.items()}
 
-    _tell_what_is_new(calls, messages, prompts)
-    inline = {str(row["span_id"]): str(row["tool_calls"]) for row in call_rows}
-    for call in calls:
-        call.requests = requested_tools(call.replies, inline[call.span_id])
-    loose = _match_tools(calls, tools)
-    _answer(calls)
     conversation = Conversation(project, session_id, trace_id)
-    conversation.steps = _nest(turns, [*calls, *loose])
+    conversation.steps = assemble(turns, sent, tools, messages, prompts, gists).steps
+    rows.fill_histories(sent)
     return conversation
 
 
+def scope_condition(session_id: str) -> str:
+    """What selects the rows of a session, or of a trace that has none."""
+    return _OF_SESSION if session_id else _OF_TRACE
+
+
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """The steps of a conversation, and by its call's id what each continues."""
+
+    steps: list[Step]
+    continued: Mapping[str, Continuation]
+
+
+def assemble(
+    turns: Sequence[Turn],
+    sent: Sequence[rows.SentCall],
+    tools: Sequence[ToolExecution],
+    messages: Mapping[str, Message],
+    prompts: Mapping[str, str],
+    gists: Mapping[str, str],
+) -> Assembled:
+    """Put the rows of a session, in the order of time, together.
+
+    ``gists`` has what the spellings of one message have in common, by the message's hash.
+    """
+    continued = _tell_what_is_new(sent, messages, prompts, gists)
+    calls = [one.call for one in sent]
+    for one in sent:
+        one.call.requests = requested_tools(one.call.replies, one.tool_calls)
+    loose = _match_tools(calls, tools)
+    _answer(calls)
+    return Assembled(_nest(turns, [*calls, *loose]), continued)
+
+
 def _tell_what_is_new(
-    calls: Sequence[Call], messages: Mapping[str, Message], prompts: Mapping[str, str]
-) -> None:
+    sent: Sequence[rows.SentCall],
+    messages: Mapping[str, Message],
+    prompts: Mapping[str, str],
+    gists: Mapping[str, str],
+) -> dict[str, Continuation]:
     history = History(
-        lambda before, now: _same_message(messages.get(before), messages.get(now)),
+        lambda one: gists.get(one, one),
         lambda one: one in messages and messages[one].role in _INSTRUCTIONS,
     )
     prompt_before: dict[str, str] = {}
     turns_begun: set[str] = set()
-    for call in calls:
-        told = history.add(call.input_hashes, call.output_hashes)
+    inputs: dict[str, list[str]] = {}
+    continued: dict[str, Continuation] = {}
+    for one in sent:
+        call = one.call
+        told = continued[call.span_id] = history.add(
+            call.input_hashes, call.output_hashes, thread=call.agent_name, repeated=one.repeated
+        )
+        known = inputs.setdefault(call.agent_name, [])
+        known[one.repeated :] = call.input_hashes
         new = told.new
         if not new and call.turn_id not in turns_begun:
-            new = _tail(call.input_hashes, messages)
+            new = _tail(known, messages)
         turns_begun.add(call.turn_id)
-        call.new_messages = [_message(call.input_hashes[at], messages) for at in new]
+        call.new_messages = [_message(known[at], messages) for at in new]
         call.dropped = told.dropped
-        call.replies = [_message(one, messages) for one in call.output_hashes]
+        call.replies = [_message(hash_, messages) for hash_ in call.output_hashes]
         if prompt_before.get(call.agent_name) != call.system_hash:
             prompt_before[call.agent_name] = call.system_hash
-            inputs = (_message(one, messages).role for one in call.input_hashes)
-            if not any(role in _INSTRUCTIONS for role in inputs):
+            if not history.has_preamble(call.agent_name):
                 call.system_prompt = prompts.get(call.system_hash)
+    return continued
 
 
 def _tail(hashes: Sequence[str], messages: Mapping[str, Message]) -> tuple[int, ...]:
@@ -97,47 +138,61 @@ def _message(hash_: str, messages: Mapping[str, Message]) -> Message:
     return messages.get(hash_) or Message(hash_, recorded=False)
 
 
-def _same_message(before: Message | None, now: Message | None) -> bool:
-    if before is None or now is None or before.role != now.role or now.role != "assistant":
-        return False
-    return _gist(before) == _gist(now)
-
-
-def _gist(message: Message) -> tuple[str, tuple[tuple[str, str], ...]]:
-    calls = tuple(
+def _gist(message: Message) -> str:
+    """What a reply and its spelling in the next request have in common; of all other messages
+    everything counts."""
+    if message.role != "assistant":
+        return message.hash
+    calls = [
         (str(part.get("id", "")), str(part.get("name", "")))
         for part in message.parts
         if part.get("type") == "tool_call"
-    )
-    return message.text.strip(), calls
+    ]
+    return repr((message.text.strip(), calls))
 
 
-def _match_tools(calls: Iterable[Call], tools: Iterable[ToolExecution]) -> list[ToolExecution]:
+def _match_tools(calls: Sequence[Call], tools: Sequence[ToolExecution]) -> list[ToolExecution]:
     """Give every request its execution; returns the executions that no request accounts for."""
-    waiting: dict[str, list[ToolExecution]] = {}
-    for tool in tools:
-        waiting.setdefault(tool.turn_id, []).append(tool)
-    pairs = [(call, request) for call in calls for request in call.requests]
+    taken: set[int] = set()
     for by_id in (True, False):
-        for call, request in pairs:
-            if request.execution is None:
-                request.execution = _take(waiting.get(call.turn_id, []), call, request, by_id)
-    return [tool for rest in waiting.values() for tool in rest]
+        waiting: dict[_Key, deque[ToolExecution]] = {}
+        for tool in tools:
+            key = _tool_key(tool, by_id)
+            if key is not None and id(tool) not in taken:
+                waiting.setdefault(key, deque()).append(tool)
+        for call in calls:
+            for request in call.requests:
+                if request.execution is None:
+                    key = _request_key(call, request, by_id)
+                    request.execution = _take(waiting.get(key), call, request) if key else None
+                    taken.add(id(request.execution))
+    return [tool for tool in tools if id(tool) not in taken]
+
+
+_Key = tuple[str, str, int]
+
+
+def _tool_key(tool: ToolExecution, by_id: bool) -> _Key | None:
+    if by_id:
+        return (tool.turn_id, tool.call_id, 0) if tool.call_id else None
+    return tool.turn_id, tool.name, tool.round
+
+
+def _request_key(call: Call, request: ToolRequest, by_id: bool) -> _Key | None:
+    if by_id:
+        return (call.turn_id, request.call_id, 0) if request.call_id else None
+    return call.turn_id, request.name, call.round
 
 
 def _take(
-    waiting: list[ToolExecution], call: Call, request: ToolRequest, by_id: bool
+    waiting: deque[ToolExecution] | None, call: Call, request: ToolRequest
 ) -> ToolExecution | None:
-    for at, tool in enumerate(waiting):
-        if tool.start_time < call.start_time:
-            continue
-        if by_id:
-            fits = bool(request.call_id) and tool.call_id == request.call_id
-        else:
-            fits = tool.name == request.name and not (tool.call_id and request.call_id)
-            fits = fits and tool.round == call.round
-        if fits:
-            return waiting.pop(at)
+    """The first that began after the call, unless both name a call and not the same."""
+    for at, tool in enumerate(waiting or ()):
+        other = tool.call_id and request.call_id and tool.call_id != request.call_id
+        if waiting is not None and tool.start_time >= call.start_time and not other:
+            del waiting[at]
+            return tool
     return None
 
 

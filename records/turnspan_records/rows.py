@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
@@ -17,6 +18,7 @@ TURNS = (
     " output_tokens, cost_usd, models, error_type, error_message"
 )
 
+CALL_TEXTS = " response_text, response_thoughts, tool_calls,"
 CALLS = (
     "WITH lagInFrame(input_messages) OVER (PARTITION BY agent_name ORDER BY start_time, span_id"
     " ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS before,"
@@ -26,8 +28,8 @@ CALLS = (
     " SELECT span_id, trace_id, turn_id, parent_span_id, start_time, duration,"
     " time_to_first_chunk, round, provider, request_model, response_model, finish_reasons,"
     " input_tokens, output_tokens, cache_read_tokens, reasoning_tokens, cost_usd, tries,"
-    " stream_outcome, error_type, error_message, agent_name, response_text, response_thoughts,"
-    " tool_calls,"
+    " stream_outcome, error_type, error_message, agent_name,"
+    f"{CALL_TEXTS}"
     " repeated,"
     " arrayMap(h -> lower(hex(h)), arraySlice(input_messages, repeated + 1)) AS input_hashes,"
     " arrayMap(h -> lower(hex(h)), output_messages) AS output_hashes,"
@@ -43,6 +45,12 @@ TOOLS = (
 )
 
 
+_TURN, _CALL, _TOOL = (
+    frozenset(one.name for one in fields(kind)) for kind in (Turn, Call, ToolExecution)
+)
+"""What a row may have beside these is for whoever selected it."""
+
+
 def utc(value: Any) -> datetime:
     """A ``DateTime64(9, 'UTC')`` value as an aware datetime (the driver gives naive ones)."""
     if isinstance(value, datetime):
@@ -52,33 +60,48 @@ def utc(value: Any) -> datetime:
 
 def turn(row: Mapping[str, Any]) -> Turn:
     """A turn_summary row selected by TURNS."""
-    values = dict(row)
+    values = {name: value for name, value in row.items() if name in _TURN}
     values["start_time"] = utc(values["start_time"])
     values["models"] = list(values["models"])
     return Turn(**values)
 
 
-def calls(rows: Iterable[Mapping[str, Any]]) -> list[Call]:
+@dataclass(frozen=True, slots=True)
+class SentCall:
+    """A call, and how many messages it sent that the call of its agent before had sent as well.
+    Its ``input_hashes`` are those after them, until ``fill_histories``."""
+
+    call: Call
+    repeated: int
+    tool_calls: str
+    """The column, for calls whose messages are not recorded."""
+
+
+def calls(rows: Iterable[Mapping[str, Any]]) -> list[SentCall]:
     """The llm_call rows of a session, selected by CALLS in their order."""
-    found: list[Call] = []
-    before: dict[str, list[str]] = {}
+    found: list[SentCall] = []
     for row in rows:
-        values = dict(row)
+        values = {name: value for name, value in row.items() if name in _CALL}
         values["start_time"] = utc(values["start_time"])
-        for name in ("finish_reasons", "output_hashes"):
+        for name in ("finish_reasons", "input_hashes", "output_hashes"):
             values[name] = list(values[name])
-        agent = str(values["agent_name"])
-        sent_before = before.get(agent, [])[: values.pop("repeated")]
-        values["input_hashes"] = before[agent] = [*sent_before, *values["input_hashes"]]
-        request_model, response_model = values.pop("request_model"), values.pop("response_model")
-        values["model"] = response_model or request_model
-        del values["tool_calls"]
-        found.append(Call(**values))
+        values["model"] = row["response_model"] or row["request_model"]
+        repeated, tool_calls = int(row["repeated"]), str(row["tool_calls"])
+        found.append(SentCall(Call(**values), repeated, tool_calls))
     return found
+
+
+def fill_histories(sent: Iterable[SentCall]) -> None:
+    """Give every call its whole input: all of them together are the square of the calls."""
+    before: dict[str, list[str]] = {}
+    for one in sent:
+        call = one.call
+        known = before.get(call.agent_name, [])[: one.repeated]
+        call.input_hashes = before[call.agent_name] = [*known, *call.input_hashes]
 
 
 def tool(row: Mapping[str, Any]) -> ToolExecution:
     """A tool_call row selected by TOOLS."""
-    values = dict(row)
+    values = {name: value for name, value in row.items() if name in _TOOL}
     values["start_time"] = utc(values["start_time"])
     return ToolExecution(**values)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from turnspan_clickhouse.store.client import Result, Store
+from turnspan_records.screens.filters import turn_filter
 from turnspan_records.window import Window, as_parameter
 
 _FILTER = """({project:String} = '' OR project = {project:String})
@@ -48,9 +49,10 @@ SELECT
     leftUTF8(user_message, 240) AS user_message
 FROM turn_summary AS t
 WHERE parent_turn_id = '' AND ({{session:String}} = '' OR session_id = {{session:String}})
-    AND {_FILTER}
+    AND {_FILTER}"""
+_NEWEST_FIRST = """
 ORDER BY time DESC, turn
-LIMIT {{limit:UInt32}}
+LIMIT {limit:UInt32}
 """
 
 
@@ -103,10 +105,19 @@ def turns(
     session: str = "",
     project: str = "",
     window: Window | None = None,
+    filter: str = "",
     limit: int = 20,
 ) -> Result:
-    """The root turns of the window, or of one session. Raises ``StoreError`` as ``Store.query``."""
-    return store.query(_TURNS, {**_parameters(project, window, limit), "session": session})
+    """The root turns of the window, or of one session; with a ``filter`` such as
+    ``stop:tool_failure agent:wiki cost>0.01`` only those that pass it.
+
+    Raises:
+        ValueError: the filter is none; the message says what there is.
+        StoreError: as ``Store.query``.
+    """
+    chosen = turn_filter(filter)
+    given = {**_parameters(project, window, limit), "session": session, **chosen.values}
+    return store.query(_TURNS + chosen.sql + _NEWEST_FIRST, given)
 
 
 def _parameters(project: str, window: Window | None, limit: int) -> dict[str, object]:

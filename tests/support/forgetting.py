@@ -37,7 +37,7 @@ SHARED = b"s" * 16
 """The hash of a system prompt that everybody's calls have."""
 
 
-OF_ONE = 20
+OF_ONE = 21
 """Rows of ``everything`` that nobody else has."""
 
 
@@ -86,6 +86,11 @@ def everything(name: str, *, user: str = "", **place: Any) -> list[Record]:
         "subject_kind": "attempt",
         "subject_id": f"{name}-attempt",
     }
+    of_run: dict[str, Any] = {
+        **judged,
+        "subject_kind": "consortium",
+        "subject_id": f"{name}-run",
+    }
     rows: list[Record] = [
         turn(turn_id, project=project, **where, user_id=user, user_message=text, **tried),
         call(f"{name}-call-1", project=project, **owned, attributes=named,
@@ -103,6 +108,7 @@ def everything(name: str, *, user: str = "", **place: Any) -> list[Record]:
                    kind="score", score=7.0, comment=text, annotation_id=f"{name}-2"),
         Annotation(**of_attempt,
                    kind="score", score=7.0, comment=text, annotation_id=f"{name}-3"),
+        Annotation(**of_run, kind="comment", comment=text, annotation_id=f"{name}-4"),
         Withdrawal(**judged, kind="comment", withdrawal_id=f"{name}-w", comment=text),
         ContextAssembly(**at, turn_id=turn_id, assembly_id=f"{name}-ctx-1", context_hash=own),
         ContextItem(project, where["session_id"], turn_id, where["trace_id"], f"{name}-ctx-1", T0,

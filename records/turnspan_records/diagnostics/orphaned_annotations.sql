@@ -37,6 +37,13 @@ WITH
         SELECT 'artifact', artifact_id FROM artifact
         WHERE artifact_id IN (SELECT subject_id FROM judged WHERE subject_kind = 'artifact')
         UNION ALL
+        SELECT 'consortium', consortium_id FROM consortium
+        WHERE consortium_id IN (SELECT subject_id FROM judged WHERE subject_kind = 'consortium')
+        UNION ALL
+        SELECT 'consortium', consortium_id FROM llm_call
+        WHERE consortium_id != ''
+            AND consortium_id IN (SELECT subject_id FROM judged WHERE subject_kind = 'consortium')
+        UNION ALL
         SELECT 'session', session_id FROM llm_call
         WHERE session_id IN (SELECT subject_id FROM judged WHERE subject_kind = 'session')
     )
@@ -48,7 +55,8 @@ SELECT
     min(created_at) AS first_time,
     project AS of_project
 FROM judged
-WHERE subject_kind IN ('turn', 'call', 'llm_call', 'tool', 'span', 'session', 'attempt', 'artifact')
+WHERE subject_kind IN ('turn', 'call', 'llm_call', 'tool', 'span', 'session', 'attempt', 'artifact',
+        'consortium')
     AND (if(subject_kind = 'llm_call', 'call', subject_kind), subject_id)
         NOT IN (SELECT landed_kind, landed_id FROM landed SETTINGS final = 0)
 GROUP BY subject_kind, subject_id, of_project

@@ -5,10 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.judging.unlanded import NOTHING, Unlanded
 from turnspan_records.rows import utc
+
+ASSESSING: Final = frozenset({"outcome", "training_flag", "score"})
+"""The kinds of judgments by which a turn is judged; a note alone is none."""
+
+
+def is_machine(author: str, source: str) -> bool:
+    """Whether it was no person who judged."""
+    return author.startswith("passive:") or source.startswith("machine")
+
+
+_SETTLING: Final = ("kind", "outcome", "training_flag", "author", "source")
+
+
+def settles(said: Mapping[str, Any]) -> bool:
+    """Whether a turn of which this was said is done in a queue, unless it is withdrawn."""
+    return (
+        said["kind"] in ASSESSING
+        and said["outcome"] != "pending"
+        and said["training_flag"] != 0
+        and not is_machine(str(said["author"]), str(said["source"]))
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +62,12 @@ class Judged:
     withdrawn_by: str = ""
     reason: str = ""
     """Why it was withdrawn."""
+
+    @property
+    def settles(self) -> bool:
+        """Whether a turn that is judged so is done in a queue."""
+        said = {name: getattr(self, name) for name in _SETTLING}
+        return self.withdrawn_at is None and settles(said)
 
     @property
     def said(self) -> str:
@@ -77,27 +105,111 @@ WHERE project = {project:String} AND subject_kind IN {kinds:Array(String)}
     AND subject_id IN {ids:Array(String)}
 """
 
+NOT_WITHDRAWN: Final = """
+((SELECT count() FROM withdrawal) = 0
+    OR (project, subject_kind, kind, subject_id, annotation_id) NOT IN
+        (SELECT project, subject_kind, kind, subject_id, annotation_id FROM annotation_withdrawn))
+"""
+"""The condition on rows of ``annotation`` that leaves out what is withdrawn. The count comes first:
+where nothing ever was, the engine leaves out the view before it plans it."""
+_LANDED = """
+SELECT withdrawal_id FROM withdrawal
+WHERE project = {project:String} AND subject_kind IN {kinds:Array(String)}
+    AND subject_id IN {ids:Array(String)}
+"""
+
 _Identity = tuple[str, str, str]
 
 
-def judgments(store: Store, project: str, kind: str, id: str) -> list[Judged]:
+def judgments(
+    store: Store, project: str, kind: str, id: str, *, also: Unlanded = NOTHING
+) -> list[Judged]:
     """Every judgment of a record, the oldest first; preferences over it as well.
 
-    ``kind`` is ``turn``, ``call``, ``tool``, ``span``, ``session``, ``artifact`` or ``attempt``. A
-    judgment that was told again is there once, with the time of the last telling. Raises
-    ``StoreError`` as ``Store.query``.
+    ``kind`` is ``turn``, ``call``, ``tool``, ``span``, ``session``, ``artifact``, ``attempt``
+    or ``consortium``. A judgment that was told again is there once, with the time of the last
+    telling. ``also`` is what waits in the spool, read before. Raises ``StoreError`` as
+    ``Store.query``.
     """
     kinds = ["call", "llm_call"] if kind == "call" else [kind]
     parameters: dict[str, Any] = {"project": project, "kinds": kinds, "id": id}
-    rows = store.query(_JUDGMENTS, parameters).dicts()
+    landed = store.query(_JUDGMENTS, parameters).dicts()
+    waiting = [one for one in also.judgments if _is_about(one, project, kinds, id)]
+    rows = {_identity(row): row for row in landed}
+    rows.update({_identity(row): row for row in map(_as_stored, waiting)})
     if not rows:
         return []
+    parameters["ids"] = sorted({str(row["subject_id"]) for row in rows.values()})
     withdrawn: dict[_Identity, Mapping[str, Any]] = {}
     if store.query("SELECT count() FROM withdrawal", settings={"final": 0}).rows[0][0]:
-        parameters["ids"] = sorted({str(row["subject_id"]) for row in rows})
         withdrawn = {_identity(row): row for row in store.query(_WITHDRAWN, parameters).dicts()}
-    holding = _holding(row for row in rows if _identity(row) not in withdrawn)
-    return [_judged(row, holding, withdrawn) for row in rows]
+    _tell_since(store, parameters, also, rows, withdrawn)
+    holding = _holding(row for row in rows.values() if _identity(row) not in withdrawn)
+    in_order = sorted(rows.values(), key=lambda row: (row["rank"][1], row["id"]))
+    return [_judged(row, holding, withdrawn) for row in in_order]
+
+
+def _is_about(row: Mapping[str, Any], project: str, kinds: list[str], id_: str) -> bool:
+    of_it = row["subject_id"] == id_ or (row["kind"] == "preference" and row["rejected_id"] == id_)
+    return bool(of_it and row["project"] == project and row["subject_kind"] in kinds)
+
+
+def _as_stored(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row that waits, as the store will give it."""
+    made = {name: value for name, value in row.items() if name not in ("project", "written_at")}
+    made["id"] = made.pop("annotation_id")
+    person = not is_machine(str(row["author"]), str(row["source"]))
+    made["rank"] = (person, row["created_at"], row["written_at"], made["id"])
+    return made
+
+
+def _tell_since(
+    store: Store,
+    parameters: Mapping[str, Any],
+    also: Unlanded,
+    rows: Mapping[_Identity, Mapping[str, Any]],
+    withdrawn: dict[_Identity, Mapping[str, Any]],
+) -> None:
+    """Tell what waits in the order of time, as ``annotation_withdrawn`` will once it has landed."""
+    for row in also.judgments:
+        before = withdrawn.get(_own(row))
+        if before is not None and utc(before["withdrawn_at"]) < utc(row["created_at"]):
+            del withdrawn[_own(row)]  # judged again since
+    subjects = {(str(row["subject_kind"]), str(row["subject_id"])) for row in rows.values()}
+    taken = [
+        one
+        for one in also.withdrawals
+        if one["project"] == parameters["project"]
+        and (one["subject_kind"], one["subject_id"]) in subjects
+    ]
+    if not taken:
+        return
+    landed = {str(row[0]) for row in store.query(_LANDED, parameters).rows}
+    for one in taken:
+        if one["withdrawal_id"] in landed:
+            continue
+        fits = [
+            identity
+            for identity, row in sorted(rows.items(), key=lambda each: tuple(each[1]["rank"])[1:])
+            if identity not in withdrawn
+            and (row["subject_kind"], row["subject_id"], row["kind"])
+            == (one["subject_kind"], one["subject_id"], one["kind"])
+            and utc(row["created_at"]) <= utc(one["created_at"])
+            and (
+                row["id"] == one["annotation_id"]
+                or (not one["annotation_id"] and one["author"] in ("", row["author"]))
+            )
+        ]
+        if fits:
+            withdrawn[fits[-1]] = {
+                "withdrawn_at": one["created_at"],
+                "withdrawn_by": one["author"],
+                "reason": one["comment"],
+            }
+
+
+def _own(row: Mapping[str, Any]) -> _Identity:
+    return str(row["kind"]), str(row["subject_id"]), str(row["annotation_id"])
 
 
 def _identity(row: Mapping[str, Any]) -> _Identity:

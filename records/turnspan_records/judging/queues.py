@@ -6,13 +6,15 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import datetime, timezone
 from typing import Any, Final
 
 from turnspan_clickhouse.rows.tables import ReviewQueue
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.judging.history import NOT_WITHDRAWN, judgments, settles
+from turnspan_records.judging.unlanded import NOTHING, Unlanded
 from turnspan_records.judging.writing import write_rows
 from turnspan_records.lookup import Found
 from turnspan_records.window import as_parameter, window
@@ -73,6 +75,21 @@ class Progress:
     left: int
 
 
+@dataclass(slots=True)
+class Summary:
+    """What a reviewer has said in a queue, and how far that agrees with the passive signal."""
+
+    outcomes: dict[str, int] = field(default_factory=dict[str, int])
+    """Turns by outcome."""
+    flags: dict[str, int] = field(default_factory=dict[str, int])
+    """Turns by training flag."""
+    scores: int = 0
+    mean_score: float | None = None
+    both: int = 0
+    """Turns that have an outcome of both, ``alike`` of them the same one."""
+    alike: int = 0
+
+
 # Samples are drawn from all that match, judged or not: whoever goes on later has the same one.
 _MATCHING = """
 SELECT project, session_id, trace_id, turn_id, start_time, ifNull(t.cost_usd, 0) AS cost
@@ -89,21 +106,46 @@ _SAMPLED = f"""
 SELECT * FROM ({_MATCHING})
 ORDER BY cityHash64({{seed:UInt64}}, turn_id), turn_id LIMIT {{sample:UInt32}}
 """
-_JUDGED = """
+JUDGED = f"""
 SELECT project, subject_id FROM annotation
 WHERE subject_kind = 'turn' AND kind IN ('outcome', 'training_flag', 'score')
     AND outcome != 'pending' AND ifNull(training_flag, 1) != 0
     AND NOT startsWith(author, 'passive:') AND NOT startsWith(source, 'machine')
-    AND (NOT {each:Bool} OR author = {author:String})
-    AND ((SELECT count() FROM withdrawal) = 0
-        OR (project, subject_kind, kind, subject_id, annotation_id) NOT IN
-            (SELECT project, subject_kind, kind, subject_id, annotation_id
-            FROM annotation_withdrawn))
+    AND (NOT {{each:Bool}} OR author = {{author:String}})
+    AND {NOT_WITHDRAWN}
+"""
+"""What a person has judged, by project and turn: anybody, or with ``each`` the ``author``."""
+
+
+# What this reviewer said last of each turn of the queue, by kind.
+_OWN = f"""
+SELECT project, subject_id, kind, argMax(outcome, at) AS outcome, argMax(training_flag, at) AS flag,
+    argMax(score, at) AS score
+FROM (SELECT *, (toUnixTimestamp64Nano(created_at), annotation_id) AS at FROM annotation)
+WHERE subject_kind = 'turn' AND kind IN ('outcome', 'training_flag', 'score')
+    AND author = {{author:String}} AND {NOT_WITHDRAWN}
+GROUP BY project, subject_id, kind
+"""
+_PASSIVE = f"""
+SELECT project, subject_id, argMax(outcome, at) AS found
+FROM (SELECT *, (toUnixTimestamp64Nano(created_at), annotation_id) AS at FROM annotation)
+WHERE subject_kind = 'turn' AND kind = 'outcome' AND startsWith(author, 'passive:')
+    AND outcome != 'pending' AND {NOT_WITHDRAWN}
+GROUP BY project, subject_id
+"""
+# A turn by one text: the length keeps project and id apart, whatever characters they have.
+_KEY = "concat(toString(length(project)), ':', project, turn_id)"
+_LEFT = f"""
+((project, turn_id) NOT IN ({JUDGED}) OR has({{again:Array(String)}}, {_KEY}))
+    AND NOT has({{done:Array(String)}}, {_KEY})
 """
 
 
-def waiting(store: Store, queue: Queue, author: str, *, limit: int = 100) -> list[Found]:
-    """The next turns of a queue that ``author`` is to judge, in its order.
+def waiting(
+    store: Store, queue: Queue, author: str, *, limit: int = 100, also: Unlanded = NOTHING
+) -> list[Found]:
+    """The next turns of a queue that ``author`` is to judge, in its order. ``also`` is what waits
+    in the spool, read before.
 
     Raises:
         ValueError: the queue's order or window is none.
@@ -115,9 +157,8 @@ def waiting(store: Store, queue: Queue, author: str, *, limit: int = 100) -> lis
     source = _SAMPLED if queue.sample else _MATCHING
     result = store.query(
         f"SELECT project, turn_id, session_id, trace_id FROM ({source})"
-        f" WHERE (project, turn_id) NOT IN ({_JUDGED})"
-        f" ORDER BY {order} LIMIT {{limit:UInt32}}",
-        {**_parameters(queue, author), "limit": limit},
+        f" WHERE {_LEFT} ORDER BY {order} LIMIT {{limit:UInt32}}",
+        {**_parameters(queue, author), **_since(store, queue, author, also), "limit": limit},
     )
     return [
         Found("turn", str(turn), str(project), str(session), str(trace), str(turn))
@@ -125,18 +166,48 @@ def waiting(store: Store, queue: Queue, author: str, *, limit: int = 100) -> lis
     ]
 
 
-def progress(store: Store, queue: Queue, author: str) -> Progress:
+def progress(store: Store, queue: Queue, author: str, *, also: Unlanded = NOTHING) -> Progress:
     """How many turns are in a queue, and how many of them ``author`` is still to judge.
 
     Raises as ``waiting``.
     """
     source = _SAMPLED if queue.sample else _MATCHING
     result = store.query(
-        f"SELECT count(), countIf((project, turn_id) NOT IN ({_JUDGED})) FROM ({source})",
-        _parameters(queue, author),
+        f"SELECT count(), countIf({_LEFT}) FROM ({source})",
+        {**_parameters(queue, author), **_since(store, queue, author, also)},
     )
     total, left = result.rows[0]
     return Progress(int(total), int(left))
+
+
+def summary(store: Store, queue: Queue, author: str) -> Summary:
+    """What ``author`` has said of the turns of a queue. Raises as ``waiting``."""
+    source = _SAMPLED if queue.sample else _MATCHING
+    of_queue = f"(project, subject_id) IN (SELECT project, turn_id FROM ({source}))"
+    parameters = _parameters(queue, author)
+    made = Summary()
+    for kind, outcome, flag, number, mean in store.query(
+        f"SELECT kind, outcome, flag, count() AS number, avg(score) FROM ({_OWN}) WHERE {of_queue}"
+        " GROUP BY kind, outcome, flag ORDER BY kind, outcome, flag",
+        parameters,
+    ).rows:
+        if kind == "outcome":
+            made.outcomes[str(outcome)] = int(number)
+        elif kind == "training_flag":
+            made.flags[str(flag)] = int(number)
+        else:
+            made.scores, made.mean_score = int(number), float(mean)
+    made.both, made.alike = map(
+        int,
+        store.query(
+            f"SELECT count(), countIf(outcome = found) FROM ({_OWN}) AS o"
+            f" INNER JOIN ({_PASSIVE}) AS p"
+            " ON o.project = p.project AND o.subject_id = p.subject_id"
+            f" WHERE kind = 'outcome' AND outcome != 'pending' AND {of_queue}",
+            parameters,
+        ).rows[0],
+    )
+    return made
 
 
 def queues(store: Store) -> dict[str, Queue]:
@@ -185,6 +256,35 @@ def _read(name: str, definition: str) -> Queue:
     values = {key: value for key, value in said.items() if key in known}
     values["stop_reasons"] = tuple(values.get("stop_reasons", ()))
     return Queue(name, **values)
+
+
+def _since(store: Store, queue: Queue, author: str, also: Unlanded) -> dict[str, list[str]]:
+    """What the judgments that wait say of the queue's turns: which are done, which are not any
+    more."""
+    told = [(*_turn(row), row) for row in also.judgments if row["subject_kind"] == "turn"]
+    taken = {_turn(row) for row in also.withdrawals if row["subject_kind"] == "turn"}
+    done = {
+        (project, id_)
+        for project, id_, row in told
+        if (project, id_) not in taken
+        and settles(row)
+        and (not queue.each or row["author"] == author)
+    }
+    again: set[tuple[str, str]] = set()
+    for project, id_ in taken:
+        each = judgments(store, project, "turn", id_, also=also)
+        settled = any(one.settles and (not queue.each or one.author == author) for one in each)
+        (done if settled else again).add((project, id_))
+    return {"done": sorted(map(_key, done)), "again": sorted(map(_key, again))}
+
+
+def _turn(row: Mapping[str, Any]) -> tuple[str, str]:
+    return str(row["project"]), str(row["subject_id"])
+
+
+def _key(turn: tuple[str, str]) -> str:
+    """As ``_KEY``."""
+    return f"{len(turn[0].encode())}:{turn[0]}{turn[1]}"
 
 
 def _parameters(queue: Queue, author: str) -> dict[str, object]:

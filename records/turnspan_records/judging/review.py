@@ -13,8 +13,9 @@ from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.conversation import Conversation, Turn
 from turnspan_records.judging.annotating import annotate
-from turnspan_records.judging.history import Judged, judgments
+from turnspan_records.judging.history import ASSESSING, Judged, judgments
 from turnspan_records.judging.queues import Progress, Queue, progress, waiting
+from turnspan_records.judging.signal import Signal, signal
 from turnspan_records.judging.writing import withdraw
 from turnspan_records.lookup import Found
 from turnspan_records.replay import replay
@@ -22,7 +23,6 @@ from turnspan_records.replay import replay
 SOURCE = "review"
 PAGE = 1_000
 """How many turns are looked for at once: to look takes longer than to show one."""
-_ASSESSING = frozenset({"outcome", "training_flag", "score"})
 
 
 @dataclass(slots=True)
@@ -35,6 +35,7 @@ class Item:
     number: int
     """Which turn of the conversation it is, from 1."""
     judgments: list[Judged]
+    signal: Signal
 
 
 class Review:
@@ -142,7 +143,7 @@ class Review:
         given = {"outcome": outcome, "training_flag": training_flag, "score": score}
         kind = next((name for name, value in given.items() if value is not None), "comment")
         self._done.append((found, kind, id_))
-        if kind in _ASSESSING:
+        if kind in ASSESSING:
             self._judged.add(found)
         return self._landed(found)
 
@@ -158,7 +159,7 @@ class Review:
         found, kind, id_ = last
         withdraw(self._spool, found, kind, id=id_, author=self.author, source=SOURCE)
         if found in self._judged and not any(
-            one == found and what in _ASSESSING for one, what, _ in self._done
+            one == found and what in ASSESSING for one, what, _ in self._done
         ):
             self._judged.discard(found)
         self._at = self._seen.index(found)
@@ -191,15 +192,7 @@ class Review:
 
     def _taken(self, item: Item) -> bool:
         """Whether somebody has judged it since it was looked for."""
-        return not self.queue.each and any(
-            one.kind in _ASSESSING
-            and one.outcome != "pending"
-            and one.training_flag != 0
-            and one.withdrawn_at is None
-            and not one.author.startswith("passive:")
-            and not one.source.startswith("machine")
-            for one in item.judgments
-        )
+        return not self.queue.each and any(one.settles for one in item.judgments)
 
     def _load(self, store: Store, found: Found) -> Item | None:
         """Everything about a turn; ``None`` where it is gone since."""
@@ -208,5 +201,6 @@ class Review:
         for number, turn in enumerate(turns, 1):
             if turn.turn_id == found.id:
                 told = judgments(store, found.project, "turn", found.id)
-                return Item(found, conversation, turn, number, told)
+                known = signal(store, found.project, found.id, told)
+                return Item(found, conversation, turn, number, told, known)
         return None

@@ -13,6 +13,7 @@ from turnspan_clickhouse.rows.belonging import (
     ARTIFACT,
     ATTEMPT,
     BELONGING,
+    CONSORTIUM,
     DEFINITION,
     MESSAGE,
     PROJECT,
@@ -157,6 +158,8 @@ def _contents(work: Work, record: type[Record], keys: Keys, *, whole_sessions: b
         found.append((SPAN, _key(SPAN, "assembly_id")))
     if record is Artifact:
         found.append((ARTIFACT, _key(ARTIFACT, "artifact_id")))
+    if record is Consortium:
+        found.append((CONSORTIUM, _key(CONSORTIUM, "consortium_id")))
     if record in (LlmCall, TurnSummary, Artifact):
         found += [(TRIED, _key(TRIED, "attempt_id")), (ROLLED, _key(ROLLED, "rollout_id"))]
     for name in BELONGING[record.table].definitions:

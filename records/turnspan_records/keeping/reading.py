@@ -81,8 +81,10 @@ def _rows_at_once(store: Store, record: type[Record]) -> int:
 
 def _answer(store: Store, sql: str, parameters: Mapping[str, Any]) -> Iterator[bytes]:
     settings = {**store.read_settings, "final": 0, **LINE_SETTINGS}
-    with translated_errors(store.dsn):
-        answer = store.client.raw_stream(
+    # With settings the engine in this process answers at once, with all: it may be lent while the
+    # answer is read.
+    with store.held() as client, translated_errors(store.dsn):
+        answer = client.raw_stream(
             sql, parameters=dict(parameters), settings=settings, fmt="JSONEachRow"
         )
     try:

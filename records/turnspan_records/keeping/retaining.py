@@ -22,7 +22,6 @@ from turnspan_clickhouse.files.file_lock import FileLock
 from turnspan_clickhouse.rows.tables import TurnSummary, columns
 from turnspan_clickhouse.store.client import Store, quoted
 from turnspan_clickhouse.store.dsn import Dsn, data_folder
-from turnspan_records.inventory import table_sizes
 from turnspan_records.keeping import ttl
 from turnspan_records.keeping.archives import Manifest
 from turnspan_records.keeping.archiving import archive
@@ -32,6 +31,7 @@ from turnspan_records.keeping.errors import KeepingError
 from turnspan_records.keeping.keys import row_key
 from turnspan_records.keeping.policy import Policy
 from turnspan_records.keeping.work import Progress, Work, is_ours, new_name, unfinished
+from turnspan_records.screens.inventory import table_sizes
 
 _DECIDED, _ARCHIVED = "phase:decided", "phase:archived"
 _KIND: Final = "retain"

@@ -11,6 +11,7 @@ from typing import Any, Final
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.lookup import Found
 from turnspan_records.loop.improvement import score_of
+from turnspan_records.loop.prompts import Prompt, pairs_of, prompt_of
 from turnspan_records.messages import NONE, load_definitions, load_messages, prompt_text
 from turnspan_records.rows import utc
 
@@ -105,6 +106,20 @@ class Comparison:
 
     answers: list[Answer]
     differing: list[str]
+    prompts: list[Prompt] = field(default_factory=list[Prompt])
+    """What each answers, as training data has it."""
+
+    @property
+    def same_prompt(self) -> bool:
+        """Whether pairs can be made of all of them."""
+        return len({one.hash for one in self.prompts}) == 1 and bool(self.prompts[0].hash)
+
+    @property
+    def why_no_pairs(self) -> str:
+        """Why a ranking of them makes no pairs to train with; empty where it makes some."""
+        pairs = pairs_of([[one] for one in self.prompts])
+        reasons = [one.why_not for one in pairs]
+        return "" if not all(reasons) else ", or ".join(dict.fromkeys(reasons))
 
 
 def compare(store: Store, found: Sequence[Found]) -> Comparison:
@@ -124,7 +139,8 @@ def compare(store: Store, found: Sequence[Found]) -> Comparison:
         for name in SAME_OR_NOT
         if any(getattr(one, name) != getattr(answers[0], name) for one in answers)
     ]
-    return Comparison(answers, differing)
+    prompts = [prompt_of(store, Found(one.kind, one.id, one.project)) for one in answers]
+    return Comparison(answers, differing, prompts)
 
 
 def _answer(store: Store, found: Found) -> Answer:

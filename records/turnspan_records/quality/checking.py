@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from itertools import groupby
@@ -14,7 +13,7 @@ from typing import Final
 from turnspan_clickhouse.rows.record import Record
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool
-from turnspan_clickhouse.store.client import Store
+from turnspan_records.access import Opener
 from turnspan_records.judging.writing import write_rows
 from turnspan_records.quality.reading import PAGE, ArtifactCheck, Page, Wanted, how_many, next_page
 from turnspan_records.quality.recording import Found, Recorder, similarity
@@ -22,8 +21,6 @@ from turnspan_records.quality.sources import Source
 
 WINDOW: Final = timedelta(days=14)
 """How long a text has to stay as it is to count as used."""
-
-Opener = Callable[[], AbstractContextManager[Store]]
 
 
 @dataclass(slots=True)

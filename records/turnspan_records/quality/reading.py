@@ -204,6 +204,15 @@ def artifact_checks(
     return _checks(store, _OF_ALL, {"project": project, "source": source, "limit": limit})
 
 
+def checks_of_turn(store: Store, project: str, turn_id: str) -> list[ArtifactCheck]:
+    """What was found of everything that a turn wrote, from every source, the latest looks first.
+
+    Raises ``StoreError`` as ``Store.query``.
+    """
+    found = _checks(store, _OF_TURNS, {"projects": [project], "turns": [turn_id]})
+    return sorted(found, key=lambda one: (one.checked_at, one.artifact_id), reverse=True)
+
+
 def corrections(
     store: Store, *, project: str = "", artifact_id: str = "", limit: int = 10_000
 ) -> list[Correction]:

@@ -211,12 +211,16 @@ def _listed(
             return
 
 
-def read(store: Store, these: Scopes) -> dict[str, Scope]:
-    """Turns and calls of sessions, each in the order of time; their messages are read apart."""
+def read(store: Store, these: Scopes, turn_id: str = "") -> dict[str, Scope]:
+    """Turns and calls of sessions, each in the order of time; their messages are read apart. With
+    ``turn_id`` of that turn only."""
     found = {id_: Scope(id_) for id_ in these.ids}
-    given = {"project": these.project, "scopes": list(these.ids)}
+    given = {"project": these.project, "scopes": list(these.ids), "turn": turn_id}
     order = " ORDER BY start_time, "
-    where = f" WHERE project = {{project:String}} AND {these.condition}"
+    where = (
+        f" WHERE project = {{project:String}} AND {these.condition}"
+        " AND ({turn:String} = '' OR turn_id = {turn:String})"
+    )
     for row in store.query(f"{_TURNS}{where}{order}turn_id", given).rows:
         turn = TurnRow(*row)
         found[turn.session_id or turn.trace_id].turns.append(turn)

@@ -1,0 +1,160 @@
+"""Which answers are to the same prompt, as training data has it, and why others are not.
+
+A pair of a better and a worse answer is made of two answers to one prompt only. Here it is said
+beforehand, by the very code that makes samples of turns and calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from turnspan import config
+from turnspan.redaction.redactor import Redactor
+from turnspan_clickhouse.store.client import Store
+from turnspan_records.lookup import Found
+from turnspan_records.training import reading
+from turnspan_records.training.chat import Style
+from turnspan_records.training.conversations import Conversations, Definitions
+from turnspan_records.training.counts import Counts, UnfitError
+from turnspan_records.training.samples import Samples
+from turnspan_records.training.tokens import Tokens
+from turnspan_records.training.units import Units
+from turnspan_records.training.wanted import Filters, TrainingSet, Unit
+
+_TURN_OF_CALL: Final = """
+SELECT turn_id, session_id, trace_id FROM llm_call
+WHERE project = {project:String} AND span_id = {id:String} LIMIT 1
+"""
+_OF_TURN: Final = """
+SELECT turn_id, session_id, trace_id FROM turn_summary
+WHERE project = {project:String} AND turn_id = {id:String} LIMIT 1
+"""
+_OF_ATTEMPT: Final = """
+SELECT turn_id, session_id, trace_id FROM turn_summary
+WHERE project = {project:String} AND attempt_id = {id:String} AND parent_turn_id = ''
+ORDER BY start_time, turn_id LIMIT 2
+"""
+_OF_ARTIFACT: Final = """
+SELECT turn_id, session_id, trace_id FROM artifact
+WHERE project = {project:String} AND artifact_id = {id:String} AND turn_id != '' LIMIT 1
+"""
+_REASONS: Final = {
+    "content_missing": "its content was not recorded, or has been pruned",
+    "definition_missing": "its system prompt or tools were not recorded, or have been pruned",
+    "content_truncated": "it was cut by the limit on content when it was recorded",
+    "no_reply": "there is no reply",
+    "empty_reply": "the reply says nothing",
+    "reply_cut_short": "the reply was cut short",
+    "turn_not_ended": "the turn has not ended",
+    "no_user_message": "nobody asked anything",
+    "history_rewritten": "the agent rewrote its own history on the way",
+    "system_changed": "the system prompt changed on the way",
+    "tools_changed": "the tools changed on the way",
+    "tool_call_without_result": "a tool call was never answered",
+}
+"""Those of ``docs/training-data.md`` that are met most, in words."""
+_STYLE: Final = Style(arguments_as_text=True, reasoning=True, blocks=False, image_type="image")
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What an answer is to. Of an attempt and an artifact it is the prompt of its turn."""
+
+    subject: Found
+    """What a preference is said of: the turn of an attempt that has one, else what was named."""
+    hash: str = ""
+    """Of system prompt, tools and input; empty where no sample can be made."""
+    answer: str = ""
+    """The hash of what was answered."""
+    why_not: str = ""
+    """Why no sample can be made of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """That one answer is better than another, and why no pair is made of that if none is."""
+
+    chosen: Found
+    rejected: Found
+    why_not: str = ""
+
+
+def prompt_of(store: Store, found: Found) -> Prompt:
+    """The prompt that a turn, call, attempt, rollout or artifact answers.
+
+    Raises ``StoreError`` as ``Store.query``.
+    """
+    unit: Unit = "call" if found.kind == "call" else "turn"
+    sql = {"call": _TURN_OF_CALL, "attempt": _OF_ATTEMPT, "artifact": _OF_ARTIFACT}
+    rows = store.query(
+        sql.get(found.kind, _OF_TURN), {"project": found.project, "id": found.id}
+    ).rows
+    if not rows:
+        return Prompt(found, why_not=f"no turn of this {found.kind} is recorded")
+    if len(rows) > 1:
+        return Prompt(found, why_not="the attempt has several turns: compare these")
+    turn_id, session_id, trace_id = map(str, rows[0])
+    id_ = found.id if unit == "call" else turn_id
+    subject = found
+    if found.kind == "attempt":
+        subject = Found("turn", turn_id, found.project, session_id, trace_id, turn_id)
+    scopes = reading.Scopes(found.project, (session_id or trace_id,), bool(session_id))
+    try:
+        return Prompt(subject, *_hashes(store, scopes, unit, id_, turn_id))
+    except UnfitError as unfit:
+        reason = unfit.reason
+        return Prompt(subject, why_not=_REASONS.get(reason, reason.replace("_", " ")))
+
+
+def _hashes(
+    store: Store, scopes: reading.Scopes, unit: Unit, id_: str, turn_id: str
+) -> tuple[str, str]:
+    wanted = TrainingSet("preference", "trl", unit=unit)
+    redactor, counts = Redactor(config.active()), Counts()
+    found = reading.read(store, scopes, turn_id)
+    definitions = Definitions(store, redactor)
+    calls = [call for scope in found.values() for call in scope.calls]
+    definitions.load(scopes.project, {one for call in calls for one in (call.system, call.tools)})
+    units = Units(store, unit, Filters(), counts)
+    for scope in reading.with_messages(store, scopes.project, found):
+        conversations = Conversations(scope, _STYLE, redactor)
+        samples = Samples(wanted, scopes.project, conversations, definitions, Tokens())
+        for one in units.of(scope, None):
+            if one.id == id_:
+                if not one.ended:
+                    raise UnfitError("turn_not_ended")
+                made = samples.of(one, {})
+                return made.prompt_hash.hex(), made.completion_hash.hex()
+    raise UnfitError("no_reply")
+
+
+def pair_of(chosen: Prompt, rejected: Prompt) -> Pair:
+    """The pair of two answers of which one is better."""
+    return Pair(chosen.subject, rejected.subject, _why_not(chosen, rejected))
+
+
+def pairs_of(groups: Sequence[Sequence[Prompt]]) -> list[Pair]:
+    """The pairs that a ranking makes: ``groups`` of equally good answers, the best first."""
+    return [
+        pair_of(chosen, rejected)
+        for at, group in enumerate(groups)
+        for chosen in group
+        for worse in groups[at + 1 :]
+        for rejected in worse
+    ]
+
+
+def _why_not(one: Prompt, other: Prompt) -> str:
+    if (one.subject.kind, one.subject.project) != (other.subject.kind, other.subject.project):
+        return "they are of two kinds, or two projects"
+    if one.subject.id == other.subject.id:
+        return "they are the same answer"
+    if one.why_not or other.why_not:
+        return one.why_not or other.why_not
+    if one.hash != other.hash:
+        return "they answer different prompts"
+    if one.answer == other.answer:
+        return "they say the same"
+    return ""

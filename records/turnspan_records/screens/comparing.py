@@ -1,0 +1,180 @@
+"""Judging answers that are side by side: an order, the best one, all bad, a score. What is written
+names ids, never places: in which order they were shown is nobody's business later."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from turnspan.annotations.comparisons import preferred
+from turnspan.annotations.judgments import SUBJECTS
+from turnspan.tracing.content_store import Judgment
+from turnspan_clickhouse.spool.spool import Spool
+from turnspan_clickhouse.store.client import Store
+from turnspan_records.judging.annotating import annotate
+from turnspan_records.judging.history import judgments
+from turnspan_records.judging.unlanded import unlanded
+from turnspan_records.judging.writing import said, withdraw, write_judgments
+from turnspan_records.lookup import Found, find
+from turnspan_records.loop.comparing import COMPARABLE, LEAST, MOST, Comparison, compare
+from turnspan_records.loop.lineages import AmbiguousError
+from turnspan_records.loop.prompts import Pair, Prompt, pairs_of
+from turnspan_records.screens.reviewing import SOURCE, judgment_id, land, reviewer
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A judgment that was written, by which it can be taken back."""
+
+    project: str
+    subject_kind: str
+    subject_id: str
+    kind: str
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What an order of answers has come to."""
+
+    given: list[Given]
+    pairs: list[Pair]
+    """Every pair that the order makes, those that were refused with the reason."""
+
+
+def side_by_side(store: Store, ids: Sequence[str], *, project: str = "") -> Comparison:
+    """The answers that ids, or beginnings of at least six characters, mean.
+
+    Raises:
+        ValueError: they are too few or too many, one is twice there, or one has no answer.
+        KeyError: there is nothing of an id.
+        AmbiguousError: an id means several records.
+        StoreError: as ``Store.query``.
+    """
+    if not LEAST <= len(ids) <= MOST:
+        raise ValueError(f"{LEAST} to {MOST} answers can be compared, not {len(ids)}")
+    land(store)
+    found = [_one(store, id_, project) for id_ in ids]
+    if len({(one.kind, one.id, one.project) for one in found}) != len(found):
+        raise ValueError("an answer is compared with others: name each once")
+    return compare(store, found)
+
+
+def _one(store: Store, id_: str, project: str) -> Found:
+    every = [one for one in find(store, id_) if project in ("", one.project)]
+    if not every:
+        raise KeyError(id_)
+    fits = [one for one in every if one.kind in COMPARABLE]
+    if not fits:
+        raise ValueError(f"{every[0].kind} {every[0].id} has no answer to compare")
+    kind = min((one.kind for one in fits), key=COMPARABLE.index)
+    same = {(one.project, one.id): one for one in fits if one.kind == kind}
+    if len(same) > 1:
+        raise AmbiguousError(", ".join(sorted(f"{kind} {id_} of {of}" for of, id_ in same)))
+    return next(iter(same.values()))
+
+
+def order(
+    spool: Spool, groups: Sequence[Sequence[Prompt]], author: str, id: str, *, reason: str = ""
+) -> Saved:
+    """Write an order of answers as preferences, best first, those of a group equally good; on disk
+    when this returns. They have ``id`` as their ranking's. Pairs of different prompts are refused.
+
+    Raises:
+        ValueError: no pair can be made of them; the message says why.
+        SpoolError: the spool cannot be written.
+    """
+    ranking, author = judgment_id(id), reviewer(author)
+    if sum(map(len, groups)) > MOST or len([group for group in groups if group]) < LEAST:
+        raise ValueError(f"an order is of {LEAST} to {MOST} answers that are not all equally good")
+    pairs = pairs_of(groups)
+    good = [one for one in pairs if not one.why_not]
+    if not good:
+        reasons = ", or ".join(dict.fromkeys(one.why_not for one in pairs))
+        raise ValueError(f"no pair is made of these: {reasons}")
+    each: list[Judgment] = []
+    for number, pair in enumerate(good, 1):
+        best = replace(said(pair.chosen, author, None, SOURCE, reason), ranking_id=ranking)
+        each.append(preferred(best, pair.rejected.id, f"{ranking}-{number}"))
+    write_judgments(spool, good[0].chosen.project, each)
+    project = good[0].chosen.project
+    given = [
+        Given(project, one.subject_kind, one.subject_id, one.kind, one.annotation_id)
+        for one in each
+    ]
+    return Saved(given, pairs)
+
+
+def all_bad(spool: Spool, subjects: Sequence[Found], author: str, id: str) -> list[Given]:
+    """Write that none of some answers was any good: each is rejected.
+
+    Raises:
+        ValueError: there are none.
+        SpoolError: the spool cannot be written.
+    """
+    if not subjects:
+        raise ValueError("name the answers that are bad")
+    return [
+        _annotate(spool, one, author, f"{judgment_id(id)}-{number}", outcome="rejected")
+        for number, one in enumerate(subjects, 1)
+    ]
+
+
+def score(spool: Spool, subject: Found, author: str, id: str, given: float) -> list[Given]:
+    """Write the score of one answer.
+
+    Raises:
+        ValueError: it is not from 0 to 10, or nothing of this kind is scored.
+        SpoolError: the spool cannot be written.
+    """
+    if subject.kind not in SUBJECTS or not subject.id:
+        raise ValueError(f"what is scored is one of {', '.join(SUBJECTS)}: not {subject.kind!r}")
+    if not 0 <= given <= 10:
+        raise ValueError(f"a score is from 0 to 10: not {given!r}")
+    return [_annotate(spool, subject, author, judgment_id(id), score=given)]
+
+
+def _annotate(
+    spool: Spool,
+    subject: Found,
+    author: str,
+    id_: str,
+    *,
+    outcome: str | None = None,
+    score: float | None = None,
+) -> Given:
+    annotate(
+        spool,
+        subject,
+        outcome=outcome,
+        score=score,
+        author=reviewer(author),
+        source=SOURCE,
+        id=id_,
+    )
+    kind = "score" if outcome is None else "outcome"
+    return Given(subject.project, subject.kind, subject.id, kind, id_)
+
+
+def take_back(store: Store, spool: Spool, each: Sequence[Given], author: str) -> int:
+    """Withdraw what this reviewer has said; returns how much of it there was.
+
+    Raises:
+        ValueError: one is somebody else's.
+        SpoolError: the spool cannot be written.
+        StoreError: as ``Store.query``.
+    """
+    author, also = reviewer(author), unlanded(spool)
+    mine: list[Given] = []
+    for one in each:
+        told = judgments(store, one.project, one.subject_kind, one.subject_id, also=also)
+        for judged in told:
+            if (judged.kind, judged.id) != (one.kind, one.id) or judged.withdrawn_at is not None:
+                continue
+            if judged.author != author:
+                raise ValueError(f"this was said by {judged.author}: only they take it back")
+            mine.append(one)
+    for one in mine:
+        subject = Found(one.subject_kind, one.subject_id, one.project)
+        withdraw(spool, subject, one.kind, id=one.id, author=author, source=SOURCE)
+    return len(mine)

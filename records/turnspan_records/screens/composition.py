@@ -1,0 +1,130 @@
+"""What a model call's prompt was made of, where nobody recorded how it was put together: its parts
+from what was sent. The engine knows how long each is; how many tokens that is, is an estimate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from turnspan_clickhouse.store.client import Store
+from turnspan_records.messages import NONE
+from turnspan_records.training.tokens import BYTES_A_TOKEN
+
+PARTS: Final = ("system", "tools", "history", "tool results", "new")
+"""In the order in which a provider reads them: ``history`` and ``tool results`` are what was said
+up to the last reply, ``new`` is what came after it."""
+
+_CALL: Final = """
+SELECT if(session_id != '', session_id, trace_id) AS scope, input_tokens,
+    lower(hex(system_prompt)) AS system, lower(hex(tool_definitions)) AS tools,
+    arrayMap(h -> lower(hex(h)), input_messages) AS inputs
+FROM llm_call WHERE project = {project:String} AND span_id = {call:String} LIMIT 1
+"""
+_MESSAGES: Final = """
+SELECT lower(hex(hash)) AS id, role, length(parts) AS bytes,
+    position(parts, 'tool_call_response') > 0 AS answers
+FROM message WHERE project = {project:String} AND scope = {scope:String}
+    AND hash IN
+    (
+        SELECT arrayJoin(input_messages) FROM llm_call
+        WHERE project = {project:String} AND span_id = {call:String}
+    )
+"""
+_DEFINITIONS: Final = """
+SELECT lower(hex(hash)) AS id, length(body) FROM definition
+WHERE project = {project:String} AND hash IN
+    (SELECT toFixedString(unhex(arrayJoin({hashes:Array(String)})), 16))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class PromptPart:
+    """One part of a prompt. ``tokens`` is an estimate: the provider's own count of the whole prompt
+    shared out by bytes, else four bytes a token."""
+
+    name: str
+    messages: int
+    bytes: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Composition:
+    """What a prompt was made of, in the order of ``PARTS``; parts that are not there are left
+    out."""
+
+    parts: list[PromptPart]
+    input_tokens: int | None
+    """As the provider counted; the estimates add up to it."""
+    missing: int
+    """Messages and definitions whose content is not in the store, which count as nothing."""
+
+
+def composition(store: Store, project: str, call_id: str) -> Composition:
+    """What the prompt of a model call was made of.
+
+    Raises:
+        KeyError: there is no such call.
+        StoreError: as ``Store.query``.
+    """
+    asked = {"project": project, "call": call_id}
+    rows = store.query(_CALL, asked).dicts()
+    if not rows:
+        raise KeyError(call_id)
+    call = rows[0]
+    known = {
+        str(id_): (str(role), int(size), bool(answers))
+        for id_, role, size, answers in store.query(
+            _MESSAGES, {**asked, "scope": str(call["scope"])}
+        ).rows
+    }
+    sizes = {name: [0, 0] for name in PARTS}
+    inputs = [str(one) for one in call["inputs"]]
+    last = max(
+        (at for at, one in enumerate(inputs) if known.get(one, ("",))[0] == "assistant"), default=-1
+    )
+    for at, one in enumerate(inputs):
+        if one in known:
+            role, size, answers = known[one]
+            _add(sizes, _part_of(role, answers, at > last), size)
+    missing = sum(one not in known for one in inputs)
+    hashes = {name: str(call[name]) for name in ("system", "tools")}
+    wanted = sorted(set(hashes.values()) - {NONE})
+    defined = {
+        str(id_): int(size)
+        for id_, size in store.query(_DEFINITIONS, {"project": project, "hashes": wanted}).rows
+    }
+    for name, hash_ in hashes.items():
+        if hash_ in defined and not (name == "system" and sizes["system"][0]):
+            _add(sizes, name, defined[hash_])
+        missing += hash_ != NONE and hash_ not in defined
+    total = call["input_tokens"]
+    return Composition(_parts(sizes, total), None if total is None else int(total), missing)
+
+
+def _part_of(role: str, answers: bool, new: bool) -> str:
+    if role in ("system", "developer"):
+        return "system"
+    if answers or role == "tool":
+        return "tool results"
+    return "new" if new else "history"
+
+
+def _add(sizes: dict[str, list[int]], name: str, size: int) -> None:
+    sizes[name][0] += 1
+    sizes[name][1] += size
+
+
+def _parts(sizes: dict[str, list[int]], total: int | None) -> list[PromptPart]:
+    """The parts with their tokens, which add up to the provider's count where it is known: what is
+    lost by rounding down goes to those that lost most."""
+    there = [(name, count, size) for name, (count, size) in sizes.items() if count]
+    bytes_ = sum(size for _, _, size in there)
+    if total is None or not bytes_:
+        return [PromptPart(n, c, size, -(-size // BYTES_A_TOKEN)) for n, c, size in there]
+    exact = [size * total / bytes_ for _, _, size in there]
+    tokens = [int(one) for one in exact]
+    most = sorted(range(len(there)), key=lambda at: tokens[at] - exact[at])
+    for at in most[: total - sum(tokens)]:
+        tokens[at] += 1
+    return [PromptPart(n, c, s, t) for (n, c, s), t in zip(there, tokens, strict=True)]

@@ -1,0 +1,99 @@
+"""What a model call's cost is made of, by the prices that it was priced with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from turnspan import semconv
+from turnspan.turn.turn import Usage
+from turnspan_clickhouse.pricing.price_sources import TOLD
+from turnspan_clickhouse.pricing.prices import parts_of_call
+from turnspan_clickhouse.store.client import Store
+
+_CALL = """
+SELECT provider, response_model, request_model, toUnixTimestamp64Nano(start_time) AS time,
+    input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens,
+    tokens_estimated, cost_usd, price_version, attributes
+FROM llm_call WHERE project = {project:String} AND span_id = {span:String} LIMIT 1
+"""
+_KINDS: Mapping[str, str] = {
+    "": "request",
+    "input_tokens": "uncached input",
+    "cache_read_tokens": "cache read",
+    "cache_write_tokens": "cache write",
+    "cache_write_1h_tokens": "cache write, kept for an hour",
+    "output_tokens": "output",
+    "output_reasoning_tokens": "reasoning",
+    "web_searches": "web searches",
+}
+_NUMBERS = (semconv.USAGE_CACHE_WRITE_1H_INPUT_TOKENS, semconv.USAGE_WEB_SEARCHES)
+
+
+@dataclass(frozen=True, slots=True)
+class CostPart:
+    """So many tokens of a kind (or searches, or the request itself) and what they cost."""
+
+    kind: str
+    count: int
+    cost_usd: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class CostParts:
+    """The cost of a call and what it is made of.
+
+    ``cost_usd`` is the recorded one, ``None`` where it is not known. ``estimated`` where the parts
+    do not add up to it: the prices of today are not those that it was priced with, or its tokens
+    were counted and not told. Without parts, ``reason`` says why.
+    """
+
+    cost_usd: Decimal | None
+    price_version: str
+    parts: tuple[CostPart, ...] = ()
+    estimated: bool = False
+    reason: str = ""
+
+
+def cost_parts(store: Store, project: str, span_id: str) -> CostParts:
+    """What a call's cost is made of.
+
+    Raises:
+        KeyError: there is no such call.
+        StoreError: as ``Store.query``.
+    """
+    rows = store.query(_CALL, {"project": project, "span": span_id}).dicts()
+    if not rows:
+        raise KeyError(span_id)
+    row = rows[0]
+    cost, version = row["cost_usd"], str(row["price_version"])
+    if cost is None:
+        return CostParts(None, version, reason="no price is known for this model")
+    if version == TOLD:
+        return CostParts(cost, version, reason="the provider told the cost with its answer")
+    usage = Usage(
+        input_tokens=row["input_tokens"],
+        output_tokens=row["output_tokens"],
+        cache_read_tokens=row["cache_read_tokens"],
+        cache_write_tokens=row["cache_write_tokens"],
+        reasoning_tokens=row["reasoning_tokens"],
+    )
+    priced, _ = parts_of_call(_attributes(row), usage, int(row["time"]))
+    parts = tuple(CostPart(_KINDS.get(kind, kind), count, paid) for kind, count, paid in priced)
+    if not parts:
+        return CostParts(cost, version, reason="today's prices do not know this model")
+    differs = abs(sum((part.cost_usd for part in parts), Decimal(0)) - cost) > Decimal("1e-12")
+    return CostParts(cost, version, parts, differs or bool(row["tokens_estimated"]))
+
+
+def _attributes(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The span's attributes that a price depends on, as the span had them."""
+    attributes: dict[str, Any] = dict(row["attributes"])
+    for name in _NUMBERS:
+        attributes[name] = int(attributes[name]) if attributes.get(name, "").isdigit() else 0
+    attributes[semconv.PROVIDER_NAME] = row["provider"]
+    attributes[semconv.RESPONSE_MODEL] = row["response_model"]
+    attributes[semconv.REQUEST_MODEL] = row["request_model"]
+    return attributes

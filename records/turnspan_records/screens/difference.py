@@ -1,0 +1,228 @@
+"""What changed between two model calls, by their messages' hashes: without contents it still tells
+which messages changed."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import orjson
+
+from turnspan.content.model import as_dict, dumps_text
+from turnspan_clickhouse.store.client import Store
+from turnspan_records.conversation import Message
+from turnspan_records.messages import NONE, load_definitions, load_messages, prompt_text
+from turnspan_records.rows import utc
+from turnspan_records.screens.aligning import common_pairs
+from turnspan_records.screens.caching import cache_lost, cached_tokens
+from turnspan_records.screens.difference_types import (
+    CacheBreak,
+    ComparedCall,
+    Difference,
+    MessageChange,
+    ParameterChange,
+    TextChange,
+)
+from turnspan_records.screens.heads import head_of
+from turnspan_records.screens.outline_types import HEAD, Text
+from turnspan_records.screens.tool_changes import tools_change
+
+_CALLS = """
+SELECT project, span_id, session_id, trace_id, turn_id, agent_name, start_time,
+    if(response_model != '', response_model, request_model) AS model, request_model, input_tokens,
+    output_tokens, cache_read_tokens, cache_write_tokens, cost_usd, request_parameters,
+    lower(hex(system_prompt)) AS system, lower(hex(tool_definitions)) AS tools,
+    arrayMap(h -> lower(hex(h)), input_messages) AS hashes
+FROM llm_call
+WHERE project = {project:String} AND span_id IN {spans:Array(String)}
+"""
+_WORDS = re.compile(r"\w+")
+_COMPARED = 20_000
+"""Characters by which it is judged whether a message is another's edited form."""
+_ALIKE = 0.5
+"""Of the words of two messages, this share is in both where one is the other's edited form."""
+
+
+def diff(store: Store, project: str, before: str, after: str) -> Difference:
+    """What changed from one call to another, by their spans.
+
+    Raises:
+        KeyError: one of them is not there; the key is its id.
+        StoreError: as ``Store.query``.
+    """
+    rows = store.query(_CALLS, {"project": project, "spans": [before, after]}).dicts()
+    known = {str(row["span_id"]): row for row in rows}
+    for span in (before, after):
+        if span not in known:
+            raise KeyError(span)
+    old, new = known[before], known[after]
+    messages = _messages(store, old) | _messages(store, new)
+    bodies = load_definitions(
+        store, project, (str(row[name]) for row in (old, new) for name in ("system", "tools"))
+    )
+    changes = tuple(
+        _with_heads(one, old["hashes"], new["hashes"], messages)
+        for one in _changes(old["hashes"], new["hashes"], messages)
+    )
+    parameters = tuple(_parameters(old["request_parameters"], new["request_parameters"]))
+    return Difference(
+        _call(old),
+        _call(new),
+        parameters,
+        TextChange(old["system"] == new["system"], _prompt(old, bodies), _prompt(new, bodies)),
+        tools_change(bodies.get(old["tools"], ""), bodies.get(new["tools"], "")),
+        old["tools"] == new["tools"],
+        changes,
+        _cache_break(old, new, changes, _sizes(old["hashes"], messages)),
+    )
+
+
+def _messages(store: Store, row: Mapping[str, Any]) -> dict[str, Message]:
+    scope = str(row["session_id"] or row["trace_id"])
+    return load_messages(store, str(row["project"]), scope, row["hashes"])
+
+
+def _call(row: Mapping[str, Any]) -> ComparedCall:
+    alike = (
+        *("project", "span_id", "session_id", "trace_id", "turn_id", "agent_name", "model"),
+        *("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "cost_usd"),
+    )
+    return ComparedCall(
+        **{name: row[name] for name in alike},
+        start_time=utc(row["start_time"]),
+        messages=len(row["hashes"]),
+        system="" if row["system"] == NONE else str(row["system"]),
+        tools="" if row["tools"] == NONE else str(row["tools"]),
+    )
+
+
+def _prompt(row: Mapping[str, Any], bodies: Mapping[str, str]) -> Text:
+    text = prompt_text(bodies.get(str(row["system"]), ""))
+    return Text(text[:HEAD], len(text.encode("utf-8", "replace")))
+
+
+def _parameters(before: str, after: str) -> Iterator[ParameterChange]:
+    old, new = (as_dict(orjson.loads(text or "{}")) or {} for text in (before, after))
+    for name in dict.fromkeys((*old, *new)):
+        was, now = (dumps_text(one[name]) if name in one else "" for one in (old, new))
+        if was != now:
+            yield ParameterChange(str(name), was, now)
+
+
+def _changes(
+    before: Sequence[str], after: Sequence[str], messages: Mapping[str, Message]
+) -> Iterator[MessageChange]:
+    """The changes in the order of the second request, each gap's dropped ones before the added."""
+    old = new = run = 0
+    for same_old, same_new in [*common_pairs(before, after), (len(before), len(after))]:
+        if (same_old, same_new) != (old, new) and run:
+            yield MessageChange("same", old - run, new - run, run)
+            run = 0
+        yield from _gap(
+            [(at, messages.get(before[at])) for at in range(old, same_old)],
+            [(at, messages.get(after[at])) for at in range(new, same_new)],
+        )
+        old, new, run = same_old + 1, same_new + 1, run + 1
+    if run > 1:
+        yield MessageChange("same", old - run, new - run, run - 1)
+
+
+_Place = tuple[int, Message | None]
+
+
+def _gap(before: list[_Place], after: list[_Place]) -> Iterator[MessageChange]:
+    """What stands between two messages that are the same: edited where one reads like the other."""
+    at = 0
+    for place, message in before:
+        like = next(
+            (n for n in range(at, len(after)) if _is_edited(message, after[n][1])), len(after)
+        )
+        if like == len(after):
+            yield MessageChange("dropped", place, -1)
+            continue
+        for added, _ in after[at:like]:
+            yield MessageChange("added", -1, added)
+        yield MessageChange("edited", place, after[like][0])
+        at = like + 1
+    for added, _ in after[at:]:
+        yield MessageChange("added", -1, added)
+
+
+def _is_edited(before: Message | None, after: Message | None) -> bool:
+    if before is None or after is None or before.role != after.role:
+        return False
+    old_ids, new_ids = _call_ids(before), _call_ids(after)
+    if old_ids or new_ids:
+        return old_ids == new_ids
+    old, new = (Counter(_WORDS.findall(_text(one)[:_COMPARED])) for one in (before, after))
+    both = (old & new).total()
+    return 2 * both >= _ALIKE * max(1, old.total() + new.total())
+
+
+def _call_ids(message: Message) -> list[str]:
+    kinds = ("tool_call", "tool_call_response")
+    return [str(part.get("id")) for part in message.parts if part.get("type") in kinds]
+
+
+def _text(message: Message) -> str:
+    return message.text or dumps_text(message.parts)
+
+
+def _sizes(hashes: Iterable[str], messages: Mapping[str, Message]) -> list[int] | None:
+    """How many bytes each message has; ``None`` where one is not recorded."""
+    found = [messages.get(one) for one in hashes]
+    if any(one is None for one in found):
+        return None
+    return [len(one.source or dumps_text(one.parts)) for one in found if one is not None]
+
+
+def _cache_break(
+    old: Mapping[str, Any],
+    new: Mapping[str, Any],
+    changes: Sequence[MessageChange],
+    sizes: list[int] | None,
+) -> CacheBreak:
+    first = changes[0] if changes else None
+    shared = first.count if first is not None and first.kind == "same" else 0
+    place = next((n for n in ("model", "tools", "system") if _of(old, n) != _of(new, n)), "")
+    if not place:
+        place = "message" if shared < len(old["hashes"]) else ""
+    if place in ("model", "tools", "system"):
+        shared = 0
+    tokens = _share(old["input_tokens"], sizes, shared)
+    if place in ("model", "tools"):
+        tokens = 0
+    return CacheBreak(
+        *(place, shared, shared, tokens),
+        cached=cached_tokens(old),
+        read=new["cache_read_tokens"],
+        lost=cache_lost(old, new),
+    )
+
+
+def _of(row: Mapping[str, Any], name: str) -> Any:
+    return row["request_model" if name == "model" else name]
+
+
+def _share(tokens: int | None, sizes: list[int] | None, shared: int) -> int | None:
+    if tokens is None or sizes is None or not sum(sizes):
+        return None
+    return round(tokens * sum(sizes[:shared]) / sum(sizes))
+
+
+def _with_heads(
+    change: MessageChange,
+    before: Sequence[str],
+    after: Sequence[str],
+    messages: Mapping[str, Message],
+) -> MessageChange:
+    if change.kind == "same":
+        return change
+    was, now = (
+        head_of(hashes[at], messages.get(hashes[at])) if at >= 0 else None
+        for hashes, at in ((before, change.before), (after, change.after))
+    )
+    return replace(change, was=was, now=now)

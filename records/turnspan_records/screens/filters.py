@@ -1,0 +1,198 @@
+"""The filter of turns as people write it: ``stop:tool_failure,loop_detected -agent:b cost>0.01``.
+
+Terms are separated by blanks and all hold; values by commas, and one of them holds; a ``-`` before
+a term turns it round. A value with a blank or a comma stands in double quotes. A number that is
+not known is neither above nor below another.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from turnspan_records.judging.queues import JUDGED
+
+END = "if(t.status = 'final', splitByChar(':', t.stop_reason)[1], t.status)"
+"""How a turn ended: its stop reason without its detail, else its status."""
+
+_TOOLS = """(project, turn_id) IN (
+    SELECT project, turn_id FROM tool_call
+    WHERE name IN {VALUES:Array(String)} AND start_time >= {since:DateTime64(9, 'UTC')}"""
+_SAID = """(project, turn_id) IN (
+    SELECT project, subject_id FROM annotation_current WHERE subject_kind = 'turn' AND """
+
+_WORDS: Final[Mapping[str, tuple[str, str]]] = {
+    # name: what it is, the condition
+    "stop": ("how it ended", f"{END} IN {{VALUES:Array(String)}}"),
+    "status": ("running, final or interrupted", "t.status IN {VALUES:Array(String)}"),
+    "agent": ("the agent's name", "agent_name IN {VALUES:Array(String)}"),
+    "version": ("the agent's version", "agent_version IN {VALUES:Array(String)}"),
+    "model": ("a model that was called", "hasAny(models, {VALUES:Array(String)})"),
+    "tool": ("a tool that was called", f"{_TOOLS})"),
+    "failed": ("a tool that failed", f"{_TOOLS} AND failed)"),
+    "error": ("the error's type", "t.error_type IN {VALUES:Array(String)}"),
+    "user": ("the user's id", "user_id IN {VALUES:Array(String)}"),
+    "session": ("the session's id", "session_id IN {VALUES:Array(String)}"),
+    "trace": ("the trace's id", "trace_id IN {VALUES:Array(String)}"),
+    "turn": ("the turn's id", "turn_id IN {VALUES:Array(String)}"),
+    "intent": ("the turn's intent", "turn_intent IN {VALUES:Array(String)}"),
+    "mode": ("the mode of the chat", "chat_mode IN {VALUES:Array(String)}"),
+    "service": ("the service", "service IN {VALUES:Array(String)}"),
+    "environment": ("the environment", "environment IN {VALUES:Array(String)}"),
+    "outcome": (
+        "what became of it",
+        f"{_SAID}kind = 'outcome' AND outcome IN {{VALUES:Array(String)}})",
+    ),
+}
+_NUMBERS: Final[Mapping[str, tuple[str, str]]] = {
+    "cost": ("dollars", "toFloat64(t.cost_usd)"),
+    "tokens": ("of input and output", "t.input_tokens + t.output_tokens"),
+    "input": ("tokens of input", "t.input_tokens"),
+    "output": ("tokens of output", "t.output_tokens"),
+    "seconds": ("how long it took", "t.duration"),
+    "rounds": ("rounds", "t.rounds"),
+    "calls": ("model calls", "t.llm_call_count"),
+    "tools": ("tool calls", "t.tool_call_count"),
+    "failures": ("tool calls that failed", "t.tool_error_count"),
+}
+LOOKS: Final[Mapping[str, tuple[str, str]]] = {
+    "premature": (
+        "ended in fewer than three rounds without completing",
+        f"t.rounds < 3 AND t.status != 'running' AND {END} != 'completed'",
+    ),
+    "loops": (
+        "did the same again and again",
+        "greatest(t.max_identical_tool_streak, t.no_progress_rounds) >= 3"
+        " OR startsWith(t.stop_reason, 'loop_detected:')",
+    ),
+    "silent": (
+        "told the user nothing",
+        "t.status = 'final' AND (t.stop_reason IN ('silent_rounds', 'empty_no_tools')"
+        " OR t.silent_rounds >= 30 OR (t.stop_reason = 'completed' AND t.unanswered))",
+    ),
+    "interrupted": ("died with their process", "t.status = 'interrupted'"),
+    "running": ("have not ended", "t.status = 'running'"),
+}
+"""Turns that are worth a look, as the diagnostics have it: what they are, and the condition."""
+
+_CHOICES: Final[Mapping[str, tuple[str, Mapping[str, str]]]] = {
+    "judged": (
+        "by a person: yes or no",
+        {
+            "yes": f"(project, turn_id) IN ({JUDGED})",
+            "no": f"(project, turn_id) NOT IN ({JUDGED})",
+        },
+    ),
+    "look": (
+        f"worth a look: {', '.join(LOOKS)}",
+        {name: condition for name, (_, condition) in LOOKS.items()},
+    ),
+    "flag": (
+        "for training: good or excluded",
+        {
+            "good": f"{_SAID}kind = 'training_flag' AND training_flag > 0)",
+            "excluded": f"{_SAID}kind = 'training_flag' AND training_flag < 0)",
+        },
+    ),
+}
+_SCORE = "score"
+_ATTRIBUTE = "attribute."
+
+KNOWN: Final[Mapping[str, str]] = {
+    **{name: meaning for name, (meaning, _) in (*_WORDS.items(), *_NUMBERS.items())},
+    **{name: meaning for name, (meaning, _) in _CHOICES.items()},
+    _SCORE: "the score",
+    f"{_ATTRIBUTE}KEY": "an attribute of the turn",
+}
+"""What can be filtered by, and what it is."""
+
+_TERM = re.compile(
+    r'(?P<not>-)?(?P<name>[\w.-]+)(?P<sign>:|>=|<=|>|<)(?P<values>(?:"[^"]*"|[^\s"])+)(?=\s|$)'
+)
+_VALUE = re.compile(r'"([^"]*)"|([^,"]+)')
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFilter:
+    """Conditions on ``turn_summary AS t``; each begins with AND. A query with it has ``since`` as a
+    parameter as well."""
+
+    sql: str = ""
+    parameters: Mapping[str, object] | None = None
+
+    @property
+    def values(self) -> dict[str, object]:
+        """What the conditions are given."""
+        return {"each": False, "author": "", **(self.parameters or {})}
+
+
+def turn_filter(text: str) -> TurnFilter:
+    """Read a filter.
+
+    Raises:
+        ValueError: it is none; the message says what there is.
+    """
+    conditions: list[str] = []
+    parameters: dict[str, object] = {}
+    at = 0
+    text = text.strip()
+    while at < len(text):
+        found = _TERM.match(text, at)
+        if found is None:
+            raise ValueError(
+                f"{text[at : at + 40]!r} is no filter: write name:value or name>number, as in "
+                "stop:tool_failure agent:wiki cost>0.01 -tool:search."
+            )
+        condition = _condition(found, f"f{len(parameters)}", parameters)
+        conditions.append(f"\n    AND {'NOT ' if found['not'] else ''}({condition})")
+        at = found.end() + len(text[found.end() :]) - len(text[found.end() :].lstrip())
+    return TurnFilter("".join(conditions), parameters)
+
+
+def _condition(found: re.Match[str], parameter: str, parameters: dict[str, object]) -> str:
+    name, sign = found["name"], found["sign"]
+    values = [quoted or plain for quoted, plain in _VALUE.findall(found["values"])]
+    if name in _NUMBERS or name == _SCORE:
+        return _number(name, sign, values, parameter, parameters)
+    if sign != ":":
+        _require_known(name)
+        raise ValueError(f"{name} is no number: write {name}:value.")
+    if name in _CHOICES:
+        return _choice(name, values)
+    parameters[parameter] = values
+    if name.startswith(_ATTRIBUTE):
+        parameters[f"{parameter}k"] = name.removeprefix(_ATTRIBUTE)
+        return f"attributes[{{{parameter}k:String}}] IN {{{parameter}:Array(String)}}"
+    _require_known(name)
+    return _WORDS[name][1].replace("VALUES", parameter)
+
+
+def _number(
+    name: str, sign: str, values: list[str], parameter: str, parameters: dict[str, object]
+) -> str:
+    try:
+        [number] = map(float, values)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise ValueError(f"{name} is a number: write {name}>0.5, {name}<=10 or {name}:3.")
+    parameters[parameter] = number
+    compared = f"{'=' if sign == ':' else sign} {{{parameter}:Float64}}"
+    if name == _SCORE:
+        return f"{_SAID}kind = 'score' AND score {compared})"
+    return f"{_NUMBERS[name][1]} {compared}"
+
+
+def _choice(name: str, values: list[str]) -> str:
+    choices = _CHOICES[name][1]
+    if len(values) != 1 or values[0] not in choices:
+        raise ValueError(f"{name} is one of: {', '.join(choices)}.")
+    return choices[values[0]]
+
+
+def _require_known(name: str) -> None:
+    if name not in _WORDS and name not in _CHOICES:
+        raise ValueError(f"There is no filter {name!r}; there are: {', '.join(KNOWN)}.")

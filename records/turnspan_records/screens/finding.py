@@ -1,0 +1,234 @@
+"""Text anywhere in the records, and how far back it was looked for.
+
+One week is looked through after the other, the newest first, until there are enough hits or the
+time is up: what is said of the reach is what was done, and the search can go on from there.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+from turnspan_clickhouse.store.client import Store
+from turnspan_records.screens.turns import moment
+from turnspan_records.window import EARLIEST, Window, as_parameter
+
+SECONDS = 2.0
+"""For so long a search goes on to a further week."""
+LONGEST = 1_000
+"""Characters that can be looked for."""
+_WEEK = timedelta(days=7)
+_BEFORE, _LENGTH = 60, 300
+"""Characters of a hit that are shown: before it, and in all."""
+
+_TIME = """start_time >= {from:DateTime64(9, 'UTC')} AND start_time < {to:DateTime64(9, 'UTC')}"""
+_PROJECT = "({project:String} = '' OR project = {project:String})"
+_CUT = f"""
+SELECT kind, project, session_id, turn_id, span_id, nanoseconds,
+    substringUTF8(found, greatest(1, toInt64(at) - {_BEFORE}), {_LENGTH}) AS cut
+FROM
+"""
+# Of each row the first text that has it.
+_TURNS = f"""{_CUT}
+(
+    SELECT
+        project, session_id, turn_id, span_id, toUnixTimestamp64Nano(start_time) AS nanoseconds,
+        [('user message', user_message), ('reply', response_text),
+            ('why it stopped', concat(t.stop_reason, ' ', t.stop_detail)),
+            ('error', concat(t.error_type, ' ', t.error_message))] AS texts,
+        arrayFirst(one -> positionCaseInsensitiveUTF8(one.2, {{text:String}}) > 0, texts) AS first,
+        first.1 AS kind, first.2 AS found,
+        positionCaseInsensitiveUTF8(found, {{text:String}}) AS at
+    FROM turn_summary AS t
+    WHERE {_PROJECT} AND {_TIME} AND at > 0
+    ORDER BY start_time DESC, span_id
+    LIMIT {{limit:UInt32}}
+)
+"""
+_TOOLS = f"""{_CUT}
+(
+    SELECT
+        project, session_id, turn_id, span_id, toUnixTimestamp64Nano(start_time) AS nanoseconds,
+        [('tool', toString(name)), ('tool arguments', arguments), ('tool result', result),
+            ('tool error', concat(t.error_type, ' ', t.error_message))] AS texts,
+        arrayFirst(one -> positionCaseInsensitiveUTF8(one.2, {{text:String}}) > 0, texts) AS first,
+        first.1 AS kind, first.2 AS found,
+        positionCaseInsensitiveUTF8(found, {{text:String}}) AS at
+    FROM tool_call AS t
+    WHERE {_PROJECT} AND {_TIME} AND at > 0
+    ORDER BY start_time DESC, span_id
+    LIMIT {{limit:UInt32}}
+)
+"""
+_MESSAGES = f"""{_CUT}
+(
+    SELECT
+        project, scope AS session_id, '' AS turn_id, '' AS span_id,
+        toUnixTimestamp64Nano(first_seen) AS nanoseconds,
+        concat(role, ' message') AS kind, parts AS found,
+        positionCaseInsensitiveUTF8(found, {{written:String}}) AS at
+    FROM message
+    WHERE {_PROJECT} AND at > 0
+        AND first_seen >= {{from:DateTime64(9, 'UTC')}} AND first_seen < {{to:DateTime64(9, 'UTC')}}
+    ORDER BY first_seen DESC, hash
+    LIMIT 1 BY hash
+    LIMIT {{limit:UInt32}}
+)
+"""
+_RANGE = f"""
+SELECT toUnixTimestamp64Nano(min(first)), toUnixTimestamp64Nano(max(last)), sum(rows)
+FROM
+(
+    SELECT min(start_time) AS first, max(start_time) AS last, count() AS rows
+    FROM turn_summary WHERE {_PROJECT}
+    UNION ALL
+    SELECT min(start_time), max(start_time), count() FROM tool_call WHERE {_PROJECT}
+    UNION ALL
+    SELECT min(first_seen), max(first_seen), count() FROM message WHERE {_PROJECT}
+)
+WHERE rows > 0
+"""
+_ESCAPE = re.compile(r'\\(u[0-9a-fA-F]{4}|["\\/bfnrt])')
+_QUOTE = re.compile(r'(?<!\\)(?:\\\\)*"')
+_MEANINGS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A place where the text stands."""
+
+    kind: str
+    """``user message``, ``reply``, ``why it stopped``, ``error``, ``tool``, ``tool arguments``,
+    ``tool result``, ``tool error``, or a message that a model saw: ``system message``, ..."""
+    project: str
+    session: str
+    """Of a message outside a session, its trace."""
+    turn: str
+    """Empty of a message: many turns may have seen it."""
+    span: str
+    time: datetime
+    before: str
+    match: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What was found, newest first, and how far back."""
+
+    hits: list[Hit]
+    back_to: datetime | None
+    """Everything that began since then was looked through; ``None`` where nothing is recorded."""
+    finished: bool
+    """Nothing older is left to be looked through."""
+    next: str
+    """What to give as ``until`` to go on; empty when it is finished."""
+
+
+def find_text(
+    store: Store,
+    text: str,
+    *,
+    project: str = "",
+    window: Window | None = None,
+    limit: int = 50,
+    seconds: float = SECONDS,
+) -> Search:
+    """Look for a text, letters large or small, in turns, tools and all messages that models saw.
+
+    Turns, tools and messages are asked apart: of each there are ``limit`` hits at most.
+
+    Raises:
+        ValueError: there is no text, or too much of it.
+        StoreError: as ``Store.query``.
+    """
+    if not text.strip() or len(text) > LONGEST:
+        raise ValueError(f"Say what to look for: 1 to {LONGEST} characters.")
+    window = window or Window()
+    [(first, last, rows)] = store.query(_RANGE, {"project": project}).rows
+    if not rows:
+        return Search([], None, finished=True, next="")
+    oldest = max(moment(first), window.since)
+    to = min(moment(last) + timedelta(microseconds=1), window.until)
+    hits: list[Hit] = []
+    began = time.monotonic()
+    while to > oldest:
+        week = max(_monday(to), window.since)
+        found, to = _of_week(store, text, project, (week, to), limit)
+        hits += found
+        if len(hits) >= limit or time.monotonic() - began >= seconds:
+            break
+    finished = to <= oldest
+    return Search(hits, max(to, EARLIEST), finished, "" if finished else to.isoformat())
+
+
+def _of_week(
+    store: Store, text: str, project: str, week: tuple[datetime, datetime], limit: int
+) -> tuple[list[Hit], datetime]:
+    """The hits of a week, newest first, and since when they are all of them."""
+    given = {
+        "text": text,
+        "written": json.dumps(text, ensure_ascii=False)[1:-1],  # as it stands in a message's JSON
+        "project": project,
+        "from": as_parameter(week[0]),
+        "to": as_parameter(week[1]),
+        "limit": limit,
+    }
+    every: list[Hit] = []
+    reach = week[0]
+    for sql in (_TURNS, _TOOLS, _MESSAGES):
+        rows: Sequence[Mapping[str, Any]] = store.query(sql, given).dicts()
+        hits = [_hit(row, text) for row in rows]
+        if len(hits) >= limit and hits[-1].time < hits[0].time:
+            reach = max(reach, hits[-1].time + timedelta(microseconds=1))
+        every += hits
+    every.sort(key=lambda hit: hit.time, reverse=True)
+    return [hit for hit in every if hit.time >= reach], reach
+
+
+def _monday(before: datetime) -> datetime:
+    """When the week began in which the last moment before this one is."""
+    last = before - timedelta(microseconds=1)
+    day = datetime(last.year, last.month, last.day, tzinfo=timezone.utc)
+    return day - timedelta(days=day.weekday())
+
+
+def _hit(row: Mapping[str, Any], text: str) -> Hit:
+    cut = str(row["cut"])
+    if not row["turn_id"] and str(row["kind"]).endswith(" message"):
+        cut = _of_string(cut, json.dumps(text, ensure_ascii=False)[1:-1])
+    at = max(cut.lower().find(text.lower()), 0)
+    return Hit(
+        kind=row["kind"],
+        project=row["project"],
+        session=row["session_id"],
+        turn=row["turn_id"],
+        span=row["span_id"],
+        time=moment(row["nanoseconds"]),
+        before=cut[:at],
+        match=cut[at : at + len(text)],
+        after=cut[at + len(text) :],
+    )
+
+
+def _of_string(cut: str, written: str) -> str:
+    """Of a piece of JSON the string that has the text, as it was before it was written."""
+    at = max(cut.lower().find(written.lower()), 0)
+    end = at + len(written)
+    begin = max((found.end() for found in _QUOTE.finditer(cut, 0, at)), default=0)
+    closing = _QUOTE.search(cut, end)
+    return _ESCAPE.sub(_meaning, cut[begin : closing.start() if closing else len(cut)])
+
+
+def _meaning(found: re.Match[str]) -> str:
+    """What an escape of JSON stands for; one half of a pair is left as it is."""
+    said = found[1]
+    if said[0] == "u":
+        code = int(said[1:], 16)
+        return found[0] if 0xD800 <= code < 0xE000 else chr(code)
+    return _MEANINGS.get(said, said)

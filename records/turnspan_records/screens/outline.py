@@ -1,0 +1,281 @@
+"""The outline of a session: what ``replay`` shows, with the beginnings of texts only.
+
+It costs what is new in each call: a session of 5,000 calls is read in the time of its messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from turnspan_clickhouse.store.client import Store
+from turnspan_records import rows
+from turnspan_records.conversation import Call, Message, Step, ToolExecution, ToolRequest, Turn
+from turnspan_records.history import Continuation
+from turnspan_records.messages import NONE, ONE_SESSION, load_definitions
+from turnspan_records.replay import Assembled, assemble, scope_condition
+from turnspan_records.screens import heads
+from turnspan_records.screens.caching import cache_lost
+from turnspan_records.screens.following import newest
+from turnspan_records.screens.outline_types import (
+    HEAD,
+    DefinitionHead,
+    Head,
+    Outline,
+    OutlineCall,
+    OutlineRequest,
+    OutlineStep,
+    OutlineTool,
+    OutlineTurn,
+    Text,
+    ToolsChange,
+)
+from turnspan_records.screens.tool_changes import tools_change
+
+_DEFINITIONS = f"""
+SELECT lower(hex(hash)) AS id, kind, leftUTF8(body, {HEAD}) AS head, length(body) AS size
+FROM definition
+WHERE project = {{project:String}} AND hash IN
+    (SELECT toFixedString(unhex(arrayJoin({{hashes:Array(String)}})), 16))
+"""
+
+
+def outline(store: Store, project: str, session_id: str, trace_id: str = "") -> Outline:
+    """The outline of a session, or of one trace where ``session_id`` is empty.
+
+    An unknown session gives an outline without steps. Raises ``StoreError`` as ``Store.query``.
+    """
+    where = scope_condition(session_id)
+    parameters = {"project": project, "session": session_id, "trace": trace_id}
+
+    def select(what: str, table: str) -> list[dict[str, Any]]:
+        sql = f"{what} FROM {table} WHERE {where} ORDER BY start_time, span_id"
+        return store.query(sql, parameters, ONE_SESSION).dicts()
+
+    cursor = newest(store, project, session_id, trace_id)  # before: what lands meanwhile is newer
+    found = _Rows(
+        select(heads.TURNS, "turn_summary"),
+        select(heads.CALLS, "llm_call"),
+        select(heads.TOOLS, "tool_call"),
+    )
+    known = heads.load_heads(store, project, session_id or trace_id)
+    sent = rows.calls(found.calls)
+    tools = [rows.tool(row) for row in found.tools]
+    turns = [rows.turn(row) for row in found.turns]
+    prompts = {one.call.system_hash: "" for one in sent}
+    assembled = assemble(turns, sent, tools, known.messages, prompts, known.gists)
+    told = _Told(found, assembled, known)
+    calls = tuple(told.call(one.call) for one in sent)
+    return Outline(
+        project,
+        session_id,
+        trace_id,
+        cursor=cursor,
+        running=any(turn.status == "running" for turn in turns),
+        turns=tuple(_turn(turn, row) for turn, row in zip(turns, found.turns, strict=True)),
+        calls=_with_tool_changes(store, project, calls),
+        tools=tuple(told.tools(tools)),
+        messages=tuple(told.messages),
+        definitions=_definitions(store, project, calls),
+        steps=tuple(_steps(assembled.steps)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    turns: list[dict[str, Any]]
+    calls: list[dict[str, Any]]
+    tools: list[dict[str, Any]]
+
+
+class _Told:
+    """Makes the rows of an outline, and numbers the messages in the order in which they come."""
+
+    def __init__(self, found: _Rows, assembled: Assembled, known: heads.Heads) -> None:
+        self.messages: list[Head] = []
+        self._places: dict[str, int] = {}
+        self._known = known
+        self._continued = assembled.continued
+        self._calls = {str(row["span_id"]): row for row in found.calls}
+        self._order = [str(row["span_id"]) for row in found.calls]
+        self._tools = {str(row["span_id"]): row for row in found.tools}
+        self._requested: set[str] = set()
+        self._as_given: set[str] = set()
+
+    def call(self, call: Call) -> OutlineCall:
+        row, told = self._calls[call.span_id], self._continued[call.span_id]
+        before = self._before(told)
+        system = "" if call.system_hash == NONE else call.system_hash
+        recorded = any(reply.recorded for reply in call.replies)
+        answer = "" if recorded else call.response_text
+        return OutlineCall(
+            **{name: getattr(call, name) for name in _ALIKE},
+            finish_reasons=tuple(call.finish_reasons),
+            cache_write_tokens=row["cache_write_tokens"],
+            cache_lost=None if before is None else cache_lost(before, row),
+            tokens_estimated=bool(row["tokens_estimated"]),
+            consortium_id=str(row["consortium_id"]),
+            messages=int(row["sent"]),
+            new=tuple(self._place(one) for one in call.new_messages),
+            replies=tuple(self._place(one) for one in call.replies),
+            before="" if before is None else str(before["span_id"]),
+            kept=told.kept,
+            dropped=told.dropped,
+            rewritten=told.rewritten,
+            system=system,
+            system_new=call.system_prompt is not None and bool(system),
+            system_changed=before is not None and before["system_hash"] != call.system_hash,
+            tools="" if row["tools_hash"] == NONE else str(row["tools_hash"]),
+            tools_changed=None,
+            requests=tuple(self._request(one) for one in call.requests),
+            response=Text(answer[:HEAD], int(row["answered_bytes"]) if answer else 0),
+        )
+
+    def _before(self, told: Continuation) -> Mapping[str, Any] | None:
+        return None if told.before < 0 else self._calls[self._order[told.before]]
+
+    def _place(self, message: Message) -> int:
+        at = self._places.get(message.hash)
+        if at is None:
+            at = self._places[message.hash] = len(self.messages)
+            self.messages.append(_head(message, self._known.sizes.get(message.hash, 0)))
+        return at
+
+    def _request(self, request: ToolRequest) -> OutlineRequest:
+        ran = request.execution
+        if ran is not None:
+            self._requested.add(ran.span_id)
+        given = heads.given(request.seen)
+        as_given = request.answered and ran is not None and given.digest == self._own(ran)
+        if as_given and ran is not None:
+            self._as_given.add(ran.span_id)
+        return OutlineRequest(
+            request.call_id,
+            request.name,
+            str(request.arguments or "")[:HEAD],
+            tool="" if ran is None else ran.span_id,
+            answered=request.answered,
+            seen="" if as_given else given.text[:HEAD],
+            altered=ran is not None and request.answered and not as_given,
+        )
+
+    def _own(self, ran: ToolExecution) -> int:
+        return int(self._tools[ran.span_id]["answered_digest"])
+
+    def tools(self, tools: Iterable[ToolExecution]) -> Iterator[OutlineTool]:
+        alike: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
+        for tool in tools:
+            row = self._tools[tool.span_id]
+            earlier = alike.setdefault((tool.turn_id, row["asked_digest"]), [])
+            last = earlier[-1] if earlier else None
+            earlier.append(row)
+            yield OutlineTool(
+                **{name: getattr(tool, name) for name in _ALIKE_TOOL},
+                arguments=Text(tool.arguments[:HEAD], int(row["asked_bytes"])),
+                # The message that gave it to the model begins the same.
+                result=Text(
+                    "" if tool.span_id in self._as_given else tool.result[:HEAD],
+                    int(row["answered_bytes"]),
+                ),
+                times=len(earlier),
+                first=str(earlier[0]["span_id"]),
+                same_result=last is not None and last["answered_digest"] == row["answered_digest"],
+                requested=tool.span_id in self._requested,
+            )
+
+
+_ALIKE = (
+    *("span_id", "turn_id", "trace_id", "parent_span_id", "start_time", "duration"),
+    *("time_to_first_chunk", "round", "agent_name", "provider", "model", "input_tokens"),
+    *("output_tokens", "cache_read_tokens", "reasoning_tokens", "cost_usd", "tries"),
+    *("stream_outcome", "error_type", "error_message"),
+)
+_ALIKE_TOOL = (
+    *("span_id", "turn_id", "trace_id", "parent_span_id", "name", "call_id", "start_time"),
+    *("duration", "round", "failed", "error_type", "error_message"),
+)
+_ALIKE_TURN = (
+    *("turn_id", "parent_turn_id", "trace_id", "span_id", "start_time", "duration", "status"),
+    *("ended_how", "stop_detail", "agent_name", "agent_version", "rounds", "max_rounds"),
+    *("llm_call_count", "tool_call_count", "tool_error_count", "input_tokens", "output_tokens"),
+    *("cost_usd", "turn_intent", "error_type", "error_message"),
+)
+
+
+def _turn(turn: Turn, row: Mapping[str, Any]) -> OutlineTurn:
+    return OutlineTurn(
+        **{name: getattr(turn, name) for name in _ALIKE_TURN},
+        user_message=Text(turn.user_message[:HEAD], int(row["asked_bytes"])),
+        response_text=Text(turn.response_text[:HEAD], int(row["answered_bytes"])),
+        identical_streak=int(row["max_identical_tool_streak"]),
+        models=tuple(turn.models),
+    )
+
+
+def _head(message: Message, size: int) -> Head:
+    thoughts = "\n".join(_said(message, "reasoning"))
+    text = "\n\n".join(_said(message, "text")) or "\n".join(
+        heads.given(part["response"]).text
+        for part in message.parts
+        if part["type"] == "tool_call_response"
+    )
+    return Head(
+        message.hash,
+        message.role,
+        message.name,
+        tuple(dict.fromkeys(str(part["type"]) for part in message.parts)),
+        size,
+        text[:HEAD],
+        thoughts[:HEAD],
+        message.recorded,
+    )
+
+
+def _said(message: Message, kind: str) -> list[str]:
+    return [str(part["content"]) for part in message.parts if part["type"] == kind]
+
+
+def _with_tool_changes(
+    store: Store, project: str, calls: Sequence[OutlineCall]
+) -> tuple[OutlineCall, ...]:
+    """The calls; those that were given other tools than the call they continue say which."""
+    by_id = {call.span_id: call for call in calls}
+    pairs = {
+        call.span_id: (by_id[call.before].tools, call.tools)
+        for call in calls
+        if call.before and by_id[call.before].tools != call.tools
+    }
+    if not pairs:
+        return tuple(calls)
+    bodies = load_definitions(store, project, {one for pair in pairs.values() for one in pair})
+    changes: dict[tuple[str, str], ToolsChange] = {
+        pair: tools_change(bodies.get(pair[0], ""), bodies.get(pair[1], ""))
+        for pair in set(pairs.values())
+    }
+    return tuple(
+        replace(call, tools_changed=changes[pairs[call.span_id]]) if call.span_id in pairs else call
+        for call in calls
+    )
+
+
+def _definitions(
+    store: Store, project: str, calls: Sequence[OutlineCall]
+) -> tuple[DefinitionHead, ...]:
+    hashes = dict.fromkeys(one for call in calls for one in (call.system, call.tools) if one)
+    if not hashes:
+        return ()
+    result = store.query(_DEFINITIONS, {"project": project, "hashes": list(hashes)}, ONE_SESSION)
+    found = {
+        id_: DefinitionHead(id_, kind, Text(head, size)) for id_, kind, head, size in result.rows
+    }
+    return tuple(found[one] for one in hashes if one in found)
+
+
+def _steps(steps: Iterable[Step], depth: int = 0) -> Iterator[OutlineStep]:
+    for step in steps:
+        if isinstance(step, Turn):
+            yield OutlineStep("turn", step.turn_id, depth)
+            yield from _steps(step.steps, depth + 1)
+        else:
+            yield OutlineStep("call" if isinstance(step, Call) else "tool", step.span_id, depth)

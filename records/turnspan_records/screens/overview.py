@@ -1,0 +1,212 @@
+"""How turns end, what they cost and how long they take, over time and beside the period before; and
+which of them to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+from turnspan_clickhouse.store.client import Store
+from turnspan_records.screens.filters import END, LOOKS
+from turnspan_records.screens.shown_sql import shown_sql
+from turnspan_records.screens.spread import width_for
+from turnspan_records.screens.turns import Wanted
+from turnspan_records.window import EARLIEST, LATEST, Window
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+
+
+@dataclass(frozen=True, slots=True)
+class EndCount:
+    """A way of ending."""
+
+    end: str
+    turns: int
+    share: float | None
+    """Of the turns that are not running; ``None`` of those that are."""
+    before: int | None
+    """Turns that ended so in the period before; ``None`` where there were none at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """How the turns of a window ended, most first, those that run last."""
+
+    ends: list[EndCount]
+    sql: str
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What a number of turns came to. ``None`` is what nobody knows."""
+
+    turns: int
+    problems: int
+    cost_usd: float | None
+    input_tokens: int | None
+    cached_tokens: int | None
+    """Of the input those that a cache had."""
+    output_tokens: int | None
+    p50_seconds: float | None
+    """Of the turns that are not running."""
+    p95_seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """The turns that began in a stretch of time."""
+
+    time: datetime
+    figures: Figures
+
+
+@dataclass(frozen=True, slots=True)
+class Trend:
+    """The turns of a window, in stretches of time, all together, and those of as long before."""
+
+    width_seconds: int
+    buckets: list[Bucket]
+    total: Figures
+    before: Figures | None
+    sql: str
+
+
+@dataclass(frozen=True, slots=True)
+class LookAt:
+    """Turns that are worth a look."""
+
+    name: str
+    """As the filter ``look:NAME`` has it."""
+    meaning: str
+    turns: int
+    agent: str
+    """The agent of most of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class LookAts:
+    """What is worth a look, where there is any."""
+
+    found: list[LookAt]
+    sql: str
+
+
+_ENDS = """
+SELECT {end} AS ended, count() AS turns
+FROM turn_summary AS t
+WHERE {where}
+GROUP BY ended
+ORDER BY ended = 'running', turns DESC, ended
+"""
+_FIGURES = """
+    count() AS turns,
+    countIf({end} NOT IN ('completed', 'running')) AS problems,
+    sum(t.cost_usd) AS cost_usd,
+    sum(t.input_tokens) AS input_tokens,
+    sum(t.cache_read_tokens) AS cached_tokens,
+    sum(t.output_tokens) AS output_tokens,
+    countIf(t.status != 'running') AS ended,
+    quantilesExactIf(0.5, 0.95)(t.duration, t.status != 'running') AS seconds
+FROM turn_summary AS t
+WHERE {where}"""
+_BUCKETS = f"""
+SELECT
+    intDiv(toUnixTimestamp(start_time), {{{{width:UInt32}}}}) AS bucket,{_FIGURES}
+GROUP BY bucket
+ORDER BY bucket
+"""
+_TOTAL = f"""
+SELECT
+    toUnixTimestamp(min(start_time)) AS first,
+    toUnixTimestamp(max(start_time)) AS last,{_FIGURES}
+"""
+_LOOKS = """
+SELECT look, count() AS turns, topK(1)(agent_name)[1] AS agent
+FROM turn_summary AS t
+ARRAY JOIN arrayFilter(one -> one != '', [{looks}]) AS look
+WHERE {where}
+GROUP BY look
+ORDER BY turns DESC, look
+"""
+
+
+def ends(store: Store, wanted: Wanted) -> Ends:
+    """How the turns ended. Raises ``StoreError`` as ``Store.query``."""
+    sql = _ENDS.format(end=END, where=wanted.where)
+    earlier = _before(wanted)
+    before: dict[str, int] | None = None
+    if earlier is not None:
+        rows = store.query(_ENDS.format(end=END, where=earlier.where), earlier.parameters).rows
+        before = {str(end): int(turns) for end, turns in rows} or None
+    rows = store.query(sql, wanted.parameters).rows
+    now = {str(end): int(turns) for end, turns in rows}
+    ended = sum(turns for end, turns in now.items() if end != "running")
+    found = [
+        EndCount(
+            end,
+            turns,
+            None if end == "running" else turns / ended,
+            None if before is None else before.get(end, 0),
+        )
+        for end, turns in now.items()
+    ]
+    return Ends(found, shown_sql(sql, wanted.parameters))
+
+
+def trend(store: Store, wanted: Wanted) -> Trend:
+    """The figures over time. Raises ``StoreError`` as ``Store.query``."""
+    [whole] = store.query(_TOTAL.format(end=END, where=wanted.where), wanted.parameters).dicts()
+    total = _figures(whole)
+    earlier = _before(wanted)
+    before = None
+    if earlier is not None:
+        sql = _TOTAL.format(end=END, where=earlier.where)
+        before = _figures(store.query(sql, earlier.parameters).dicts()[0])
+    first, last = int(whole["first"]), int(whole["last"])
+    width = width_for(last - first)
+    given = {**wanted.parameters, "width": width}
+    sql = _BUCKETS.format(end=END, where=wanted.where)
+    rows = store.query(sql, given).dicts() if total.turns else []
+    known = {int(row["bucket"]): _figures(row) for row in rows}
+    none = Figures(0, 0, None, None, None, None, None, None)
+    buckets = [
+        Bucket(_EPOCH + timedelta(seconds=at * width), known.get(at, none))
+        for at in (range(first // width, last // width + 1) if known else ())
+    ]
+    return Trend(width, buckets, total, before, shown_sql(sql, given))
+
+
+def look_at(store: Store, wanted: Wanted) -> LookAts:
+    """What is worth a look, in one pass. Raises ``StoreError`` as ``Store.query``."""
+    looks = ", ".join(f"if({condition}, '{name}', '')" for name, (_, condition) in LOOKS.items())
+    sql = _LOOKS.format(looks=looks, where=wanted.where)
+    rows: Sequence[Mapping[str, Any]] = store.query(sql, wanted.parameters).dicts()
+    found = [LookAt(row["look"], LOOKS[row["look"]][0], row["turns"], row["agent"]) for row in rows]
+    return LookAts(found, shown_sql(sql, wanted.parameters))
+
+
+def _before(wanted: Wanted) -> Wanted | None:
+    """As long a time before the window; none where its beginning is open."""
+    window = wanted.window
+    if window.since <= EARLIEST:
+        return None
+    until = window.until if window.until < LATEST else datetime.now(timezone.utc)
+    since = window.since - max(until - window.since, timedelta(0))
+    return replace(wanted, window=Window(max(since, EARLIEST), window.since))
+
+
+def _figures(row: Mapping[str, Any]) -> Figures:
+    p50, p95 = map(float, row["seconds"]) if row["ended"] else (None, None)
+    cost = row["cost_usd"]
+    return Figures(
+        turns=int(row["turns"]),
+        problems=int(row["problems"]),
+        cost_usd=None if cost is None else float(cost),
+        input_tokens=row["input_tokens"],
+        cached_tokens=row["cached_tokens"],
+        output_tokens=row["output_tokens"],
+        p50_seconds=p50,
+        p95_seconds=p95,
+    )

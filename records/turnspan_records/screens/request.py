@@ -1,0 +1,205 @@
+"""The exact request of a model call: its body as the provider was sent it, put together again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from turnspan.content.model import RequestParts, as_dict, as_list
+from turnspan.dialects import anthropic_messages, openai_chat, openai_responses
+from turnspan.dialects.convert import join_request
+from turnspan.redaction.truncate import ORIGINAL_BYTES, TRUNCATED
+from turnspan_clickhouse.store.client import Store
+from turnspan_records.conversation import Message
+from turnspan_records.messages import (
+    NONE,
+    ONE_SESSION,
+    ContentMissingError,
+    load_messages,
+    provider_message,
+)
+
+DIALECTS = (openai_chat.NAME, openai_responses.NAME, anthropic_messages.NAME)
+"""The APIs whose requests can be sent again by a copied command."""
+
+_INSTRUCTIONS = ("system", "developer")
+_MEDIA = re.compile(r"sha256:[0-9a-f]{64};size=(\d+)\Z")
+_REDACTED = "[REDACTED"
+
+_CALL = """
+SELECT if(session_id != '', session_id, trace_id) AS scope, provider, operation, request_parameters,
+    arrayMap(h -> lower(hex(h)), input_messages) AS hashes,
+    lower(hex(system_prompt)) AS system, lower(hex(tool_definitions)) AS tools,
+    attributes['server.address'] AS server
+FROM llm_call WHERE project = {project:String} AND span_id = {span:String} LIMIT 1
+"""
+_DEFINED = """
+SELECT lower(hex(hash)) AS id, body, source FROM definition
+WHERE project = {project:String} AND hash IN
+    (SELECT toFixedString(unhex(arrayJoin({hashes:Array(String)})), 16))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Alteration:
+    """A part of a request that is not as it was sent: ``kind`` is cut, redacted or media.
+
+    ``size`` is how many bytes it had; 0 where that is not known.
+    """
+
+    kind: str
+    where: str
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ExactRequest:
+    """The body of a request in its provider's own form, and what of it is not as it was sent.
+
+    ``server`` is the host that it went to, empty where that is not recorded.
+    """
+
+    span_id: str
+    dialect: str
+    provider: str
+    server: str
+    body: dict[str, Any]
+    altered: tuple[Alteration, ...] = ()
+
+    @property
+    def exact(self) -> bool:
+        """Whether every part is as it was sent (the order of the body's keys is not recorded)."""
+        return not self.altered
+
+
+def exact_request(store: Store, project: str, span_id: str) -> ExactRequest:
+    """The request of a model call.
+
+    Raises:
+        KeyError: there is no such call.
+        ContentMissingError: its content was not recorded, or part of it has been pruned.
+    """
+    result = store.query(_CALL, {"project": project, "span": span_id})
+    if not result.rows:
+        raise KeyError(span_id)
+    call = result.dicts()[0]
+    hashes: list[str] = list(call["hashes"])
+    known = load_messages(store, project, str(call["scope"]), hashes)
+    defined = _definitions(store, project, (str(call["system"]), str(call["tools"])))
+    _require_content(span_id, call, known, defined)
+    messages = [known[one] for one in hashes]
+    dialect = messages[0].dialect if messages else _dialect(call)
+    body = join_request(
+        dialect,
+        RequestParts(
+            _system(dialect, messages, defined.get(str(call["system"]))),
+            [_sent(message) for message in messages],
+            _tools(defined.get(str(call["tools"]))),
+            as_dict(orjson.loads(call["request_parameters"])) or {},
+        ),
+    )
+    return ExactRequest(
+        span_id,
+        dialect,
+        str(call["provider"]),
+        str(call["server"]),
+        body,
+        (*_cut(messages), *_replaced(body)),
+    )
+
+
+def _definitions(store: Store, project: str, hashes: tuple[str, ...]) -> dict[str, tuple[str, str]]:
+    wanted = [one for one in hashes if one != NONE]
+    if not wanted:
+        return {}
+    result = store.query(_DEFINED, {"project": project, "hashes": wanted}, ONE_SESSION)
+    return {str(id_): (str(body), str(source)) for id_, body, source in result.rows}
+
+
+def _require_content(
+    span_id: str,
+    call: Mapping[str, Any],
+    known: Mapping[str, Message],
+    defined: Mapping[str, Any],
+) -> None:
+    if not call["request_parameters"]:
+        raise ContentMissingError(
+            f"The request of call {span_id} was not recorded: content is recorded with "
+            "capture_content=True (TURNSPAN_CAPTURE_CONTENT=1)."
+        )
+    missing = sum(one not in known for one in call["hashes"])
+    if missing:
+        raise ContentMissingError(
+            f"{missing} of the {len(call['hashes'])} messages of call {span_id} are not in the "
+            "store: their content was not recorded, or has been pruned."
+        )
+    for name in ("system", "tools"):
+        if call[name] != NONE and call[name] not in defined:
+            raise ContentMissingError(
+                f"The {'system prompt' if name == 'system' else 'tools'} of call {span_id} are not "
+                "in the store: they were not recorded, or have been pruned."
+            )
+
+
+def _dialect(call: Mapping[str, Any]) -> str:
+    """Of a call without messages, by its provider."""
+    if call["provider"] == "anthropic":
+        return anthropic_messages.NAME
+    return openai_responses.NAME if call["operation"] != "chat" else openai_chat.NAME
+
+
+def _system(dialect: str, messages: list[Message], defined: tuple[str, str] | None) -> Any:
+    """The request's own field; ``None`` where its first messages are the system prompt."""
+    if defined is None or dialect == openai_chat.NAME:
+        return None
+    body, source = defined
+    if source:
+        return orjson.loads(source)
+    led = bool(messages) and messages[0].role in _INSTRUCTIONS
+    return None if led else body
+
+
+def _tools(defined: tuple[str, str] | None) -> Any:
+    return None if defined is None else orjson.loads(defined[1] or defined[0])
+
+
+def _sent(message: Message) -> Any:
+    if not any(part.get(TRUNCATED) for part in message.parts):
+        return provider_message(message)
+    parts = [
+        {key: value for key, value in part.items() if key not in (TRUNCATED, ORIGINAL_BYTES)}
+        for part in message.parts
+    ]
+    return provider_message(
+        Message(message.hash, message.role, message.name, parts, "", message.dialect)
+    )
+
+
+def _cut(messages: list[Message]) -> Iterator[Alteration]:
+    for at, message in enumerate(messages):
+        for part in message.parts:
+            if part.get(TRUNCATED):
+                size: Any = part.get(ORIGINAL_BYTES)
+                yield Alteration("cut", f"message {at + 1}", size if isinstance(size, int) else 0)
+
+
+def _replaced(value: Any, where: str = "") -> Iterator[Alteration]:
+    """What stands in the place of secrets and of files' bytes."""
+    if isinstance(value, str):
+        found = _MEDIA.search(value[-96:])
+        if found is not None:
+            yield Alteration("media", where, int(found[1]))
+        elif _REDACTED in value:
+            yield Alteration("redacted", where)
+        return
+    mapping, items = as_dict(value), as_list(value)
+    if mapping is not None:
+        for key, item in mapping.items():
+            yield from _replaced(item, f"{where}.{key}" if where else str(key))
+    elif items is not None:
+        for at, item in enumerate(items):
+            yield from _replaced(item, f"{where}[{at}]")

@@ -1,0 +1,246 @@
+"""A review without anything that is kept between two questions: what is left, a turn with all that
+was said of it, judging and undoing. Who asks again, in another tab or after a crash, goes on there.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from turnspan_clickhouse.ship.shipper import Shipper
+from turnspan_clickhouse.spool.spool import Spool
+from turnspan_clickhouse.store.client import Store
+from turnspan_records.judging.annotating import annotate
+from turnspan_records.judging.history import NOT_WITHDRAWN, Judged, is_machine, judgments
+from turnspan_records.judging.queues import Progress, Queue, progress, waiting
+from turnspan_records.judging.signal import Signal, signal
+from turnspan_records.judging.unlanded import Unlanded, unlanded
+from turnspan_records.judging.writing import withdraw
+from turnspan_records.lookup import Found
+from turnspan_records.rows import utc
+from turnspan_records.screens.telling import TurnTold, tell
+
+SOURCE: Final = "console"
+"""Where the page's judgments were given."""
+LONGEST_AUTHOR: Final = 200
+LANDING_SECONDS: Final = 1.0
+"""How long a question lets what waits land first."""
+_ID: Final = re.compile(r"[0-9A-Za-z-]{8,64}")
+_KINDS: Final = ("outcome", "training_flag", "score", "comment")
+_LAST: Final = f"""
+SELECT project, subject_id, kind, annotation_id, created_at FROM annotation
+WHERE subject_kind = 'turn' AND kind IN ('outcome', 'training_flag', 'score', 'comment')
+    AND author = {{author:String}} AND source = {{source:String}}
+    AND ({{project:String}} = '' OR project = {{project:String}})
+    AND {NOT_WITHDRAWN}
+ORDER BY toUnixTimestamp64Nano(created_at) DESC, annotation_id LIMIT {{limit:UInt32}}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """How far a queue is, and what is next in it."""
+
+    queue: Queue
+    progress: Progress
+    next: list[Found]
+    waiting: int
+    """Judgments and withdrawals of this machine that are on disk and not in the store yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewed:
+    """A turn that is to be judged, with what is known and what was said of it."""
+
+    turn: TurnTold
+    judgments: list[Judged]
+    signal: Signal
+    done: bool
+    """Whether somebody has judged it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A judgment that can be taken back: of what, and its id."""
+
+    project: str
+    subject_kind: str
+    subject_id: str
+    kind: str
+    id: str
+    created_at: datetime
+
+
+def left(store: Store, queue: Queue, author: str, *, limit: int = 100) -> Left:
+    """What ``author`` is to judge next.
+
+    Raises:
+        ValueError: the queue's order or window is none, or the author is no person.
+        StoreError: as ``Store.query``.
+    """
+    author = reviewer(author)
+    also = land(store)
+    return Left(
+        queue,
+        progress(store, queue, author, also=also),
+        waiting(store, queue, author, limit=limit, also=also),
+        len(also),
+    )
+
+
+def reviewed(store: Store, project: str, turn_id: str) -> Reviewed:
+    """A turn with everything that a reviewer is shown.
+
+    Raises:
+        KeyError: there is no such turn.
+        StoreError: as ``Store.query``.
+    """
+    also = land(store)
+    turn = tell(store, project, turn_id)
+    told = judgments(store, project, "turn", turn_id, also=also)
+    return Reviewed(
+        turn, told, signal(store, project, turn_id, told), any(one.settles for one in told)
+    )
+
+
+def judge(
+    spool: Spool,
+    project: str,
+    turn_id: str,
+    author: str,
+    id: str,
+    *,
+    outcome: str | None = None,
+    training_flag: int | None = None,
+    score: float | None = None,
+    comment: str | None = None,
+) -> None:
+    """Write one judgment of a turn; it is on disk when this returns, and lands with the next
+    question. ``id`` is its own: the same told again, since an answer was lost, is one judgment.
+
+    Raises:
+        ValueError: it is not one judgment, or not what it must be.
+        SpoolError: the spool cannot be written.
+    """
+    if not turn_id:
+        raise ValueError("a judgment is of a turn: name its id")
+    if score is not None and not 0 <= score <= 10:
+        raise ValueError(f"a score is from 0 to 10: not {score!r}")
+    given = (outcome, training_flag, score, comment or None)
+    if sum(one is not None for one in given) != 1:
+        raise ValueError("name one of outcome, training_flag, score and comment")
+    annotate(
+        spool,
+        Found("turn", turn_id, project),
+        outcome=outcome,
+        training_flag=training_flag,
+        score=score,
+        comment=comment or None,
+        author=reviewer(author),
+        source=SOURCE,
+        id=judgment_id(id),
+    )
+
+
+def last_said(
+    store: Store, author: str, *, project: str = "", limit: int = 1, also: Unlanded | None = None
+) -> list[Said]:
+    """What this reviewer has said last in the page, the newest first, without what is withdrawn.
+
+    Raises ``StoreError`` as ``Store.query``.
+    """
+    also = land(store) if also is None else also
+    parameters = {
+        "author": reviewer(author),
+        "source": SOURCE,
+        "project": project,
+        # What waits may take back as many of them.
+        "limit": limit + len(also.withdrawals),
+    }
+    found = {
+        (str(kind), str(turn), str(id_)): Said(
+            str(of), "turn", str(turn), str(kind), str(id_), utc(created)
+        )
+        for of, turn, kind, id_, created in store.query(_LAST, parameters).rows
+    }
+    for row in also.judgments:
+        if _is_own(row, author, project):
+            said = Said(*_named(row), row["annotation_id"], utc(row["created_at"]))
+            found[said.kind, said.subject_id, said.id] = said
+    taken = {(row["kind"], row["subject_id"], row["annotation_id"]) for row in also.withdrawals}
+    each = [one for key, one in found.items() if key not in taken]
+    return sorted(each, key=lambda one: (one.created_at, one.id), reverse=True)[:limit]
+
+
+def undo(store: Store, spool: Spool, author: str, *, project: str = "") -> Said | None:
+    """Withdraw what this reviewer has said last in the page; ``None`` where there is nothing. It is
+    on disk when this returns, and nothing is deleted.
+
+    Raises:
+        SpoolError: the spool cannot be written.
+        StoreError: as ``Store.query``.
+    """
+    last = last_said(store, author, project=project, also=unlanded(spool))
+    if not last:
+        return None
+    said = last[0]
+    subject = Found("turn", said.subject_id, said.project)
+    withdraw(spool, subject, said.kind, id=said.id, author=reviewer(author), source=SOURCE)
+    return said
+
+
+def reviewer(author: str) -> str:
+    """Who judges, if it is a person's name.
+
+    Raises:
+        ValueError: it is none.
+    """
+    author = author.strip()
+    if not author or len(author) > LONGEST_AUTHOR:
+        raise ValueError(f"who judges has a name of 1 to {LONGEST_AUTHOR} characters")
+    if is_machine(author, ""):
+        raise ValueError(f"{author!r} is the name of a machine: name who judges")
+    return author
+
+
+def judgment_id(id: str) -> str:
+    """The id of a judgment, if it can be one.
+
+    Raises:
+        ValueError: it cannot.
+    """
+    if _ID.fullmatch(id) is None:
+        raise ValueError("a judgment's id is 8 to 64 letters, digits and hyphens")
+    return id
+
+
+def land(store: Store) -> Unlanded:
+    """Land what waits on this machine, for a moment, and say what of it still waits.
+
+    A user who may not write, or another process that ships, leave it where it is: it is shown from
+    the spool then.
+    """
+    spool = Spool(store.dsn.spool)
+    if not spool.names():
+        return Unlanded()
+    shipper = Shipper(lambda: nullcontext(store), spool, auto_migrate=False)
+    shipper.run(time.monotonic() + LANDING_SECONDS, wait=False)
+    return unlanded(spool)
+
+
+def _is_own(row: Mapping[str, Any], author: str, project: str) -> bool:
+    return (
+        row["subject_kind"] == "turn"
+        and row["kind"] in _KINDS
+        and (row["author"], row["source"]) == (author.strip(), SOURCE)
+        and project in ("", row["project"])
+    )
+
+
+def _named(row: Mapping[str, Any]) -> tuple[str, str, str, str]:
+    return str(row["project"]), "turn", str(row["subject_id"]), str(row["kind"])

@@ -1,0 +1,136 @@
+"""What the turns of a list have in common, and when they were."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+
+from turnspan_clickhouse.store.client import Store
+from turnspan_records.screens.filters import END
+from turnspan_records.screens.turns import Wanted
+
+VALUES = 12
+"""Values of a facet at most, those with the most turns."""
+BINS = 60
+_WIDTHS = (
+    *(1, 2, 5, 10, 15, 30),
+    *(60, 120, 300, 600, 900, 1_800),
+    *(3_600, 7_200, 10_800, 21_600, 43_200),
+    *(86_400, 172_800, 604_800, 1_209_600, 2_592_000, 7_776_000, 31_536_000),
+)
+"""Seconds of a bin, as people count time."""
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+
+
+@dataclass(frozen=True, slots=True)
+class FacetValue:
+    """A value, and how many of the turns have it."""
+
+    value: str
+    turns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """What a filter of this name would find."""
+
+    name: str
+    values: list[FacetValue]
+
+
+@dataclass(frozen=True, slots=True)
+class HistogramBin:
+    """Turns that began in a stretch of time."""
+
+    time: datetime
+    turns: int
+    problems: int
+    """Of them those that ended otherwise than ``completed`` and are not running."""
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """The turns over time. Bins without turns are there, too."""
+
+    turns: int
+    cost_usd: float | None
+    width_seconds: int
+    bins: list[HistogramBin]
+
+
+_FACETS = """
+SELECT facet.1 AS name, facet.2 AS value, count() AS turns
+FROM turn_summary AS t
+ARRAY JOIN arrayConcat(
+    [('stop', {end}), ('agent', toString(agent_name)), ('version', toString(agent_version)),
+        ('error', toString(t.error_type))],
+    arrayMap(model -> ('model', toString(model)), arrayDistinct(models))) AS facet
+WHERE {where} AND facet.2 != ''
+GROUP BY name, value
+ORDER BY turns DESC, name, value
+LIMIT {{values:UInt32}} BY name
+"""
+_TOOLS = """
+SELECT
+    name AS value,
+    uniqExact(turn_id) AS turns,
+    uniqExactIf(turn_id, failed) AS failing
+FROM tool_call
+WHERE ({{project:String}} = '' OR project = {{project:String}})
+    AND start_time >= {{since:DateTime64(9, 'UTC')}}
+    AND (project, turn_id) IN (SELECT project, turn_id FROM turn_summary AS t WHERE {where})
+GROUP BY value
+ORDER BY turns DESC, value
+"""
+_RANGE = """
+SELECT count(), sum(t.cost_usd), toUnixTimestamp(min(start_time)), toUnixTimestamp(max(start_time))
+FROM turn_summary AS t
+WHERE {where}
+"""
+_BINS = """
+SELECT
+    intDiv(toUnixTimestamp(start_time), {{width:UInt32}}) AS bin,
+    count() AS turns,
+    countIf({end} NOT IN ('completed', 'running')) AS problems
+FROM turn_summary AS t
+WHERE {where}
+GROUP BY bin
+"""
+
+
+def facets(store: Store, wanted: Wanted) -> list[Facet]:
+    """How the turns that are wanted divide. Raises ``StoreError`` as ``Store.query``."""
+    made = _FACETS.format(where=wanted.where, end=END)
+    found: dict[str, list[FacetValue]] = {
+        name: [] for name in ("stop", "agent", "model", "tool", "failed", "version", "error")
+    }
+    for name, value, turns in store.query(made, {**wanted.parameters, "values": VALUES}).rows:
+        found[str(name)].append(FacetValue(str(value), int(turns)))
+    tools = store.query(_TOOLS.format(where=wanted.where), wanted.parameters).rows
+    found["tool"] = [FacetValue(str(one[0]), int(one[1])) for one in tools[:VALUES]]
+    failing = sorted((one for one in tools if one[2]), key=lambda one: (-one[2], one[0]))
+    found["failed"] = [FacetValue(str(one[0]), int(one[2])) for one in failing[:VALUES]]
+    return [Facet(name, values) for name, values in found.items() if values]
+
+
+def histogram(store: Store, wanted: Wanted) -> Histogram:
+    """When the turns that are wanted began. Raises ``StoreError`` as ``Store.query``."""
+    [(turns, cost, first, last)] = store.query(
+        _RANGE.format(where=wanted.where), wanted.parameters
+    ).rows
+    if not turns:
+        return Histogram(0, None, 0, [])
+    width = width_for(int(last) - int(first))
+    made = _BINS.format(where=wanted.where, end=END)
+    rows = store.query(made, {**wanted.parameters, "width": width}).rows
+    counted = {int(bin_): (int(all_), int(problems)) for bin_, all_, problems in rows}
+    bins = [
+        HistogramBin(_EPOCH + timedelta(seconds=at * width), *counted.get(at, (0, 0)))
+        for at in range(int(first) // width, int(last) // width + 1)
+    ]
+    return Histogram(int(turns), None if cost is None else float(cost), width, bins)
+
+
+def width_for(seconds: int) -> int:
+    """The width of at most ``BINS`` bins over so many seconds."""
+    return next((one for one in _WIDTHS if seconds < one * (BINS - 1)), _WIDTHS[-1])

@@ -1,0 +1,202 @@
+"""Why a turn stopped: the rule of docs/turns.md that held, and the rows that show it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from turnspan.turn.stop_reasons import (
+    COMPLETED,
+    CONTENT_FILTER,
+    EMPTY_NO_TOOLS,
+    ERROR,
+    LOOP_DETECTED,
+    MAX_TOKENS,
+    REFUSAL,
+    ROUND_CAP,
+    SILENT_ROUNDS,
+    TOOL_FAILURE,
+    USER_ABORTED,
+)
+from turnspan_clickhouse.store.client import Store
+from turnspan_records.messages import ONE_SESSION
+
+_TURN = """
+SELECT session_id, trace_id, status, stop_reason, stop_detail, rounds, max_rounds, silent_rounds,
+    max_identical_tool_streak, no_progress_rounds, tool_call_count, tool_error_count, error_type,
+    error_message
+FROM turn_summary WHERE project = {project:String} AND turn_id = {turn:String}
+ORDER BY start_time LIMIT 1
+"""
+_CALLS = """
+SELECT span_id, round, arrayStringConcat(finish_reasons, ', ') AS finish, error_type,
+    stream_outcome, match(response_text, '\\\\S') AS spoke
+FROM llm_call
+WHERE project = {project:String} AND session_id = {session:String} AND turn_id = {turn:String}
+ORDER BY start_time, span_id
+"""
+_TOOLS = """
+SELECT span_id, name, round, failed, error_type, leftUTF8(error_message, 200) AS error_message,
+    sipHash64(name, arguments) AS asked, sipHash64(result) AS given
+FROM tool_call
+WHERE project = {project:String} AND session_id = {session:String} AND turn_id = {turn:String}
+ORDER BY start_time, span_id
+"""
+_WINDOW = 8
+"""Tool calls that the loop detector looks at."""
+
+_RULES: Mapping[str, tuple[int, str]] = {
+    USER_ABORTED: (1, "it was cancelled from outside"),
+    "": (2, "the application said so (turn.stop)"),
+    LOOP_DETECTED: (3, "the loop detector fired: the same calls gave the same results"),
+    ROUND_CAP: (4, "every round that it may have was used, and the last reply asked for tools"),
+    TOOL_FAILURE: (5, "in the last batch of tool results at least one failed"),
+    ERROR: (6, "it ended with an exception, or its last model call failed"),
+    MAX_TOKENS: (7, "the model's last reply was cut at its longest"),
+    CONTENT_FILTER: (7, "the model's last reply was stopped by a content filter"),
+    REFUSAL: (7, "the model's last reply is a refusal"),
+    SILENT_ROUNDS: (8, "for many tool rounds the model had written no visible text"),
+    EMPTY_NO_TOOLS: (9, "no tool was called, and the reply is blank"),
+    COMPLETED: (10, "no other rule held"),
+}
+"""Where a rule stands in the table of docs/turns.md, and what it says."""
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceRow:
+    """A call or a tool that shows it; ``kind`` is call or tool."""
+
+    kind: str
+    span_id: str
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
+class StopEvidence:
+    """Why a turn stopped: the rule (``number`` by its place in docs/turns.md, 0 for a turn that has
+    not ended), what it says, the turn's facts that it is about, and the rows that show it."""
+
+    turn_id: str
+    ended_how: str
+    detail: str
+    number: int
+    rule: str
+    facts: tuple[tuple[str, str], ...]
+    rows: tuple[EvidenceRow, ...]
+
+
+_Rows = Sequence[Mapping[str, Any]]
+
+
+def stop_evidence(store: Store, project: str, turn_id: str) -> StopEvidence:
+    """Why a turn stopped.
+
+    Raises:
+        KeyError: there is no such turn.
+        StoreError: as ``Store.query``.
+    """
+    parameters = {"project": project, "turn": turn_id}
+    found = store.query(_TURN, parameters).dicts()
+    if not found:
+        raise KeyError(turn_id)
+    turn = found[0]
+    parameters["session"] = str(turn["session_id"])
+    calls = store.query(_CALLS, parameters, ONE_SESSION).dicts()
+    tools = store.query(_TOOLS, parameters, ONE_SESSION).dicts()
+    if turn["status"] != "final":
+        said = "it runs" if turn["status"] == "running" else "its process died before it ended"
+        return StopEvidence(
+            turn_id, str(turn["status"]), "", 0, said, (), _last(calls, "the newest call")
+        )
+    reason = str(turn["stop_reason"])
+    known = LOOP_DETECTED if reason.startswith(LOOP_DETECTED) else reason
+    number, rule = _RULES.get(known, _RULES[""])
+    return StopEvidence(
+        turn_id,
+        reason,
+        str(turn["stop_detail"]),
+        number,
+        rule,
+        tuple(_facts(known, turn)),
+        _rows(known, calls, tools),
+    )
+
+
+def _facts(reason: str, turn: Mapping[str, Any]) -> list[tuple[str, str]]:
+    names: Mapping[str, tuple[str, ...]] = {
+        LOOP_DETECTED: ("max_identical_tool_streak", "no_progress_rounds"),
+        ROUND_CAP: ("rounds", "max_rounds"),
+        TOOL_FAILURE: ("tool_error_count", "tool_call_count"),
+        ERROR: ("error_type", "error_message"),
+        SILENT_ROUNDS: ("silent_rounds",),
+        EMPTY_NO_TOOLS: ("tool_call_count",),
+    }
+    return [
+        (name, str(turn[name]))
+        for name in names.get(reason, ("rounds",))
+        if turn[name] not in ("", None)
+    ]
+
+
+def _rows(reason: str, calls: _Rows, tools: _Rows) -> tuple[EvidenceRow, ...]:
+    if reason == TOOL_FAILURE:
+        return _failed_last(tools)
+    if reason == LOOP_DETECTED:
+        return _repeated(tools)
+    if reason == ERROR:
+        failed = [one for one in calls[-1:] if one["error_type"]]
+        return tuple(EvidenceRow("call", one["span_id"], one["error_type"]) for one in failed)
+    if reason == SILENT_ROUNDS:
+        return _silent(calls)
+    if reason == ROUND_CAP:
+        return _last(calls, "the last round's reply")
+    return _last(calls, "the last reply")
+
+
+def _failed_last(tools: _Rows) -> tuple[EvidenceRow, ...]:
+    last = max((int(tool["round"]) for tool in tools), default=0)
+    failed = [tool for tool in tools if tool["failed"] and tool["round"] == last]
+    # An application that numbers no rounds: the last that failed.
+    failed = failed or [tool for tool in tools if tool["failed"]][-1:]
+    return tuple(
+        EvidenceRow("tool", tool["span_id"], f"{tool['name']}: {_error(tool)}") for tool in failed
+    )
+
+
+def _error(tool: Mapping[str, Any]) -> str:
+    return ": ".join(filter(None, (tool["error_type"], tool["error_message"]))) or "failed"
+
+
+def _repeated(tools: _Rows) -> tuple[EvidenceRow, ...]:
+    last = tools[-_WINDOW:]
+    times = Counter((tool["asked"], tool["given"]) for tool in last)
+    again = [tool for tool in last if times[tool["asked"], tool["given"]] > 1]
+    # Values that change with every call are masked before the detector compares: then by name.
+    again = again or [tool for tool in last if tool["name"] == last[-1]["name"]]
+    return tuple(
+        EvidenceRow("tool", tool["span_id"], f"{tool['name']} in round {tool['round']}")
+        for tool in again
+    )
+
+
+def _silent(calls: _Rows) -> tuple[EvidenceRow, ...]:
+    silent: list[Mapping[str, Any]] = []
+    for call in reversed(calls):
+        if call["spoke"]:
+            break
+        silent.insert(0, call)
+    ends = silent if len(silent) < 3 else (silent[0], silent[-1])
+    return tuple(EvidenceRow("call", one["span_id"], f"round {one['round']}") for one in ends)
+
+
+def _last(calls: _Rows, what: str) -> tuple[EvidenceRow, ...]:
+    return tuple(
+        EvidenceRow("call", one["span_id"], f"{what}: {_how(one)}" if _how(one) else what)
+        for one in calls[-1:]
+    )
+
+
+def _how(call: Mapping[str, Any]) -> str:
+    return str(call["error_type"] or call["finish"] or call["stream_outcome"])

@@ -1,0 +1,256 @@
+"""Turns and sessions, newest first, a page at a time: each page begins where the one before ended,
+however many rows have come since. What they have in common, and when they were, is asked apart."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+from turnspan_clickhouse.store.client import Store
+from turnspan_records.screens.filters import END, TurnFilter
+from turnspan_records.window import Window, as_parameter
+
+_ROOTS = """t.parent_turn_id = ''
+    AND ({project:String} = '' OR project = {project:String})
+    AND start_time >= {since:DateTime64(9, 'UTC')} AND start_time < {until:DateTime64(9, 'UTC')}"""
+_CURSOR = re.compile(r"(\d{1,19})-(.{0,500})", re.ASCII | re.DOTALL)
+_LAST = 2**63 - 1
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRow:
+    """A turn in a list. ``None`` is a number that is not known."""
+
+    project: str
+    session: str
+    turn: str
+    time: datetime
+    agent: str
+    version: str
+    status: str
+    """``running``, ``final`` or ``interrupted``."""
+    end: str
+    """The stop reason without its detail; the status where it has not ended by itself."""
+    stop_reason: str
+    stop_detail: str
+    rounds: int
+    tools: int
+    failed_tools: int
+    seconds: float
+    cost_usd: float | None
+    input_tokens: int | None
+    output_tokens: int | None
+    models: list[str]
+    error_type: str
+    user_message: str
+    """Its first 240 characters."""
+    reply: str
+    """Its first 240 characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnsPage:
+    """Some turns, newest first."""
+
+    turns: list[TurnRow]
+    next: str
+    """What to give as ``after`` for those that follow; empty where there are none."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow:
+    """A session in a list, of the turns that match."""
+
+    project: str
+    session: str
+    time: datetime
+    """When the last of them began."""
+    turns: int
+    calls: int
+    tools: int
+    failed_tools: int
+    cost_usd: float | None
+    end: str
+    """How the last one ended."""
+    problems: int
+    """Turns that ended otherwise than ``completed`` and are not running."""
+    user_message: str
+    """What was said first, its first 240 characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionsPage:
+    """Some sessions, those with the newest turns first."""
+
+    sessions: list[SessionRow]
+    next: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which root turns."""
+
+    project: str = ""
+    window: Window = field(default_factory=Window)
+    filter: TurnFilter = field(default_factory=TurnFilter)
+
+    @property
+    def where(self) -> str:
+        """The conditions on ``turn_summary AS t``."""
+        return _ROOTS + self.filter.sql
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """What the conditions are given."""
+        return {
+            "project": self.project,
+            "since": as_parameter(self.window.since),
+            "until": as_parameter(self.window.until),
+            **self.filter.values,
+        }
+
+
+# First which turns they are, with what it takes to tell; the rest is read for those few only.
+_PAGE = """
+WITH page AS
+    (
+        SELECT start_time FROM turn_summary AS t
+        WHERE {where}
+            AND (start_time, turn_id) < (fromUnixTimestamp64Nano({{before:Int64}}), {{turn:String}})
+        ORDER BY start_time DESC, turn_id DESC
+        LIMIT {{limit:UInt32}}
+    )
+SELECT
+    project, session_id, turn_id, toUnixTimestamp64Nano(start_time) AS nanoseconds,
+    agent_name, agent_version, t.status AS status, {end} AS ended,
+    t.stop_reason AS stop_reason, leftUTF8(t.stop_detail, 240) AS detail,
+    rounds, tool_call_count, tool_error_count, t.duration AS duration, t.cost_usd AS cost_usd,
+    t.input_tokens AS input_tokens, t.output_tokens AS output_tokens, models,
+    t.error_type AS error_type, leftUTF8(user_message, 240) AS said,
+    leftUTF8(response_text, 240) AS reply
+FROM turn_summary AS t
+WHERE start_time IN (SELECT start_time FROM page) AND {where}
+    AND (start_time, turn_id) < (fromUnixTimestamp64Nano({{before:Int64}}), {{turn:String}})
+ORDER BY start_time DESC, turn_id DESC
+LIMIT {{limit:UInt32}}
+"""
+
+_SESSIONS = """
+WITH page AS
+    (
+        SELECT project, session_id, max(start_time) AS newest FROM turn_summary AS t
+        WHERE session_id != '' AND {where}
+        GROUP BY project, session_id
+        HAVING (newest, session_id) < (fromUnixTimestamp64Nano({{before:Int64}}), {{turn:String}})
+        ORDER BY newest DESC, session_id DESC
+        LIMIT {{limit:UInt32}}
+    )
+SELECT
+    project, session_id, toUnixTimestamp64Nano(max(start_time)) AS nanoseconds,
+    count() AS turns, sum(llm_call_count) AS calls, sum(tool_call_count) AS tools,
+    sum(tool_error_count) AS failed_tools, sum(t.cost_usd) AS cost_usd,
+    argMax({end}, (start_time, turn_id)) AS ended,
+    countIf({end} NOT IN ('completed', 'running')) AS problems,
+    leftUTF8(argMin(user_message, (start_time, turn_id)), 240) AS said
+FROM turn_summary AS t
+WHERE (project, session_id) IN (SELECT project, session_id FROM page) AND {where}
+GROUP BY project, session_id
+ORDER BY nanoseconds DESC, session_id DESC
+"""
+
+
+def turns_page(store: Store, wanted: Wanted, *, after: str = "", limit: int = 100) -> TurnsPage:
+    """The root turns that are wanted, newest first.
+
+    Raises:
+        ValueError: ``after`` is not the ``next`` of a page.
+        StoreError: as ``Store.query``.
+    """
+    found, following = _page(store, _PAGE, wanted, after, limit, "turn_id")
+    return TurnsPage([_turn(row) for row in found], following)
+
+
+def sessions_page(
+    store: Store, wanted: Wanted, *, after: str = "", limit: int = 100
+) -> SessionsPage:
+    """The sessions that have turns that are wanted, with those turns' figures. Raises as
+    ``turns_page``."""
+    found, following = _page(store, _SESSIONS, wanted, after, limit, "session_id")
+    return SessionsPage([_session(row) for row in found], following)
+
+
+def _page(
+    store: Store, sql: str, wanted: Wanted, after: str, limit: int, id_: str
+) -> tuple[Sequence[Mapping[str, Any]], str]:
+    before, of_id = _cursor(after)
+    made = sql.format(where=wanted.where, end=END)
+    given = {**wanted.parameters, "before": before, "turn": of_id, "limit": limit + 1}
+    found = store.query(made, given).dicts()
+    if len(found) <= limit:
+        return found, ""
+    last = found[limit - 1]
+    return found[:limit], f"{last['nanoseconds']}-{last[id_]}"
+
+
+def _cursor(after: str) -> tuple[int, str]:
+    if not after:
+        return _LAST, ""
+    found = _CURSOR.fullmatch(after)
+    if found is None or int(found[1]) > _LAST:
+        raise ValueError(f"{after!r} is no place in a list: give the `next` of the page before.")
+    return int(found[1]), found[2]
+
+
+def moment(nanoseconds: int) -> datetime:
+    """A time of the store, to the microsecond."""
+    return _EPOCH + timedelta(microseconds=nanoseconds // 1_000)
+
+
+def _known(cost: Any) -> float | None:
+    return None if cost is None else float(cost)
+
+
+def _turn(row: Mapping[str, Any]) -> TurnRow:
+    return TurnRow(
+        project=row["project"],
+        session=row["session_id"],
+        turn=row["turn_id"],
+        time=moment(row["nanoseconds"]),
+        agent=row["agent_name"],
+        version=row["agent_version"],
+        status=row["status"],
+        end=row["ended"],
+        stop_reason=row["stop_reason"],
+        stop_detail=row["detail"],
+        rounds=row["rounds"],
+        tools=row["tool_call_count"],
+        failed_tools=row["tool_error_count"],
+        seconds=row["duration"],
+        cost_usd=_known(row["cost_usd"]),
+        input_tokens=row["input_tokens"],
+        output_tokens=row["output_tokens"],
+        models=list(row["models"]),
+        error_type=row["error_type"],
+        user_message=row["said"],
+        reply=row["reply"],
+    )
+
+
+def _session(row: Mapping[str, Any]) -> SessionRow:
+    return SessionRow(
+        project=row["project"],
+        session=row["session_id"],
+        time=moment(row["nanoseconds"]),
+        turns=row["turns"],
+        calls=row["calls"],
+        tools=row["tools"],
+        failed_tools=row["failed_tools"],
+        cost_usd=_known(row["cost_usd"]),
+        end=row["ended"],
+        problems=row["problems"],
+        user_message=row["said"],
+    )

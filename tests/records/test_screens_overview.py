@@ -1,0 +1,154 @@
+"""The overview's figures: those of the diagnostics and of plain SQL."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import asdict
+from decimal import Decimal
+
+import pytest
+
+from support.landing import insert
+from support.rows import PROJECT, T0, turn
+from turnspan_clickhouse.store.client import Store
+from turnspan_records.diagnostics import diagnostics
+from turnspan_records.sandbox import Sandbox
+from turnspan_records.screens.filters import LOOKS, turn_filter
+from turnspan_records.screens.overview import ends, look_at, trend
+from turnspan_records.screens.shown_sql import shown_sql
+from turnspan_records.screens.turns import Wanted, moment, turns_page
+from turnspan_records.window import Window
+
+DAY = 86_400
+
+
+@pytest.fixture(scope="module")
+def filled(module_store: Store) -> Iterator[Store]:
+    """Ten days of turns, which end worse and cost more in the second half."""
+    insert(
+        module_store,
+        *(
+            turn(f"t{at:03d}", at * 7_200, agent_name="a", duration=float(at),
+                 stop_reason="max_tokens" if at % 4 == 0 and at > 60 else "completed",
+                 cost_usd=Decimal(at) / 100, input_tokens=10, cache_read_tokens=4,
+                 output_tokens=2, user_message="Hi", response_text="Hi.")
+            for at in range(120)
+        ),
+        turn("p1", 9 * DAY, rounds=2, stop_reason="tool_failure", agent_name="wiki"),
+        turn("p2", 9 * DAY, rounds=1, stop_reason="error:TimeoutError", agent_name="wiki"),
+        turn("l1", 9 * DAY, max_identical_tool_streak=4, response_text="x"),
+        turn("l2", 9 * DAY, stop_reason="loop_detected:search"),
+        turn("s1", 9 * DAY, user_message="Hello?", response_text=" "),
+        turn("s2", 9 * DAY, stop_reason="empty_no_tools"),
+        turn("u1", 9 * DAY, status="running", stop_reason=""),
+        turn("u2", 9 * DAY, status="interrupted", stop_reason=""),
+    )  # fmt: skip
+    yield module_store
+
+
+def window(since: float, until: float) -> Window:
+    """Between two days after T0."""
+    return Window(*(moment(T0 + int(day * DAY * 10**9)) for day in (since, until)))
+
+
+WANTED = Wanted(PROJECT)
+HALF = Wanted(PROJECT, window(5, 10))
+
+
+@pytest.mark.parametrize("wanted", [WANTED, HALF])
+def test_ends_are_those_of_the_diagnostic(filled: Store, wanted: Wanted) -> None:
+    """The same reasons, counts and shares, in the same order."""
+    expected = diagnostics()["how_turns_end"].run(
+        filled, project=PROJECT, window=wanted.window, limit=100
+    )
+    told = ends(filled, wanted)
+    assert [(one.end, one.turns) for one in told.ends] == [
+        (row["stop_reason"], row["turns"]) for row in expected.dicts()
+    ]
+    for one, row in zip(told.ends, expected.dicts(), strict=True):
+        assert (one.share is None) == (row["share"] is None)
+        assert one.share is None or math.isclose(one.share, row["share"])
+
+
+def test_the_period_before_is_as_long(filled: Store) -> None:
+    """Where there is one: a window that is open has none."""
+    assert {one.before for one in ends(filled, WANTED).ends} == {None}
+    assert trend(filled, WANTED).before is None
+    earlier = Wanted(PROJECT, window(0, 5))
+    counted = {one.end: one.turns for one in ends(filled, earlier).ends}
+    assert {one.end: one.before for one in ends(filled, HALF).ends} == {
+        one.end: counted.get(one.end, 0) for one in ends(filled, HALF).ends
+    }
+    assert trend(filled, HALF).before == trend(filled, earlier).total
+
+
+@pytest.mark.parametrize("wanted", [WANTED, HALF])
+def test_the_stretches_add_up(filled: Store, wanted: Wanted) -> None:
+    """To the figures of the whole, which are those of SQL."""
+    told = trend(filled, wanted)
+    for name in ("turns", "problems", "input_tokens", "cached_tokens", "output_tokens"):
+        stretches = [asdict(one.figures)[name] or 0 for one in told.buckets]
+        assert sum(stretches) == asdict(told.total)[name], name
+    assert told.total.cost_usd is not None
+    parts = [one.figures.cost_usd or 0 for one in told.buckets]
+    assert math.isclose(sum(parts), told.total.cost_usd)
+    [row] = filled.query(
+        "SELECT count(), quantileExactIf(0.95)(duration, status != 'running') FROM turn_summary"
+        " WHERE start_time >= {since:DateTime64(9)} AND start_time < {until:DateTime64(9)}",
+        {key: wanted.parameters[key] for key in ("since", "until")},
+    ).rows
+    assert (told.total.turns, told.total.p95_seconds) == tuple(row)
+
+
+def test_nothing_is_nothing(filled: Store) -> None:
+    """No figure of no turns is 0 but their number."""
+    told = trend(filled, Wanted("nobody"))
+    assert told.buckets == []
+    assert (told.total.turns, told.total.cost_usd, told.total.p50_seconds) == (0, None, None)
+    assert ends(filled, Wanted("nobody")).ends == []
+    assert look_at(filled, Wanted("nobody")).found == []
+
+
+def test_what_to_look_at_is_what_diagnostics_find(filled: Store) -> None:
+    """And what a filter of its name lists."""
+    found = {one.name: one.turns for one in look_at(filled, WANTED).found}
+    assert set(found) == set(LOOKS)
+    for name, diagnostic in (
+        ("premature", "premature_stops"),
+        ("loops", "loops"),
+        ("silent", "silent_turns"),
+    ):
+        rows = diagnostics()[diagnostic].run(filled, project=PROJECT, limit=100).dicts()
+        listed = turns_page(filled, Wanted(PROJECT, filter=turn_filter(f"look:{name}"))).turns
+        assert sorted(one.turn for one in listed) == sorted(row["turn"] for row in rows), name
+        assert len(rows) == found[name]
+    assert (found["running"], found["interrupted"]) == (1, 1)
+
+
+def test_the_sql_that_is_shown_gives_the_panel(filled: Store) -> None:
+    """Run as a person would, in the sandbox."""
+    with Sandbox(filled) as sandbox:
+        told = ends(filled, HALF)
+        assert [tuple(row) for row in sandbox.query(told.sql).rows] == [
+            (one.end, one.turns) for one in told.ends
+        ]
+        over_time = trend(filled, HALF)
+        rows = sandbox.query(over_time.sql).dicts()
+        assert [row["turns"] for row in rows] == [
+            one.figures.turns for one in over_time.buckets if one.figures.turns
+        ]
+        looks = look_at(filled, HALF)
+        assert [(row[0], row[1]) for row in sandbox.query(looks.sql).rows] == [
+            (one.name, one.turns) for one in looks.found
+        ]
+
+
+def test_values_are_quoted_where_they_are_shown() -> None:
+    """Whatever they hold: what is read back is the value."""
+    sql = "SELECT {a:String}, {b:Array(String)}, {c:UInt32}, {d:Bool}, {e:DateTime64(9, 'UTC')}"
+    values = {"a": "it's \\ {c:UInt32}", "b": ["x'", "y"], "c": 3, "d": True, "e": "2026-01-01"}
+    assert shown_sql(sql, values) == (
+        "SELECT 'it\\'s \\\\ {c:UInt32}', ['x\\'', 'y'], 3, true,"
+        " toDateTime64('2026-01-01', 9, 'UTC')"
+    )

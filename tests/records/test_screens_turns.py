@@ -1,0 +1,247 @@
+"""Turns and sessions as the page lists them: filters, pages, facets, the histogram."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from support.landing import insert
+from support.rows import PROJECT, T0, tool, turn
+from turnspan_clickhouse.rows.tables import Annotation
+from turnspan_clickhouse.store.client import Store
+from turnspan_records.screens.filters import KNOWN, turn_filter
+from turnspan_records.screens.spread import BINS, facets, histogram, width_for
+from turnspan_records.screens.turns import Wanted, sessions_page, turns_page
+from turnspan_records.sessions import turns
+from turnspan_records.window import Window, moment
+
+DAY = 86_400
+
+
+def judged(subject: str, kind: str, **values: Any) -> Annotation:
+    """A judgment of a turn by a person."""
+    return Annotation(
+        project=PROJECT,
+        annotation_id=f"{subject}-{kind}",
+        subject_kind="turn",
+        subject_id=subject,
+        kind=kind,
+        author="ada",
+        created_at=T0,
+        written_at=T0,
+        **values,
+    )
+
+
+@pytest.fixture(scope="module")
+def filled(module_store: Store) -> Iterator[Store]:
+    """Turns of three agents over ten days, some odd, some judged."""
+    insert(
+        module_store,
+        *(
+            turn(f"t{at:03d}", at * 3_600, session_id=f"s{at % 7}", agent_name="a", rounds=at % 5,
+                 cost_usd=Decimal(at) / 1000, input_tokens=at, output_tokens=1, models=["m1"])
+            for at in range(200)
+        ),
+        turn("odd1", 9 * DAY, session_id="x", agent_name="wiki", stop_reason="tool_failure",
+             models=["m1", "m2"], tool_error_count=1, tool_call_count=2, user_id="u,1",
+             attributes={"team": "red"}),
+        turn("odd2", 9 * DAY + 1, session_id="x", agent_name="wiki", status="running",
+             stop_reason="", agent_version="v2"),
+        turn("odd3", 9 * DAY + 1, session_id="x", agent_name="wiki", error_type="ValueError",
+             stop_reason="loop_detected:search", duration=9.5, turn_intent="ask", chat_mode="chat"),
+        turn("sub1", 9 * DAY + 2, session_id="x", parent_turn_id="odd3", agent_name="nested"),
+        turn("else", 0, project="other", agent_name="b"),
+        tool("c1", 9 * DAY, turn_id="odd1", name="run_query", failed=True),
+        tool("c2", 9 * DAY, turn_id="odd1", name="search"),
+        tool("c3", 9 * DAY + 1, turn_id="odd3", name="search"),
+        judged("odd1", "outcome", outcome="rejected"),
+        judged("t001", "training_flag", training_flag=1),
+        judged("t002", "training_flag", training_flag=-1),
+        judged("t003", "score", score=7.5),
+    )  # fmt: skip
+    yield module_store
+
+
+def found(store: Store, text: str, **wanted: Any) -> list[str]:
+    """The ids of the turns that pass a filter."""
+    page = turns_page(store, Wanted(PROJECT, filter=turn_filter(text), **wanted), limit=500)
+    assert page.next == ""
+    return [one.turn for one in page.turns]
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        ("stop:tool_failure,loop_detected", ["odd3", "odd1"]),
+        ("status:running", ["odd2"]),
+        ("agent:wiki -stop:running", ["odd3", "odd1"]),
+        ("version:v2", ["odd2"]),
+        ("model:m2", ["odd1"]),
+        ("tool:search", ["odd3", "odd1"]),
+        ("failed:run_query", ["odd1"]),
+        ("failed:search", []),
+        ("error:ValueError", ["odd3"]),
+        ('user:"u,1"', ["odd1"]),
+        ("session:x stop:running", ["odd2"]),
+        ("turn:t001,t002", ["t002", "t001"]),
+        ("intent:ask mode:chat", ["odd3"]),
+        ("attribute.team:red", ["odd1"]),
+        ("cost>=0.198", ["t199", "t198"]),
+        ("tokens<2", ["t000"]),
+        ("output:1 input>198", ["t199"]),
+        ("seconds>9", ["odd3"]),
+        ("failures>0 tools:2", ["odd1"]),
+        ("outcome:rejected", ["odd1"]),
+        ("flag:good", ["t001"]),
+        ("flag:excluded", ["t002"]),
+        ("score>7", ["t003"]),
+        ("judged:yes", ["odd1", "t003", "t002", "t001"]),
+        ("judged:no agent:wiki", ["odd3", "odd2"]),
+        ("service:none", []),
+        ("rounds>3 agent:wiki", ["odd3", "odd2", "odd1"]),
+        # A cost that nobody knows is not below anything, and not above it either.
+        ("agent:wiki cost<1", []),
+        ("agent:wiki -cost<1", []),
+    ],
+)
+def test_a_filter_finds(filled: Store, text: str, ids: list[str]) -> None:
+    """By what a turn is, did, cost, and what was said of it."""
+    assert found(filled, text) == ids
+    listed = turns(filled, project=PROJECT, filter=text, limit=500).dicts()
+    assert [row["turn"] for row in listed] == sorted(
+        ids, key=lambda id_: (-_start(filled, id_), id_)
+    )
+
+
+def _start(store: Store, id_: str) -> int:
+    sql = "SELECT toUnixTimestamp64Nano(start_time) FROM turn_summary WHERE turn_id = {id:String}"
+    return int(store.query(sql, {"id": id_}).rows[0][0])
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("nonsense", "'nonsense' is no filter"),
+        ("colour:red", "There is no filter 'colour'"),
+        ("colour>3", "There is no filter 'colour'"),
+        ("agent>3", "agent is no number"),
+        ("cost>much", "cost is a number"),
+        ("cost>nan", "cost is a number"),
+        ("judged:perhaps", "judged is one of: yes, no"),
+        ("agent:a;b'\") OR 1", "is no filter"),
+    ],
+)
+def test_a_filter_that_is_none_says_what_there_is(text: str, words: str) -> None:
+    """In a sentence."""
+    with pytest.raises(ValueError, match=words.replace("(", "[(]")):
+        turn_filter(text)
+
+
+def test_values_never_become_sql(filled: Store) -> None:
+    """Whatever they hold."""
+    for value in ("') OR 1=1 --", "{f0:String}", "\\'", "%s", "a' , 'b"):
+        assert found(filled, f'agent:"{value}"') == []
+        assert found(filled, f'attribute.team:"{value}"') == []
+    assert turn_filter("stop:x").sql.count("{f0:Array(String)}") == 1
+    assert all(KNOWN.values())
+
+
+def test_pages_join_without_a_gap(filled: Store) -> None:
+    """Every turn once, in one order, two of one moment too; the nested one is not listed."""
+    wanted = Wanted(PROJECT)
+    ids: list[str] = []
+    after = ""
+    while True:
+        page = turns_page(filled, wanted, after=after, limit=7)
+        ids += [one.turn for one in page.turns]
+        after = page.next
+        if not after:
+            break
+    expected = filled.query(
+        "SELECT turn_id FROM turn_summary WHERE project = {project:String} AND parent_turn_id = ''"
+        " ORDER BY start_time DESC, turn_id DESC",
+        {"project": PROJECT},
+    )
+    assert ids == [row[0] for row in expected.rows]
+    with pytest.raises(ValueError, match="is no place in a list"):
+        turns_page(filled, wanted, after="DROP TABLE")
+
+
+def test_a_turn_says_what_is_known(filled: Store) -> None:
+    """A number that is not known is None and never 0."""
+    [one] = turns_page(filled, Wanted(PROJECT, filter=turn_filter("turn:odd2"))).turns
+    assert (one.end, one.status, one.cost_usd, one.input_tokens) == (
+        "running",
+        "running",
+        None,
+        None,
+    )
+    [one] = turns_page(filled, Wanted(PROJECT, filter=turn_filter("turn:odd3"))).turns
+    assert (one.end, one.stop_reason, one.seconds) == ("loop_detected", "loop_detected:search", 9.5)
+
+
+def test_sessions_have_the_figures_of_their_turns(filled: Store) -> None:
+    """Of those turns that match; each session once, over pages."""
+    rows: list[Any] = []
+    after = ""
+    while True:
+        page = sessions_page(filled, Wanted(PROJECT), after=after, limit=3)
+        rows += page.sessions
+        after = page.next
+        if not after:
+            break
+    assert rows[0].session == "x"
+    assert sorted(one.session for one in rows) == [*(f"s{at}" for at in range(7)), "x"]
+    assert sum(one.turns for one in rows) == 203
+    [x] = [one for one in rows if one.session == "x"]
+    assert (x.turns, x.problems, x.end, x.cost_usd, x.failed_tools) == (
+        3,
+        2,
+        "loop_detected",
+        None,
+        1,
+    )
+    of_wiki = Wanted(PROJECT, filter=turn_filter("stop:tool_failure"))
+    [x] = sessions_page(filled, of_wiki).sessions
+    assert (x.turns, x.end) == (1, "tool_failure")
+
+
+def test_facets_are_counts_of_filters(filled: Store) -> None:
+    """What a facet says, a filter of its name and value finds."""
+    for filter_ in ("", "agent:wiki"):
+        wanted = Wanted(PROJECT, filter=turn_filter(filter_))
+        for facet in facets(filled, wanted):
+            for value in facet.values:
+                ids = found(filled, f'{filter_} {facet.name}:"{value.value}"')
+                assert len(ids) == value.turns, (facet.name, value)
+
+
+def test_the_histogram_counts_every_turn(filled: Store) -> None:
+    """Once; with the bins in which there was none, and the odd ones told apart."""
+    counted = histogram(filled, Wanted(PROJECT))
+    assert counted.turns == sum(one.turns for one in counted.bins) == 203
+    assert sum(one.problems for one in counted.bins) == 2
+    assert len(counted.bins) <= BINS
+    width = timedelta(seconds=counted.width_seconds)
+    times = [one.time for one in counted.bins]
+    assert all(later - before == width for before, later in itertools.pairwise(times))
+    for one in counted.bins:
+        ids = found(filled, "", window=Window(one.time, one.time + width))
+        assert len(ids) == one.turns
+    assert histogram(filled, Wanted("nobody")).bins == []
+    assert (
+        histogram(filled, Wanted(PROJECT, Window(moment("2000-01-01"), moment("2000-01-02")))).turns
+        == 0
+    )
+
+
+@pytest.mark.parametrize("seconds", [0, 1, 59, 3_600, DAY, 31 * DAY, 3_650 * DAY])
+def test_a_bin_is_as_wide_as_people_count(seconds: int) -> None:
+    """And there are never too many."""
+    assert seconds // width_for(seconds) + 2 <= BINS + 1
