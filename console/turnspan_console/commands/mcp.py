@@ -1,0 +1,68 @@
+"""``turnspan mcp``: the records for coding agents."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from turnspan_console.failures import UNAVAILABLE, USAGE, Failure
+from turnspan_console.options import chosen_dsn, store_option
+from turnspan_console.output import note
+
+PAGE = "http://127.0.0.1:4319"
+"""Where ``turnspan console`` is, unless it was told otherwise."""
+
+
+@click.command("mcp", short_help="Let coding agents ask the records, over MCP.")
+@click.option(
+    "--allow-judgments",
+    "judgments",
+    is_flag=True,
+    help="Also offer a tool that records judgments, as a machine's. Nothing else is ever written.",
+)
+@click.option(
+    "--author",
+    default="mcp",
+    show_default=True,
+    metavar="NAME",
+    help="With --allow-judgments: who judges.",
+)
+@click.option(
+    "--page",
+    default=PAGE,
+    show_default=True,
+    metavar="URL",
+    help="Where `turnspan console` is, for links to ids.",
+)
+@store_option
+def command(judgments: bool, author: str, page: str) -> None:
+    """Serve the records to a coding agent over the Model Context Protocol, on standard input and
+    output. It is started by the agent: docs/mcp.md has the line for each.
+
+    The tools read: sessions, turns, replay, show, why a turn stopped, diagnose, find, context,
+    consortium, and SQL in the sandbox. Answers are bounded, and mark what was recorded as data.
+
+    \b
+      claude mcp add turnspan -- turnspan mcp
+    """
+    if not page.startswith(("http://", "https://")):
+        raise Failure(f"--page {page!r} is no address: write http://127.0.0.1:4319.", USAGE)
+    dsn = chosen_dsn()
+    from turnspan_console.mcp_server.asking import Asking
+
+    try:
+        from turnspan_console.mcp_server.tools import server_of
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] not in ("mcp", "pydantic"):
+            raise
+        raise Failure(
+            f"`turnspan mcp` needs the package mcp, version 2 ({error}): "
+            "pip install 'turnspan[embedded,console,mcp]'.",
+            UNAVAILABLE,
+        ) from None
+
+    if sys.stdin.isatty():
+        note("It waits for a coding agent on standard input: docs/mcp.md says how one starts it.")
+    asking = Asking(dsn)
+    server_of(asking, page=page.rstrip("/"), judgments=judgments, author=author).run()

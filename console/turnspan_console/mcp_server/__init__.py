@@ -1,0 +1,1 @@
+"""``turnspan mcp``: the records for coding agents, over the Model Context Protocol."""

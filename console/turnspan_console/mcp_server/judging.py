@@ -1,0 +1,49 @@
+"""The one tool that writes: judgments, where they are allowed. They are a machine's, so that what a
+person said holds."""
+
+from __future__ import annotations
+
+from turnspan_clickhouse.spool.spool import Spool
+from turnspan_clickhouse.store.client import Store
+from turnspan_console.failures import USAGE, Failure
+from turnspan_console.ids import one
+from turnspan_console.judging import JUDGED
+from turnspan_console.mcp_server.answers import Place, Said
+from turnspan_console.mcp_server.transcripts import record
+from turnspan_records.access import land_what_waits
+from turnspan_records.judging.annotating import annotate
+
+SOURCE = "machine:mcp"
+
+
+def judged(
+    store: Store,
+    _: Place,
+    id_: str,
+    outcome: str,
+    training_flag: int | None,
+    score: float | None,
+    comment: str,
+    confidence: float | None,
+    author: str,
+) -> Said:
+    """Write judgments of a record; they have landed when it returns, or wait in the spool."""
+    subject = one(store, id_, prefer=JUDGED)
+    spool = Spool(store.dsn.spool)
+    count = annotate(
+        spool,
+        subject,
+        outcome=outcome or None,
+        training_flag=training_flag,
+        score=score,
+        comment=comment or None,
+        author=author,
+        confidence=confidence,
+        source=SOURCE,
+    )
+    if not count:
+        raise Failure("Say what you think of it: outcome, training_flag, score or comment.", USAGE)
+    waits: list[str] = []
+    land_what_waits(store, waits.append)
+    lines = [record({"kind": subject.kind, "id": subject.id}), *waits]
+    return Said(f"{count} written, as a machine's judgment.", "\n".join(lines))
