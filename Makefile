@@ -21,6 +21,9 @@ COMPILED := .venv-compiled
 COMPETITORS := .venv-bench
 STACKS := .venv-stacks
 DOCS := .venv-docs
+PAGE := console/page
+UV := .venv-uv/bin/uv
+INSTALL := $(UV) pip install --quiet --python
 CONSTRAINTS := .ci/constraints.txt
 THREADING := opentelemetry-instrumentation-threading==0.66b1
 ARGS ?=
@@ -30,7 +33,7 @@ AREAS ?=
 PYTHONS := python3.13 python3.12 python3.11 python3.10 python3 python3.14 python
 CAN_MAKE_VENV := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))
 
-.PHONY: help setup demo test test-foreign test-loaders test-training test-oldest test-newest test-compiled test-stacks coverage compiled check format format-check lint types contracts wheel wheels docs lock bench bench-competitors bench-throughput jaeger sample columns clean
+.PHONY: help setup demo test test-foreign test-loaders test-training test-oldest test-newest test-compiled test-stacks coverage compiled check format format-check lint types contracts wheel wheels docs web web-check screenshots lock bench bench-competitors bench-throughput jaeger sample columns clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -80,6 +83,7 @@ check: ## Everything CI holds: format, lint, types, import contracts, wheel, doc
 	@$(MAKE) lint
 	@$(MAKE) types
 	@$(MAKE) contracts
+	@$(MAKE) web-check
 	@$(MAKE) wheel
 	@$(MAKE) docs
 	@$(MAKE) test
@@ -126,11 +130,21 @@ wheels: ## Build, check and try the wheels of every interpreter on the path (som
 docs: $(DOCS)/.ready ## Build the documentation site into build/site; any warning fails
 	@$(DOCS)/bin/python .ci/site.py
 
+web: setup $(PAGE)/node_modules/.ready ## Build the page of `turnspan console` (needs Node 20; DEV=1: with source maps)
+	@mkdir -p build && $(BIN)/python -c 'import sys; from turnspan_console.web import api, typescript; \
+	  sys.stdout.write(typescript.written(api.endpoints()))' >build/types.ts
+	@mv build/types.ts $(PAGE)/src/types.ts
+	@cd $(PAGE) && node build.mjs
+
+web-check: ## Fail where the page's sources are not as they must be, or its built files not theirs
+	@.ci/check_page
+
+screenshots: setup ## Take the README's pictures of the page anew (needs Chromium)
+	@PYTHONPATH=tests $(BIN)/python .ci/screenshots.py
+
 lock: setup ## Choose the versions of development anew (those that still fit stay; ARGS=--upgrade: the newest)
-	@test -x $(DOCS)/uv/bin/uv || { $(BIN)/python -m venv $(DOCS)/uv && \
-	  $(DOCS)/uv/bin/python -m pip install --quiet --disable-pip-version-check uv; }
 	@mkdir -p build && sed -n '/^#/p' $(CONSTRAINTS) >build/constraints.head
-	@$(DOCS)/uv/bin/uv pip compile --quiet --universal --python-version 3.11 --extra dev --extra docs \
+	@$(UV) pip compile --quiet --universal --python-version 3.11 --extra dev --extra docs \
 	  --no-annotate --no-header --no-emit-index-url $(ARGS) --output-file $(CONSTRAINTS) pyproject.toml >/dev/null
 	@cat build/constraints.head $(CONSTRAINTS) >build/constraints.txt && mv build/constraints.txt $(CONSTRAINTS)
 
@@ -145,7 +159,7 @@ columns: setup ## Write exporter/turnspan_clickhouse/rows/columns.py anew, from 
 	@$(BIN)/ruff format --quiet exporter/turnspan_clickhouse/rows/columns.py
 
 clean: ## Remove everything the other targets made
-	@rm -rf $(VENV) $(FOREIGN) $(LOADERS) $(TRAINERS) $(OLDEST) $(NEWEST) $(COMPILED) $(COMPETITORS) $(STACKS) $(DOCS) .tools .demo dist build .cache .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	@rm -rf $(PAGE)/node_modules $(VENV) $(FOREIGN) $(LOADERS) $(TRAINERS) $(OLDEST) $(NEWEST) $(COMPILED) $(COMPETITORS) $(STACKS) $(DOCS) .venv-uv .tools .demo dist build .cache .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 setup: $(READY) ## Make .venv with Turnspan and all its extras, editable
@@ -174,54 +188,58 @@ $(DEMO): pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps 'chdb-core>=26.9'
 	@touch $@
 
-$(READY): $(DEMO) $(CONSTRAINTS)
-	@echo "Setting up $(VENV) for development, once (900 MB, a minute or two) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c $(CONSTRAINTS) -e '.[dev]'
+# pip would take most of a minute for each of the environments below, and compile every file of each.
+$(UV): | $(DEMO)
+	@$(BIN)/python -m venv $(dir $(UV))..
+	@$(dir $(UV))python -m pip install --quiet --disable-pip-version-check uv
+
+$(READY): $(DEMO) $(CONSTRAINTS) | $(UV)
+	@echo "Setting up $(VENV) for development, once (900 MB, half a minute) ..."
+	@$(INSTALL) $(BIN)/python -c $(CONSTRAINTS) -e '.[dev]'
 # Without its dependencies: a release pins its siblings exactly and is often behind them.
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
-	  $(THREADING)
+	@$(INSTALL) $(BIN)/python --no-deps $(THREADING)
 	@touch $@
 
-$(DOCS)/.ready: $(DEMO) pyproject.toml $(CONSTRAINTS)
+$(DOCS)/.ready: $(DEMO) pyproject.toml $(CONSTRAINTS) | $(UV)
 	@echo "Setting up $(DOCS) (half a minute, once) ..."
 	@$(BIN)/python -m venv $(DOCS)
-	@$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check -c $(CONSTRAINTS) -e '.[docs]'
+	@$(INSTALL) $(DOCS)/bin/python -c $(CONSTRAINTS) -e '.[docs]'
+	@touch $@
+
+$(PAGE)/node_modules/.ready: $(PAGE)/package.json $(PAGE)/package-lock.json
+	@cd $(PAGE) && npm ci --silent --no-audit --no-fund
 	@touch $@
 
 $(FOREIGN)/.ready: $(READY) pyproject.toml tests/foreign/requirements.txt
 	@echo "Setting up $(FOREIGN) (a minute or two, once) ..."
 	@$(BIN)/python -m venv $(FOREIGN)
-	@$(FOREIGN)/bin/python -m pip install --quiet --disable-pip-version-check \
-	  -e . -r tests/foreign/requirements.txt
+	@$(INSTALL) $(FOREIGN)/bin/python -e . -r tests/foreign/requirements.txt
 	@touch $@
 
 $(LOADERS)/.ready: $(READY) tests/loaders/requirements.txt
 	@echo "Setting up $(LOADERS) (580 MB, a minute, once) ..."
 	@$(BIN)/python -m venv $(LOADERS)
-	@$(LOADERS)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/loaders/requirements.txt
+	@$(INSTALL) $(LOADERS)/bin/python -r tests/loaders/requirements.txt
 	@touch $@
 
 $(TRAINERS)/.ready: $(READY) tests/loaders/requirements.txt tests/trainers/requirements.txt
 	@echo "Setting up $(TRAINERS) (6 GB, a minute or two, once) ..."
 	@$(BIN)/python -m venv $(TRAINERS)
-	@$(TRAINERS)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/trainers/requirements.txt
+	@$(INSTALL) $(TRAINERS)/bin/python -r tests/trainers/requirements.txt
 	@touch $@
 
 $(OLDEST)/.ready: $(READY) pyproject.toml tests/oldest.txt
 	@echo "Setting up $(OLDEST) (a minute or two, once) ..."
 	@$(BIN)/python -m venv $(OLDEST)
-	@$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check \
-	  -e '.[embedded,console]' -r tests/oldest.txt
+	@$(INSTALL) $(OLDEST)/bin/python -e '.[embedded,console]' -r tests/oldest.txt
 	@touch $@
 
 $(NEWEST)/.ready: $(READY) pyproject.toml $(CONSTRAINTS)
 	@python=$$(.ci/newest_python $(BIN)/python); \
 	echo "Setting up $(NEWEST) with $$("$$python" --version) (a minute or two, once) ..."; \
 	"$$python" -m venv --clear $(NEWEST)
-	@$(NEWEST)/bin/python -m pip install --quiet --disable-pip-version-check -c $(CONSTRAINTS) \
-	  -e '.[dev]' 'pytest-randomly>=4'
-	@$(NEWEST)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
-	  $(THREADING)
+	@$(INSTALL) $(NEWEST)/bin/python -c $(CONSTRAINTS) -e '.[dev]' 'pytest-randomly>=4'
+	@$(INSTALL) $(NEWEST)/bin/python --no-deps $(THREADING)
 	@touch $@
 
 $(COMPILED)/.ready: $(READY) pyproject.toml hatch_build.py $(shell git ls-files 'instrument/*.py' 'exporter/*.py')
@@ -231,16 +249,10 @@ $(COMPILED)/.ready: $(READY) pyproject.toml hatch_build.py $(shell git ls-files 
 	@TURNSPAN_COMPILE=1 $(COMPILED)/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps \
 	  --wheel-dir build/compiled .
 	@$(COMPILED)/bin/python -m pip uninstall --quiet --yes turnspan 2>/dev/null
-	@$(COMPILED)/bin/python -m pip install --quiet --disable-pip-version-check -c $(CONSTRAINTS) \
-	  "$$(echo build/compiled/*.whl)[dev]"
-	@$(COMPILED)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
-	  $(THREADING)
+	@$(INSTALL) $(COMPILED)/bin/python -c $(CONSTRAINTS) "$$(echo build/compiled/*.whl)[dev]"
+	@$(INSTALL) $(COMPILED)/bin/python --no-deps $(THREADING)
 	@$(COMPILED)/bin/python -c 'from turnspan.content import snapshot as s; assert s.__file__[-3:] != ".py", s'
 	@touch $@
-
-$(STACKS)/.uv/bin/uv:
-	@python3 -m venv $(STACKS)/.uv
-	@$(STACKS)/.uv/bin/python -m pip install --quiet --disable-pip-version-check uv
 
 $(STACKS)/node/.ready: tests/stacks/programs/vercel/package.json tests/stacks/programs/vercel/desk.mjs
 	@mkdir -p $(@D)
@@ -248,18 +260,15 @@ $(STACKS)/node/.ready: tests/stacks/programs/vercel/package.json tests/stacks/pr
 	@cd $(@D) && npm install --silent --ignore-scripts --no-audit --no-fund
 	@touch $@
 
-$(STACKS)/%/.ready: tests/stacks/requirements/%.txt tests/stacks/requirements/base.txt pyproject.toml | $(STACKS)/.uv/bin/uv
+$(STACKS)/%/.ready: tests/stacks/requirements/%.txt tests/stacks/requirements/base.txt pyproject.toml | $(UV)
 	@echo "Setting up $(@D) ..."
-	@test -x $(@D)/bin/python || $(STACKS)/.uv/bin/uv venv --quiet --python $(BIN)/python $(@D)
-	@$(STACKS)/.uv/bin/uv pip install --quiet --python $(@D)/bin/python \
-	  -e . -r tests/stacks/requirements/base.txt -r $<
+	@test -x $(@D)/bin/python || $(UV) venv --quiet --python $(BIN)/python $(@D)
+	@$(INSTALL) $(@D)/bin/python -e . -r tests/stacks/requirements/base.txt -r $<
 	@touch $@
 
 $(COMPETITORS)/.ready: $(COMPILED)/.ready benchmarks/competitors.txt
 	@echo "Setting up $(COMPETITORS) (a minute or two, once) ..."
 	@$(BIN)/python -m venv $(COMPETITORS)
-	@$(COMPETITORS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
-	  -r benchmarks/competitors.txt
-	@$(COMPETITORS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
-	  --force-reinstall build/compiled/*.whl
+	@$(INSTALL) $(COMPETITORS)/bin/python --no-deps -r benchmarks/competitors.txt
+	@$(INSTALL) $(COMPETITORS)/bin/python --no-deps --force-reinstall build/compiled/*.whl
 	@touch $@

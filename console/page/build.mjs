@@ -1,0 +1,61 @@
+// Builds the page into the folder that is named, else into the one that the server reads.
+//
+// Names are fixed and nothing is read from the folder, so that the same sources make the same bytes.
+import { readFileSync } from "node:fs";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const out = resolve(process.argv[2] ?? join(here, "../turnspan_console/web/static"));
+const maps = process.env.DEV === "1";
+
+// Each is a file of its own and shares none of its code with the others: no names with hashes.
+const ENTRIES = ["app", "charts"];
+
+await rm(out, { recursive: true, force: true });
+await mkdir(out, { recursive: true });
+const result = await build({
+  absWorkingDir: here,
+  external: ["/static/*"],
+  entryPoints: ENTRIES.map((name) => `src/${name}.tsx`),
+  outdir: out,
+  bundle: true,
+  format: "esm",
+  target: "es2022",
+  jsx: "automatic",
+  jsxImportSource: "preact",
+  minify: !maps,
+  sourcemap: maps,
+  metafile: true,
+  legalComments: "none",
+  charset: "utf8",
+  logLevel: "warning",
+});
+for (const name of ["index.html", "icon.svg"]) {
+  await writeFile(join(out, name), await readFile(join(here, "src", name)));
+}
+await writeFile(join(out, "NOTICES.txt"), notices(Object.keys(result.metafile.inputs)));
+
+function notices(inputs) {
+  const found = new Set(
+    inputs.flatMap((input) => /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input)?.[1] ?? []),
+  );
+  const head = "What the page's files are made of, beside our own sources.\n";
+  return [head, ...[...found].sort().map(notice)].join("\n");
+}
+
+function notice(name) {
+  const folder = join(here, "node_modules", name);
+  const { version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  for (const file of ["LICENSE", "LICENSE.md", "LICENSE.txt", "license"]) {
+    try {
+      const text = readFileSync(join(folder, file), "utf8").replaceAll("\r\n", "\n").trim();
+      return `== ${name} ${version} (${license})\n\n${text}\n`;
+    } catch (error) {
+      if (error.code !== "ENOENT") throw error;
+    }
+  }
+  throw new Error(`${name} has no licence file: look at it, and name it here.`);
+}

@@ -1,0 +1,74 @@
+// What the page asks the server: typed by the endpoints, with the token.
+import { token } from "./token";
+import type { Endpoints } from "./types";
+
+export type Name = keyof Endpoints;
+export type Query<N extends Name> = Endpoints[N]["query"];
+export type Answer<N extends Name> = Endpoints[N]["answer"];
+
+/** A refusal: the sentence of the server, which says what to do. */
+export class AskError extends Error {
+  constructor(
+    message: string,
+    readonly status: number,
+  ) {
+    super(message);
+  }
+}
+
+export interface Told<N extends Name> {
+  readonly answer: Answer<N>;
+  /** Milliseconds in the store. */
+  readonly took: number;
+}
+
+export async function ask<N extends Name>(
+  name: N,
+  query: Query<N>,
+  signal?: AbortSignal,
+): Promise<Told<N>> {
+  const [method = "GET", path = ""] = name.split(" ");
+  const post = method === "POST";
+  let response: Response;
+  try {
+    response = await fetch(post ? path : `${path}${search(query)}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${token()}`,
+        ...(post ? { "content-type": "application/json" } : {}),
+      },
+      body: post ? JSON.stringify(query) : null,
+      signal: signal ?? null,
+    });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new AskError(
+      "The server of this page does not answer. Start it again: turnspan console",
+      0,
+    );
+  }
+  if (!response.ok) throw new AskError(await sentence(response), response.status);
+  const took = /dur=([\d.]+)/.exec(response.headers.get("server-timing") ?? "");
+  return { answer: (await response.json()) as Answer<N>, took: Number(took?.[1] ?? 0) };
+}
+
+function search(query: object): string {
+  const params = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    for (const one of Array.isArray(value) ? value : [value]) {
+      if (one !== undefined && one !== "" && one !== null) params.append(name, String(one));
+    }
+  }
+  const text = params.toString();
+  return text ? `?${text}` : "";
+}
+
+async function sentence(response: Response): Promise<string> {
+  try {
+    const body: unknown = await response.json();
+    if (typeof body === "object" && body !== null && "error" in body) return String(body.error);
+  } catch {
+    // not ours: a proxy's
+  }
+  return `The server answered ${response.status}.`;
+}

@@ -1,0 +1,22 @@
+import { render } from "preact";
+import { Frame } from "./frame/frame";
+import { applyTheme } from "./frame/theme";
+import { listenToKeys } from "./keys";
+import "./styles/call.css";
+import "./styles/frame.css";
+import "./styles/judging.css";
+import "./styles/lists.css";
+import "./styles/panels.css";
+import "./styles/parts.css";
+import "./styles/sql.css";
+import "uplot/dist/uPlot.min.css";
+import "./styles/replay.css";
+import { takeToken } from "./token";
+import { listen } from "./url";
+
+takeToken();
+applyTheme();
+listen();
+listenToKeys();
+const page = document.getElementById("page");
+if (page) render(<Frame />, page);

@@ -1,0 +1,15 @@
+// Keys of one character can be in the way of those who dictate (WCAG 2.1.4).
+import { keysOff, switchKeys } from "../keys";
+
+export function KeysSwitch() {
+  return (
+    <label>
+      <input
+        type="checkbox"
+        checked={keysOff.value}
+        onChange={(event) => switchKeys(event.currentTarget.checked)}
+      />
+      Switch off keys of one character
+    </label>
+  );
+}

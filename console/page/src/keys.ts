@@ -1,0 +1,201 @@
+// The keys of the page: one table, of which the sheet and the tooltips are made. A screen takes part
+// by the name of what is done; what nobody does now is neither called nor listed.
+import { signal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+
+export const KEYS = {
+  next: ["j", "next"],
+  previous: ["k", "previous"],
+  nextGroup: ["J", "next turn or session"],
+  previousGroup: ["K", "previous turn or session"],
+  nextProblem: ["n", "next problem"],
+  previousProblem: ["N", "previous problem"],
+  open: ["Enter", "open"],
+  up: ["u", "up"],
+  fold: ["h", "fold"],
+  unfold: ["l", "unfold"],
+  less: ["[", "less detail"],
+  more: ["]", "more detail"],
+  changed: ["d", "what changed"],
+  changedFrom: ["D", "what changed from the selected one"],
+  context: ["c", "context"],
+  request: ["r", "exact request"],
+  select: ["x", "select for compare"],
+  compare: ["C", "compare the selected"],
+  find: ["/", "filter or find"],
+  follow: ["f", "follow live"],
+  judge: ["a", "judge here"],
+  peek: ["Space", "preview, or skip"],
+  sql: ["S", "its SQL"],
+  table: ["T", "table instead of the plot"],
+  copyId: ["y i", "copy the id"],
+  copyCommand: ["y c", "copy the command that says the same"],
+  copyLink: ["y l", "copy the link"],
+  copyCurl: ["y u", "copy as curl"],
+  copyPython: ["y p", "copy as Python"],
+  one: ["1", "the first choice"],
+  two: ["2", "the second choice"],
+  three: ["3", "the third choice"],
+  four: ["4", "the fourth choice"],
+  five: ["5", "the fifth choice"],
+  six: ["6", "the sixth choice"],
+  seven: ["7", "the seventh choice"],
+  eight: ["8", "the eighth choice"],
+  nine: ["9", "the ninth choice"],
+  zero: ["0", "none, or ten"],
+  good: ["+", "flag as good"],
+  bad: ["-", "flag as to be left out"],
+  tie: ["=", "as good as the last"],
+  score: ["s", "score"],
+  annotate: ["e", "note"],
+  undo: ["z", "undo"],
+  back: ["b", "back, or blind"],
+  order: ["o", "order, or outcomes"],
+  pick: ["p", "pick only the best"],
+  bothBad: ["v", "all bad"],
+  theme: ["t", "theme"],
+  goOverview: ["g o", "go to Overview"],
+  goTurns: ["g t", "go to Turns"],
+  goSessions: ["g s", "go to Sessions"],
+  goReview: ["g r", "go to Review"],
+  goSql: ["g q", "go to SQL"],
+  goErrors: ["g e", "go to Errors"],
+  palette: ["Mod+k", "find or go to an id"],
+  run: ["Mod+Enter", "run, or save"],
+  keys: ["?", "these keys"],
+  out: ["Escape", "back out"],
+} as const satisfies Record<string, readonly [string, string]>;
+
+export type Action = keyof typeof KEYS;
+/** What is done; `false` says that there was nothing to do, and the browser does what it would. */
+export type Handlers = Partial<Record<Action, (event: KeyboardEvent) => unknown>>;
+
+const OFF = "turnspan.keys-off";
+const WAIT = 1200;
+const layers: { current: Handlers }[] = [];
+
+/** Single keys can be switched off: they are in the way of who speaks to the machine. */
+export const keysOff = signal(stored());
+export const pending = signal("");
+
+function stored(): boolean {
+  try {
+    return localStorage.getItem(OFF) === "1";
+  } catch {
+    return false;
+  }
+}
+
+export function switchKeys(off: boolean): void {
+  keysOff.value = off;
+  try {
+    localStorage.setItem(OFF, off ? "1" : "");
+  } catch {
+    // as long as the tab is open, then
+  }
+}
+
+/** Do these as long as the component is shown; the last one that was shown comes first. */
+export function useKeys(handlers: Handlers): void {
+  const layer = useRef(handlers);
+  layer.current = handlers;
+  useEffect(() => {
+    layers.push(layer);
+    return () => {
+      layers.splice(layers.indexOf(layer), 1);
+    };
+  }, []);
+}
+
+/** What can be done now, in the order of the table. */
+export function available(): Action[] {
+  return (Object.keys(KEYS) as Action[]).filter((action) =>
+    layers.some((layer) => layer.current[action]),
+  );
+}
+
+export function hint(action: Action): string {
+  const [keys, words] = KEYS[action];
+  return `${words} (${shown(keys)})`;
+}
+
+const MAC = navigator.platform.startsWith("Mac");
+
+/** Keys as people read them. */
+export function shown(keys: string): string {
+  const plain = keys.replace("Escape", "Esc");
+  return plain.replace(
+    /Mod\+(.)/,
+    (_, key: string) => `${MAC ? "⌘" : "Ctrl+"}${key.toUpperCase()}`,
+  );
+}
+
+function pressed(event: KeyboardEvent): string {
+  const key = event.key === " " ? "Space" : event.key;
+  return event.metaKey || event.ctrlKey ? `Mod+${key}` : key;
+}
+
+function isField(target: EventTarget | null): boolean {
+  if (!(target instanceof HTMLElement)) return false;
+  return target.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName);
+}
+
+/** What a focused element does with these keys itself. */
+function isItsOwn(event: KeyboardEvent, key: string): boolean {
+  const target = event.target;
+  if (!(target instanceof Element) || !["Enter", "Space"].includes(key)) return false;
+  return target.closest("a, button, summary, [role=button], [role=option]") !== null;
+}
+
+function find(keys: string): Action | undefined {
+  return (Object.keys(KEYS) as Action[]).find(
+    (action) => KEYS[action][0] === keys && layers.some((layer) => layer.current[action]),
+  );
+}
+
+let timer = 0;
+
+function wait(prefix: string): void {
+  clearTimeout(timer);
+  pending.value = prefix;
+  if (prefix) {
+    timer = setTimeout(() => {
+      pending.value = "";
+    }, WAIT);
+  }
+}
+
+export function listenToKeys(): void {
+  addEventListener("keydown", (event) => {
+    if (event.defaultPrevented || event.isComposing || event.altKey) return;
+    const key = pressed(event);
+    if (["Shift", "Control", "Meta", "Mod+Control", "Mod+Meta"].includes(key)) return;
+    // A dialog has the keyboard to itself; Escape closes it without us.
+    if (document.querySelector("dialog[open]")) return;
+    const single = !key.startsWith("Mod+") && key !== "Escape";
+    if (single && (isField(event.target) || keysOff.value || isItsOwn(event, key))) return;
+    // The event target may sit in a shadow tree, which retargets it: its own field says so.
+    if (single && isField(event.composedPath()[0] ?? null)) return;
+    const keys = pending.value ? `${pending.value} ${key}` : key;
+    const begins = (Object.keys(KEYS) as Action[]).some(
+      (action) => KEYS[action][0].startsWith(`${keys} `) && find(KEYS[action][0]),
+    );
+    wait(begins ? keys : "");
+    if (begins) {
+      event.preventDefault();
+      return;
+    }
+    const action = find(keys);
+    if (action) act(action, event);
+  });
+}
+
+function act(action: Action, event: KeyboardEvent): void {
+  for (const layer of [...layers].reverse()) {
+    const handler = layer.current[action];
+    if (handler && handler(event) !== false) {
+      event.preventDefault();
+      return;
+    }
+  }
+}

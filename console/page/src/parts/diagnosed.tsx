@@ -1,0 +1,112 @@
+// A diagnostic as a panel: its question, its rows, and what to do about them.
+import type { ComponentChildren } from "preact";
+import type { DiagnosticAnswer } from "../types";
+import { param, to, withParams } from "../url";
+import { useAsk } from "../use_ask";
+import { End } from "./end";
+import { bytes, count, dollars, percent, seconds, UNKNOWN, When } from "./numbers";
+import { Panel } from "./panel";
+import { Answered } from "./states";
+import { Line, label } from "./text";
+
+interface Props {
+  name: string;
+  title: string;
+  columns: readonly string[];
+  limit?: number;
+}
+
+export function Diagnosed({ name, title, columns, limit = 6 }: Props) {
+  const asked = useAsk("GET /api/diagnostic", {
+    name,
+    project: param("project"),
+    since: param("since"),
+    until: param("until"),
+    limit,
+  });
+  const { answer } = asked;
+  return (
+    <Panel title={title} {...(answer ? { question: answer.question, sql: answer.sql } : {})}>
+      <Answered asked={asked} rows={4}>
+        {(told) =>
+          told.rows.length ? (
+            <Rows told={told} columns={columns} />
+          ) : (
+            <p class="faint">✓ None in this time.</p>
+          )
+        }
+      </Answered>
+    </Panel>
+  );
+}
+
+function Rows({ told, columns }: { told: DiagnosticAnswer; columns: readonly string[] }) {
+  const places = columns.map((name) => told.columns.indexOf(name)).filter((at) => at >= 0);
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard.
+    <section class="behind" tabIndex={0} aria-label={`${told.title}: rows`}>
+      <table class="list">
+        <thead>
+          <tr>
+            {places.map((at) => (
+              <th key={at} class={isNumber(told.rows[0]?.[at]) ? "number" : undefined}>
+                {heading(told.columns[at] ?? "")}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {told.rows.map((row, index) => (
+            <tr key={String(index)}>
+              {places.map((at) => (
+                <td key={at} class={isNumber(row[at]) ? "number" : "text"}>
+                  {written(row[at], told.columns[at] ?? "", row, told.columns)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function isNumber(value: unknown): boolean {
+  return typeof value === "number" || value === null;
+}
+
+export function heading(column: string): string {
+  return column.replace(/_(usd|seconds)$/, "").replaceAll("_", " ");
+}
+
+/** A value by what its column's name says it is. */
+export function written(
+  value: unknown,
+  column: string,
+  row: readonly unknown[],
+  columns: readonly string[],
+): ComponentChildren {
+  if (value === null || value === undefined) return UNKNOWN;
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (typeof value === "number") return number(value, column);
+  if (typeof value !== "string") return <Line text={JSON.stringify(value)} />;
+  const time = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/.test(value);
+  if (time && /time$/.test(column)) return <When time={`${value.replace(" ", "T")}Z`} />;
+  if (column === "stop_reason" || column === "last_stop") return <End end={value} />;
+  const project = String(row[columns.indexOf("project")] ?? param("project"));
+  if (/^session(_id)?$/.test(column) && value)
+    return <a href={to("s", project, value)}>{label(value)}</a>;
+  const id = /^(turn|span|last_span|turn_id|span_id)$/.test(column) && value;
+  if (id) return <a href={withParams(["go", value], {})}>{value.slice(0, 8)}</a>;
+  return <Line text={value} />;
+}
+
+function number(value: number, column: string): string {
+  if (column.endsWith("_usd")) return dollars(value);
+  if (/(_share|_rate|^share)$/.test(column)) return percent(value);
+  if (column.endsWith("_seconds") || column === "duration") return seconds(value);
+  if (/(^|_)bytes$/.test(column)) return bytes(value);
+  return Number.isInteger(value)
+    ? count(value)
+    : value.toLocaleString("en-US", { maximumFractionDigits: 3 });
+}

@@ -1,0 +1,67 @@
+// How the turns of a list divide; a value is a filter.
+import { has, term, toggled } from "../filter_text";
+import type { Facets as Found } from "../types";
+import { param, setParams } from "../url";
+import { useAsk } from "../use_ask";
+import { kindOfEnd } from "./end";
+import { count } from "./numbers";
+import { plain } from "./text";
+
+const TITLES: Readonly<Record<string, string>> = {
+  stop: "how it ended",
+  agent: "agent",
+  model: "model",
+  tool: "tool",
+  failed: "failing tool",
+  version: "version",
+  error: "error",
+};
+
+interface Query {
+  project: string;
+  since: string;
+  until: string;
+  filter: string;
+}
+
+export function Facets({ query }: { query: Query }) {
+  const { answer, stale } = useAsk("GET /api/facets", query);
+  return (
+    <aside class={`facets ${stale ? "stale" : ""}`} aria-label="What the turns have in common">
+      {answer?.facets.map((facet) => (
+        <Facet key={facet.name} {...facet} />
+      ))}
+    </aside>
+  );
+}
+
+function Facet({ name, values }: Found["facets"][number]) {
+  const filter = param("f");
+  return (
+    <section>
+      <h2>{TITLES[name] ?? name}</h2>
+      {values.map(({ value, turns }) => {
+        const one = term(name, value);
+        const end = name === "stop" ? kindOfEnd(value) : null;
+        return (
+          <button
+            type="button"
+            key={value}
+            aria-pressed={has(filter, one)}
+            onClick={() => setParams({ f: toggled(filter, one), at: "" })}
+          >
+            <span class="name" title={plain(value)}>
+              {end && (
+                <span class={end.tone} aria-hidden="true">
+                  {end.glyph}{" "}
+                </span>
+              )}
+              {plain(value)}
+            </span>
+            <span class="number">{count(turns)}</span>
+          </button>
+        );
+      })}
+    </section>
+  );
+}

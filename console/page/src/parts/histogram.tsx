@@ -1,0 +1,127 @@
+// When the turns began: bars over time. A bar, or a stretch of them, is a window of time.
+import { useState } from "preact/hooks";
+import { hint, useKeys } from "../keys";
+import type { HistogramBin, WantedQuery } from "../types";
+import { setParams } from "../url";
+import { useAsk } from "../use_ask";
+import { count, counted, dollars, seconds, When } from "./numbers";
+
+const HEIGHT = 40;
+
+export function Histogram({ query }: { query: WantedQuery }) {
+  const { answer, stale } = useAsk("GET /api/histogram", query);
+  const [table, setTable] = useState(false);
+  useKeys({ table: () => setTable((now) => !now) });
+  if (!answer?.turns) return <div class="histogram" />;
+  const { bins, width_seconds: width } = answer;
+  return (
+    <div class={`histogram ${stale ? "stale" : ""}`}>
+      <p>
+        {counted(answer.turns, "turn")} · {dollars(answer.cost_usd)} · a bar is {seconds(width)}{" "}
+        <button type="button" title={hint("table")} onClick={() => setTable(!table)}>
+          {table ? "Bars" : "Table"}
+        </button>
+      </p>
+      {table ? <Table bins={bins} /> : <Bars bins={bins} width={width} />}
+    </div>
+  );
+}
+
+function Bars({ bins, width }: { bins: readonly HistogramBin[]; width: number }) {
+  const [brush, setBrush] = useState<readonly [number, number] | null>(null);
+  const most = Math.max(...bins.map((bin) => bin.turns));
+  const at = (event: PointerEvent) => {
+    const box = (event.currentTarget as Element).getBoundingClientRect();
+    const place = Math.floor(((event.clientX - box.left) / box.width) * bins.length);
+    return Math.max(0, Math.min(bins.length - 1, place));
+  };
+  const choose = () => {
+    if (!brush) return;
+    const [first, last] = [bins[Math.min(...brush)], bins[Math.max(...brush)]];
+    setBrush(null);
+    if (!first || !last) return;
+    const end = new Date(new Date(last.time).getTime() + width * 1000);
+    setParams({ since: short(new Date(first.time)), until: short(end), at: "" });
+  };
+  return (
+    <svg
+      viewBox={`0 0 ${bins.length} ${HEIGHT}`}
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={`Turns over time: ${bins.length} bars, at most ${most} turns. T shows a table.`}
+      onPointerDown={(event) => {
+        const place = at(event);
+        (event.currentTarget as Element).setPointerCapture(event.pointerId);
+        setBrush([place, place]);
+      }}
+      onPointerMove={(event) => brush && setBrush([brush[0], at(event)])}
+      onPointerUp={choose}
+    >
+      {bins.map((bin, index) => (
+        <Bar key={bin.time} bin={bin} index={index} most={most} />
+      ))}
+      {brush && (
+        <rect
+          class="brush"
+          x={Math.min(...brush)}
+          width={Math.abs(brush[1] - brush[0]) + 1}
+          height={HEIGHT}
+        />
+      )}
+    </svg>
+  );
+}
+
+function Bar({ bin, index, most }: { bin: HistogramBin; index: number; most: number }) {
+  const height = (of: number) => (of ? Math.max(1.5, (of / most) * HEIGHT) : 0);
+  const all = height(bin.turns);
+  const problems = height(bin.problems);
+  return (
+    <g>
+      <title>{`${bin.time.replace("T", " ").replace("Z", "")} UTC: ${count(bin.turns)} turns, ${count(bin.problems)} odd`}</title>
+      <rect class="ground" x={index} width={1} height={HEIGHT} />
+      <rect class="all" x={index + 0.08} width={0.84} y={HEIGHT - all} height={all} />
+      <rect
+        class="problems"
+        x={index + 0.08}
+        width={0.84}
+        y={HEIGHT - problems}
+        height={problems}
+      />
+    </g>
+  );
+}
+
+function short(time: Date): string {
+  return time
+    .toISOString()
+    .replace(/\.000Z$/, "")
+    .replace(/Z$/, "");
+}
+
+function Table({ bins }: { bins: readonly HistogramBin[] }) {
+  return (
+    <table class="list">
+      <thead>
+        <tr>
+          <th>from</th>
+          <th class="number">turns</th>
+          <th class="number">odd</th>
+        </tr>
+      </thead>
+      <tbody>
+        {bins
+          .filter((bin) => bin.turns)
+          .map((bin) => (
+            <tr key={bin.time}>
+              <td>
+                <When time={bin.time} />
+              </td>
+              <td class="number">{count(bin.turns)}</td>
+              <td class="number">{count(bin.problems)}</td>
+            </tr>
+          ))}
+      </tbody>
+    </table>
+  );
+}

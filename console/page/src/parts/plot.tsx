@@ -1,0 +1,116 @@
+// A plot over time, with a table of the same behind it. A stretch that is drawn is a window.
+import { signal } from "@preact/signals";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type * as Charts from "../charts";
+import { theme } from "../frame/theme";
+import { setParams } from "../url";
+import { When } from "./numbers";
+
+/** Tables instead of plots, on the whole screen. */
+export const tables = signal(false);
+
+const CHARTS = "/static/charts.js";
+
+interface Props {
+  label: string;
+  /** When each stretch begins. */
+  times: readonly string[];
+  /** Seconds of a stretch. */
+  width: number;
+  series: readonly Charts.Series[];
+  written: (value: number | null) => string;
+}
+
+export function Plot(props: Props) {
+  return (
+    <>
+      <ul class="legend">
+        {props.series.map((one) => (
+          <li key={one.label}>
+            <span class={`swatch ${one.color.slice(2)}`} aria-hidden="true" /> {one.label}
+          </li>
+        ))}
+      </ul>
+      {tables.value ? <Table {...props} /> : <Drawn {...props} />}
+    </>
+  );
+}
+
+function Drawn(props: Props) {
+  const { label, times, width, series, written } = props;
+  const place = useRef<HTMLDivElement>(null);
+  const [failed, setFailed] = useState(false);
+  const key = JSON.stringify([times, series]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `key` is what is drawn, as text.
+  useEffect(() => {
+    let gone = false;
+    let remove = () => {};
+    import(CHARTS)
+      .then((charts: typeof Charts) => {
+        if (gone || !place.current) return;
+        remove = charts.draw(
+          place.current,
+          { times: times.map(secondsOf), width, series, written, chosen: choose },
+          "overview",
+        );
+      })
+      .catch(() => setFailed(true));
+    return () => {
+      gone = true;
+      remove();
+    };
+  }, [key, theme.value]);
+  if (failed) return <Table {...props} />;
+  return (
+    <div
+      ref={place}
+      class="plot"
+      role="img"
+      aria-label={`${label}: ${times.length} stretches of time. T shows a table.`}
+    />
+  );
+}
+
+function secondsOf(time: string): number {
+  return new Date(time).getTime() / 1000;
+}
+
+function choose(since: number, until: number): void {
+  const written = (seconds: number) => new Date(seconds * 1000).toISOString().slice(0, 19);
+  setParams({ since: written(since), until: written(until) });
+}
+
+function Table({ label, times, series, written }: Props) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard.
+    <section class="behind" tabIndex={0} aria-label={label}>
+      <table class="list">
+        <caption class="hidden">{label}</caption>
+        <thead>
+          <tr>
+            <th>from</th>
+            {series.map((one) => (
+              <th key={one.label} class="number">
+                {one.label}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {times.map((time, at) => (
+            <tr key={time}>
+              <td>
+                <When time={time} />
+              </td>
+              {series.map((one) => (
+                <td key={one.label} class="number">
+                  {written(one.values[at] ?? null)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}

@@ -1,0 +1,91 @@
+// A turn as somebody reads it: what was said, in order. At level 1 only what the user and the agent
+// said, at 2 with a line for each tool call, at 3 everything.
+import type { Told, TurnTold } from "../types";
+import { End } from "./end";
+import { bytes, count, counted, dollars, seconds, When } from "./numbers";
+import { Missing } from "./states";
+import { Line, plain, Verbatim } from "./text";
+
+const LEVELS: Readonly<Record<string, number>> = {
+  user: 1,
+  assistant: 1,
+  turn: 1,
+  error: 1,
+  tool: 2,
+};
+const NAMES: Readonly<Record<string, string>> = {
+  assistant: "agent",
+  tool: "⚒",
+  turn: "▸ turn",
+};
+const BRIEF = 400;
+
+export function Turn({ turn, level }: { turn: TurnTold; level: number }) {
+  const told = turn.told.filter((one) => (LEVELS[one.kind] ?? 3) <= level || one.failed);
+  const hidden = turn.told.length - told.length;
+  return (
+    <article class="told-turn" aria-label={`Turn ${turn.number || turn.turn_id}`}>
+      <Heading turn={turn} />
+      {told.length === 0 && (
+        <Missing reason="Nothing that was said is recorded (capture is off)." />
+      )}
+      {told.map((one, at) => (
+        <Said key={`${turn.turn_id} ${at}`} one={one} level={level} />
+      ))}
+      {hidden > 0 && (
+        <p class="faint">
+          {counted(hidden, "more line")} at a higher level (<kbd>]</kbd>)
+        </p>
+      )}
+    </article>
+  );
+}
+
+function Heading({ turn }: { turn: TurnTold }) {
+  return (
+    <header>
+      <h2>
+        {turn.number > 0 ? `Turn ${turn.number} of ${turn.turns}` : "A nested turn"}{" "}
+        <Line text={turn.agent_name} />
+      </h2>
+      <End end={turn.ended_how.split(":")[0] ?? ""} title={turn.ended_how} />
+      {turn.stop_detail && <Line text={turn.stop_detail} />}
+      <span class="faint">
+        <When time={turn.start_time} /> · {seconds(turn.duration)} · {counted(turn.rounds, "round")}{" "}
+        · {counted(turn.calls, "call")} · {counted(turn.tools, "tool")}
+        {turn.failed_tools > 0 && <span class="bad"> ✗{turn.failed_tools}</span>} ·{" "}
+        {count(turn.input_tokens)}→{count(turn.output_tokens)} tokens · {dollars(turn.cost_usd)} ·{" "}
+        {plain(turn.models.join(", "))}
+      </span>
+    </header>
+  );
+}
+
+function Said({ one, level }: { one: Told; level: number }) {
+  const folded = level < 3 && (one.kind === "tool" || one.kind === "result");
+  return (
+    <div
+      class={`told ${one.kind}${one.failed ? " failed" : ""}`}
+      data-depth={Math.min(one.depth, 4)}
+    >
+      <span class="who">
+        {one.failed && <span aria-hidden="true">✗ </span>}
+        {NAMES[one.kind] ?? one.kind} {one.name && <Line text={one.name} />}
+      </span>
+      <div class="words">
+        {!one.recorded ? (
+          <Missing reason="not recorded (capture is off, or it has been pruned)" />
+        ) : folded ? (
+          <Line text={one.text.slice(0, BRIEF)} />
+        ) : (
+          <Verbatim text={one.text} />
+        )}
+        {one.characters > one.text.length && (
+          <p class="faint">
+            The first {bytes(one.text.length)} of {bytes(one.characters)}: the replay has all of it.
+          </p>
+        )}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,74 @@
+// The outline of a session, and the newer one while it is followed.
+import { useEffect, useState } from "preact/hooks";
+import { ask } from "../api";
+import { announce } from "../frame/live";
+import type { Outline, OutlineQuery } from "../types";
+import { useAsk } from "../use_ask";
+
+const EVERY = 1_000;
+const PATIENT = 5_000;
+
+/** Followed, what is newer is asked for each second, unless nobody looks at the page. */
+export function useOutline(query: OutlineQuery, following: boolean) {
+  const asked = useAsk("GET /api/outline", query);
+  const [newer, setNewer] = useState<Outline | null>(null);
+  const first = asked.answer?.outline ?? null;
+  const same = newer !== null && first !== null && sameSession(newer, first);
+  const outline = same && writtenAt(newer) >= writtenAt(first) ? newer : first;
+  const cursor = outline?.cursor ?? "";
+  const { project, session, trace } = query;
+
+  useEffect(() => {
+    if (!following || !cursor) return;
+    const leaving = new AbortController();
+    let timer = 0;
+    const look = async () => {
+      let wait = EVERY;
+      try {
+        if (!document.hidden) {
+          const known = { project, session: session ?? "", trace: trace ?? "", after: cursor };
+          const { answer } = await ask("GET /api/outline", known, leaving.signal);
+          if (answer.outline) {
+            setNewer(answer.outline);
+            tell(answer.outline);
+            return;
+          }
+        }
+      } catch {
+        if (leaving.signal.aborted) return;
+        wait = PATIENT; // the server is away, or the store is busy: the frame says so elsewhere
+      }
+      timer = setTimeout(() => void look(), wait);
+    };
+    timer = setTimeout(() => void look(), EVERY);
+    return () => {
+      clearTimeout(timer);
+      leaving.abort();
+    };
+  }, [following, cursor, project, session, trace]);
+
+  return { asked, outline };
+}
+
+/** When its newest row was written: nanoseconds, of which a number keeps enough. */
+function writtenAt(outline: Outline): number {
+  return Number(outline.cursor.split(".")[0]);
+}
+
+function sameSession(one: Outline, other: Outline): boolean {
+  return (
+    one.project === other.project &&
+    one.session_id === other.session_id &&
+    one.trace_id === other.trace_id
+  );
+}
+
+let told = 0;
+
+/** Say what came, not more than once in five seconds: it is read aloud. */
+function tell(outline: Outline): void {
+  if (Date.now() - told < 5_000) return;
+  told = Date.now();
+  const failed = outline.tools.at(-1)?.failed ? ", the last tool failed" : "";
+  announce(`${outline.calls.length} calls${failed}${outline.running ? "" : "; it has ended"}`);
+}

@@ -1,0 +1,152 @@
+// What is known of the row that is chosen, beside the conversation.
+import type { ComponentChildren } from "preact";
+import { End } from "../parts/end";
+import { count, dollars, estimated, seconds } from "../parts/numbers";
+import { Answered } from "../parts/states";
+import { Line, plain } from "../parts/text";
+import type { OutlineCall, OutlineTurn } from "../types";
+import { withParams } from "../url";
+import { useAsk } from "../use_ask";
+import type { Row, Session } from "./rows";
+
+export function Inspector({ row, session }: { row: Row | undefined; session: Session }) {
+  return (
+    <aside class="inspector" aria-label="The chosen row">
+      {row ? <Chosen row={row} session={session} /> : <p class="faint">j and k choose a row.</p>}
+    </aside>
+  );
+}
+
+function Chosen({ row, session }: { row: Row; session: Session }) {
+  if (row.kind === "turn" || row.kind === "end") {
+    return <TurnFacts turn={row.turn} project={session.outline.project} />;
+  }
+  if (row.kind === "call") {
+    return <CallFacts call={row.call} number={row.number} project={session.outline.project} />;
+  }
+  const ran = row.request.ran;
+  return (
+    <>
+      <h2>{plain(row.request.asked.name)}</h2>
+      <Facts>
+        <Fact name="took">{seconds(ran?.duration)}</Fact>
+        <Fact name="round">{count(ran?.round)}</Fact>
+        <Fact name="result">{ran ? (ran.failed ? "✗ failed" : "✓ succeeded") : "–"}</Fact>
+        <Fact name="same arguments">{ran ? `${count(ran.times)}×` : "–"}</Fact>
+        <Fact name="call id">{plain(row.request.asked.call_id) || "–"}</Fact>
+        <Fact name="span">{plain(ran?.span_id ?? "") || "–"}</Fact>
+      </Facts>
+    </>
+  );
+}
+
+function CallFacts({
+  call,
+  number,
+  project,
+}: {
+  call: OutlineCall;
+  number: number;
+  project: string;
+}) {
+  const tokens = (value: number | null) =>
+    call.tokens_estimated ? estimated(count(value)) : count(value);
+  return (
+    <>
+      <h2>Call {number}</h2>
+      <Facts>
+        <Fact name="model">{plain(call.model)}</Fact>
+        <Fact name="took">{seconds(call.duration)}</Fact>
+        <Fact name="first token">{seconds(call.time_to_first_chunk)}</Fact>
+        <Fact name="tokens in">{tokens(call.input_tokens)}</Fact>
+        <Fact name="cache read">{tokens(call.cache_read_tokens)}</Fact>
+        <Fact name="cache write">{tokens(call.cache_write_tokens)}</Fact>
+        <Fact name="tokens out">{tokens(call.output_tokens)}</Fact>
+        <Fact name="reasoning">{tokens(call.reasoning_tokens)}</Fact>
+        <Fact name="cost">{dollars(call.cost_usd)}</Fact>
+        <Fact name="finish">{plain(call.finish_reasons.join(", ")) || "–"}</Fact>
+        <Fact name="round">{count(call.round)}</Fact>
+        <Fact name="messages">{count(call.messages)}</Fact>
+      </Facts>
+      <p>
+        <a href={withParams(["call", project, call.span_id], {})}>the call and its request</a>
+      </p>
+      {call.before && (
+        <p>
+          <a href={withParams(["diff", project, `${call.before}..${call.span_id}`], {})}>
+            what changed since the call before
+          </a>
+        </p>
+      )}
+    </>
+  );
+}
+
+function TurnFacts({ turn, project }: { turn: OutlineTurn; project: string }) {
+  const asked = useAsk("GET /api/stop", { project, turn: turn.turn_id });
+  return (
+    <>
+      <h2>
+        <bdi>{plain(turn.agent_name) || "Turn"}</bdi>
+      </h2>
+      <p>
+        <End end={turn.ended_how.split(":")[0] ?? ""} title={turn.ended_how} />
+      </p>
+      <Answered asked={asked} rows={3}>
+        {(stop) => (
+          <>
+            <p>
+              {stop.number > 0 && `Rule ${stop.number}: `}
+              {stop.rule}.
+            </p>
+            {stop.detail && <Line text={stop.detail} />}
+            <Facts>
+              {stop.facts.map(([name, value]) => (
+                <Fact key={name} name={name.replaceAll("_", " ")}>
+                  {plain(value)}
+                </Fact>
+              ))}
+            </Facts>
+            <ul class="evidence">
+              {stop.rows.map((row) => (
+                <li key={row.span_id}>
+                  <a href={here(row.span_id)}>
+                    <Line text={row.says} />
+                  </a>
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
+      </Answered>
+      <Facts>
+        <Fact name="rounds">{count(turn.rounds)}</Fact>
+        <Fact name="took">{turn.status === "running" ? "–" : seconds(turn.duration)}</Fact>
+        <Fact name="tokens">
+          {count(turn.input_tokens)} → {count(turn.output_tokens)}
+        </Fact>
+        <Fact name="cost">{dollars(turn.cost_usd)}</Fact>
+        <Fact name="version">{plain(turn.agent_version) || "–"}</Fact>
+      </Facts>
+    </>
+  );
+}
+
+function here(id: string): string {
+  const params = new URLSearchParams(location.search);
+  params.set("at", id);
+  return `${location.pathname}?${params}`;
+}
+
+export function Facts({ children }: { children: ComponentChildren }) {
+  return <dl class="facts">{children}</dl>;
+}
+
+export function Fact({ name, children }: { name: string; children: ComponentChildren }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </>
+  );
+}

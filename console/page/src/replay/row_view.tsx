@@ -1,0 +1,240 @@
+// A row of a replay: how a turn begins and ends, a call with what it was given and said, a tool.
+import { kindOfEnd } from "../parts/end";
+import { bytes, count, counted, dollars, seconds, When } from "../parts/numbers";
+import { Line, plain, Verbatim } from "../parts/text";
+import type { Head, OutlineCall, OutlineTurn, ToolsChange } from "../types";
+import { withParams } from "../url";
+import { Definition } from "./definition";
+import { Message } from "./message";
+import { lostCache, type Request, type Row, type Session } from "./rows";
+
+interface Props {
+  row: Row;
+  session: Session;
+  folded: boolean;
+  onFold: () => void;
+}
+
+export function RowView({ row, session, folded, onFold }: Props) {
+  switch (row.kind) {
+    case "turn":
+      return <TurnBegin turn={row.turn} number={row.number} folded={folded} onFold={onFold} />;
+    case "end":
+      return <TurnEnd turn={row.turn} />;
+    case "call":
+      return <CallView call={row.call} number={row.number} session={session} />;
+    case "tool":
+      return <ToolView request={row.request} />;
+  }
+}
+
+interface TurnProps {
+  turn: OutlineTurn;
+  number: number;
+  folded: boolean;
+  onFold: () => void;
+}
+
+function TurnBegin({ turn, number, folded, onFold }: TurnProps) {
+  const { glyph, tone } = kindOfEnd(turn.ended_how.split(":")[0] ?? "");
+  return (
+    <h2 class="turn">
+      <button type="button" class="fold" aria-expanded={!folded} onClick={onFold} tabIndex={-1}>
+        <span aria-hidden="true">{folded ? "▸" : "▾"}</span>
+        <span class="hidden">{folded ? "Unfold" : "Fold"} the turn</span>
+      </button>
+      {turn.parent_turn_id ? "Nested turn" : "Turn"} {number} <bdi>{plain(turn.agent_name)}</bdi>
+      <span class={tone}>
+        <span aria-hidden="true"> {glyph} </span>
+        {plain(turn.ended_how)}
+      </span>
+      <span class="faint">
+        <When time={turn.start_time} />
+      </span>
+    </h2>
+  );
+}
+
+function TurnEnd({ turn }: { turn: OutlineTurn }) {
+  const { glyph, tone } = kindOfEnd(turn.ended_how.split(":")[0] ?? "");
+  const rounds =
+    turn.max_rounds === null
+      ? count(turn.rounds)
+      : `${count(turn.rounds)} of ${count(turn.max_rounds)}`;
+  return (
+    <div class={`stop ${tone}`}>
+      <span aria-hidden="true">{glyph}</span> <strong>{plain(turn.ended_how)}</strong>
+      {turn.stop_detail && <Line text={turn.stop_detail} />}
+      <span class="faint">
+        {rounds} {turn.rounds === 1 && turn.max_rounds === null ? "round" : "rounds"} ·{" "}
+        {counted(turn.tool_call_count, "tool")}
+        {turn.tool_error_count > 0 && `, ${count(turn.tool_error_count)} failed`} ·{" "}
+        {turn.status === "running" ? "running" : seconds(turn.duration)} · {dollars(turn.cost_usd)}
+      </span>
+    </div>
+  );
+}
+
+function CallView({
+  call,
+  number,
+  session,
+}: {
+  call: OutlineCall;
+  number: number;
+  session: Session;
+}) {
+  const { outline } = session;
+  const project = outline.project;
+  const scope = outline.session_id || outline.trace_id;
+  const heads = (places: readonly number[]) =>
+    places.flatMap((at) => (outline.messages[at] ? [outline.messages[at]] : []));
+  const message = (head: Head, without: readonly string[] = []) => (
+    <Message key={head.hash} head={head} project={project} scope={scope} without={without} />
+  );
+  return (
+    <div class="call">
+      <Changes call={call} project={project} />
+      {call.system_new && call.system && (
+        <div data-min="3">
+          <Definition project={project} hash={call.system} label="system prompt" />
+        </div>
+      )}
+      {heads(call.new).map((head) => (
+        <div key={head.hash} data-min={isAnswer(head) || head.role !== "user" ? "3" : "1"}>
+          {message(head)}
+        </div>
+      ))}
+      <CallLine call={call} number={number} project={project} />
+      {heads(call.replies)
+        .filter((head) => !head.recorded || head.kinds.some((kind) => kind !== "tool_call"))
+        .map((head) => message(head, ["tool_call"]))}
+      {!call.replies.length && call.response.head && <Verbatim text={call.response.head} />}
+      {call.error_type && (
+        <p class="bad">
+          <span aria-hidden="true">✗ </span>
+          {plain(call.error_type)}: <Line text={call.error_message} />
+        </p>
+      )}
+    </div>
+  );
+}
+
+function CallLine({
+  call,
+  number,
+  project,
+}: {
+  call: OutlineCall;
+  number: number;
+  project: string;
+}) {
+  const facts = [
+    call.new.length ? `+${counted(call.new.length, "message")}` : "",
+    call.input_tokens === null
+      ? ""
+      : `${count(call.input_tokens)} → ${count(call.output_tokens)} tok`,
+    call.cache_read_tokens ? `${count(call.cache_read_tokens)} cached` : "",
+    call.cost_usd === null ? "" : dollars(call.cost_usd),
+    call.tries > 1 ? `${count(call.tries)} tries` : "",
+  ].filter(Boolean);
+  return (
+    <p class="line" data-min="2">
+      <a href={withParams(["call", project, call.span_id], {})} tabIndex={-1}>
+        ● call {number}
+      </a>{" "}
+      <bdi>{plain(call.model)}</bdi>
+      {call.agent_name && <bdi class="faint"> {plain(call.agent_name)}</bdi>}
+      <span class="faint">
+        {" "}
+        {seconds(call.duration)} · {facts.join(" · ")}
+      </span>
+    </p>
+  );
+}
+
+function Changes({ call, project }: { call: OutlineCall; project: string }) {
+  const said = [
+    call.rewritten &&
+      `history rewritten: the first ${count(call.kept)} kept, ${count(call.dropped)} dropped, ${count(call.new.length)} new`,
+    call.system_changed && "system prompt changed",
+    call.tools_changed && `tools changed: ${toolsSaid(call.tools_changed)}`,
+    lostCache(call) &&
+      `${count(call.cache_lost)} tokens fewer from the prompt cache than the call before had there`,
+  ].filter((one): one is string => Boolean(one));
+  if (!said.length) return null;
+  return (
+    <p class="changed" data-min="2">
+      <span aria-hidden="true">± </span>
+      {said.map(plain).join(" · ")}{" "}
+      <a href={withParams(["diff", project, `${call.before}..${call.span_id}`], {})} tabIndex={-1}>
+        what changed
+      </a>
+    </p>
+  );
+}
+
+export function toolsSaid(change: ToolsChange): string {
+  const said = [
+    ...change.added.map((name) => `+${name}`),
+    ...change.removed.map((name) => `−${name}`),
+    ...change.changed.map((name) => `~${name}`),
+  ];
+  return said.join(", ") || "in another order, or not recorded";
+}
+
+/** A tool's result as the model was given it: Anthropic's come as a user's message. */
+export function isAnswer(head: Head): boolean {
+  return head.kinds.length > 0 && head.kinds.every((kind) => kind === "tool_call_response");
+}
+
+function ToolView({ request }: { request: Request }) {
+  const { asked, ran } = request;
+  const again = ran && ran.times > 1;
+  const own = ran?.failed && ran.error_message ? ran.error_message : ran?.result.head;
+  // What the model was given in full stands at its next call.
+  const result = asked.answered && !asked.altered && !ran?.failed ? "" : own;
+  return (
+    <div class="tool">
+      <p class="line">
+        <span aria-hidden="true">⚒ </span>
+        <strong class="mono">{plain(asked.name)}</strong>{" "}
+        <span class="mono arguments">
+          <Line text={asked.arguments} />
+        </span>{" "}
+        {ran ? (
+          <span class={ran.failed ? "bad" : "faint"}>
+            {ran.failed ? "✗ failed" : "✓"} {seconds(ran.duration)}
+          </span>
+        ) : (
+          <span class="faint">{asked.answered ? "" : "no execution recorded"}</span>
+        )}
+        {again && (
+          <span class="warn">
+            {" "}
+            ↻ {count(ran.times)}× with the same arguments{ran.same_result && ", the same result"}
+          </span>
+        )}
+      </p>
+      {ran && result && (
+        <div data-min={ran.failed ? "2" : "3"} class={ran.failed ? "result bad" : "result"}>
+          {ran.failed && ran.error_type && <strong>{plain(ran.error_type)} </strong>}
+          <Verbatim text={result} />
+          {!ran.result.head && !ran.error_message ? null : rest(ran.result.size, ran.result.head)}
+        </div>
+      )}
+      {asked.answered && (asked.altered || !ran) && (
+        <div data-min="3" class="result">
+          <span class="warn">⇒ the model was given {ran ? "something else" : ""}</span>
+          <Verbatim text={asked.seen} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+function rest(size: number, head: string) {
+  return size > new TextEncoder().encode(head).length ? (
+    <span class="missing">… {bytes(size)} in all</span>
+  ) : null;
+}

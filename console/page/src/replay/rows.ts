@@ -1,0 +1,148 @@
+// The outline as rows in reading order. A row knows from which level of detail on it is shown, so
+// that a level is a filter over rows that are there already.
+import { kindOfEnd } from "../parts/end";
+import type { Outline, OutlineCall, OutlineRequest, OutlineTool, OutlineTurn } from "../types";
+
+export type Level = 1 | 2 | 3;
+
+export interface Request {
+  readonly asked: OutlineRequest;
+  readonly ran: OutlineTool | undefined;
+}
+
+interface Base {
+  readonly id: string;
+  readonly depth: number;
+  readonly level: Level;
+  /** The turns that it is inside of, outermost first. */
+  readonly inside: readonly string[];
+  readonly problem: boolean;
+}
+
+export type Row = Base &
+  (
+    | { readonly kind: "turn"; readonly turn: OutlineTurn; readonly number: number }
+    | { readonly kind: "end"; readonly turn: OutlineTurn }
+    | { readonly kind: "call"; readonly call: OutlineCall; readonly number: number }
+    | { readonly kind: "tool"; readonly request: Request; readonly call: OutlineCall | null }
+  );
+
+export interface Session {
+  readonly outline: Outline;
+  readonly rows: readonly Row[];
+  readonly calls: ReadonlyMap<string, OutlineCall>;
+  readonly turns: ReadonlyMap<string, OutlineTurn>;
+}
+
+export function isProblem(end: string): boolean {
+  return !["completed", "running"].includes(end) && kindOfEnd(end).tone !== "good";
+}
+
+/** Providers cache a prompt from so many tokens on: fewer are no loss that anybody can mend. */
+const LEAST_CACHED = 1_024;
+
+export function lostCache(call: OutlineCall): boolean {
+  return (call.cache_lost ?? 0) >= LEAST_CACHED;
+}
+
+export function sessionOf(outline: Outline): Session {
+  const turns = new Map(outline.turns.map((turn) => [turn.turn_id, turn]));
+  const calls = new Map(outline.calls.map((call) => [call.span_id, call]));
+  const tools = new Map(outline.tools.map((tool) => [tool.span_id, tool]));
+  const rows: Row[] = [];
+  const open: OutlineTurn[] = [];
+  let turnNumber = 0;
+  let callNumber = 0;
+
+  const close = (depth: number) => {
+    while (open.length > depth) {
+      const turn = open.pop();
+      if (!turn) return;
+      const inside = [...open.map((one) => one.turn_id), turn.turn_id];
+      const problem = isProblem(turn.ended_how);
+      rows.push({
+        kind: "end",
+        id: `${turn.turn_id}.end`,
+        depth: open.length,
+        level: 1,
+        inside,
+        problem,
+        turn,
+      });
+    }
+  };
+
+  for (const step of outline.steps) {
+    close(step.depth);
+    const inside = open.map((one) => one.turn_id);
+    const base = { id: step.id, depth: step.depth, inside };
+    const turn = step.kind === "turn" ? turns.get(step.id) : undefined;
+    const call = step.kind === "call" ? calls.get(step.id) : undefined;
+    const tool = step.kind === "tool" ? tools.get(step.id) : undefined;
+    if (turn) {
+      turnNumber += 1;
+      rows.push({ ...base, kind: "turn", level: 1, problem: false, turn, number: turnNumber });
+      open.push(turn);
+    } else if (call) {
+      callNumber += 1;
+      const problem = call.error_type !== "" || lostCache(call);
+      rows.push({ ...base, kind: "call", level: 1, problem, call, number: callNumber });
+      for (const [at, asked] of call.requests.entries()) {
+        const ran = asked.tool ? tools.get(asked.tool) : undefined;
+        rows.push(
+          toolRow(asked.tool || `${call.span_id}.${at}`, step.depth, inside, { asked, ran }, call),
+        );
+      }
+    } else if (tool) {
+      const asked = {
+        call_id: tool.call_id,
+        name: tool.name,
+        arguments: tool.arguments.head,
+        tool: tool.span_id,
+        answered: false,
+        seen: "",
+        altered: false,
+      };
+      rows.push(toolRow(tool.span_id, step.depth, inside, { asked, ran: tool }, null));
+    }
+  }
+  close(0);
+  return { outline, rows, calls, turns };
+}
+
+function toolRow(
+  id: string,
+  depth: number,
+  inside: readonly string[],
+  request: Request,
+  call: OutlineCall | null,
+): Row {
+  const ran = request.ran;
+  const problem = ran !== undefined && (ran.failed || (ran.times > 1 && ran.same_result));
+  return { kind: "tool", id, depth, level: 2, inside, problem, request, call };
+}
+
+/** The rows that a level and the folded turns leave. */
+export function shownRows(rows: readonly Row[], level: Level, folded: ReadonlySet<string>): Row[] {
+  return rows.filter(
+    (row) =>
+      row.level <= level &&
+      // A folded turn keeps its first row, and how it ended.
+      !row.inside.some(
+        (turn) => folded.has(turn) && !(row.kind === "end" && row.turn.turn_id === turn),
+      ),
+  );
+}
+
+/** The hashes of the messages that rows show, each once, in their order. */
+export function hashesOf(session: Session): string[] {
+  const found = new Set<string>();
+  for (const row of session.rows) {
+    if (row.kind !== "call") continue;
+    for (const at of [...row.call.new, ...row.call.replies]) {
+      const head = session.outline.messages[at];
+      if (head?.recorded) found.add(head.hash);
+    }
+  }
+  return [...found];
+}

@@ -1,0 +1,86 @@
+// The whole texts of messages: asked for by their hashes, kept, and shown as soon as they are there.
+import { signal } from "@preact/signals";
+import { ask } from "../api";
+
+export interface Part {
+  readonly type?: string;
+  readonly content?: unknown;
+  readonly arguments?: unknown;
+  readonly response?: unknown;
+  readonly id?: string;
+  readonly name?: string;
+  readonly truncated?: boolean;
+  readonly original_bytes?: number;
+  readonly modality?: string;
+  readonly mime_type?: string;
+  readonly sha256?: string;
+  readonly size?: number;
+  readonly uri?: string;
+}
+
+const KEPT = 4_000;
+const known = new Map<string, readonly Part[]>();
+/** Changes whenever texts have come. */
+export const arrived = signal(0);
+
+export function partsOf(project: string, scope: string, hash: string): readonly Part[] | undefined {
+  return known.get(key(project, scope, hash));
+}
+
+// A hash says all of a message, but whose it is: another scope may have pruned it.
+function key(project: string, scope: string, hash: string): string {
+  return JSON.stringify([project, scope, hash]);
+}
+
+/** Ask for texts, in this order, until all are there or nobody wants them. */
+export async function load(
+  project: string,
+  scope: string,
+  hashes: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  let left = hashes.filter((hash) => !known.has(key(project, scope, hash)));
+  while (left.length && !signal.aborted) {
+    const asked = left.slice(0, 1_000);
+    const { answer } = await ask("POST /api/messages", { project, scope, hashes: asked }, signal);
+    for (const message of answer.messages) {
+      known.set(key(project, scope, message.hash), parsed(message.parts));
+    }
+    while (known.size > KEPT) {
+      const oldest = known.keys().next();
+      if (oldest.done) break;
+      known.delete(oldest.value);
+    }
+    arrived.value += 1;
+    left = [...answer.left, ...left.slice(asked.length)];
+  }
+}
+
+function parsed(text: string): readonly Part[] {
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) ? (value as Part[]) : [{ type: "text", content: text }];
+  } catch {
+    return [{ type: "text", content: text }];
+  }
+}
+
+/** A value as people read it: a text as it is, JSON with its lines. */
+export function written(value: unknown): string {
+  if (value === undefined || value === null) return "";
+  return typeof value === "string" ? value : JSON.stringify(value, null, 2);
+}
+
+/** The text of Anthropic's list of text blocks, else the value as it is written. */
+export function resultText(value: unknown): string {
+  if (Array.isArray(value) && value.length && value.every(isTextBlock)) {
+    return value.map((block) => block.text).join("\n");
+  }
+  return written(value);
+}
+
+function isTextBlock(value: unknown): value is { text: string } {
+  return (
+    typeof value === "object" && value !== null && "text" in value && typeof value.text === "string"
+  );
+}

@@ -1,0 +1,221 @@
+// What changed between two calls: what is set up, then the messages in order, and how far a cache
+// could hold.
+import { useMemo, useRef } from "preact/hooks";
+import { useStatus } from "../frame/status";
+import { useKeys } from "../keys";
+import { commandLine } from "../parts/copy";
+import { count, counted, estimated } from "../parts/numbers";
+import { Answered, Missing, Nothing } from "../parts/states";
+import { Line, plain, Verbatim } from "../parts/text";
+import { toolsSaid } from "../replay/row_view";
+import { arrived, partsOf, resultText, written } from "../replay/texts";
+import { useTextsOf } from "../replay/use_texts";
+import { WordsView } from "../replay/words_view";
+import type { CacheBreak, ComparedCall, Difference, Head, MessageChange } from "../types";
+import { address, go, param, setParams, withParams } from "../url";
+import { useAsk } from "../use_ask";
+
+export function Changed() {
+  const [, project = "", pair = ""] = address.value.path;
+  const [before = "", after = ""] = pair.split("..");
+  const asked = useAsk("GET /api/diff", before && after ? { project, before, after } : null);
+  useStatus(commandLine(["diff", before, after]), "");
+  if (!before || !after) return <Nothing title="Two calls are needed: /diff/PROJECT/CALL..CALL" />;
+  return <Answered asked={asked}>{(found) => <Found found={found} />}</Answered>;
+}
+
+function Found({ found }: { found: Difference }) {
+  const body = useRef<HTMLDivElement>(null);
+  const { before, after } = found;
+  useChangedTexts(found);
+  const marks = () => [...(body.current?.querySelectorAll<HTMLElement>("[data-change]") ?? [])];
+  const step = (by: 1 | -1) => {
+    const all = marks();
+    const here = all.indexOf(document.activeElement as HTMLElement);
+    const next = all[here < 0 ? (by > 0 ? 0 : all.length - 1) : here + by];
+    if (!next) return false;
+    next.focus();
+    next.scrollIntoView({ block: "nearest" });
+    return true;
+  };
+  useKeys({
+    next: () => step(1),
+    previous: () => step(-1),
+    nextProblem: () => step(1),
+    previousProblem: () => step(-1),
+    up: () => go(withParams(["call", after.project, after.span_id], {})),
+  });
+  const nothing =
+    !found.parameters.length &&
+    found.system.same &&
+    found.tools_same &&
+    found.messages.every((one) => one.kind === "same");
+  return (
+    <div class="difference" ref={body}>
+      <header class="bar">
+        <h1>What changed</h1>
+        <CallLink call={before} /> → <CallLink call={after} />
+        <span class="space" />
+        <button
+          type="button"
+          aria-pressed={param("only") === "1"}
+          onClick={() => setParams({ only: param("only") ? "" : "1" }, { replace: true })}
+        >
+          changes only
+        </button>
+      </header>
+      {nothing && <p>Both requests are the same.</p>}
+      <SetUp found={found} />
+      <ol class="messages">
+        {found.messages.map((change) => (
+          <Change key={`${change.before} ${change.after}`} change={change} found={found} />
+        ))}
+      </ol>
+      <p class="cache">{cacheSentence(found.cache)}</p>
+    </div>
+  );
+}
+
+function CallLink({ call }: { call: ComparedCall }) {
+  return (
+    <a href={withParams(["call", call.project, call.span_id], {})}>
+      <span class="mono">{plain(call.span_id.slice(0, 8))}</span> {plain(call.model)},{" "}
+      {counted(call.messages, "message")}
+    </a>
+  );
+}
+
+function SetUp({ found }: { found: Difference }) {
+  const { system, before, after } = found;
+  return (
+    <dl class="setup">
+      <dt>parameters</dt>
+      <dd>
+        {found.parameters.length === 0 && <span class="faint">= the same</span>}
+        {found.parameters.map((one) => (
+          <div key={one.name} data-change tabIndex={-1}>
+            <span class="mono">{plain(one.name)}</span>{" "}
+            <del>
+              <Line text={one.before || "(not given)"} />
+            </del>{" "}
+            <ins>
+              <Line text={one.after || "(not given)"} />
+            </ins>
+          </div>
+        ))}
+      </dd>
+      <dt>tools</dt>
+      <dd>
+        {found.tools_same ? (
+          <span class="faint">= the same</span>
+        ) : (
+          <div class="warn" data-change tabIndex={-1}>
+            {plain(toolsSaid(found.tools))}
+          </div>
+        )}
+      </dd>
+      <dt>system</dt>
+      <dd>
+        {system.same ? (
+          <span class="faint">= the same</span>
+        ) : (
+          <div data-change tabIndex={-1}>
+            <Defined project={before.project} before={before.system} after={after.system} />
+          </div>
+        )}
+      </dd>
+    </dl>
+  );
+}
+
+function Defined({ project, before, after }: { project: string; before: string; after: string }) {
+  const was = useAsk("GET /api/definition", before ? { project, hash: before } : null);
+  const now = useAsk("GET /api/definition", after ? { project, hash: after } : null);
+  if (was.error || now.error) {
+    return <Missing reason={plain((was.error ?? now.error)?.message ?? "")} />;
+  }
+  if ((before && !was.answer) || (after && !now.answer)) return <Missing reason="…" />;
+  return <WordsView before={was.answer?.text ?? ""} after={now.answer?.text ?? ""} />;
+}
+
+const MARKS = { same: "=", edited: "~", dropped: "−", added: "+" } as const;
+
+function Change({ change, found }: { change: MessageChange; found: Difference }) {
+  const kind = change.kind as keyof typeof MARKS;
+  const at = (change.after >= 0 ? change.after : change.before) + 1;
+  const places = change.count > 1 ? `${count(at)}–${count(at + change.count - 1)}` : count(at);
+  if (kind === "same") {
+    if (param("only") === "1") return null;
+    return (
+      <li class="faint">
+        <span class="mark">=</span> {places} · {counted(change.count, "message")} the same
+      </li>
+    );
+  }
+  const head = change.now ?? change.was;
+  return (
+    <li class={`change ${kind}`} data-change tabIndex={-1}>
+      <span class="mark" aria-hidden="true">
+        {MARKS[kind]}
+      </span>{" "}
+      {places} <strong>{plain(head?.role ?? "")}</strong>{" "}
+      {kind === "edited" ? "edited in place" : kind}
+      {head && !head.recorded && <Missing reason={` not recorded, or pruned: ${head.hash}`} />}
+      {kind === "edited" && change.was && change.now ? (
+        <WordsView
+          before={textOf(found.before, change.was)}
+          after={textOf(found.after, change.now)}
+        />
+      ) : (
+        head?.recorded && <Verbatim text={textOf(change.now ? found.after : found.before, head)} />
+      )}
+    </li>
+  );
+}
+
+function scopeOf(call: ComparedCall): string {
+  return call.session_id || call.trace_id;
+}
+
+/** The whole text where it is there, else how it begins. */
+function textOf(call: ComparedCall, head: Head): string {
+  arrived.value; // shown again when texts have come
+  const parts = partsOf(call.project, scopeOf(call), head.hash);
+  if (!parts) return head.text;
+  return parts
+    .map((part) =>
+      part.type === "tool_call"
+        ? `⚒ ${part.name ?? ""} ${written(part.arguments)}`
+        : part.type === "tool_call_response"
+          ? resultText(part.response)
+          : written(part.content ?? part),
+    )
+    .join("\n\n");
+}
+
+function useChangedTexts(found: Difference): void {
+  const [old, young] = useMemo(() => {
+    const hashes = (pick: (change: MessageChange) => Head | null) =>
+      found.messages.map(pick).flatMap((head) => (head?.recorded ? [head.hash] : []));
+    return [hashes((one) => one.was), hashes((one) => one.now)];
+  }, [found]);
+  useTextsOf(found.before.project, scopeOf(found.before), old ?? []);
+  useTextsOf(found.after.project, scopeOf(found.after), young ?? []);
+}
+
+const WHERE: Readonly<Record<string, string>> = {
+  "": "Nothing before the end of the first request changed: a cache can hold all of it",
+  model: "Another model: no cache holds",
+  tools: "The tools come first and changed: no cache holds",
+  system: "The system prompt changed: a cache can hold the tools at most",
+};
+
+function cacheSentence(cache: CacheBreak): string {
+  const where =
+    WHERE[cache.place] ??
+    `Message ${count(cache.message + 1)} is the first that changed: a cache can hold what is before it`;
+  const tokens = cache.shared_tokens ? `, ${estimated(count(cache.shared_tokens))} tokens` : "";
+  const read = cache.read === null ? "" : `; ${count(cache.read)} were read from it`;
+  const lost = cache.lost ? `, ${count(cache.lost)} fewer than had been in it` : "";
+  return `◂ ${where}${tokens}${read}${lost}.`;
+}

@@ -1,0 +1,335 @@
+// Compare: two to six answers side by side, blind until their order is stored.
+import { useEffect, useState } from "preact/hooks";
+import { type AskError, ask } from "../api";
+import { announce } from "../frame/live";
+import { useStatus } from "../frame/status";
+import { type Action, type Handlers, useKeys } from "../keys";
+import { commandLine, copy } from "../parts/copy";
+import { counted } from "../parts/numbers";
+import { Answered, Nothing } from "../parts/states";
+import { visible } from "../parts/text";
+import type { Compared, Given } from "../types";
+import { param, setParams } from "../url";
+import { useAsk } from "../use_ask";
+import { Columns, Prompts } from "./compare_columns";
+import {
+  type Groups,
+  NO_ORDER,
+  onlyBest,
+  pairsOf,
+  shorter,
+  shuffled,
+  type Typed,
+  withColumn,
+  written,
+} from "./compare_order";
+
+const DIGITS = ["one", "two", "three", "four", "five", "six"] as const;
+const SCORES: readonly Action[] = [...DIGITS, "seven", "eight", "nine", "zero"];
+type Mode = "" | "order" | "best" | "score";
+
+export function Compare() {
+  const ids = param("ids").split(",").filter(Boolean);
+  const query = { ids, project: param("project"), by: param("by") };
+  const asked = useAsk("GET /api/compare", ids.length > 1 ? query : null);
+  useStatus(commandLine(["compare", ...ids]));
+  return (
+    <>
+      <h1>Compare</h1>
+      {ids.length < 2 ? (
+        <Nothing title="Nothing to compare.">
+          <p>
+            Select two to six turns with <kbd>x</kbd> in Turns and press <kbd>C</kbd>, or name ids:{" "}
+            <code>/compare?ids=ID,ID</code>. <code>turnspan compare ID ID</code> says the same.
+          </p>
+        </Nothing>
+      ) : (
+        <Answered asked={asked}>{(shown) => <Side key={ids.join(",")} shown={shown} />}</Answered>
+      )}
+    </>
+  );
+}
+
+interface Judging {
+  readonly saved: readonly Given[];
+  /** What was stored last, in words. */
+  readonly words: string;
+  readonly error: string;
+}
+
+const NOTHING: Judging = { saved: [], words: "", error: "" };
+
+function Side({ shown }: { shown: Compared }) {
+  const count = shown.answers.length;
+  const blind = param("blind") !== "0";
+  const seed = Number(param("seed")) || 0;
+  const [mode, setMode] = useState<Mode>("");
+  const [typed, setTyped] = useState<Typed>(NO_ORDER);
+  const [on, setOn] = useState(0);
+  const [scores, setScores] = useState<ReadonlyMap<string, number>>(new Map());
+  const { judging, busy, save, takeBack } = useJudging(shown.by);
+  const hidden = blind && !judging.saved.length;
+  useEffect(() => {
+    if (blind && !seed) setParams({ seed: String(drawn()) }, { replace: true });
+  }, [blind, seed]);
+  const places = blind ? shuffled(count, seed) : shuffled(count, 0).sort((a, b) => a - b);
+  const answerOf = (column: number) => places[column] ?? 0;
+  const idOf = (column: number) => shown.answers[answerOf(column)]?.id ?? "";
+  const pairs = pairsOf(typed.groups, answerOf, shown.no_pairs);
+  const project = shown.answers[0]?.project ?? "";
+  const clear = () => {
+    setTyped(NO_ORDER);
+    setMode("");
+  };
+  const store = (groups: Groups) =>
+    save("order", JSON.stringify(groups), (id) =>
+      ask("POST /api/compare/order", {
+        groups: groups.map((group) => group.map(idOf)),
+        by: shown.by,
+        id,
+        project,
+      }).then(({ answer }) => {
+        clear();
+        const stored = answer.pairs.filter((one) => !one.why_not).length;
+        const refused = answer.pairs.length - stored;
+        return {
+          given: answer.given,
+          words: `${counted(stored, "preference")} stored${refused ? `, ${refused} refused` : ""}`,
+        };
+      }),
+    );
+  const allBad = () =>
+    save("bad", "", (id) =>
+      ask("POST /api/compare/all-bad", {
+        ids: shown.answers.map((one) => one.id),
+        by: shown.by,
+        id,
+        project,
+      }).then(({ answer }) => ({ given: answer.given, words: "All of them rejected" })),
+    );
+  const score = (given: number) => {
+    const answer = shown.answers[answerOf(on)];
+    setMode("");
+    if (!answer) return;
+    save("score", `${answer.id} ${given}`, (id) =>
+      ask("POST /api/compare/score", {
+        kind: answer.kind,
+        answer: answer.id,
+        project: answer.project,
+        by: shown.by,
+        id,
+        score: given,
+      }).then(({ answer: stored }) => {
+        setScores((now) => new Map(now).set(answer.id, given));
+        return { given: stored.given, words: `Answer ${on + 1}: score ${given}` };
+      }),
+    );
+  };
+  const choose = (column: number) => {
+    if (mode === "order") setTyped((now) => withColumn(now, column));
+    else if (mode === "best") setTyped({ groups: onlyBest(column, count), tie: false });
+    setOn(column);
+  };
+  const undo = () => {
+    if (typed.groups.length) return setTyped(shorter);
+    setScores(new Map());
+    return takeBack();
+  };
+  useKeys({
+    ...digits(mode === "score" ? score : null, choose, count),
+    order: () => begin("order"),
+    pick: () => begin("best"),
+    score: () => setMode(mode === "score" ? "" : "score"),
+    bothBad: allBad,
+    undo,
+    back: () => setParams({ blind: blind ? "0" : "" }, { replace: true }),
+    changed: () => setParams({ marks: param("marks") ? "" : "0" }, { replace: true }),
+    copyId: () => (hidden ? announce("Names are hidden until the order is stored") : copyId()),
+    ...(mode === "order" ? { tie: () => setTyped((now) => ({ ...now, tie: true })) } : {}),
+    ...(typed.groups.length > 1 ? { open: () => store(typed.groups) } : {}),
+    out: () => (mode || typed.groups.length ? clear() : false),
+  });
+  const begin = (what: Mode) => {
+    setTyped(NO_ORDER);
+    setMode(what);
+  };
+  const copyId = () => copy(idOf(on), "the answer's id");
+  return (
+    <div class="compare" aria-busy={busy}>
+      <Switches blind={blind} />
+      <Prompts shown={shown} />
+      {/* Without its seed nobody knows the order yet: columns would be seen to change places. */}
+      {(seed > 0 || !blind) && (
+        <Columns
+          answers={places.flatMap((at) => shown.answers[at] ?? [])}
+          on={on}
+          choose={choose}
+          hidden={hidden}
+          marks={param("marks") !== "0"}
+          linked={param("linked") !== "0"}
+          scores={scores}
+        />
+      )}
+      <section class="order" aria-label="Order">
+        <Ways
+          mode={mode}
+          begin={begin}
+          allBad={allBad}
+          undo={undo}
+          score={() => setMode("score")}
+        />
+        {mode === "score" && (
+          <p>
+            Score of answer {on + 1}: <kbd>1</kbd> … <kbd>9</kbd>, <kbd>0</kbd> for 10
+          </p>
+        )}
+        {(mode === "order" || mode === "best" || typed.groups.length > 0) && (
+          <p>
+            {mode === "best" ? "The best: " : "Order: "}
+            <output>{written(typed) || "press the numbers, best first; = for a tie"}</output>
+          </p>
+        )}
+        {pairs.length > 0 && (
+          <p>
+            {"Pairs that will be stored: "}
+            {pairs.map(({ chosen, rejected, why }) => (
+              <span key={`${chosen} ${rejected}`} class={why ? "refused" : "pair"} title={why}>
+                {chosen + 1}≻{rejected + 1}
+              </span>
+            ))}{" "}
+            <button type="button" onClick={() => store(typed.groups)}>
+              <kbd>Enter</kbd> store
+            </button>
+          </p>
+        )}
+        {judging.words && (
+          <p class="good" role="status">
+            <span aria-hidden="true">✓</span> {judging.words}
+          </p>
+        )}
+        {judging.error && (
+          <p class="problem" role="alert">
+            <span aria-hidden="true">✗</span> {visible(judging.error)}
+          </p>
+        )}
+      </section>
+    </div>
+  );
+}
+
+/** A seed that is not 0. */
+function drawn(): number {
+  return 1 + ((crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) % 1_000_000);
+}
+
+/** What a digit does: a score after `s`, else it names a column. */
+function digits(
+  score: ((given: number) => void) | null,
+  choose: (column: number) => void,
+  count: number,
+): Handlers {
+  if (score) return Object.fromEntries(SCORES.map((key, at) => [key, () => score(at + 1)]));
+  return Object.fromEntries(
+    DIGITS.slice(0, count).map((key, column) => [key, () => choose(column)]),
+  );
+}
+
+interface Stored {
+  readonly given: readonly Given[];
+  readonly words: string;
+}
+
+/** What was stored here, and taking it back. The same thing asked again, since its answer was lost,
+ * has the same id. */
+function useJudging(by: string) {
+  const [judging, setJudging] = useState(NOTHING);
+  const [busy, setBusy] = useState(false);
+  const [retry, setRetry] = useState({ what: "", id: "" });
+  const doing = async (work: () => Promise<Judging>) => {
+    if (busy) return;
+    setBusy(true);
+    try {
+      setJudging(await work());
+      setRetry({ what: "", id: "" });
+    } catch (error) {
+      setJudging((now) => ({ ...now, error: (error as AskError).message, words: "" }));
+    } finally {
+      setBusy(false);
+    }
+  };
+  const save = (kind: string, what: string, act: (id: string) => Promise<Stored>) => {
+    const key = `${kind} ${what}`;
+    const id = retry.what === key ? retry.id : crypto.randomUUID();
+    setRetry({ what: key, id });
+    void doing(async () => {
+      const { given, words } = await act(id);
+      announce(words);
+      return { saved: [...judging.saved, ...given], words, error: "" };
+    });
+  };
+  const takeBack = () => {
+    if (!judging.saved.length) return announce("There is nothing to undo here.");
+    return void doing(async () => {
+      const { answer } = await ask("POST /api/compare/take-back", {
+        given: [...judging.saved],
+        by,
+      });
+      return { saved: [], words: `${counted(answer.number, "judgment")} taken back`, error: "" };
+    });
+  };
+  return { judging, busy, save, takeBack };
+}
+
+function Switches({ blind }: { blind: boolean }) {
+  return (
+    <div class="switches">
+      <Switch name="blind" on={blind} words="Blind until stored" keys="b" />
+      <Switch name="marks" on={param("marks") !== "0"} words="Mark what differs" keys="d" />
+      <Switch name="linked" on={param("linked") !== "0"} words="Scroll together" keys="" />
+    </div>
+  );
+}
+
+function Switch(props: { name: string; on: boolean; words: string; keys: string }) {
+  const { name, on, words, keys } = props;
+  return (
+    <label class="tick">
+      <input
+        type="checkbox"
+        checked={on}
+        onChange={() => setParams({ [name]: on ? "0" : "" }, { replace: true })}
+      />
+      {words} {keys && <kbd>{keys}</kbd>}
+    </label>
+  );
+}
+
+interface WaysProps {
+  mode: Mode;
+  begin: (what: Mode) => void;
+  allBad: () => void;
+  undo: () => unknown;
+  score: () => void;
+}
+
+function Ways({ mode, begin, allBad, undo, score }: WaysProps) {
+  return (
+    <p class="ways">
+      <button type="button" aria-pressed={mode === "order"} onClick={() => begin("order")}>
+        <kbd>o</kbd> order
+      </button>
+      <button type="button" aria-pressed={mode === "best"} onClick={() => begin("best")}>
+        <kbd>p</kbd> only the best
+      </button>
+      <button type="button" onClick={allBad}>
+        <kbd>v</kbd> all bad
+      </button>
+      <button type="button" aria-pressed={mode === "score"} onClick={score}>
+        <kbd>s</kbd> score
+      </button>
+      <button type="button" onClick={() => void undo()}>
+        <kbd>z</kbd> undo
+      </button>
+    </p>
+  );
+}

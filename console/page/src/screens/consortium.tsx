@@ -1,0 +1,332 @@
+// Consortium runs: who said what in which iteration, and what the arbiter made of it.
+import { useStatus } from "../frame/status";
+import { useKeys } from "../keys";
+import { commandLine, copy } from "../parts/copy";
+import { End } from "../parts/end";
+import { useCursor } from "../parts/list";
+import { count, counted, dollars, percent, seconds, UNKNOWN, When } from "../parts/numbers";
+import { Answered, Missing, Nothing } from "../parts/states";
+import { Line, plain, Verbatim } from "../parts/text";
+import type { Run, RunDecision, RunIteration, RunMember, RunRow } from "../types";
+import { address, go, param, to, withParams } from "../url";
+import { useAsk } from "../use_ask";
+
+export function Consortium() {
+  const [, project = "", run = ""] = address.value.path;
+  return run ? <OneRun project={project} run={run} /> : <Runs />;
+}
+
+function Runs() {
+  const query = { project: param("project"), since: param("since"), until: param("until") };
+  const asked = useAsk("GET /api/consortium", query);
+  useStatus(
+    commandLine(["consortium"], query),
+    asked.answer ? counted(asked.answer.runs.length, "run") : "",
+  );
+  return (
+    <>
+      <h1>Consortium runs</h1>
+      <Answered asked={asked}>
+        {({ runs }) =>
+          runs.length ? (
+            <List runs={runs} />
+          ) : (
+            <Nothing title="No consortium runs here.">
+              <p>
+                Several models and an arbiter: <code>turnspan.consortium(...)</code> records a run,
+                and <code>turnspan import llm</code> finds those of llm-consortium.
+              </p>
+            </Nothing>
+          )
+        }
+      </Answered>
+    </>
+  );
+}
+
+function List({ runs }: { runs: readonly RunRow[] }) {
+  const { at, move, body } = useCursor(runs.map((run) => run.run));
+  const chosen = runs[at];
+  const open = (run: RunRow) => withParams(["consortium", run.project, run.run], {});
+  useKeys({
+    next: () => move(1),
+    previous: () => move(-1),
+    ...(chosen
+      ? { open: () => go(open(chosen)), copyId: () => copy(chosen.run, "the run's id") }
+      : {}),
+  });
+  return (
+    <table class="list" role="grid" aria-label="Consortium runs">
+      <thead>
+        <tr>
+          <th>time</th>
+          <th>run</th>
+          <th>ended</th>
+          <th class="number">iterations</th>
+          <th class="number">members</th>
+          <th class="number">confidence</th>
+          <th class="number">agreement</th>
+          <th class="number">cost</th>
+          <th class="number">took</th>
+          <th>winner</th>
+        </tr>
+      </thead>
+      <tbody ref={body}>
+        {runs.map((run, index) => (
+          <tr
+            key={run.run}
+            tabIndex={index === Math.max(at, 0) ? 0 : -1}
+            aria-selected={index === at}
+          >
+            <td>
+              <When time={run.time} />
+            </td>
+            <td>
+              <a href={open(run)} tabIndex={-1}>
+                <Line text={run.name || run.run.slice(0, 12)} />
+              </a>
+            </td>
+            <td>
+              <Ended status={run.status} error={run.error} />
+            </td>
+            <td class="number">{count(run.iterations)}</td>
+            <td class="number">{count(run.members)}</td>
+            <td class="number">{two(run.confidence)}</td>
+            <td class="number">{two(run.agreement)}</td>
+            <td class="number">{dollars(run.cost_usd)}</td>
+            <td class="number">{seconds(run.seconds)}</td>
+            <td>
+              <Line text={run.winner} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Ended({ status, error }: { status: string; error: string }) {
+  if (status !== "finished") return <End end={status} title={error} />;
+  return (
+    <span class="end good">
+      <span aria-hidden="true">✓</span> {status}
+    </span>
+  );
+}
+
+function two(value: number | null): string {
+  return value === null ? UNKNOWN : value.toFixed(2);
+}
+
+function OneRun({ project, run }: { project: string; run: string }) {
+  const asked = useAsk("GET /api/consortium/run", { run, project });
+  useStatus(commandLine(["consortium", run]));
+  return (
+    <>
+      <h1>
+        Consortium run <Line text={asked.answer?.name || run.slice(0, 12)} />
+      </h1>
+      <Answered asked={asked}>{(whole) => <Whole run={whole} />}</Answered>
+    </>
+  );
+}
+
+function Whole({ run }: { run: Run }) {
+  useKeys({
+    copyId: () => copy(run.run, "the run's id"),
+    ...(run.session ? { up: () => go(to("s", run.project, run.session)) } : {}),
+  });
+  const last = run.iterations.at(-1)?.decisions.at(-1);
+  const confidences = run.iterations.map((one) => two(one.decisions.at(-1)?.confidence ?? null));
+  return (
+    <div class="consortium">
+      <p class="switches">
+        <Ended status={run.status} error={run.error_type} />
+        <span>{counted(run.iterations.length, "iteration")}</span>
+        <span>confidence {confidences.join(" → ") || UNKNOWN}</span>
+        <span>agreement {run.agreement === null ? UNKNOWN : percent(run.agreement)}</span>
+        <span>{counted(run.calls, "call")}</span>
+        <span>
+          {count(run.input_tokens)}→{count(run.output_tokens)} tokens
+        </span>
+        <span>{dollars(run.cost_usd)}</span>
+        <span>{seconds(run.seconds)}</span>
+        {run.longest_member && (
+          <span class="faint">
+            longest: <Line text={run.longest_member} /> {seconds(run.longest_seconds)}
+          </span>
+        )}
+        {run.outer && (
+          <a href={to("consortium", run.project, run.outer)}>a member of another run</a>
+        )}
+      </p>
+      {run.error_message && <p class="bad">✗ {plain(run.error_message)}</p>}
+      <details open={run.prompt.length < 600}>
+        <summary>Prompt</summary>
+        <Recorded text={run.prompt} what="The prompt" />
+      </details>
+      {run.iterations.map((iteration) => (
+        <Iteration
+          key={iteration.number}
+          iteration={iteration}
+          winner={run.winner}
+          project={run.project}
+        />
+      ))}
+      <section aria-label="Output">
+        <h2>Output {run.winner && <Line text={`(${run.winner})`} />}</h2>
+        {last?.synthesis && run.final_text && (
+          <p class={last.synthesis === run.final_text ? "good" : "warn"}>
+            {last.synthesis === run.final_text
+              ? "✓ the arbiter's synthesis, word for word"
+              : "⊘ not the arbiter's last synthesis"}
+          </p>
+        )}
+        <Recorded text={run.final_text} what="The output" />
+      </section>
+      {run.other_calls.length > 0 && (
+        <p class="faint">
+          {counted(run.other_calls.length, "call")} of nobody known:{" "}
+          {run.other_calls.map((call) => (
+            <a key={call} href={to("call", run.project, call)}>
+              {call.slice(0, 8)}{" "}
+            </a>
+          ))}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Recorded({ text, what }: { text: string; what: string }) {
+  return text ? (
+    <Verbatim text={text} />
+  ) : (
+    <Missing reason={`${what} is not recorded (capture is off, or there was none).`} />
+  );
+}
+
+function Iteration(props: { iteration: RunIteration; winner: string; project: string }) {
+  const { iteration, winner, project } = props;
+  const decision = iteration.decisions.at(-1);
+  const calls = iteration.members.flatMap((member) => member.calls.at(-1) ?? []).slice(0, 6);
+  return (
+    <section aria-label={`Iteration ${iteration.number}`}>
+      <h2>
+        Iteration {iteration.number}{" "}
+        {calls.length > 1 && (
+          <a href={withParams(["compare"], { ids: calls.join(","), project })}>
+            compare the answers
+          </a>
+        )}
+      </h2>
+      <div class="side">
+        {iteration.members.map((member) => (
+          <Member
+            key={member.id}
+            member={member}
+            rank={decision ? decision.ranking.indexOf(member.label) + 1 : 0}
+            wins={member.label === winner}
+            project={project}
+            iteration={iteration.number}
+          />
+        ))}
+      </div>
+      {iteration.decisions.map((one, at) => (
+        <Decision key={one.id} one={one} counts={at === iteration.decisions.length - 1} />
+      ))}
+    </section>
+  );
+}
+
+interface MemberProps {
+  member: RunMember;
+  rank: number;
+  wins: boolean;
+  project: string;
+  iteration: number;
+}
+
+function Member({ member, rank, wins, project, iteration }: MemberProps) {
+  const [call] = member.calls;
+  return (
+    <div class="column">
+      <header>
+        <span class="facts-line">
+          <strong>
+            <Line text={member.label} />
+          </strong>{" "}
+          {rank > 0 && <span class={wins ? "good" : undefined}>rank {rank}</span>}
+          {wins && " · won"} · {dollars(member.cost_usd)} · {seconds(member.seconds)} ·{" "}
+          {count(member.input_tokens)}→{count(member.output_tokens)}
+          {call && (
+            <>
+              {" · "}
+              <a href={to("call", project, call)}>call</a>
+            </>
+          )}
+          {member.inner_run && (
+            <>
+              {" · "}
+              <a href={to("consortium", project, member.inner_run)}>its own run</a>
+            </>
+          )}
+        </span>
+      </header>
+      <section
+        class="answer"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be scrolled with keys.
+        tabIndex={0}
+        aria-label={`Answer of ${plain(member.label)} in iteration ${iteration}`}
+      >
+        {member.error_type ? (
+          <p class="bad">
+            ✗ <Line text={`${member.error_type} ${member.error_message}`} />
+          </p>
+        ) : (
+          <Recorded text={member.answer} what="The answer" />
+        )}
+      </section>
+    </div>
+  );
+}
+
+function Decision({ one, counts }: { one: RunDecision; counts: boolean }) {
+  return (
+    <div class="decision">
+      <p>
+        <span aria-hidden="true">◆</span> <strong>arbiter</strong> <Line text={one.model} /> ·
+        confidence {two(one.confidence)} · {dollars(one.cost_usd)} · {seconds(one.seconds)}
+        {one.needs_iteration !== null && (one.needs_iteration ? " · asks for another" : " · final")}
+        {!counts && <span class="warn"> · superseded</span>}
+      </p>
+      {one.error_type && (
+        <p class="bad">
+          ✗ <Line text={`${one.error_type} ${one.error_message}`} />
+        </p>
+      )}
+      {one.ranking.length > 0 && (
+        <p>
+          ranking: <Line text={one.ranking.join(" > ")} />
+        </p>
+      )}
+      {one.refinement_areas.length > 0 && (
+        <p>
+          to be refined: <Line text={one.refinement_areas.join("; ")} />
+        </p>
+      )}
+      {one.reasoning && (
+        <details>
+          <summary>Reasoning</summary>
+          <Verbatim text={one.reasoning} />
+        </details>
+      )}
+      {one.synthesis && (
+        <details>
+          <summary>Synthesis</summary>
+          <Verbatim text={one.synthesis} />
+        </details>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,294 @@
+// What was put into a prompt, what was left out, and why.
+import { useState } from "preact/hooks";
+import { useStatus } from "../frame/status";
+import { useKeys } from "../keys";
+import { commandLine, copy } from "../parts/copy";
+import { useCursor } from "../parts/list";
+import { bytes, count, counted, estimated, seconds } from "../parts/numbers";
+import { Shares } from "../parts/share";
+import { Answered, Missing, Nothing } from "../parts/states";
+import { Line, plain, Verbatim } from "../parts/text";
+import type { Assembly, Composition, ContextItem, ContextPanel } from "../types";
+import { address, param, setParams, to } from "../url";
+import { useAsk } from "../use_ask";
+
+export function Context() {
+  const [, project = "", id = ""] = address.value.path;
+  const asked = useAsk("GET /api/context", id ? { id, project } : null);
+  useStatus(commandLine(["context", id]));
+  return (
+    <>
+      <h1>Context</h1>
+      {!id && <Nothing title="Of which call? Open one from a replay with c." />}
+      <Answered asked={asked}>{(panel) => <Panel panel={panel} />}</Answered>
+    </>
+  );
+}
+
+function Panel({ panel }: { panel: ContextPanel }) {
+  const many = panel.assemblies.length;
+  const at = Math.min(Number(param("n")) || 0, Math.max(0, many - 1));
+  const move = (by: number) =>
+    setParams({ n: String(Math.max(0, Math.min(many - 1, at + by))), at: "" }, { replace: true });
+  useKeys(many > 1 ? { nextGroup: () => move(1), previousGroup: () => move(-1) } : {});
+  const assembly = panel.assemblies[at];
+  if (assembly) {
+    return (
+      <>
+        {many > 1 && (
+          <p class="switches">
+            Assembly {at + 1} of {many} <kbd>J</kbd> <kbd>K</kbd>
+          </p>
+        )}
+        <OneAssembly key={assembly.id} assembly={assembly} project={panel.project} />
+      </>
+    );
+  }
+  if (panel.composition?.parts.length) return <Parts made={panel.composition} />;
+  return (
+    <Nothing title={`No context assembly is recorded of this ${plain(panel.kind)}.`}>
+      <p>
+        <code>with turnspan.context_assembly(...)</code> records one.
+      </p>
+    </Nothing>
+  );
+}
+
+/** Of a call whose assembly nobody recorded: what was sent, by bytes. */
+function Parts({ made }: { made: Composition }) {
+  const sum = made.parts.reduce((total, part) => total + part.tokens, 0);
+  return (
+    <section aria-label="Parts of the prompt">
+      <p>
+        Nobody recorded how this prompt was put together. What was sent, with tokens shared out by
+        bytes (
+        {made.input_tokens === null
+          ? "nobody counted them"
+          : `the provider counted ${count(made.input_tokens)}`}
+        ):
+      </p>
+      <Shares
+        label="Parts of the prompt by their estimated tokens"
+        whole={sum}
+        shares={made.parts.map((part) => ({
+          name: part.name,
+          size: part.tokens,
+          words: `${estimated(count(part.tokens))} tokens`,
+        }))}
+      />
+      <table class="list">
+        <thead>
+          <tr>
+            <th>part</th>
+            <th class="number">messages</th>
+            <th class="number">bytes</th>
+            <th class="number">tokens</th>
+          </tr>
+        </thead>
+        <tbody>
+          {made.parts.map((part) => (
+            <tr key={part.name}>
+              <td>{part.name}</td>
+              <td class="number">{count(part.messages)}</td>
+              <td class="number">{bytes(part.bytes)}</td>
+              <td class="number">{estimated(count(part.tokens))}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {made.missing > 0 && (
+        <p>
+          <Missing
+            reason={`${counted(made.missing, "more part")} not recorded, or pruned: counted as nothing.`}
+          />
+        </p>
+      )}
+    </section>
+  );
+}
+
+function OneAssembly({ assembly, project }: { assembly: Assembly; project: string }) {
+  const items = assembly.items;
+  const { at, move, body } = useCursor(items.map((item) => item.id));
+  const [outcomesOf, setOutcomesOf] = useState("");
+  const chosen = items[at];
+  useKeys({
+    next: () => move(1),
+    previous: () => move(-1),
+    ...(chosen
+      ? {
+          order: () => setOutcomesOf(outcomesOf === chosen.id ? "" : chosen.id),
+          copyId: () => copy(chosen.id, "the item's id"),
+        }
+      : {}),
+  });
+  const tilde = (text: string) => (assembly.used_estimated ? estimated(text) : text);
+  return (
+    <section class="context" aria-label="Assembly">
+      <Heading assembly={assembly} project={project} />
+      {assembly.bypassed && (
+        <p class="warn">
+          <span aria-hidden="true">⊘</span> Bypassed:{" "}
+          <Line text={assembly.bypass_reason || "no reason given"} />
+        </p>
+      )}
+      {assembly.sections.length > 0 && (
+        <Shares
+          label={`Budget ${count(assembly.budget)}, used ${count(assembly.used)} tokens`}
+          whole={assembly.budget ?? 0}
+          shares={assembly.sections.map((section) => ({
+            name: plain(section.name),
+            size: section.tokens,
+            words: `${tilde(count(section.tokens))} kept${section.dropped_tokens ? `, ${tilde(count(section.dropped_tokens))} dropped` : ""}`,
+          }))}
+        />
+      )}
+      <div class="assembled">
+        <Steps assembly={assembly} />
+        {items.length > 0 && (
+          <table class="list" role="grid" aria-label="Items">
+            <thead>
+              <tr>
+                <th>item</th>
+                <th>section</th>
+                <th class="number">tokens</th>
+                <th class="number">score</th>
+                <th>why</th>
+              </tr>
+            </thead>
+            <tbody ref={body}>
+              {items.map((item, index) => (
+                <tr
+                  key={`${item.position} ${item.id}`}
+                  tabIndex={index === Math.max(at, 0) ? 0 : -1}
+                  aria-selected={index === at}
+                  onClick={() => move(index - at)}
+                >
+                  <Cells item={item} />
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        )}
+        <aside
+          aria-label="Text"
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be scrolled with keys.
+          tabIndex={0}
+        >
+          {outcomesOf && <Outcomes item={outcomesOf} project={project} />}
+          <Text assembly={assembly} chosen={chosen} />
+        </aside>
+      </div>
+    </section>
+  );
+}
+
+function Heading({ assembly, project }: { assembly: Assembly; project: string }) {
+  const over = assembly.budget !== null && (assembly.used ?? 0) > assembly.budget;
+  return (
+    <p class="switches">
+      <strong>
+        <Line text={assembly.task || assembly.agent || assembly.id} />
+      </strong>
+      {assembly.entities.length > 0 && <Line text={`about ${assembly.entities.join(", ")}`} />}
+      <span class={over ? "bad" : undefined}>
+        budget {count(assembly.budget)} · used{" "}
+        {assembly.used_estimated ? estimated(count(assembly.used)) : count(assembly.used)}
+        {over && " (over the budget)"}
+      </span>
+      <span>
+        kept {count(assembly.kept)} of {count(assembly.considered)}
+      </span>
+      <span class="faint">{seconds(assembly.seconds)}</span>
+      {assembly.status !== "final" && <span class="busy">{plain(assembly.status)}</span>}
+      {assembly.error && <span class="bad">✗ {plain(assembly.error)}</span>}
+      {assembly.calls.map((call) => (
+        <a key={call} href={to("call", project, call)}>
+          used by call {call.slice(0, 8)}
+        </a>
+      ))}
+    </p>
+  );
+}
+
+function Steps({ assembly }: { assembly: Assembly }) {
+  if (!assembly.steps.length) return null;
+  return (
+    <ol class="steps" aria-label="Steps">
+      {assembly.steps.map((step) => (
+        <li key={step.name}>
+          <span class={step.error_type ? "bad" : "good"} aria-hidden="true">
+            {step.error_type ? "✗" : "✓"}
+          </span>{" "}
+          <Line text={step.name} /> <span class="faint">{seconds(step.duration)}</span>
+          {step.error_type && <span class="bad"> {plain(step.error_type)}</span>}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+const REASONS: Readonly<Record<string, string>> = { duplicate: "=" };
+
+function Cells({ item }: { item: ContextItem }) {
+  const tokens = count(item.tokens);
+  const glyph = item.kept ? "✓" : (REASONS[item.reason] ?? "✗");
+  const way = [
+    item.source && plain(item.source),
+    item.hop ? counted(item.hop, "link") : "",
+    item.requires_depth ? `requirement ${item.requires_depth}` : "",
+  ].filter(Boolean);
+  return (
+    <>
+      <td>
+        <span class={item.kept ? "good" : "bad"}>
+          <span aria-hidden="true">{glyph}</span>
+          <span class="hidden">{item.kept ? "kept" : "dropped"}</span>
+        </span>{" "}
+        <Line text={item.id} /> <span class="faint">{way.join(", ")}</span>
+      </td>
+      <td class="name">{plain(item.section)}</td>
+      <td class="number">{item.tokens_estimated ? estimated(tokens) : tokens}</td>
+      <td class="number">{item.score === null ? "–" : item.score.toFixed(2)}</td>
+      <td>
+        <Line text={item.reason} />
+      </td>
+    </>
+  );
+}
+
+function Outcomes({ item, project }: { item: string; project: string }) {
+  const asked = useAsk("GET /api/context/outcomes", { item, project });
+  return (
+    <section aria-label="Outcomes">
+      <h2>
+        Turns that considered <Line text={item} />
+      </h2>
+      <Answered asked={asked} rows={2}>
+        {({ outcomes }) => (
+          <ul>
+            {outcomes.map((one) => (
+              <li key={`${one.kept} ${one.outcome}`}>
+                {one.kept ? "kept" : "dropped"}: {plain(one.outcome)} {counted(one.turns, "turn")}
+              </li>
+            ))}
+          </ul>
+        )}
+      </Answered>
+    </section>
+  );
+}
+
+function Text({ assembly, chosen }: { assembly: Assembly; chosen: ContextItem | undefined }) {
+  const text = chosen ? chosen.text : assembly.text;
+  return (
+    <section aria-label={chosen ? "Text of the item" : "What was assembled"}>
+      <h2>{chosen ? <Line text={chosen.id} /> : "What was assembled"}</h2>
+      {text === null ? (
+        <Missing reason="The text is not recorded (capture is off, or it has been pruned)." />
+      ) : (
+        <Verbatim text={text} />
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,56 @@
+// What an id means: its screen, or a choice.
+import { useEffect } from "preact/hooks";
+import { useStatus } from "../frame/status";
+import { Command, commandLine } from "../parts/copy";
+import { Answered, Nothing } from "../parts/states";
+import { label } from "../parts/text";
+import { placeOf } from "../places";
+import type { Found } from "../types";
+import { address, go } from "../url";
+import { useAsk } from "../use_ask";
+
+export function Go() {
+  const id = address.value.path[1] ?? "";
+  const asked = useAsk("GET /api/lookup", { id });
+  const found = asked.answer?.found ?? [];
+  const [only] = found;
+  const place = found.length === 1 && only ? placeOf(only) : null;
+  useStatus(commandLine(["show", id]));
+  useEffect(() => {
+    // Replaced: back leads to where one came from, and not here again.
+    if (place) go(place, { replace: true });
+  }, [place]);
+  return (
+    <>
+      <h1>{label(id)}</h1>
+      <Answered asked={asked}>
+        {() =>
+          found.length ? (
+            <ul>
+              {found.map((one) => (
+                <li key={`${one.kind} ${one.project} ${one.id}`}>
+                  <Choice one={one} />
+                </li>
+              ))}
+            </ul>
+          ) : (
+            <Nothing title="Nothing that is recorded has this id.">
+              <p>The first six characters of an id are enough; a session's may be any text.</p>
+            </Nothing>
+          )
+        }
+      </Answered>
+    </>
+  );
+}
+
+function Choice({ one }: { one: Found }) {
+  const place = placeOf(one);
+  const words = `${one.kind} ${label(one.id)}${one.project ? ` of ${label(one.project)}` : ""}`;
+  if (place) return <a href={place}>{words}</a>;
+  return (
+    <>
+      {words}: <Command line={commandLine(["show", one.id])} />
+    </>
+  );
+}

@@ -1,0 +1,140 @@
+// What there is to say of one row of an experiment's tree.
+import { Changed } from "../parts/marked";
+import { count, UNKNOWN, When } from "../parts/numbers";
+import { Missing } from "../parts/states";
+import { Line, plain, Verbatim } from "../parts/text";
+import type { AttemptShown, EvolutionShown, LineageShown, VersionShown } from "../types";
+import type { Row } from "./lineage_rows";
+
+export function Details({ row }: { row: Row }) {
+  switch (row.kind) {
+    case "lineage":
+      return <OfLineage one={row.one} />;
+    case "version":
+      return <OfVersion one={row.one} of={row.of} />;
+    case "attempt":
+      return <OfAttempt one={row.one} />;
+    default:
+      return (
+        <p class="faint">
+          {row.kind} {plain(row.one.id)}
+        </p>
+      );
+  }
+}
+
+function OfLineage({ one }: { one: LineageShown }) {
+  return (
+    <section aria-label="The lineage">
+      <h2>
+        Lineage <Line text={one.label} />
+      </h2>
+      {one.directive && (
+        <p>
+          directive: <Line text={one.directive} />
+        </p>
+      )}
+      {one.once.map((said) => (
+        <p key={said}>
+          for the next one only: <Line text={said} />
+        </p>
+      ))}
+      <ul class="said-before">
+        {[...one.events].reverse().map((event) => (
+          <li key={`${event.created_at} ${event.kind} ${event.text}`}>
+            {plain(event.kind)} <Line text={event.text} />{" "}
+            <span class="faint">
+              <Line text={event.author} /> <When time={event.created_at} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function OfVersion({ one, of }: { one: VersionShown; of: LineageShown }) {
+  const evolutions = of.evolutions.filter((evolution) => evolution.to_version === one.id);
+  return (
+    <section aria-label="The version">
+      <h2>
+        Version <Line text={one.name || one.id.slice(0, 8)} />
+      </h2>
+      <p class="faint">{plain(one.id)}</p>
+      {evolutions.map((evolution) => (
+        <Why key={evolution.id} one={evolution} />
+      ))}
+      {!one.recorded && <Missing reason="The configuration is not recorded (capture is off)." />}
+      {one.recorded && one.made_from && one.changes.length === 0 && <p>The same as before.</p>}
+      {one.changes.map((change) => (
+        <div key={change.name}>
+          <strong>
+            <Line text={change.name} />
+          </strong>
+          {change.before === null && <span class="faint"> new</span>}
+          {change.after === null && <span class="faint"> gone</span>}
+          <Changed before={change.before ?? ""} after={change.after ?? ""} />
+        </div>
+      ))}
+    </section>
+  );
+}
+
+function Why({ one }: { one: EvolutionShown }) {
+  const delta = one.score_delta;
+  return (
+    <dl class="why">
+      {(["trigger", "hypothesis", "plan"] as const).map(
+        (name) =>
+          one[name] && (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>
+                <Line text={one[name]} />
+              </dd>
+            </div>
+          ),
+      )}
+      <div>
+        <dt>score</dt>
+        <dd>
+          {one.from_score ?? UNKNOWN} → {one.next_score ?? UNKNOWN}
+          {delta !== null && ` (${delta > 0 ? "+" : ""}${delta.toFixed(2)})`}{" "}
+          {one.held === null ? (
+            <span class="faint">not judged yet</span>
+          ) : (
+            <span class={one.held ? "good" : "bad"}>{one.held ? "✓ held" : "✗ did not hold"}</span>
+          )}
+        </dd>
+      </div>
+    </dl>
+  );
+}
+
+function OfAttempt({ one }: { one: AttemptShown }) {
+  return (
+    <section aria-label="The attempt">
+      <h2>Try {count(one.number)}</h2>
+      <p class="faint">{plain(one.id)}</p>
+      {one.error_type && (
+        <p class="bad">
+          ✗ <Line text={`${one.error_type} ${one.error_message}`} />
+        </p>
+      )}
+      {one.input && (
+        <details open>
+          <summary>Input</summary>
+          <Verbatim text={one.input} />
+        </details>
+      )}
+      {one.output ? (
+        <details open>
+          <summary>Output</summary>
+          <Verbatim text={one.output} />
+        </details>
+      ) : (
+        <Missing reason="No output is recorded (capture is off, or it failed)." />
+      )}
+    </section>
+  );
+}

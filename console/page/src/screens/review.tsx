@@ -1,0 +1,280 @@
+// Review: one turn after the other, a key for each judgment.
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useStatus } from "../frame/status";
+import { type Handlers, useKeys } from "../keys";
+import { commandLine, copy } from "../parts/copy";
+import { count, counted, percent } from "../parts/numbers";
+import { Nothing } from "../parts/states";
+import { plain, visible } from "../parts/text";
+import { Turn } from "../parts/turn";
+import type { ReviewQuery } from "../types";
+import { param, setParams } from "../url";
+import { useAsk } from "../use_ask";
+import { Known, Told } from "./review_known";
+import { Verdicts } from "./review_verdicts";
+import { keyOf, type Said, Way } from "./review_way";
+
+const DIGITS = {
+  one: 1,
+  two: 2,
+  three: 3,
+  four: 4,
+  five: 5,
+  six: 6,
+  seven: 7,
+  eight: 8,
+  nine: 9,
+  zero: 10,
+} as const;
+
+function asked(): ReviewQuery {
+  const stop = param("stop");
+  return {
+    queue: param("queue"),
+    by: param("by"),
+    project: param("project"),
+    agent: param("agent"),
+    order: param("order"),
+    since: param("since"),
+    until: param("until"),
+    ...(stop ? { stop: stop.split(",") } : {}),
+    odd: param("odd") === "1",
+    sample: Number(param("sample")) || 0,
+    seed: Number(param("seed")) || 0,
+    each: param("each") === "1",
+  };
+}
+
+export function Review() {
+  const query = asked();
+  return <Queue key={JSON.stringify(query)} query={query} />;
+}
+
+function Queue({ query }: { query: ReviewQuery }) {
+  const way = useWay(query);
+  const [scoring, setScoring] = useState(false);
+  const note = useRef<HTMLTextAreaElement>(null);
+  const level = Number(param("l")) || 2;
+  const left = way.left.value;
+  const item = way.item.value;
+  const judge = (said: Said) => {
+    setScoring(false);
+    void way.judge(said, said.outcome !== undefined && param("stay") !== "1");
+  };
+  const save = () => {
+    const text = note.current?.value.trim();
+    if (text && note.current) {
+      const field = note.current;
+      void way.judge({ note: text }, false).then(() => {
+        if (!way.error.value) field.value = "";
+      });
+      field.blur();
+    }
+  };
+  useKeys({
+    undo: () => void way.undo(),
+    back: () => void way.back(),
+    open: () => void way.next(),
+    less: () => setParams({ l: String(Math.max(1, level - 1)) }, { replace: true }),
+    more: () => setParams({ l: String(Math.min(3, level + 1)) }, { replace: true }),
+    ...(item ? judging(judge, scoring, setScoring) : {}),
+    ...(item
+      ? {
+          peek: () => void way.next(),
+          annotate: () => note.current?.focus(),
+          run: save,
+          copyId: () => copy(item.turn.turn_id, "the turn's id"),
+        }
+      : {}),
+    out: () => {
+      if (scoring) return setScoring(false);
+      if (document.activeElement !== note.current) return false;
+      return note.current?.blur();
+    },
+  });
+  useStatus(
+    commandLine(["review", left?.queue ?? query.queue ?? ""], { author: left?.by ?? "" }),
+    left?.waiting ? `${counted(left.waiting, "judgment")} not landed yet` : "",
+  );
+  return (
+    <div class="review">
+      <h1>Review</h1>
+      <Head way={way} query={query} />
+      {way.error.value && (
+        <div class="problem" role="alert">
+          <p>
+            <span aria-hidden="true">✗</span> {visible(way.error.value)}
+          </p>
+          {!left && (
+            <button type="button" onClick={() => void way.start(null)}>
+              Try again
+            </button>
+          )}
+        </div>
+      )}
+      {item ? (
+        <div class="judging" aria-busy={way.busy.value}>
+          <div class="read">
+            <Turn key={item.turn.turn_id} turn={item.turn} level={level} />
+            <Known item={item} />
+          </div>
+          <aside aria-label="Judging">
+            <Verdicts item={item} by={left?.by ?? ""} scoring={scoring} judge={judge} way={way} />
+            <label class="note">
+              Note (<kbd>e</kbd>, then <kbd>Ctrl+Enter</kbd>)
+              <textarea ref={note} rows={3} />
+            </label>
+            <Told item={item} />
+          </aside>
+        </div>
+      ) : (
+        way.ended.value && <End way={way} query={query} />
+      )}
+    </div>
+  );
+}
+
+/** The way through this queue; the address says where it is. */
+function useWay(query: ReviewQuery): Way {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another query is another component.
+  const way = useMemo(
+    () =>
+      new Way(query, (place) =>
+        setParams({ of: place?.project ?? "", at: place?.turn ?? "" }, { replace: true }),
+      ),
+    [],
+  );
+  const of = param("of");
+  const at = param("at");
+  useEffect(() => {
+    const place = at ? { project: of, turn: at } : null;
+    if (!way.left.value) void way.start(place);
+    else if (place && way.place.value && keyOf(place) !== keyOf(way.place.value))
+      void way.goTo(place);
+  }, [way, of, at]);
+  return way;
+}
+
+/** The keys that judge. After `s` a digit is a score; else three of them are verdicts. */
+function judging(
+  judge: (said: Said) => void,
+  scoring: boolean,
+  setScoring: (on: boolean) => void,
+): Handlers {
+  const flags: Handlers = { good: () => judge({ flag: 1 }), bad: () => judge({ flag: -1 }) };
+  const score: Handlers = { score: () => setScoring(!scoring) };
+  if (scoring) {
+    const digits = Object.entries(DIGITS).map(([action, given]) => [
+      action,
+      () => judge({ score: given }),
+    ]);
+    return { ...flags, ...score, ...Object.fromEntries(digits) };
+  }
+  return {
+    ...flags,
+    ...score,
+    one: () => judge({ outcome: "used" }),
+    two: () => judge({ outcome: "modified" }),
+    three: () => judge({ outcome: "rejected" }),
+    zero: () => judge({ flag: 0 }),
+  };
+}
+
+function Head({ way, query }: { way: Way; query: ReviewQuery }) {
+  const left = way.left.value;
+  const { answer } = useAsk("GET /api/review/queues", { by: query.by ?? "" });
+  const still = way.stillLeft.value;
+  const judged = (left?.turns ?? 0) - still;
+  return (
+    <div class="switches">
+      <label>
+        Queue{" "}
+        <select
+          value={left?.queue ?? ""}
+          onChange={(event) => setParams({ queue: event.currentTarget.value, of: "", at: "" })}
+        >
+          {(answer?.queues ?? []).map((one) => (
+            <option key={one.name} value={one.name}>
+              {plain(one.name)} ({one.left} of {one.turns})
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        Reviewer{" "}
+        <input
+          value={left?.by ?? query.by ?? ""}
+          maxLength={200}
+          onChange={(event) => setParams({ by: event.currentTarget.value.trim(), of: "", at: "" })}
+        />
+      </label>
+      <label class="tick">
+        <input
+          type="checkbox"
+          checked={param("stay") !== "1"}
+          onChange={(event) => setParams({ stay: event.currentTarget.checked ? "" : "1" })}
+        />
+        Go on after a verdict
+      </label>
+      {left && (
+        <>
+          <progress
+            max={Math.max(1, left.turns)}
+            value={judged}
+            aria-label={`${judged} of ${left.turns} judged`}
+          />
+          <span class="progress">
+            {count(judged)} of {count(left.turns)} · {count(still)} left
+            {way.pace.value !== null && ` · ${way.pace.value.toFixed(1)} s each`}
+          </span>
+        </>
+      )}
+    </div>
+  );
+}
+
+function End({ way, query }: { way: Way; query: ReviewQuery }) {
+  const asked = useAsk("GET /api/review/summary", query);
+  const skipped = way.skipped.value;
+  const summary = asked.answer;
+  const outcomes = Object.entries(summary?.outcomes ?? {});
+  return (
+    <Nothing title="Nothing is left in this queue.">
+      {skipped > 0 && (
+        <p>
+          {counted(skipped, "turn")} skipped.{" "}
+          <button type="button" onClick={() => void way.again()}>
+            Show them again
+          </button>
+        </p>
+      )}
+      {summary && (
+        <dl class="totals">
+          {outcomes.map(([outcome, turns]) => (
+            <div key={outcome}>
+              <dt>{plain(outcome)}</dt>
+              <dd>{count(turns)}</dd>
+            </div>
+          ))}
+          <div>
+            <dt>scored</dt>
+            <dd>
+              {count(summary.scores)}
+              {summary.mean_score !== null && `, ${summary.mean_score.toFixed(1)} on average`}
+            </dd>
+          </div>
+          <div>
+            <dt>as the passive signal says</dt>
+            <dd>
+              {summary.both ? `${percent(summary.alike / summary.both)} of ${summary.both}` : "–"}
+            </dd>
+          </div>
+        </dl>
+      )}
+      <p>
+        Make a training set of it: <code>turnspan export sft --to sets/good</code>. Back to the last
+        one: <kbd>b</kbd>.
+      </p>
+    </Nothing>
+  );
+}

@@ -1,0 +1,69 @@
+// What is known of a turn besides what was said in it: what became of what it wrote, and everything
+// that anybody has said of it.
+import { Changed } from "../parts/marked";
+import { percent, When } from "../parts/numbers";
+import { Line, plain } from "../parts/text";
+import type { Judged, ReviewTurn } from "../types";
+
+/** What became of what the turn wrote. */
+export function Known({ item }: { item: ReviewTurn }) {
+  if (!item.checks.length && !item.revisions.length) return null;
+  return (
+    <section class="known" aria-label="What became of it">
+      <h2>What became of it</h2>
+      <ul>
+        {item.checks.map((check) => (
+          <li key={`${check.source} ${check.artifact_id}`}>
+            <strong>{plain(check.decision)}</strong> <Line text={check.target} />
+            {check.similarity !== null && `, ${percent(check.similarity)} alike`}{" "}
+            <span class="faint">
+              <Line text={check.reason} />
+            </span>
+          </li>
+        ))}
+      </ul>
+      {item.revisions.map((one) => (
+        <details key={one.correction_id} open>
+          <summary>
+            A later revision of <Line text={one.target} />
+          </summary>
+          <Changed before={one.written} after={one.corrected} />
+        </details>
+      ))}
+    </section>
+  );
+}
+
+/** What was said of the turn, the newest first. */
+export function Told({ item }: { item: ReviewTurn }) {
+  const told = [...item.judgments].reverse();
+  if (!told.length) return <p class="faint">Nobody has judged it yet.</p>;
+  return (
+    <section aria-label="Said before">
+      <h2>Said before</h2>
+      <ul class="said-before">
+        {told.map((one) => (
+          <li key={`${one.kind} ${one.id}`} class={one.withdrawn_at ? "withdrawn" : undefined}>
+            <strong>
+              <Line text={one.author || "(nobody named)"} />
+            </strong>{" "}
+            {one.kind.replace("_", " ")} <Line text={said(one)} />
+            {one.comment && one.kind !== "comment" && <Line text={` ${one.comment}`} />}{" "}
+            <span class="faint">
+              <When time={one.created_at} /> {plain(one.source)}
+              {one.withdrawn_at && ` · withdrawn by ${plain(one.withdrawn_by)}`}
+              {!one.withdrawn_at && !one.holds && " · another one holds"}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function said(one: Judged): string {
+  if (one.kind === "preference") return `${one.chosen_id} over ${one.rejected_id}`;
+  if (one.kind === "training_flag") return String(one.training_flag);
+  if (one.score !== null) return `${one.score} ${one.outcome}`.trim();
+  return one.outcome || one.directive || one.comment;
+}

@@ -1,0 +1,1413 @@
+// Made by `make web` from the endpoints of console/turnspan_console/web: not to be edited.
+
+export interface AllBadQuery {
+  ids: string[];
+  by: string;
+  id: string;
+  project?: string;
+}
+
+export interface Alteration {
+  kind: string;
+  where: string;
+  size: number;
+}
+
+export interface ArtifactCheck {
+  project: string;
+  source: string;
+  artifact_id: string;
+  turn_id: string;
+  target: string;
+  decision: string;
+  reason: string;
+  revision: string;
+  found_by: string;
+  revised_at: string;
+  later_revision: string;
+  correction_id: string;
+  similarity: number | null;
+  decided_at: string;
+  checked_at: string;
+  decided: number;
+}
+
+export interface ArtifactShown {
+  id: string;
+  target: string;
+  kind: string;
+  version: string;
+  score: number | null;
+}
+
+export interface Assembly {
+  id: string;
+  session: string;
+  turn: string;
+  start_time: string;
+  seconds: number;
+  status: string;
+  agent: string;
+  task: string;
+  entities: string[];
+  budget: number | null;
+  used: number | null;
+  used_estimated: boolean;
+  considered: number;
+  kept: number;
+  dropped: number;
+  bypassed: boolean;
+  bypass_reason: string;
+  error: string;
+  text: string | null;
+  sections: ContextSection[];
+  steps: ContextStep[];
+  items: ContextItem[];
+  calls: string[];
+}
+
+export interface AttemptShown {
+  id: string;
+  number: number;
+  final: boolean;
+  status: string;
+  model: string;
+  seconds: number;
+  calls: number;
+  input_tokens: number | null;
+  output_tokens: number | null;
+  cost_usd: number | null;
+  score: number | null;
+  error_type: string;
+  error_message: string;
+  input: string;
+  output: string;
+  artifacts: ArtifactShown[];
+}
+
+export interface Bucket {
+  time: string;
+  figures: Figures;
+}
+
+export interface CacheBreak {
+  place: string;
+  message: number;
+  shared_messages: number;
+  shared_tokens: number | null;
+  cached: number | null;
+  read: number | null;
+  lost: number | null;
+}
+
+export interface CallQuery {
+  project: string;
+  span: string;
+}
+
+export interface CallScreen {
+  project: string;
+  span_id: string;
+  session_id: string;
+  trace_id: string;
+  turn_id: string;
+  agent_name: string;
+  start_time: string;
+  duration: number;
+  time_to_first_chunk: number | null;
+  model: string;
+  provider: string;
+  round: number;
+  tries: number;
+  finish_reasons: string[];
+  input_tokens: number | null;
+  output_tokens: number | null;
+  cache_read_tokens: number | null;
+  cache_write_tokens: number | null;
+  reasoning_tokens: number | null;
+  tokens_estimated: boolean;
+  cost_usd: number | null;
+  error_type: string;
+  error_message: string;
+  response_text: string;
+  response_thoughts: string;
+  request_parameters: string;
+  inputs: Head[];
+  outputs: Head[];
+  system: string;
+  tools: string;
+  context: string;
+  number: number;
+  calls: number;
+  before: string;
+  after: string;
+  cost: CostParts;
+  facts: Fact[];
+  attributes: Fact[];
+}
+
+export interface ChangeShown {
+  name: string;
+  before: string | null;
+  after: string | null;
+}
+
+export interface Check {
+  area: string;
+  name: string;
+  level: string;
+  finding: string;
+  remedy: string;
+}
+
+export interface ColumnOf {
+  name: string;
+  type: string;
+  comment: string;
+}
+
+export interface CompareQuery {
+  ids: string[];
+  project?: string;
+  by?: string;
+}
+
+export interface Compared {
+  by: string;
+  answers: ComparedAnswer[];
+  differing: string[];
+  same_prompt: boolean;
+  why_no_pairs: string;
+  no_pairs: NoPair[];
+}
+
+export interface ComparedAnswer {
+  kind: string;
+  id: string;
+  project: string;
+  asked: string;
+  text: string;
+  status: string;
+  agent: string;
+  version: string;
+  models: string[];
+  parameters: string;
+  system_prompt: string;
+  score: number | null;
+  calls: number;
+  input_tokens: number | null;
+  output_tokens: number | null;
+  cost_usd: number | null;
+  duration: number | null;
+  prompt: string;
+  why_not: string;
+}
+
+export interface ComparedCall {
+  project: string;
+  span_id: string;
+  session_id: string;
+  trace_id: string;
+  turn_id: string;
+  agent_name: string;
+  start_time: string;
+  model: string;
+  input_tokens: number | null;
+  output_tokens: number | null;
+  cache_read_tokens: number | null;
+  cache_write_tokens: number | null;
+  cost_usd: number | null;
+  messages: number;
+  system: string;
+  tools: string;
+}
+
+export interface Composition {
+  parts: PromptPart[];
+  input_tokens: number | null;
+  missing: number;
+}
+
+export interface ContextItem {
+  id: string;
+  position: number;
+  section: string;
+  source: string;
+  tokens: number | null;
+  tokens_estimated: boolean;
+  score: number | null;
+  kept: boolean;
+  reason: string;
+  hop: number | null;
+  requires_depth: number | null;
+  content_hash: string;
+  text: string | null;
+}
+
+export interface ContextPanel {
+  kind: string;
+  id: string;
+  project: string;
+  assemblies: Assembly[];
+  composition: Composition | null;
+}
+
+export interface ContextQuery {
+  id: string;
+  project?: string;
+}
+
+export interface ContextSection {
+  name: string;
+  kept: number;
+  tokens: number;
+  dropped: number;
+  dropped_tokens: number;
+}
+
+export interface ContextStep {
+  name: string;
+  duration: number;
+  error_type: string;
+}
+
+export interface Correction {
+  project: string;
+  target: string;
+  correction_id: string;
+  artifact_id: string;
+  revision: string;
+  similarity: number | null;
+  written: string;
+  corrected: string;
+}
+
+export interface CostPart {
+  kind: string;
+  count: number;
+  cost_usd: number;
+}
+
+export interface CostParts {
+  cost_usd: number | null;
+  price_version: string;
+  parts: CostPart[];
+  estimated: boolean;
+  reason: string;
+}
+
+export interface DefinitionHead {
+  hash: string;
+  kind: string;
+  text: Text;
+}
+
+export interface DefinitionQuery {
+  project: string;
+  hash: string;
+}
+
+export interface DefinitionText {
+  text: string;
+}
+
+export interface DiagnosticAnswer {
+  name: string;
+  title: string;
+  question: string;
+  remedy: string;
+  columns: string[];
+  rows: unknown[][];
+  sql: string;
+}
+
+export interface DiagnosticQuery {
+  name: string;
+  project?: string;
+  since?: string;
+  until?: string;
+  limit?: number;
+}
+
+export interface Difference {
+  before: ComparedCall;
+  after: ComparedCall;
+  parameters: ParameterChange[];
+  system: TextChange;
+  tools: ToolsChange;
+  tools_same: boolean;
+  messages: MessageChange[];
+  cache: CacheBreak;
+}
+
+export interface DifferenceQuery {
+  project: string;
+  before: string;
+  after: string;
+}
+
+export interface Earlier {
+  turns: TurnId[];
+}
+
+export interface EarlierQuery {
+  by: string;
+  project?: string;
+  limit?: number;
+}
+
+export interface EndCount {
+  end: string;
+  turns: number;
+  share: number | null;
+  before: number | null;
+}
+
+export interface Ends {
+  ends: EndCount[];
+  sql: string;
+}
+
+export interface ErrorPlace {
+  project: string;
+  session: string;
+  turn: string;
+  span: string;
+}
+
+export interface ErrorShape {
+  source: string;
+  name: string;
+  error: string;
+  shape: string;
+  times: number;
+  of: number | null;
+  turns: number;
+  first: string;
+  last: string;
+  example: string;
+  place: ErrorPlace;
+}
+
+export interface ErrorShapes {
+  shapes: ErrorShape[];
+  sql: string;
+}
+
+export interface ErrorsQuery {
+  project?: string;
+  since?: string;
+  until?: string;
+}
+
+export interface EvidenceRow {
+  kind: string;
+  span_id: string;
+  says: string;
+}
+
+export interface EvolutionShown {
+  id: string;
+  from_version: string;
+  to_version: string;
+  trigger: string;
+  hypothesis: string;
+  plan: string;
+  changes: ChangeShown[];
+  author: string;
+  from_score: number | null;
+  next_score: number | null;
+  score_delta: number | null;
+  held: boolean | null;
+}
+
+export interface Example {
+  name: string;
+  title: string;
+  question: string;
+  sql: string;
+}
+
+export interface ExperimentRow {
+  project: string;
+  experiment: string;
+  last_time: string;
+  lineages: number;
+  rollouts: number;
+  cycle: number;
+  need: string;
+}
+
+export interface ExperimentShown {
+  project: string;
+  experiment: string;
+  need: string;
+  constraints: string;
+  lineages: LineageShown[];
+  insights: Insight[];
+}
+
+export interface Experiments {
+  experiments: ExperimentRow[];
+}
+
+export interface ExperimentsQuery {
+  project?: string;
+  limit?: number;
+}
+
+export interface Facet {
+  name: string;
+  values: FacetValue[];
+}
+
+export interface FacetValue {
+  value: string;
+  turns: number;
+}
+
+export interface Facets {
+  facets: Facet[];
+}
+
+export interface Fact {
+  name: string;
+  value: string;
+}
+
+export interface Fed {
+  failed: boolean;
+  time: string;
+  arguments: string;
+  said: string;
+  place: ErrorPlace;
+}
+
+export interface Figures {
+  turns: number;
+  problems: number;
+  cost_usd: number | null;
+  input_tokens: number | null;
+  cached_tokens: number | null;
+  output_tokens: number | null;
+  p50_seconds: number | null;
+  p95_seconds: number | null;
+}
+
+export interface FindInSessionQuery {
+  project: string;
+  text: string;
+  session?: string;
+  trace?: string;
+}
+
+export interface Found {
+  kind: string;
+  id: string;
+  project: string;
+  session_id: string;
+  trace_id: string;
+  turn_id: string;
+}
+
+export interface FoundInSession {
+  messages: string[];
+  turns: string[];
+  calls: string[];
+  tools: string[];
+}
+
+export interface Given {
+  project: string;
+  subject_kind: string;
+  subject_id: string;
+  kind: string;
+  id: string;
+}
+
+export interface Head {
+  hash: string;
+  role: string;
+  name: string;
+  kinds: string[];
+  size: number;
+  text: string;
+  thoughts: string;
+  recorded: boolean;
+}
+
+export interface Histogram {
+  turns: number;
+  cost_usd: number | null;
+  width_seconds: number;
+  bins: HistogramBin[];
+}
+
+export interface HistogramBin {
+  time: string;
+  turns: number;
+  problems: number;
+}
+
+export interface Hit {
+  kind: string;
+  project: string;
+  session: string;
+  turn: string;
+  span: string;
+  time: string;
+  before: string;
+  match: string;
+  after: string;
+}
+
+export interface Insight {
+  insight_id: string;
+  lineage_id: string;
+  pattern: string;
+  change: string;
+  evolution_ids: string[];
+  confidence: number | null;
+  author: string;
+  created_at: string;
+  successes: number;
+  failures: number;
+  average_impact: number | null;
+}
+
+export interface ItemOutcome {
+  kept: boolean;
+  outcome: string;
+  turns: number;
+}
+
+export interface ItemOutcomes {
+  outcomes: ItemOutcome[];
+}
+
+export interface ItemOutcomesQuery {
+  item: string;
+  project?: string;
+}
+
+export interface JudgeQuery {
+  project: string;
+  turn: string;
+  by: string;
+  id: string;
+  outcome?: string | null;
+  flag?: number | null;
+  score?: number | null;
+  note?: string | null;
+}
+
+export interface Judged {
+  id: string;
+  subject_kind: string;
+  subject_id: string;
+  kind: string;
+  outcome: string;
+  training_flag: number | null;
+  score: number | null;
+  comment: string;
+  directive: string;
+  chosen_id: string;
+  rejected_id: string;
+  author: string;
+  source: string;
+  confidence: number | null;
+  ranking_id: string;
+  created_at: string;
+  holds: boolean;
+  withdrawn_at: string | null;
+  withdrawn_by: string;
+  reason: string;
+}
+
+export interface JudgedAnswers {
+  given: Given[];
+}
+
+export interface JudgedNow {
+  id: string;
+}
+
+export interface LineageEvent {
+  kind: string;
+  text: string;
+  author: string;
+  created_at: string;
+}
+
+export interface LineageQuery {
+  session: string;
+  project?: string;
+}
+
+export interface LineageShown {
+  id: string;
+  label: string;
+  strategy: string;
+  directive: string;
+  once: string[];
+  locked: boolean;
+  scores: (number | null)[];
+  versions: VersionShown[];
+  evolutions: EvolutionShown[];
+  events: LineageEvent[];
+  artifacts: ArtifactShown[];
+}
+
+export interface LookAt {
+  name: string;
+  meaning: string;
+  turns: number;
+  agent: string;
+}
+
+export interface LookAts {
+  found: LookAt[];
+  sql: string;
+}
+
+export interface LookupAnswer {
+  found: Found[];
+}
+
+export interface LookupQuery {
+  id: string;
+}
+
+export interface MessageChange {
+  kind: string;
+  before: number;
+  after: number;
+  count: number;
+  was: Head | null;
+  now: Head | null;
+}
+
+export interface MessageText {
+  hash: string;
+  role: string;
+  name: string;
+  parts: string;
+  size: number;
+  cut: boolean;
+}
+
+export interface MessageTextQuery {
+  project: string;
+  scope: string;
+  hash: string;
+  part?: number;
+  start?: number;
+}
+
+export interface MessagesQuery {
+  project: string;
+  scope: string;
+  hashes: string[];
+}
+
+export interface NextStep {
+  did: string;
+  times: number;
+  place: ErrorPlace;
+}
+
+export interface NoPair {
+  one: number;
+  other: number;
+  why: string;
+}
+
+export interface OrderQuery {
+  groups: string[][];
+  by: string;
+  id: string;
+  project?: string;
+  reason?: string;
+}
+
+export interface Ordered {
+  given: Given[];
+  pairs: PairMade[];
+}
+
+export interface Outline {
+  project: string;
+  session_id: string;
+  trace_id: string;
+  cursor: string;
+  running: boolean;
+  turns: OutlineTurn[];
+  calls: OutlineCall[];
+  tools: OutlineTool[];
+  messages: Head[];
+  definitions: DefinitionHead[];
+  steps: OutlineStep[];
+}
+
+export interface OutlineAnswer {
+  outline: Outline | null;
+}
+
+export interface OutlineCall {
+  span_id: string;
+  turn_id: string;
+  trace_id: string;
+  parent_span_id: string;
+  start_time: string;
+  duration: number;
+  time_to_first_chunk: number | null;
+  round: number;
+  agent_name: string;
+  provider: string;
+  model: string;
+  finish_reasons: string[];
+  input_tokens: number | null;
+  output_tokens: number | null;
+  cache_read_tokens: number | null;
+  cache_write_tokens: number | null;
+  cache_lost: number | null;
+  reasoning_tokens: number | null;
+  tokens_estimated: boolean;
+  cost_usd: number | null;
+  tries: number;
+  stream_outcome: string;
+  error_type: string;
+  error_message: string;
+  consortium_id: string;
+  messages: number;
+  new: number[];
+  replies: number[];
+  before: string;
+  kept: number;
+  dropped: number;
+  rewritten: boolean;
+  system: string;
+  system_new: boolean;
+  system_changed: boolean;
+  tools: string;
+  tools_changed: ToolsChange | null;
+  requests: OutlineRequest[];
+  response: Text;
+}
+
+export interface OutlineQuery {
+  project: string;
+  session?: string;
+  trace?: string;
+  after?: string;
+}
+
+export interface OutlineRequest {
+  call_id: string;
+  name: string;
+  arguments: string;
+  tool: string;
+  answered: boolean;
+  seen: string;
+  altered: boolean;
+}
+
+export interface OutlineStep {
+  kind: string;
+  id: string;
+  depth: number;
+}
+
+export interface OutlineTool {
+  span_id: string;
+  turn_id: string;
+  trace_id: string;
+  parent_span_id: string;
+  name: string;
+  call_id: string;
+  start_time: string;
+  duration: number;
+  round: number;
+  failed: boolean;
+  error_type: string;
+  error_message: string;
+  arguments: Text;
+  result: Text;
+  times: number;
+  first: string;
+  same_result: boolean;
+  requested: boolean;
+}
+
+export interface OutlineTurn {
+  turn_id: string;
+  parent_turn_id: string;
+  trace_id: string;
+  span_id: string;
+  start_time: string;
+  duration: number;
+  status: string;
+  ended_how: string;
+  stop_detail: string;
+  agent_name: string;
+  agent_version: string;
+  user_message: Text;
+  response_text: Text;
+  rounds: number;
+  max_rounds: number | null;
+  llm_call_count: number;
+  tool_call_count: number;
+  tool_error_count: number;
+  identical_streak: number;
+  input_tokens: number | null;
+  output_tokens: number | null;
+  cost_usd: number | null;
+  models: string[];
+  turn_intent: string;
+  error_type: string;
+  error_message: string;
+}
+
+export interface PageQuery {
+  project?: string;
+  since?: string;
+  until?: string;
+  filter?: string;
+  after?: string;
+  limit?: number;
+}
+
+export interface PairMade {
+  chosen: string;
+  rejected: string;
+  why_not: string;
+}
+
+export interface ParameterChange {
+  name: string;
+  before: string;
+  after: string;
+}
+
+export interface PromptPart {
+  name: string;
+  messages: number;
+  bytes: number;
+  tokens: number;
+}
+
+export interface QueueRow {
+  name: string;
+  order: string;
+  each: boolean;
+  turns: number;
+  left: number;
+}
+
+export interface RequestAnswer {
+  body: string;
+  exact: boolean;
+  altered: Alteration[];
+  curl: string;
+  python: string;
+  reason: string;
+}
+
+export interface ReviewLeft {
+  queue: string;
+  order: string;
+  each: boolean;
+  by: string;
+  turns: number;
+  left: number;
+  next: TurnId[];
+  waiting: number;
+}
+
+export interface ReviewQuery {
+  queue?: string;
+  by?: string;
+  project?: string;
+  agent?: string;
+  order?: string;
+  since?: string;
+  until?: string;
+  stop?: string[];
+  odd?: boolean;
+  sample?: number;
+  seed?: number;
+  each?: boolean;
+  limit?: number;
+}
+
+export interface ReviewQueues {
+  by: string;
+  queues: QueueRow[];
+}
+
+export interface ReviewQueuesQuery {
+  by?: string;
+}
+
+export interface ReviewTurn {
+  turn: TurnTold;
+  judgments: Judged[];
+  suggests: string;
+  checks: ArtifactCheck[];
+  revisions: Correction[];
+  done_by: string[];
+}
+
+export interface ReviewTurnQuery {
+  turn: string;
+  project?: string;
+}
+
+export interface RolloutShown {
+  id: string;
+  cycle: number;
+  task: string;
+  status: string;
+  seconds: number;
+  cost_usd: number | null;
+  score: number | null;
+  attempts: AttemptShown[];
+}
+
+export interface Run {
+  project: string;
+  run: string;
+  name: string;
+  strategy: string;
+  status: string;
+  source: string;
+  started_at: string;
+  seconds: number;
+  session: string;
+  turn: string;
+  outer: string;
+  winner: string;
+  confidence: number | null;
+  agreement: number | null;
+  calls: number;
+  input_tokens: number | null;
+  output_tokens: number | null;
+  cost_usd: number | null;
+  longest_member: string;
+  longest_seconds: number;
+  error_type: string;
+  error_message: string;
+  prompt: string;
+  final_text: string;
+  other_calls: string[];
+  iterations: RunIteration[];
+}
+
+export interface RunDecision {
+  id: string;
+  model: string;
+  synthesis: string;
+  ranking: string[];
+  confidence: number | null;
+  reasoning: string;
+  refinement_areas: string[];
+  needs_iteration: boolean | null;
+  raw: string;
+  seconds: number;
+  cost_usd: number | null;
+  calls: string[];
+  error_type: string;
+  error_message: string;
+}
+
+export interface RunIteration {
+  number: number;
+  members: RunMember[];
+  decisions: RunDecision[];
+}
+
+export interface RunMember {
+  id: string;
+  model: string;
+  instance: string;
+  label: string;
+  answer: string;
+  seconds: number;
+  cost_usd: number | null;
+  input_tokens: number | null;
+  output_tokens: number | null;
+  calls: string[];
+  inner_run: string;
+  error_type: string;
+  error_message: string;
+}
+
+export interface RunQuery {
+  run: string;
+  project?: string;
+}
+
+export interface RunRow {
+  time: string;
+  project: string;
+  name: string;
+  run: string;
+  status: string;
+  iterations: number;
+  members: number;
+  arbiter: string;
+  winner: string;
+  confidence: number | null;
+  agreement: number | null;
+  calls: number;
+  cost_usd: number | null;
+  seconds: number;
+  error: string;
+}
+
+export interface Runs {
+  runs: RunRow[];
+}
+
+export interface RunsQuery {
+  project?: string;
+  since?: string;
+  until?: string;
+  limit?: number;
+}
+
+export interface SavedPage {
+  html: string;
+}
+
+export interface SavedQuery {
+  project: string;
+  session?: string;
+  trace?: string;
+}
+
+export interface SchemaAnswer {
+  tables: TableOf[];
+  examples: Example[];
+}
+
+export type SchemaQuery = Record<string, never>;
+
+export interface ScoreQuery {
+  kind: string;
+  answer: string;
+  project: string;
+  by: string;
+  id: string;
+  score: number;
+}
+
+export interface Search {
+  hits: Hit[];
+  back_to: string | null;
+  finished: boolean;
+  next: string;
+}
+
+export interface SessionRow {
+  project: string;
+  session: string;
+  time: string;
+  turns: number;
+  calls: number;
+  tools: number;
+  failed_tools: number;
+  cost_usd: number | null;
+  end: string;
+  problems: number;
+  user_message: string;
+}
+
+export interface SessionsPage {
+  sessions: SessionRow[];
+  next: string;
+}
+
+export interface SettingsAnswer {
+  version: string;
+  checks: Check[];
+  tables: TableSize[];
+}
+
+export type SettingsQuery = Record<string, never>;
+
+export interface SqlAnswer {
+  columns: string[];
+  types: string[];
+  rows: unknown[][];
+  more: boolean;
+  milliseconds: number;
+}
+
+export interface SqlQuery {
+  sql: string;
+  parameters?: Record<string, string>;
+}
+
+export interface StopEvidence {
+  turn_id: string;
+  ended_how: string;
+  detail: string;
+  number: number;
+  rule: string;
+  facts: ([string, string])[];
+  rows: EvidenceRow[];
+}
+
+export interface StopQuery {
+  project: string;
+  turn: string;
+}
+
+export interface StoreFacts {
+  store: string;
+  version: string;
+  projects: string[];
+}
+
+export type StoreQuery = Record<string, never>;
+
+export interface Summary {
+  outcomes: Record<string, number>;
+  flags: Record<string, number>;
+  scores: number;
+  mean_score: number | null;
+  both: number;
+  alike: number;
+}
+
+export interface TableOf {
+  name: string;
+  columns: ColumnOf[];
+}
+
+export interface TableSize {
+  table: string;
+  rows: number;
+  bytes: number;
+  parts: number;
+}
+
+export interface TakeBackQuery {
+  given: Given[];
+  by: string;
+}
+
+export interface TakenBack {
+  number: number;
+}
+
+export interface Text {
+  head: string;
+  size: number;
+}
+
+export interface TextChange {
+  same: boolean;
+  before: Text;
+  after: Text;
+}
+
+export interface TextQuery {
+  text: string;
+  project?: string;
+  since?: string;
+  until?: string;
+  limit?: number;
+}
+
+export interface TextRange {
+  text: string;
+  start: number;
+  total: number;
+}
+
+export interface Texts {
+  messages: MessageText[];
+  left: string[];
+  missing: string[];
+}
+
+export interface Told {
+  kind: string;
+  name: string;
+  text: string;
+  characters: number;
+  depth: number;
+  span_id: string;
+  failed: boolean;
+  recorded: boolean;
+}
+
+export interface ToolFailures {
+  tool: string;
+  next_steps: NextStep[];
+  fed: Fed[];
+  sql: string;
+}
+
+export interface ToolQuery {
+  tool: string;
+  project?: string;
+  since?: string;
+  until?: string;
+}
+
+export interface ToolsChange {
+  added: string[];
+  removed: string[];
+  changed: string[];
+}
+
+export interface Trend {
+  width_seconds: number;
+  buckets: Bucket[];
+  total: Figures;
+  before: Figures | null;
+  sql: string;
+}
+
+export interface TurnId {
+  project: string;
+  turn: string;
+}
+
+export interface TurnRow {
+  project: string;
+  session: string;
+  turn: string;
+  time: string;
+  agent: string;
+  version: string;
+  status: string;
+  end: string;
+  stop_reason: string;
+  stop_detail: string;
+  rounds: number;
+  tools: number;
+  failed_tools: number;
+  seconds: number;
+  cost_usd: number | null;
+  input_tokens: number | null;
+  output_tokens: number | null;
+  models: string[];
+  error_type: string;
+  user_message: string;
+  reply: string;
+}
+
+export interface TurnTold {
+  project: string;
+  session_id: string;
+  trace_id: string;
+  turn_id: string;
+  number: number;
+  turns: number;
+  start_time: string;
+  duration: number;
+  agent_name: string;
+  agent_version: string;
+  status: string;
+  ended_how: string;
+  stop_detail: string;
+  rounds: number;
+  calls: number;
+  tools: number;
+  failed_tools: number;
+  input_tokens: number | null;
+  output_tokens: number | null;
+  cost_usd: number | null;
+  models: string[];
+  user_message: string;
+  response_text: string;
+  error_type: string;
+  error_message: string;
+  told: Told[];
+}
+
+export interface TurnsPage {
+  turns: TurnRow[];
+  next: string;
+}
+
+export interface UndoQuery {
+  by: string;
+  project?: string;
+}
+
+export interface Undone {
+  project: string;
+  turn: string;
+  kind: string;
+}
+
+export interface VersionShown {
+  id: string;
+  name: string;
+  created_at: string;
+  made_from: string;
+  changes: ChangeShown[];
+  score: number | null;
+  judged: number;
+  recorded: boolean;
+  rollouts: RolloutShown[];
+}
+
+export interface WantedQuery {
+  project?: string;
+  since?: string;
+  until?: string;
+  filter?: string;
+}
+
+export interface Endpoints {
+  "GET /api/call": { query: CallQuery; answer: CallScreen };
+  "GET /api/request": { query: CallQuery; answer: RequestAnswer };
+  "GET /api/diff": { query: DifferenceQuery; answer: Difference };
+  "GET /api/errors": { query: ErrorsQuery; answer: ErrorShapes };
+  "GET /api/errors/tool": { query: ToolQuery; answer: ToolFailures };
+  "GET /api/lookup": { query: LookupQuery; answer: LookupAnswer };
+  "GET /api/overview/ends": { query: WantedQuery; answer: Ends };
+  "GET /api/overview/trend": { query: WantedQuery; answer: Trend };
+  "GET /api/overview/looks": { query: WantedQuery; answer: LookAts };
+  "GET /api/diagnostic": { query: DiagnosticQuery; answer: DiagnosticAnswer };
+  "GET /api/outline": { query: OutlineQuery; answer: OutlineAnswer };
+  "POST /api/messages": { query: MessagesQuery; answer: Texts };
+  "GET /api/message-text": { query: MessageTextQuery; answer: TextRange };
+  "GET /api/definition": { query: DefinitionQuery; answer: DefinitionText };
+  "GET /api/stop": { query: StopQuery; answer: StopEvidence };
+  "GET /api/session-find": { query: FindInSessionQuery; answer: FoundInSession };
+  "GET /api/saved": { query: SavedQuery; answer: SavedPage };
+  "POST /api/sql": { query: SqlQuery; answer: SqlAnswer };
+  "GET /api/schema": { query: SchemaQuery; answer: SchemaAnswer };
+  "GET /api/store": { query: StoreQuery; answer: StoreFacts };
+  "GET /api/turns": { query: PageQuery; answer: TurnsPage };
+  "GET /api/sessions": { query: PageQuery; answer: SessionsPage };
+  "GET /api/facets": { query: WantedQuery; answer: Facets };
+  "GET /api/histogram": { query: WantedQuery; answer: Histogram };
+  "GET /api/find": { query: TextQuery; answer: Search };
+  "GET /api/review/queues": { query: ReviewQueuesQuery; answer: ReviewQueues };
+  "GET /api/review/left": { query: ReviewQuery; answer: ReviewLeft };
+  "GET /api/review/turn": { query: ReviewTurnQuery; answer: ReviewTurn };
+  "POST /api/review/judge": { query: JudgeQuery; answer: JudgedNow };
+  "POST /api/review/undo": { query: UndoQuery; answer: Undone };
+  "GET /api/review/earlier": { query: EarlierQuery; answer: Earlier };
+  "GET /api/review/summary": { query: ReviewQuery; answer: Summary };
+  "GET /api/settings": { query: SettingsQuery; answer: SettingsAnswer };
+  "GET /api/compare": { query: CompareQuery; answer: Compared };
+  "POST /api/compare/order": { query: OrderQuery; answer: Ordered };
+  "POST /api/compare/all-bad": { query: AllBadQuery; answer: JudgedAnswers };
+  "POST /api/compare/score": { query: ScoreQuery; answer: JudgedAnswers };
+  "POST /api/compare/take-back": { query: TakeBackQuery; answer: TakenBack };
+  "GET /api/context": { query: ContextQuery; answer: ContextPanel };
+  "GET /api/context/outcomes": { query: ItemOutcomesQuery; answer: ItemOutcomes };
+  "GET /api/consortium": { query: RunsQuery; answer: Runs };
+  "GET /api/consortium/run": { query: RunQuery; answer: Run };
+  "GET /api/lineage/experiments": { query: ExperimentsQuery; answer: Experiments };
+  "GET /api/lineage": { query: LineageQuery; answer: ExperimentShown };
+}

@@ -1,0 +1,106 @@
+// The address is the whole state of the page: reload, back and a pasted link show the same.
+import { computed, signal } from "@preact/signals";
+
+export interface Address {
+  /** The parts of the path, decoded. */
+  readonly path: readonly string[];
+  readonly params: URLSearchParams;
+}
+
+const href = signal(`${location.pathname}${location.search}`);
+
+export const address = computed<Address>(() => {
+  const [path = "/", search = ""] = cut(href.value);
+  return { path: path.split("/").slice(1).map(decoded), params: new URLSearchParams(search) };
+});
+
+/** What goes from screen to screen: whose records, of when. */
+const KEPT = ["project", "since", "until"] as const;
+
+function cut(text: string): string[] {
+  const at = text.indexOf("?");
+  return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+/** One part of a path. An id may be any text, also one that an address would swallow ("", ".."). */
+export function part(text: string): string {
+  return /^(~.*|\.{0,2})$/s.test(text) ? `~${encodeURIComponent(text)}` : encodeURIComponent(text);
+}
+
+function decoded(text: string): string {
+  try {
+    const plain = decodeURIComponent(text);
+    return plain.startsWith("~") ? plain.slice(1) : plain;
+  } catch {
+    return text; // a lone % that somebody typed
+  }
+}
+
+export type Params = Readonly<Record<string, string>>;
+
+/** The address of a screen: `to("s", project, session)`, with the project and window of this one. */
+export function to(...parts: string[]): string {
+  return withParams(parts, {});
+}
+
+/** The same with parameters; an empty one is left out. */
+export function withParams(parts: readonly string[], params: Params): string {
+  const kept = new URLSearchParams();
+  for (const name of KEPT) {
+    const value = address.value.params.get(name);
+    if (value) kept.set(name, value);
+  }
+  for (const [name, value] of Object.entries(params)) {
+    if (value) kept.set(name, value);
+    else kept.delete(name);
+  }
+  const search = kept.toString();
+  const path = parts.length === 1 && parts[0] === "" ? "" : parts.map(part).join("/");
+  return `/${path}${search ? `?${search}` : ""}`;
+}
+
+/** Go to an address of this page. */
+export function go(target: string, { replace = false } = {}): void {
+  if (target === href.value) return;
+  if (replace) history.replaceState(null, "", target);
+  else history.pushState(null, "", target);
+  href.value = target;
+  if (!replace) scrollTo(0, 0);
+}
+
+/** Change parameters of the address that is shown; an empty one goes. `replace` for what `back`
+ * is not to come back to. */
+export function setParams(params: Params, { replace = false } = {}): void {
+  const next = new URLSearchParams(address.value.params);
+  for (const [name, value] of Object.entries(params)) {
+    if (value) next.set(name, value);
+    else next.delete(name);
+  }
+  const [path = "/"] = cut(href.value);
+  const search = next.toString();
+  const target = `${path}${search ? `?${search}` : ""}`;
+  if (target === href.value) return;
+  if (replace) history.replaceState(null, "", target);
+  else history.pushState(null, "", target);
+  href.value = target;
+}
+
+export function param(name: string): string {
+  return address.value.params.get(name) ?? "";
+}
+
+export function listen(): void {
+  addEventListener("popstate", () => {
+    href.value = `${location.pathname}${location.search}`;
+  });
+  // Links are plain links: they can be copied, and opened in another tab.
+  addEventListener("click", (event) => {
+    if (event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    const link = event.target instanceof Element ? event.target.closest("a") : null;
+    if (!link || link.origin !== location.origin || link.target || link.hasAttribute("download"))
+      return;
+    if (link.hash && link.pathname === location.pathname) return;
+    event.preventDefault();
+    go(`${link.pathname}${link.search}`);
+  });
+}

@@ -1,0 +1,80 @@
+// A question of a screen: its answer, or why there is none. The last answer stays while the next
+// one comes, and an answer that was shown before is shown at once.
+import { useEffect, useRef, useState } from "preact/hooks";
+import { type Answer, AskError, ask, type Name, type Query } from "./api";
+import { note } from "./frame/status";
+
+export interface Asked<A> {
+  readonly answer: A | null;
+  readonly error: AskError | null;
+  /** The answer is of another question, or of before an error. */
+  readonly stale: boolean;
+  /** Nothing to show yet, for longer than anybody waits without noticing. */
+  readonly loading: boolean;
+  readonly again: () => void;
+}
+
+const PATIENCE = 150;
+const REMEMBERED = 40;
+const remembered = new Map<string, unknown>();
+
+function remember(key: string, answer: unknown): void {
+  remembered.delete(key);
+  remembered.set(key, answer);
+  const oldest = remembered.keys().next();
+  if (remembered.size > REMEMBERED && !oldest.done) remembered.delete(oldest.value);
+}
+
+interface State<A> {
+  key: string;
+  answer: A | null;
+  error: AskError | null;
+  slow: boolean;
+}
+
+/** Ask whenever the question changes; `null` asks nothing. */
+export function useAsk<N extends Name>(name: N, query: Query<N> | null): Asked<Answer<N>> {
+  const key = query === null ? "" : `${name} ${JSON.stringify(query)}`;
+  const [round, setRound] = useState(0);
+  const [state, setState] = useState<State<Answer<N>>>(() => known(key));
+  const question = useRef(query);
+  question.current = query;
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `key` is the question as text, and another round asks it again.
+  useEffect(() => {
+    const asked = question.current;
+    if (asked === null) return;
+    const leaving = new AbortController();
+    const slow = setTimeout(() => setState((now) => ({ ...now, slow: true })), PATIENCE);
+    if (remembered.has(key)) setState(known(key));
+    ask(name, asked, leaving.signal)
+      .then((told) => {
+        remember(key, told.answer);
+        note(told.took);
+        setState({ key, answer: told.answer, error: null, slow: false });
+      })
+      .catch((error: unknown) => {
+        if (leaving.signal.aborted) return;
+        const known = error instanceof AskError ? error : new AskError(String(error), 0);
+        setState((now) => ({ ...now, error: known, slow: false }));
+      })
+      .finally(() => clearTimeout(slow));
+    return () => {
+      clearTimeout(slow);
+      leaving.abort();
+    };
+  }, [name, key, round]);
+
+  return {
+    answer: state.answer,
+    error: state.error,
+    stale: state.answer !== null && (state.key !== key || state.error !== null),
+    loading: state.answer === null && state.error === null && state.slow,
+    again: () => setRound((now) => now + 1),
+  };
+}
+
+function known<A>(key: string): State<A> {
+  const answer = (remembered.get(key) as A | undefined) ?? null;
+  return { key, answer, error: null, slow: false };
+}

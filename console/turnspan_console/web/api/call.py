@@ -1,0 +1,66 @@
+"""One model call, and its request as it was sent."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from turnspan_clickhouse.store.client import Store
+from turnspan_console.web.endpoints import Endpoint, NothingFoundError
+from turnspan_records.messages import ContentMissingError
+from turnspan_records.screens.call import CallScreen, call_screen
+from turnspan_records.screens.request import Alteration, exact_request
+from turnspan_records.screens.request_code import NoCodeError, as_curl, as_python
+
+
+@dataclass(frozen=True, slots=True)
+class CallQuery:
+    """Which call."""
+
+    project: str
+    span: str
+
+
+def _call(store: Store, query: CallQuery) -> CallScreen:
+    try:
+        return call_screen(store, query.project, query.span)
+    except KeyError:
+        raise _none(query) from None
+
+
+@dataclass(frozen=True, slots=True)
+class RequestAnswer:
+    """The body of the request as JSON, and the command and the program that send it again, each
+    empty where there is none: ``reason`` says why."""
+
+    body: str
+    exact: bool
+    altered: tuple[Alteration, ...]
+    curl: str
+    python: str
+    reason: str
+
+
+def _request(store: Store, query: CallQuery) -> RequestAnswer:
+    try:
+        told = exact_request(store, query.project, query.span)
+    except KeyError:
+        raise _none(query) from None
+    except ContentMissingError as error:
+        return RequestAnswer("", False, (), "", "", str(error))
+    body = json.dumps(told.body, ensure_ascii=False, indent=2)
+    try:
+        curl, python, reason = as_curl(told), as_python(told), ""
+    except NoCodeError as error:
+        curl, python, reason = "", "", str(error)
+    return RequestAnswer(body, told.exact, told.altered, curl, python, reason)
+
+
+def _none(query: CallQuery) -> NothingFoundError:
+    return NothingFoundError(f"There is no model call {query.span!r} in {query.project!r}.")
+
+
+ENDPOINTS = (
+    Endpoint("GET", "/api/call", CallQuery, CallScreen, _call, "One model call."),
+    Endpoint("GET", "/api/request", CallQuery, RequestAnswer, _request, "A call's exact request."),
+)

@@ -1,0 +1,255 @@
+"""Comparing: answers side by side, an order of them, all bad, a score, and taking that back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from msgspec import Meta
+
+from turnspan_clickhouse.spool.spool import Spool
+from turnspan_clickhouse.store.client import Store
+from turnspan_console.web.api.refusals import refusing
+from turnspan_console.web.api.reviewers import reviewer_of
+from turnspan_console.web.endpoints import Endpoint
+from turnspan_records.lookup import Found
+from turnspan_records.loop.comparing import Answer, Comparison
+from turnspan_records.loop.prompts import Prompt, pair_of
+from turnspan_records.screens import comparing
+from turnspan_records.screens.comparing import Given
+
+
+@dataclass(frozen=True, slots=True)
+class CompareQuery:
+    """Two to six ids of turns, calls, attempts, rollouts or artifacts, or their beginnings."""
+
+    ids: list[str]
+    project: str = ""
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedAnswer:
+    """One answer. ``subject`` is what a preference is said of."""
+
+    kind: str
+    id: str
+    project: str
+    asked: str
+    text: str
+    status: str
+    agent: str
+    version: str
+    models: list[str]
+    parameters: str
+    system_prompt: str
+    score: float | None
+    calls: int
+    input_tokens: int | None
+    output_tokens: int | None
+    cost_usd: float | None
+    duration: float | None
+    prompt: str
+    """The hash of what it answers; empty where it is no sample, for the reason ``why_not``."""
+    why_not: str
+
+
+@dataclass(frozen=True, slots=True)
+class NoPair:
+    """Two answers, by their places from 0, of which no pair is made, and why."""
+
+    one: int
+    other: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Answers side by side, and of which of them pairs are made; ``by`` is who judges."""
+
+    by: str
+    answers: list[ComparedAnswer]
+    differing: list[str]
+    same_prompt: bool
+    why_no_pairs: str
+    no_pairs: list[NoPair]
+
+
+@dataclass(frozen=True, slots=True)
+class OrderQuery:
+    """An order of answers by their ids, the best first; those of a group are equally good."""
+
+    groups: Annotated[list[list[str]], Meta(min_length=1, max_length=6)]
+    by: str
+    id: str
+    project: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PairMade:
+    """That one answer is better than another; with a reason where that was not stored."""
+
+    chosen: str
+    rejected: str
+    why_not: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ordered:
+    """What was stored, by which it can be taken back, and what was refused."""
+
+    given: list[Given]
+    pairs: list[PairMade]
+
+
+@dataclass(frozen=True, slots=True)
+class AllBadQuery:
+    """Answers that are all bad."""
+
+    ids: list[str]
+    by: str
+    id: str
+    project: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreQuery:
+    """The score of one answer."""
+
+    kind: str
+    answer: str
+    project: str
+    by: str
+    id: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedAnswers:
+    """What was stored, by which it can be taken back."""
+
+    given: list[Given]
+
+
+@dataclass(frozen=True, slots=True)
+class TakeBackQuery:
+    """What is to be withdrawn, and by whom."""
+
+    given: Annotated[list[Given], Meta(max_length=100)]
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class TakenBack:
+    """How many judgments."""
+
+    number: int
+
+
+def _compare(store: Store, query: CompareQuery) -> Compared:
+    with refusing("record"):
+        shown = comparing.side_by_side(store, query.ids, project=query.project)
+        each = zip(shown.answers, shown.prompts, strict=True)
+        return Compared(
+            by=reviewer_of(query.by),
+            answers=[_answer(answer, prompt) for answer, prompt in each],
+            differing=shown.differing,
+            same_prompt=shown.same_prompt,
+            why_no_pairs=shown.why_no_pairs,
+            no_pairs=_no_pairs(shown.prompts),
+        )
+
+
+def _answer(answer: Answer, prompt: Prompt) -> ComparedAnswer:
+    return ComparedAnswer(
+        kind=answer.kind,
+        id=answer.id,
+        project=answer.project,
+        asked=answer.asked,
+        text=answer.text,
+        status=answer.status,
+        agent=answer.agent,
+        version=answer.version,
+        models=answer.models,
+        parameters=answer.parameters,
+        system_prompt=answer.system_prompt,
+        score=answer.score,
+        calls=answer.calls,
+        input_tokens=answer.input_tokens,
+        output_tokens=answer.output_tokens,
+        cost_usd=None if answer.cost_usd is None else float(answer.cost_usd),
+        duration=answer.duration,
+        prompt=prompt.hash,
+        why_not=prompt.why_not,
+    )
+
+
+def _no_pairs(prompts: Sequence[Prompt]) -> list[NoPair]:
+    return [
+        NoPair(one, other, why)
+        for one in range(len(prompts))
+        for other in range(one + 1, len(prompts))
+        if (why := pair_of(prompts[one], prompts[other]).why_not)
+    ]
+
+
+def _prompts(shown: Comparison, groups: Sequence[Sequence[str]]) -> list[list[Prompt]]:
+    """The prompts in their groups; the answers are in the order in which the groups name them."""
+    every = iter(shown.prompts)
+    return [[next(every) for _ in group] for group in groups]
+
+
+def _order(store: Store, query: OrderQuery) -> Ordered:
+    with refusing("record"):
+        ids = [id_ for group in query.groups for id_ in group]
+        shown = comparing.side_by_side(store, ids, project=query.project)
+        groups = _prompts(shown, query.groups)
+        spool = Spool(store.dsn.spool)
+        saved = comparing.order(spool, groups, reviewer_of(query.by), query.id, reason=query.reason)
+        pairs = [PairMade(one.chosen.id, one.rejected.id, one.why_not) for one in saved.pairs]
+        return Ordered(saved.given, pairs)
+
+
+def _all_bad(store: Store, query: AllBadQuery) -> JudgedAnswers:
+    with refusing("record"):
+        shown = comparing.side_by_side(store, query.ids, project=query.project)
+        subjects = [one.subject for one in shown.prompts]
+        spool = Spool(store.dsn.spool)
+        return JudgedAnswers(comparing.all_bad(spool, subjects, reviewer_of(query.by), query.id))
+
+
+def _score(store: Store, query: ScoreQuery) -> JudgedAnswers:
+    with refusing("record"):
+        subject = Found(query.kind, query.answer, query.project)
+        spool = Spool(store.dsn.spool)
+        return JudgedAnswers(
+            comparing.score(spool, subject, reviewer_of(query.by), query.id, query.score)
+        )
+
+
+def _take_back(store: Store, query: TakeBackQuery) -> TakenBack:
+    with refusing("judgment"):
+        spool = Spool(store.dsn.spool)
+        return TakenBack(comparing.take_back(store, spool, query.given, reviewer_of(query.by)))
+
+
+ENDPOINTS = (
+    Endpoint("GET", "/api/compare", CompareQuery, Compared, _compare, "Answers side by side."),
+    Endpoint(
+        *("POST", "/api/compare/order", OrderQuery, Ordered, _order),
+        "Store an order of answers as preferences.",
+    ),
+    Endpoint(
+        *("POST", "/api/compare/all-bad", AllBadQuery, JudgedAnswers, _all_bad),
+        "Reject every answer.",
+    ),
+    Endpoint(
+        *("POST", "/api/compare/score", ScoreQuery, JudgedAnswers, _score), "Score one answer."
+    ),
+    Endpoint(
+        *("POST", "/api/compare/take-back", TakeBackQuery, TakenBack, _take_back),
+        "Withdraw what was said here.",
+    ),
+)

@@ -1,0 +1,151 @@
+"""What was put into a prompt, what was left out, and why; where nobody recorded it, its parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from turnspan_clickhouse.store.client import Store
+from turnspan_console.web.api.refusals import refusing
+from turnspan_console.web.endpoints import Endpoint
+from turnspan_records.contexts import (
+    AssembledContext,
+    ContextItem,
+    ContextSection,
+    ContextStep,
+    contexts,
+)
+from turnspan_records.lookup import Found, find
+from turnspan_records.loop.lineages import AmbiguousError
+from turnspan_records.screens.composition import Composition, composition
+from turnspan_records.screens.context_items import ItemOutcome, item_outcomes
+
+_KINDS = ("context", "call", "turn", "session", "trace", "tool", "span")
+
+
+@dataclass(frozen=True, slots=True)
+class ContextQuery:
+    """The id of an assembly, or of a call, a turn, a session or a trace that used one."""
+
+    id: str
+    project: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Assembly:
+    """One context assembly, with what each section took."""
+
+    id: str
+    session: str
+    turn: str
+    start_time: datetime
+    seconds: float
+    status: str
+    agent: str
+    task: str
+    entities: list[str]
+    budget: int | None
+    used: int | None
+    used_estimated: bool
+    considered: int
+    kept: int
+    dropped: int
+    bypassed: bool
+    bypass_reason: str
+    error: str
+    text: str | None
+    sections: list[ContextSection]
+    steps: list[ContextStep]
+    items: list[ContextItem]
+    calls: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ContextPanel:
+    """The assemblies of a record; of a call without one the parts of its prompt."""
+
+    kind: str
+    id: str
+    project: str
+    assemblies: list[Assembly]
+    composition: Composition | None
+
+
+@dataclass(frozen=True, slots=True)
+class ItemOutcomesQuery:
+    """Which item, by its id."""
+
+    item: str
+    project: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ItemOutcomes:
+    """How the turns were judged that had an item, and those that lost it."""
+
+    outcomes: list[ItemOutcome]
+
+
+def _found(store: Store, query: ContextQuery) -> Found:
+    every = [one for one in find(store, query.id) if query.project in ("", one.project)]
+    fits = [one for kind in _KINDS for one in every if one.kind == kind]
+    if not fits:
+        raise KeyError(query.id)
+    same = [one for one in fits if one.kind == fits[0].kind]
+    if len(same) > 1:
+        raise AmbiguousError(", ".join(f"{one.kind} {one.id} of {one.project}" for one in same))
+    return fits[0]
+
+
+def _context(store: Store, query: ContextQuery) -> ContextPanel:
+    with refusing("record"):
+        found = _found(store, query)
+        made = [_assembly(one) for one in contexts(store, found)]
+        parts = None
+        if not made and found.kind == "call":
+            parts = composition(store, found.project, found.id)
+        return ContextPanel(found.kind, found.id, found.project, made, parts)
+
+
+def _assembly(one: AssembledContext) -> Assembly:
+    return Assembly(
+        id=one.id,
+        session=one.session_id,
+        turn=one.turn_id,
+        start_time=one.start_time,
+        seconds=one.duration,
+        status=one.status,
+        agent=one.agent_name,
+        task=one.task_type,
+        entities=one.entities,
+        budget=one.budget,
+        used=one.used,
+        used_estimated=one.used_estimated,
+        considered=one.considered,
+        kept=one.kept,
+        dropped=one.dropped,
+        bypassed=one.bypassed,
+        bypass_reason=one.bypass_reason,
+        error=one.error_type,
+        text=one.text,
+        sections=one.sections,
+        steps=one.steps,
+        items=one.items,
+        calls=one.calls,
+    )
+
+
+def _outcomes(store: Store, query: ItemOutcomesQuery) -> ItemOutcomes:
+    return ItemOutcomes(item_outcomes(store, query.project, query.item))
+
+
+ENDPOINTS = (
+    Endpoint(
+        *("GET", "/api/context", ContextQuery, ContextPanel, _context),
+        "What a prompt's context was made of.",
+    ),
+    Endpoint(
+        *("GET", "/api/context/outcomes", ItemOutcomesQuery, ItemOutcomes, _outcomes),
+        "What became of turns by whether they had an item.",
+    ),
+)

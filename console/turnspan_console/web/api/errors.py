@@ -1,0 +1,50 @@
+"""What fails, and with what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from turnspan_clickhouse.store.client import Store
+from turnspan_console.web.api.window import window_of
+from turnspan_console.web.endpoints import Endpoint
+from turnspan_records.screens.errors import (
+    ErrorShapes,
+    ToolFailures,
+    error_shapes,
+    tool_failures,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorsQuery:
+    """Of what."""
+
+    project: str = ""
+    since: str = ""
+    until: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolQuery:
+    """Which tool, of what."""
+
+    tool: str
+    project: str = ""
+    since: str = ""
+    until: str = ""
+
+
+def _errors(store: Store, query: ErrorsQuery) -> ErrorShapes:
+    window = window_of(query.since, query.until)
+    return error_shapes(store, project=query.project, window=window)
+
+
+def _tool(store: Store, query: ToolQuery) -> ToolFailures:
+    window = window_of(query.since, query.until)
+    return tool_failures(store, query.tool, project=query.project, window=window)
+
+
+ENDPOINTS = (
+    Endpoint("GET", "/api/errors", ErrorsQuery, ErrorShapes, _errors, "What fails."),
+    Endpoint("GET", "/api/errors/tool", ToolQuery, ToolFailures, _tool, "A tool that fails."),
+)

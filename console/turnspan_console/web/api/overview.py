@@ -1,0 +1,91 @@
+"""How turns end, over time and beside the period before; the diagnostics, each with its SQL."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from msgspec import Meta
+
+from turnspan_clickhouse.store.client import Store
+from turnspan_console.values import plain
+from turnspan_console.web.api.turns import WantedQuery, wanted_of
+from turnspan_console.web.api.window import window_of
+from turnspan_console.web.endpoints import BadRequestError, Endpoint
+from turnspan_records.diagnostics import find
+from turnspan_records.screens.overview import (
+    Ends,
+    LookAts,
+    Trend,
+    ends,
+    look_at,
+    trend,
+)
+from turnspan_records.screens.shown_sql import shown_sql
+from turnspan_records.window import as_parameter
+
+
+@dataclass(frozen=True, slots=True)
+class DiagnosticQuery:
+    """Which diagnostic, of what."""
+
+    name: str
+    project: str = ""
+    since: str = ""
+    until: str = ""
+    limit: Annotated[int, Meta(ge=1, le=500)] = 20
+
+
+@dataclass(frozen=True, slots=True)
+class DiagnosticAnswer:
+    """A diagnostic's rows; columns are named by what they hold."""
+
+    name: str
+    title: str
+    question: str
+    remedy: str
+    columns: list[str]
+    rows: list[list[Any]]
+    sql: str
+
+
+def _ends(store: Store, query: WantedQuery) -> Ends:
+    return ends(store, wanted_of(query))
+
+
+def _trend(store: Store, query: WantedQuery) -> Trend:
+    return trend(store, wanted_of(query))
+
+
+def _looks(store: Store, query: WantedQuery) -> LookAts:
+    return look_at(store, wanted_of(query))
+
+
+def _diagnosed(store: Store, query: DiagnosticQuery) -> DiagnosticAnswer:
+    window = window_of(query.since, query.until)
+    try:
+        one = find(query.name)
+    except KeyError:
+        raise BadRequestError(f"There is no diagnostic {query.name!r}.") from None
+    result = one.run(store, project=query.project, window=window, limit=query.limit)
+    given = {
+        "project": query.project,
+        "since": as_parameter(window.since),
+        "until": as_parameter(window.until),
+        "limit": query.limit,
+    }
+    rows = [[plain(value) for value in row] for row in result.rows]
+    sql = shown_sql(one.sql, given)
+    return DiagnosticAnswer(
+        one.name, one.title, one.question, one.remedy, list(result.names), rows, sql
+    )
+
+
+ENDPOINTS = (
+    Endpoint("GET", "/api/overview/ends", WantedQuery, Ends, _ends, "How turns end."),
+    Endpoint("GET", "/api/overview/trend", WantedQuery, Trend, _trend, "Figures over time."),
+    Endpoint("GET", "/api/overview/looks", WantedQuery, LookAts, _looks, "What to look at."),
+    Endpoint(
+        "GET", "/api/diagnostic", DiagnosticQuery, DiagnosticAnswer, _diagnosed, "A diagnostic."
+    ),
+)

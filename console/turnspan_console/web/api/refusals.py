@@ -1,0 +1,24 @@
+"""What the records refuse, as the page's refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from turnspan_console.web.endpoints import BadRequestError, NothingFoundError
+from turnspan_records.loop.lineages import AmbiguousError
+
+
+@contextmanager
+def refusing(what: str) -> Generator[None]:
+    """Say what was wrong with a question about ``what``."""
+    try:
+        yield
+    except AmbiguousError as error:
+        raise BadRequestError(f"Several are meant ({error}): name the project.") from None
+    except KeyError as error:
+        raise NothingFoundError(f"There is no {what} {error.args[0]!r} in the store.") from None
+    except ValueError as error:
+        if isinstance(error, BadRequestError):
+            raise
+        raise BadRequestError(f"{str(error)[:1].upper()}{str(error)[1:]}.") from None

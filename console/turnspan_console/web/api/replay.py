@@ -1,0 +1,175 @@
+"""A session: its outline, its texts by their hashes, why its turns stopped, what is found in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from msgspec import Meta
+
+from turnspan_clickhouse.store.client import Store
+from turnspan_console.web.endpoints import Endpoint, NothingFoundError
+from turnspan_records.replay import replay
+from turnspan_records.screens.following import FoundInSession, find_in_session, newest
+from turnspan_records.screens.outline import outline
+from turnspan_records.screens.outline_types import Outline
+from turnspan_records.screens.saved import conversation_html, document
+from turnspan_records.screens.stopping import StopEvidence, stop_evidence
+from turnspan_records.screens.texts import (
+    TextRange,
+    Texts,
+    definition_text,
+    text_range,
+    texts,
+)
+
+Hash = Annotated[str, Meta(pattern="^[0-9a-f]{32}$")]
+
+
+@dataclass(frozen=True, slots=True)
+class OutlineQuery:
+    """Which session, or which trace without one."""
+
+    project: str
+    session: str = ""
+    trace: str = ""
+    after: str = ""
+    """The ``cursor`` of the outline that is known already."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutlineAnswer:
+    """The outline; nothing where no row is newer than the one that is known."""
+
+    outline: Outline | None
+
+
+def _outline(store: Store, query: OutlineQuery) -> OutlineAnswer:
+    if query.after and newest(store, query.project, query.session, query.trace) == query.after:
+        return OutlineAnswer(None)
+    return OutlineAnswer(outline(store, query.project, query.session, query.trace))
+
+
+@dataclass(frozen=True, slots=True)
+class MessagesQuery:
+    """Which messages of a scope: a session, or a trace without one."""
+
+    project: str
+    scope: str
+    hashes: Annotated[tuple[Hash, ...], Meta(max_length=2_000)]
+
+
+def _messages(store: Store, query: MessagesQuery) -> Texts:
+    return texts(store, query.project, query.scope, query.hashes)
+
+
+@dataclass(frozen=True, slots=True)
+class MessageTextQuery:
+    """From which character of which part of a message."""
+
+    project: str
+    scope: str
+    hash: Hash
+    part: Annotated[int, Meta(ge=0)] = 0
+    start: Annotated[int, Meta(ge=0)] = 0
+
+
+def _message_text(store: Store, query: MessageTextQuery) -> TextRange:
+    try:
+        return text_range(store, query.project, query.scope, query.hash, query.part, query.start)
+    except KeyError:
+        raise NothingFoundError(f"There is no message {query.hash} with such a part.") from None
+
+
+@dataclass(frozen=True, slots=True)
+class DefinitionQuery:
+    """Which system prompt or tool catalogue."""
+
+    project: str
+    hash: Hash
+
+
+@dataclass(frozen=True, slots=True)
+class DefinitionText:
+    """Its text."""
+
+    text: str
+
+
+def _definition(store: Store, query: DefinitionQuery) -> DefinitionText:
+    try:
+        return DefinitionText(definition_text(store, query.project, query.hash))
+    except KeyError:
+        raise NothingFoundError(
+            f"Definition {query.hash} is not in the store: it was not recorded, or was pruned."
+        ) from None
+
+
+@dataclass(frozen=True, slots=True)
+class StopQuery:
+    """Which turn."""
+
+    project: str
+    turn: str
+
+
+def _stop(store: Store, query: StopQuery) -> StopEvidence:
+    try:
+        return stop_evidence(store, query.project, query.turn)
+    except KeyError:
+        raise NothingFoundError(f"There is no turn {query.turn!r}.") from None
+
+
+@dataclass(frozen=True, slots=True)
+class FindInSessionQuery:
+    """Which characters, in which session."""
+
+    project: str
+    text: Annotated[str, Meta(max_length=1_000)]
+    session: str = ""
+    trace: str = ""
+
+
+def _find(store: Store, query: FindInSessionQuery) -> FoundInSession:
+    return find_in_session(store, query.project, query.session, query.text, query.trace)
+
+
+@dataclass(frozen=True, slots=True)
+class SavedQuery:
+    """Which session, or which trace without one."""
+
+    project: str
+    session: str = ""
+    trace: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SavedPage:
+    """A page that is complete in itself."""
+
+    html: str
+
+
+def _saved(store: Store, query: SavedQuery) -> SavedPage:
+    found = replay(store, query.project, query.session, query.trace)
+    return SavedPage(document(query.session or query.trace, conversation_html(found)))
+
+
+ENDPOINTS = (
+    Endpoint("GET", "/api/outline", OutlineQuery, OutlineAnswer, _outline, "A session's outline."),
+    Endpoint("POST", "/api/messages", MessagesQuery, Texts, _messages, "Messages by their hashes."),
+    Endpoint(
+        *("GET", "/api/message-text", MessageTextQuery, TextRange, _message_text),
+        "More of a long message.",
+    ),
+    Endpoint(
+        *("GET", "/api/definition", DefinitionQuery, DefinitionText, _definition),
+        "A system prompt or a tool catalogue.",
+    ),
+    Endpoint("GET", "/api/stop", StopQuery, StopEvidence, _stop, "Why a turn stopped."),
+    Endpoint(
+        *("GET", "/api/session-find", FindInSessionQuery, FoundInSession, _find),
+        "Where a text stands in a session.",
+    ),
+    Endpoint("GET", "/api/saved", SavedQuery, SavedPage, _saved, "A session as one HTML file."),
+)

@@ -1,0 +1,291 @@
+"""Reviewing: what is to be judged, one turn with what was said of it, judging and undoing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any
+
+from msgspec import Meta
+
+from turnspan_clickhouse.spool.spool import Spool
+from turnspan_clickhouse.store.client import Store
+from turnspan_console.web.api.refusals import refusing
+from turnspan_console.web.api.reviewers import reviewer_of
+from turnspan_console.web.endpoints import BadRequestError, Endpoint
+from turnspan_records.judging.history import Judged
+from turnspan_records.judging.queues import Queue, Summary, progress, queues, summary
+from turnspan_records.quality.reading import ArtifactCheck, Correction
+from turnspan_records.screens import reviewing
+from turnspan_records.screens.telling import TurnTold
+from turnspan_records.window import window
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewQueuesQuery:
+    """For whom."""
+
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class QueueRow:
+    """A queue, and how far it is for this reviewer."""
+
+    name: str
+    order: str
+    each: bool
+    turns: int
+    left: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewQueues:
+    """The queues; ``by`` is who judges unless another name is given."""
+
+    by: str
+    queues: list[QueueRow]
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewQuery:
+    """Which queue, with what is asked instead of what its name says; and who judges."""
+
+    queue: str = ""
+    by: str = ""
+    project: str = ""
+    agent: str = ""
+    order: str = ""
+    since: str = ""
+    until: str = ""
+    stop: list[str] = field(default_factory=list[str])
+    odd: bool = False
+    sample: Annotated[int, Meta(ge=0, le=100_000)] = 0
+    seed: Annotated[int, Meta(ge=0, le=2**32)] = 0
+    each: bool = False
+    limit: Annotated[int, Meta(ge=1, le=1_000)] = 100
+
+
+@dataclass(frozen=True, slots=True)
+class TurnId:
+    """One turn."""
+
+    project: str
+    turn: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewLeft:
+    """How far the queue is, and what is next in it. ``waiting`` judgments of this machine have not
+    landed yet."""
+
+    queue: str
+    order: str
+    each: bool
+    by: str
+    turns: int
+    left: int
+    next: list[TurnId]
+    waiting: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewTurnQuery:
+    """Which turn."""
+
+    turn: str
+    project: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewTurn:
+    """A turn with everything that was said of it; ``suggests`` is the passive signal's outcome,
+    ``done_by`` who has judged it so that it is done."""
+
+    turn: TurnTold
+    judgments: list[Judged]
+    suggests: str
+    checks: list[ArtifactCheck]
+    revisions: list[Correction]
+    done_by: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeQuery:
+    """One judgment. ``id`` is made by who asks: asked again with it, it is the same judgment."""
+
+    project: str
+    turn: str
+    by: str
+    id: str
+    outcome: str | None = None
+    flag: int | None = None
+    score: float | None = None
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedNow:
+    """It is on disk."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class UndoQuery:
+    """Whose last judgment."""
+
+    by: str
+    project: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What was taken back; an empty ``kind`` where there was nothing."""
+
+    project: str
+    turn: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierQuery:
+    """Whose."""
+
+    by: str
+    project: str = ""
+    limit: Annotated[int, Meta(ge=1, le=500)] = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """The turns that this reviewer judged in the page, the last one first."""
+
+    turns: list[TurnId]
+
+
+def _queues(store: Store, query: ReviewQueuesQuery) -> ReviewQueues:
+    with refusing("queue"):
+        by = reviewer_of(query.by)
+        also = reviewing.land(store)
+        rows: list[QueueRow] = []
+        for name, queue in queues(store).items():
+            now = progress(store, queue, by, also=also)
+            rows.append(QueueRow(name, queue.order, queue.each, now.total, now.left))
+        return ReviewQueues(by, rows)
+
+
+def _queue(store: Store, query: ReviewQuery) -> Queue:
+    """The queue of this name, with what the question says instead."""
+    known = queues(store)
+    queue = known.get(query.queue or next(iter(known)))
+    if queue is None:
+        names = ", ".join(known)
+        raise BadRequestError(f"There is no queue {query.queue!r}; there are: {names}.")
+    given: dict[str, Any] = {
+        "project": query.project,
+        "agent": query.agent,
+        "order": query.order,
+        "since": query.since,
+        "until": query.until,
+        "stop_reasons": tuple(query.stop),
+        "odd": query.odd,
+        "sample": query.sample,
+        "seed": query.seed,
+        "each": query.each,
+    }
+    queue = replace(queue, **{name: value for name, value in given.items() if value})
+    window(queue.since or None, queue.until or None)
+    return queue
+
+
+def _left(store: Store, query: ReviewQuery) -> ReviewLeft:
+    with refusing("queue"):
+        by = reviewer_of(query.by)
+        left = reviewing.left(store, _queue(store, query), by, limit=query.limit)
+        return ReviewLeft(
+            queue=left.queue.name,
+            order=left.queue.order,
+            each=left.queue.each,
+            by=by,
+            turns=left.progress.total,
+            left=left.progress.left,
+            next=[TurnId(one.project, one.id) for one in left.next],
+            waiting=left.waiting,
+        )
+
+
+def _turn(store: Store, query: ReviewTurnQuery) -> ReviewTurn:
+    with refusing("turn"):
+        shown = reviewing.reviewed(store, query.project, query.turn)
+        known = shown.signal
+        return ReviewTurn(
+            turn=shown.turn,
+            judgments=shown.judgments,
+            suggests=known.suggests,
+            checks=known.checks,
+            revisions=known.revisions,
+            done_by=sorted({one.author for one in shown.judgments if one.settles}),
+        )
+
+
+def _judge(store: Store, query: JudgeQuery) -> JudgedNow:
+    with refusing("turn"):
+        reviewing.judge(
+            Spool(store.dsn.spool),
+            query.project,
+            query.turn,
+            reviewer_of(query.by),
+            query.id,
+            outcome=query.outcome,
+            training_flag=query.flag,
+            score=query.score,
+            comment=query.note,
+        )
+        return JudgedNow(query.id)
+
+
+def _undo(store: Store, query: UndoQuery) -> Undone:
+    with refusing("judgment"):
+        undone = reviewing.undo(store, Spool(store.dsn.spool), query.by, project=query.project)
+        if undone is None:
+            return Undone("", "", "")
+        return Undone(undone.project, undone.subject_id, undone.kind)
+
+
+def _earlier(store: Store, query: EarlierQuery) -> Earlier:
+    with refusing("judgment"):
+        said = reviewing.last_said(store, query.by, project=query.project, limit=query.limit)
+        turns = dict.fromkeys((one.project, one.subject_id) for one in said)
+        return Earlier([TurnId(*one) for one in turns])
+
+
+def _summary(store: Store, query: ReviewQuery) -> Summary:
+    with refusing("queue"):
+        reviewing.land(store)
+        return summary(store, _queue(store, query), reviewer_of(query.by))
+
+
+ENDPOINTS = (
+    Endpoint(
+        *("GET", "/api/review/queues", ReviewQueuesQuery, ReviewQueues, _queues),
+        "The queues, and how far they are.",
+    ),
+    Endpoint("GET", "/api/review/left", ReviewQuery, ReviewLeft, _left, "What is to be judged."),
+    Endpoint(
+        *("GET", "/api/review/turn", ReviewTurnQuery, ReviewTurn, _turn),
+        "A turn with what was said of it.",
+    ),
+    Endpoint("POST", "/api/review/judge", JudgeQuery, JudgedNow, _judge, "Judge a turn."),
+    Endpoint(
+        *("POST", "/api/review/undo", UndoQuery, Undone, _undo),
+        "Take the last judgment back.",
+    ),
+    Endpoint(
+        *("GET", "/api/review/earlier", EarlierQuery, Earlier, _earlier),
+        "What was judged before.",
+    ),
+    Endpoint(
+        *("GET", "/api/review/summary", ReviewQuery, Summary, _summary),
+        "What a reviewer has said in a queue.",
+    ),
+)

@@ -1,0 +1,34 @@
+"""What the frame of the page shows of the store."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from turnspan import __version__
+from turnspan_clickhouse.store.client import Store
+from turnspan_console.web.endpoints import Endpoint
+from turnspan_records.screens.projects import projects
+
+
+@dataclass(frozen=True, slots=True)
+class StoreQuery:
+    """Nothing more to say."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoreFacts:
+    """Which store it is, and whose records are in it."""
+
+    store: str
+    """Its DSN, without a password."""
+    version: str
+    projects: list[str]
+
+
+def _facts(store: Store, _query: StoreQuery) -> StoreFacts:
+    return StoreFacts(str(store.dsn), __version__, projects(store))
+
+
+ENDPOINTS = (
+    Endpoint("GET", "/api/store", StoreQuery, StoreFacts, _facts, "Which store is shown."),
+)

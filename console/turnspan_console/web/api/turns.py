@@ -1,0 +1,117 @@
+"""The turns and sessions of a window, a page at a time; what they have in common; texts in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, TypeVar
+
+from msgspec import Meta
+
+from turnspan_clickhouse.store.client import Store
+from turnspan_console.web.api.window import window_of
+from turnspan_console.web.endpoints import BadRequestError, Endpoint
+from turnspan_records.screens.filters import turn_filter
+from turnspan_records.screens.finding import Search, find_text
+from turnspan_records.screens.spread import Facet, Histogram, facets, histogram
+from turnspan_records.screens.turns import (
+    SessionsPage,
+    TurnsPage,
+    Wanted,
+    sessions_page,
+    turns_page,
+)
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class WantedQuery:
+    """Which turns."""
+
+    project: str = ""
+    since: str = ""
+    until: str = ""
+    filter: str = ""
+    """As ``turnspan turns --filter`` takes it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageQuery:
+    """Which turns, and which part of the list."""
+
+    project: str = ""
+    since: str = ""
+    until: str = ""
+    filter: str = ""
+    after: str = ""
+    """The ``next`` of the page before."""
+    limit: Annotated[int, Meta(ge=1, le=500)] = 100
+
+
+@dataclass(frozen=True, slots=True)
+class TextQuery:
+    """Which text."""
+
+    text: str
+    project: str = ""
+    since: str = ""
+    until: str = ""
+    limit: Annotated[int, Meta(ge=1, le=500)] = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Facets:
+    """What the turns have in common."""
+
+    facets: list[Facet]
+
+
+def _understood(question: Callable[[], T]) -> T:
+    """The answer, or what is wrong with the question."""
+    try:
+        return question()
+    except ValueError as error:
+        raise BadRequestError(str(error)) from None
+
+
+def wanted_of(query: WantedQuery | PageQuery) -> Wanted:
+    """The turns that a request wants. Raises ``BadRequestError``."""
+    window = window_of(query.since, query.until)
+    return _understood(lambda: Wanted(query.project, window, turn_filter(query.filter)))
+
+
+def _turns(store: Store, query: PageQuery) -> TurnsPage:
+    wanted = wanted_of(query)
+    return _understood(lambda: turns_page(store, wanted, after=query.after, limit=query.limit))
+
+
+def _sessions(store: Store, query: PageQuery) -> SessionsPage:
+    wanted = wanted_of(query)
+    return _understood(lambda: sessions_page(store, wanted, after=query.after, limit=query.limit))
+
+
+def _facets(store: Store, query: WantedQuery) -> Facets:
+    return Facets(facets(store, wanted_of(query)))
+
+
+def _histogram(store: Store, query: WantedQuery) -> Histogram:
+    return histogram(store, wanted_of(query))
+
+
+def _found(store: Store, query: TextQuery) -> Search:
+    window = window_of(query.since, query.until)
+    return _understood(
+        lambda: find_text(
+            store, query.text, project=query.project, window=window, limit=query.limit
+        )
+    )
+
+
+ENDPOINTS = (
+    Endpoint("GET", "/api/turns", PageQuery, TurnsPage, _turns, "The turns, newest first."),
+    Endpoint("GET", "/api/sessions", PageQuery, SessionsPage, _sessions, "The sessions."),
+    Endpoint("GET", "/api/facets", WantedQuery, Facets, _facets, "What turns have in common."),
+    Endpoint("GET", "/api/histogram", WantedQuery, Histogram, _histogram, "When turns began."),
+    Endpoint("GET", "/api/find", TextQuery, Search, _found, "Where a text stands."),
+)

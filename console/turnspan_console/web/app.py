@@ -1,0 +1,124 @@
+"""The application: the guard, the built files, and the endpoints of ``api/``."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import time
+from collections.abc import AsyncGenerator, Iterable, Sequence
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from turnspan_clickhouse.errors import (
+    NoStoreError,
+    QueryError,
+    SpoolError,
+    StoreBusyError,
+    StoreError,
+    StoreUnavailableError,
+)
+from turnspan_console.web import openapi
+from turnspan_console.web.api import endpoints
+from turnspan_console.web.endpoints import (
+    BadRequestError,
+    Endpoint,
+    NothingFoundError,
+    written,
+)
+from turnspan_console.web.guard import App, Guard, TooLargeError
+from turnspan_console.web.reader import Reader
+from turnspan_console.web.static_files import DOCUMENT, answered
+
+_log = logging.getLogger(__name__)
+
+
+def make_app(reader: Reader, *, tokens: Sequence[str], port: int, names: Iterable[str] = ()) -> App:
+    """The page over a reader's store. Arguments as of ``Guard``."""
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_app: Starlette) -> AsyncGenerator[None]:
+        yield
+        reader.close()
+
+    routes = [_route(one, reader) for one in endpoints()]
+    routes += [
+        Route("/api/openapi.json", _described, methods=["GET"]),
+        Route("/api/{rest:path}", _unknown, methods=["GET", "POST"]),
+        Route("/static/{name}", _static, methods=["GET"]),
+        # Any other address is one of the page's own, which reads it.
+        Route("/{rest:path}", _document, methods=["GET"]),
+    ]
+    inner = Starlette(routes=routes, lifespan=lifespan)
+    return Guard(inner, tokens=tokens, port=port, names=names)
+
+
+def _route(endpoint: Endpoint[Any, Any], reader: Reader) -> Route:
+    async def handle(request: Request) -> Response:
+        try:
+            body = await request.body() if endpoint.method == "POST" else b""
+            query = endpoint.read(request.query_params.multi_items(), body)
+            begun = time.perf_counter()
+            answer = await reader.ask(
+                lambda store: written(endpoint.handle(store, query)), apart=endpoint.apart
+            )
+            took = (time.perf_counter() - begun) * 1_000
+        except Exception as error:  # noqa: BLE001  every error is answered, with what to do
+            return _refused(endpoint, error)
+        return Response(
+            answer,
+            media_type="application/json",
+            headers={"server-timing": f"store;dur={took:.1f}"},
+        )
+
+    return Route(endpoint.path, handle, methods=[endpoint.method])
+
+
+_STATUS: tuple[tuple[type[Exception], int], ...] = (
+    (BadRequestError, 400),
+    (NothingFoundError, 404),
+    (TooLargeError, 413),
+    (NoStoreError, 404),
+    (StoreBusyError, 503),
+    (StoreUnavailableError, 503),
+    (QueryError, 422),
+    (StoreError, 503),
+    (SpoolError, 503),
+)
+
+
+def _refused(endpoint: Endpoint[Any, Any], error: Exception) -> Response:
+    """The sentence of an error that says what to do; of another one only that there was one, since
+    it may quote what was recorded."""
+    if isinstance(error, ClientDisconnect):  # nobody is there to read it
+        return Response(status_code=400)
+    for kind, status in _STATUS:
+        if isinstance(error, kind):
+            message = "A request may have 1 MB at most." if status == 413 else str(error)
+            return JSONResponse({"error": message}, status)
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    where = "" if place is None else f"{place.tb_frame.f_code.co_filename}:{place.tb_lineno}"
+    _log.error("%s failed with %s at %s", endpoint.path, type(error).__name__, where)
+    sentence = f"{endpoint.path} failed with {type(error).__name__}: see the console's terminal."
+    return JSONResponse({"error": sentence}, 500)
+
+
+async def _described(_request: Request) -> Response:
+    return Response(written(openapi.description(endpoints())), media_type="application/json")
+
+
+async def _unknown(request: Request) -> Response:
+    return JSONResponse({"error": f"There is no {request.url.path}: see /api/openapi.json."}, 404)
+
+
+async def _static(request: Request) -> Response:
+    return answered(request, request.path_params["name"])
+
+
+async def _document(request: Request) -> Response:
+    return answered(request, DOCUMENT)

@@ -1,0 +1,99 @@
+"""The store that the page's questions are asked of: opened when the first comes, in threads of its
+own, since the engine answers while the server goes on taking requests."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from turnspan_clickhouse.errors import StoreUnavailableError
+from turnspan_clickhouse.store.client import Store
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_records.access import land_what_waits, open_dsn
+
+T = TypeVar("T")
+
+SERVER_THREADS = 4
+LAND_SECONDS = 1.0
+"""What waits in an embedded store's spool is landed at most so often."""
+_LANDING_SECONDS = 0.25
+"""How long a request lands what waits: the rest of much does with the next ones."""
+
+
+def open_for_page(dsn: Dsn) -> Store:
+    """The store, up to date but for what takes long to land. Raises as ``open_dsn``.
+
+    Between two statements an embedded store is another process's that waits for it.
+    """
+    return open_dsn(dsn, landing=_LANDING_SECONDS)
+
+
+class Reader:
+    """Asks a store: an embedded one from one thread, a server from four with a connection each."""
+
+    def __init__(self, dsn: Dsn, *, opening: Callable[[Dsn], Store] = open_for_page) -> None:
+        self.dsn = dsn
+        self._opening = opening
+        self._threads = ThreadPoolExecutor(
+            1 if dsn.embedded else SERVER_THREADS, thread_name_prefix="turnspan-page"
+        )
+        self._apart = ThreadPoolExecutor(1, thread_name_prefix="turnspan-page-apart")
+        self._own = threading.local()
+        self._opened: list[Store] = []
+        self._landed = 0.0
+
+    async def ask(self, question: Callable[[Store], T], *, apart: bool = False) -> T:
+        """The answer of a function of the store. Raises what it raises, and ``StoreError``.
+
+        One that is asked ``apart`` has a connection of its own and keeps nobody waiting.
+        """
+        loop = asyncio.get_running_loop()
+        if not apart:
+            return await loop.run_in_executor(self._threads, self._answer, question)
+        store = await loop.run_in_executor(self._threads, self._answer, _itself)
+        return await loop.run_in_executor(self._apart, question, store)
+
+    def _answer(self, question: Callable[[Store], T]) -> T:
+        store = self._store()
+        try:
+            self._land(store)
+            return question(store)
+        except StoreUnavailableError:
+            self._forget(store)
+            raise
+
+    def _store(self) -> Store:
+        store: Store | None = getattr(self._own, "store", None)
+        if store is None:
+            store = self._opening(self.dsn)
+            self._own.store = store
+            self._opened.append(store)
+            self._landed = time.monotonic()
+        return store
+
+    def _land(self, store: Store) -> None:
+        """An application beside a server ships its records itself."""
+        if self.dsn.embedded and time.monotonic() - self._landed >= LAND_SECONDS:
+            land_what_waits(store, seconds=_LANDING_SECONDS)
+            self._landed = time.monotonic()
+
+    def _forget(self, store: Store) -> None:
+        self._own.store = None
+        self._opened.remove(store)
+        store.close()
+
+    def close(self) -> None:
+        """Release the store, when the questions under way are answered."""
+        self._apart.shutdown(wait=True, cancel_futures=True)
+        self._threads.shutdown(wait=True, cancel_futures=True)
+        for store in self._opened:
+            store.close()
+        self._opened.clear()
+
+
+def _itself(store: Store) -> Store:
+    return store

@@ -1,0 +1,75 @@
+"""The page of a server process over a demo's store, in one real browser."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from support.hostile_rows import hostile_rows
+from support.landing import insert
+from support.pages import Look, ServedPage, Watched, browser_path, served
+from turnspan_clickhouse.store.dsn import parse
+from turnspan_clickhouse.store.opening import open_store
+
+
+@pytest.fixture(scope="session")
+def demo_store(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The DSN of an embedded store with what ``turnspan demo`` records (its project is ``demo``),
+    and hostile records beside it; tests only read it."""
+    folder = tmp_path_factory.mktemp("page-demo")
+    dsn = f"chdb://{folder / 'store'}"
+    command = [str(Path(sys.executable).parent / "turnspan"), "demo"]
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("OTEL_", "TURNSPAN_"))}
+    subprocess.run(
+        command,
+        check=True,
+        capture_output=True,
+        timeout=120,
+        env={**kept, "TURNSPAN_STORE": dsn},
+    )
+    with open_store(parse(dsn)) as store:
+        insert(store, *hostile_rows())
+    return dsn
+
+
+@pytest.fixture(scope="session")
+def demo_page(demo_store: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedPage]:
+    """The page over the demo's store."""
+    with served(demo_store, tmp_path_factory.mktemp("page-home")) as page:
+        yield page
+
+
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Browser]:
+    """One Chromium for all of these tests, and for no others: as long as Playwright has one, an
+    event loop runs in this thread, in which others could not begin one."""
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(
+            executable_path=browser_path(), args=["--no-sandbox", "--disable-dev-shm-usage"]
+        )
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def look(browser: Browser) -> Iterator[Look]:
+    """Open an address of a page in a context of its own. What the console says, what the policy
+    refused and what was asked of elsewhere fails the test when it ends."""
+    opened: list[Watched] = []
+
+    def open_(page: ServedPage, path: str, **options: Any) -> Watched:
+        watched = Watched(browser, page, **options)
+        opened.append(watched)
+        watched.go(path, token=True)
+        return watched
+
+    yield open_
+    problems = [problem for watched in opened for problem in watched.close()]
+    assert problems == []

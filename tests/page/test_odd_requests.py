@@ -1,0 +1,43 @@
+"""What no page of ours would ask: every endpoint answers it, in a sentence."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote
+
+import orjson
+import pytest
+
+from support.pages import Reply, ServedPage
+from turnspan_console.web.api import endpoints
+from turnspan_console.web.endpoints import Endpoint
+from turnspan_console.web.openapi import schemas
+
+ODD = ("", "'; DROP TABLE turn_summary --", "\x00\u202e\ud7ff", "{f0:String}", "9" * 40, "-1")
+BODIES = (b"", b"[]", b"{", b"\xff", b'{"no":1}', b'"\\ud800"', b"null", b"[" * 2_000)
+ALL = endpoints()
+
+
+@pytest.mark.parametrize("endpoint", ALL, ids=[one.path for one in ALL])
+def test_no_request_is_an_internal_error(
+    endpoint: Endpoint[Any, Any], demo_page: ServedPage
+) -> None:
+    """Whatever stands in its parameters; what is refused says why."""
+    names = list(schemas([endpoint])[endpoint.query.__name__]["properties"])
+    answers: list[Reply] = []
+    if endpoint.method == "GET":
+        for odd in ODD:
+            text = "&".join(f"{name}={quote(odd)}" for name in names)
+            answers.append(demo_page.ask(f"{endpoint.path}?{text}"))
+        answers.append(demo_page.ask(f"{endpoint.path}?no=1"))
+        answers.append(demo_page.ask(f"{endpoint.path}?%ff=%ff"))
+    else:
+        given: tuple[object, ...] = (*ODD, None, 1, [], {})
+        values = [orjson.dumps(dict.fromkeys(names, odd)) for odd in given]
+        answers += [
+            demo_page.ask(endpoint.path, method="POST", body=body, content_type="application/json")
+            for body in (*BODIES, *values)
+        ]
+    assert {one.status for one in answers} <= {200, 400, 404, 422}
+    for one in answers:
+        assert one.status == 200 or one.json()["error"]

@@ -1,0 +1,305 @@
+"""Replay, a call and what changed: what is shown, by which keys, and that nothing recorded acts."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from support.barriers import barriers
+from support.hostile_session import MARKUP, SESSION, SPANS, hostile_session
+from support.landing import insert
+from support.pages import Look, Scheme, ServedPage, Watched, served
+from support.rows import answered, asked, call, message, said, tool, turn
+from turnspan_clickhouse.rows.tables import Record
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.migrations import migrate
+from turnspan_clickhouse.store.opening import open_store
+
+CALLS = 2_500
+"""With a row for its tool each: more rows than are all in the document."""
+
+
+def long_session() -> list[Record]:
+    """Calls of 50 turns with a tool each; three messages say a word of their own."""
+    rows: list[Record] = []
+    before: list[bytes] = []
+    for at in range(CALLS):
+        turn_id = f"{at // 50:016x}"
+        if at % 50 == 0:
+            rows.append(turn(turn_id, 2 * at, session_id="long"))
+        word = {0: "aardvark", 1_400: "wombat", CALLS - 1: "zebra"}.get(at, f"result {at}")
+        given = message("tool", answered(f"c{at - 1}", word), scope="long")
+        if at == 0:
+            given = message("user", said(word), scope="long")
+        asks = message("assistant", asked(f"c{at}", "look", n=at), scope="long")
+        # A window of what was said before, so that the test's store stays small.
+        sent = [*before[-6:], given.hash]
+        rows += [given, asks]
+        rows.append(call(f"{at + 2**32:016x}", 2 * at + 0.1, session_id="long", turn_id=turn_id,
+                         input_messages=sent, output_messages=[asks.hash]))  # fmt: skip
+        rows.append(tool(f"{at + 2**40:016x}", 2 * at + 1, session_id="long", turn_id=turn_id,
+                         name="look", call_id=f"c{at}", arguments=json.dumps({"n": at}),
+                         failed=at == 1_700, result="" if at == 1_700 else f"result {at + 1}",
+                         error_message="no such thing" if at == 1_700 else ""))  # fmt: skip
+        before = [*sent, asks.hash]
+    return rows
+
+
+@pytest.fixture(scope="module")
+def made_page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedPage]:
+    """The page over a hostile session and a long one."""
+    dsn = Dsn(scheme="chdb", path=tmp_path_factory.mktemp("made") / "store")
+    with open_store(dsn) as store:
+        migrate(store)
+        insert(store, *hostile_session(), *long_session())
+    with served(str(dsn), tmp_path_factory.mktemp("made-home")) as page:
+        yield page
+
+
+def replay_of(project: str, session: str, **params: str) -> str:
+    query = "&".join(f"{name}={quote(value)}" for name, value in params.items())
+    return f"/s/{project}/{quote(session, safe='')}" + (f"?{query}" if query else "")
+
+
+def outline(page: ServedPage, project: str, session: str) -> dict[str, Any]:
+    path = f"/api/outline?project={project}&session={quote(session, safe='')}"
+    told: dict[str, Any] = page.ask(path).json()["outline"]
+    return told
+
+
+@pytest.fixture(scope="module")
+def broken(demo_page: ServedPage) -> str:
+    """The demo's session in which a query fails."""
+    turns = demo_page.ask("/api/turns?limit=200").json()["turns"]
+    found = (str(t["session"]) for t in turns)
+    return next(one for one in found if one.startswith("data-broken-query-anth"))
+
+
+def opened(look: Look, page: ServedPage, path: str, **options: Any) -> Watched:
+    seen = look(page, path, **options)
+    seen.page.wait_for_selector("article")
+    return seen
+
+
+def chosen(seen: Watched) -> str:
+    return seen.page.inner_text('article[aria-current="true"]')
+
+
+def test_a_session_is_shown_in_order(look: Look, demo_page: ServedPage, broken: str) -> None:
+    """Every turn, call and tool once, with the outline's numbers; each is reached by j."""
+    told = outline(demo_page, "demo", broken)
+    seen = opened(look, demo_page, replay_of("demo", broken))
+    wanted = [step["id"] for step in told["steps"]]
+    tools = [request["tool"] for call in told["calls"] for request in call["requests"]]
+    shown = seen.page.eval_on_selector_all("article", "all => all.map(a => a.id.slice(4))")
+    assert [id_ for id_ in shown if id_ in wanted] == wanted
+    assert [id_ for id_ in shown if id_ in tools] == tools
+    heading = seen.page.inner_text("header.bar")
+    assert f"{len(told['turns'])} turns · {len(told['calls'])} calls" in heading
+    walked: list[str] = []
+    for _ in shown:
+        seen.press("j")
+        walked.append(seen.page.evaluate("document.activeElement.id.slice(4)"))
+    assert walked == shown
+    assert "turnspan replay" in seen.page.inner_text("footer.status")
+
+
+def test_problems_levels_and_folds_by_keys(look: Look, demo_page: ServedPage, broken: str) -> None:
+    """n goes to the failed tool and to how the turn ended; the address brings it all back."""
+    seen = opened(look, demo_page, replay_of("demo", broken))
+    seen.press("n")
+    assert "Unknown expression identifier" in chosen(seen)
+    seen.press("n")
+    assert "tool_failure" in chosen(seen)
+    seen.page.wait_for_selector(".inspector .evidence a")
+    assert "Rule 5" in seen.page.inner_text(".inspector")
+    seen.page.click(".inspector .evidence a")
+    assert "run_query" in chosen(seen)
+    visible = "all => all.filter(a => a.checkVisibility()).length"
+    count = seen.page.eval_on_selector_all("article", visible)
+    seen.press("[", "[")
+    seen.page.wait_for_selector('.replay[data-level="1"]')
+    assert "SELECT country" not in seen.page.inner_text(".rows")
+    assert "Which five countries" in seen.page.inner_text(".rows")
+    seen.press("]", "]", "K", "h")
+    folded = seen.page.eval_on_selector_all("article", visible)
+    assert folded < count and "d=" in seen.path
+    seen.page.reload()
+    seen.page.wait_for_selector("article")
+    assert seen.page.eval_on_selector_all("article", visible) == folded
+    seen.press("l")
+    assert seen.page.eval_on_selector_all("article", visible) == count
+
+
+def test_the_browsers_own_find_reaches_every_text(
+    look: Look, demo_page: ServedPage, broken: str
+) -> None:
+    seen = opened(look, demo_page, replay_of("demo", broken))
+    seen.page.wait_for_selector(".rows:has-text('The chart is chart-1.svg')")
+    for text in ("brought the most revenue", "The chart is chart-1.svg"):
+        assert seen.page.evaluate("text => find(text)", text)
+
+
+def test_a_call_and_its_request(look: Look, demo_page: ServedPage, broken: str) -> None:
+    """By Enter from the replay; the body is that of the server, and neighbours are a key away."""
+    told = outline(demo_page, "demo", broken)
+    second = told["calls"][1]
+    path = replay_of("demo", broken, at=second["span_id"])
+    seen = opened(look, demo_page, path)
+    seen.press("Enter")
+    seen.page.wait_for_selector(".call-screen .good")
+    assert f"Call 2 of {len(told['calls'])}" in seen.page.inner_text("h1")
+    seen.press("r")
+    seen.page.wait_for_selector(".columns section:first-child .verbatim")
+    request = demo_page.ask(f"/api/request?project=demo&span={second['span_id']}").json()
+    assert request["exact"] and '"model": "claude' in request["body"]
+    shown = seen.page.inner_text(".columns section:first-child .verbatim")
+    assert json.loads(shown) == json.loads(request["body"])
+    seen.press("J")
+    seen.page.wait_for_selector("h1:has-text('Call 3')")
+    seen.press("u")
+    seen.page.wait_for_selector("article")
+    assert told["calls"][2]["span_id"] in seen.path
+
+
+def test_what_changed_since_the_call_before(look: Look, demo_page: ServedPage, broken: str) -> None:
+    told = outline(demo_page, "demo", broken)
+    one, two = told["calls"][0]["span_id"], told["calls"][1]["span_id"]
+    seen = opened(look, demo_page, replay_of("demo", broken, at=two))
+    seen.press("d")
+    seen.page.wait_for_selector(".change")
+    assert seen.path.startswith(f"/diff/demo/{one}..{two}")
+    assert "1 message the same" in seen.page.inner_text(".difference")
+    seen.press("n", "n")
+    assert "added" in seen.page.evaluate("document.activeElement.innerText")
+    assert "cache can hold all of it" in seen.page.inner_text(".cache")
+
+
+def test_nothing_that_was_recorded_acts(look: Look, made_page: ServedPage) -> None:
+    """Markup is text and what hides is marked, on all three screens; the session's id may be any
+    text. (What the policy refuses or a script says fails the test.)"""
+    seen = opened(look, made_page, replay_of("shop", SESSION))
+    seen.page.wait_for_selector(".unfit")
+    assert seen.page.query_selector("#page img, #page script, #page [href^=javascript]") is None
+    text = seen.page.inner_text("#page")
+    assert MARKUP in text and "\u202e" not in text and "\x1b" not in text
+    assert {"ESC", "U+202E", "NUL"} <= set(
+        seen.page.eval_on_selector_all(".unfit", "all => all.map(one => one.innerText)")
+    )
+    seen.go(f"/call/shop/{SPANS[0]}")
+    seen.page.wait_for_selector(".call-screen .unfit", state="attached")
+    seen.press("r")
+    seen.page.wait_for_selector(".columns .verbatim:has-text('onerror')")
+    seen.go(f"/diff/shop/{SPANS[0]}..{SPANS[1]}")
+    seen.page.wait_for_selector(".change.edited ins")
+    assert "you" in seen.page.inner_text(".change.edited ins")
+    assert seen.page.query_selector("#page img, #page script, #page [href^=javascript]") is None
+
+
+def test_a_long_session_keeps_few_rows_and_finds_in_all(look: Look, made_page: ServedPage) -> None:
+    """5,000 rows: some hundreds are in the document; find and n reach what is not."""
+    seen = opened(look, made_page, replay_of("shop", "long"))
+    count = "document.querySelectorAll('article').length"
+    assert seen.page.evaluate(count) <= 400
+    assert "2,500 calls" in seen.page.inner_text("header.bar")
+    for word in ("aardvark", "wombat", "zebra"):
+        seen.press("/")
+        seen.page.wait_for_selector(".find input")
+        seen.page.fill(".find input", word)
+        seen.page.press(".find input", "Enter")
+        seen.page.wait_for_selector(".find:has-text('1 place')")
+        seen.page.press(".find input", "Enter")
+        seen.page.wait_for_selector(f'article[aria-current="true"]:has-text("{word}")')
+        assert seen.page.evaluate(count) <= 400
+        seen.press("Escape")
+    seen.page.evaluate("document.activeElement.blur()")
+    seen.go(replay_of("shop", "long"))
+    seen.page.wait_for_selector("article")
+    seen.press("n")
+    seen.page.wait_for_selector('article[aria-current="true"]')
+    assert "no such thing" in chosen(seen)
+
+
+AGENT = """
+import sys, turnspan
+turnspan.configure(project="live", capture_content=True)
+def wait():
+    print("at", flush=True)
+    sys.stdin.readline()
+def say(text):
+    messages = [{"role": "user", "content": "go on"}]
+    with turnspan.inference(model="m", provider="p", messages=messages) as call:
+        call.response(text=text)
+@turnspan.agent(name="slow")
+def turn():
+    say("first words"); turnspan.flush(local=True); wait()
+    say("second words"); turnspan.flush(local=True); wait()
+    return "done"
+with turnspan.session("live"):
+    turn()
+turnspan.flush(local=True)
+print("ended", flush=True)
+"""
+
+
+def test_a_session_is_followed(look: Look, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A running turn is there, what it does is appended, and neither focus nor place moves."""
+    dsn = f"chdb://{tmp_path / 'store'}"
+    with open_store(Dsn(scheme="chdb", path=tmp_path / "store")) as store:
+        migrate(store)
+    monkeypatch.setenv("TURNSPAN_STORE", dsn)
+    agent = subprocess.Popen(
+        [sys.executable, "-c", AGENT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert agent.stdin is not None
+    assert agent.stdout is not None
+    try:
+        assert agent.stdout.readline() == "at\n"
+        with served(dsn, tmp_path / "home") as page:
+            seen = opened(look, page, replay_of("live", "live", f="1"))
+            seen.expected = ("ERR_CONNECTION_REFUSED",)  # of the server that ends before the page
+            seen.press("j", "j")
+            # What was written together lands in pieces: the call first, what it said with the next.
+            seen.page.wait_for_selector(".rows:has-text('first words')", timeout=15_000)
+            assert "second words" not in seen.page.inner_text(".rows")
+            assert "running" in seen.page.inner_text(".rows")
+            focused = seen.page.evaluate("document.activeElement.id")
+            agent.stdin.write("\n")
+            agent.stdin.flush()
+            assert agent.stdout.readline() == "at\n"
+            seen.page.wait_for_selector(".rows:has-text('second words')", timeout=15_000)
+            assert seen.page.evaluate("document.activeElement.id") == focused
+            agent.stdin.write("\n")
+            agent.stdin.flush()
+            assert agent.stdout.readline() == "ended\n"
+            seen.page.wait_for_selector("header.bar:has-text('nothing runs')", timeout=15_000)
+            assert "completed" in seen.page.inner_text(".rows")
+    finally:
+        agent.stdin.close()
+        agent.stdout.close()
+        agent.kill()
+        agent.wait()
+
+
+@pytest.mark.parametrize("scheme", ["dark", "light"])
+def test_nobody_is_kept_out(look: Look, demo_page: ServedPage, broken: str, scheme: Scheme) -> None:
+    """No barrier that axe-core knows on the three screens, at two widths."""
+    one, two = (call["span_id"] for call in outline(demo_page, "demo", broken)["calls"][:2])
+    for width in (400, 1440):
+        seen = opened(look, demo_page, replay_of("demo", broken), width=width, scheme=scheme,
+                      bypass_csp=True)  # fmt: skip
+        seen.press("n")
+        assert barriers(seen) == [], width
+        seen.go(f"/call/demo/{two}")
+        seen.page.wait_for_selector(".call-screen .good")
+        assert barriers(seen) == [], width
+        seen.go(f"/diff/demo/{one}..{two}")
+        seen.page.wait_for_selector(".change")
+        assert barriers(seen) == [], width

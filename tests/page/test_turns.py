@@ -1,0 +1,174 @@
+"""Turns and sessions on the page: their numbers are those of turnspan_records."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import expect
+
+from support.barriers import barriers
+from support.hostile_rows import PROJECT, SESSIONS, TEXTS
+from support.pages import Look, Scheme, ServedPage, Watched
+
+ROWS = "table.list tbody tr"
+
+
+def texts(seen: Watched, selector: str) -> list[str]:
+    """The texts of all elements that match."""
+    seen.page.wait_for_selector(selector)
+    return seen.page.locator(selector).all_inner_texts()
+
+
+def test_the_list_is_what_the_records_say(look: Look, demo_page: ServedPage) -> None:
+    """Row by row, in the words of the command line."""
+    answer = demo_page.ask("/api/turns?project=demo").json()
+    seen = look(demo_page, "/turns?project=demo")
+    rows = texts(seen, ROWS)
+    assert len(rows) == len(answer["turns"]) == 39
+    for row, turn in zip(rows, answer["turns"], strict=True):
+        assert turn["agent"] in row
+        assert turn["end"] in row
+        assert " ".join(turn["user_message"].split()) in row
+    assert seen.page.inner_text(".status .command") == "$ turnspan turns --project demo"
+    assert "39 turns" in seen.page.inner_text(".status")
+
+
+def test_a_facet_is_a_filter_and_a_chip(look: Look, demo_page: ServedPage) -> None:
+    """What it counts is what is then listed; the address keeps it, and back undoes it."""
+    seen = look(demo_page, "/turns?project=demo")
+    button = seen.page.locator(".facets button", has_text="max_tokens")
+    counted = int(button.locator(".number").inner_text())
+    button.click()
+    expect(seen.page.locator(ROWS)).to_have_count(counted)
+    assert "f=stop%3Amax_tokens" in seen.path
+    assert set(texts(seen, f"{ROWS} .end")) == {"■ max_tokens"}
+    assert "--filter stop:max_tokens" in seen.page.inner_text(".status .command")
+    seen.page.go_back()
+    expect(seen.page.locator(ROWS)).to_have_count(39)
+    seen.page.go_forward()
+    seen.page.click(".chip")
+    expect(seen.page.locator(ROWS)).to_have_count(39)
+
+
+def test_a_filter_is_typed(look: Look, demo_page: ServedPage) -> None:
+    """With one key to get there; one that is none is a sentence."""
+    seen = look(demo_page, "/turns?project=demo")
+    texts(seen, ROWS)
+    seen.press("/")
+    seen.page.keyboard.type("rounds>3")
+    seen.press("Enter")
+    expect(seen.page.locator(ROWS)).not_to_have_count(39)
+    seen.expected = ("400",)
+    seen.go("/turns?f=colour%3Ared")
+    seen.page.wait_for_selector(".problem")
+    assert "There is no filter 'colour'" in seen.page.inner_text(".problem")
+
+
+def test_the_histogram_is_a_window(look: Look, demo_page: ServedPage) -> None:
+    """Its table says what its bars do, and a stretch of bars is a time."""
+    told = demo_page.ask("/api/histogram?project=demo").json()
+    seen = look(demo_page, "/turns?project=demo")
+    seen.page.wait_for_selector(".histogram svg")
+    assert seen.page.locator(".histogram g").count() == len(told["bins"])
+    seen.press("T")
+    in_table = texts(seen, ".histogram tbody td:nth-child(2)")
+    assert sum(map(int, in_table)) == told["turns"] == 39
+    seen.press("T")
+    box = seen.page.locator(".histogram svg").bounding_box()
+    assert box is not None
+    seen.page.mouse.move(box["x"] + 1, box["y"] + 10)
+    seen.page.mouse.down()
+    seen.page.mouse.move(box["x"] + box["width"] - 1, box["y"] + 10)
+    seen.page.mouse.up()
+    assert "since=20" in seen.path
+    assert "until=20" in seen.path
+    expect(seen.page.locator(ROWS)).to_have_count(39)
+
+
+def test_a_text_is_found_with_how_far_back(look: Look, demo_page: ServedPage) -> None:
+    """The hits, each with its place; and that everything was looked through."""
+    seen = look(demo_page, "/turns?project=demo&q=lighthouse")
+    found = texts(seen, f"{ROWS} mark")
+    assert {one.lower() for one in found} == {"lighthouse"}
+    assert "everything was looked through" in seen.page.inner_text(".reach")
+    assert "turnspan find lighthouse" in seen.page.inner_text(".status .command")
+    seen.press("j", "Enter")
+    assert seen.path.startswith("/s/demo/")
+
+
+def test_sessions_are_listed(look: Look, demo_page: ServedPage) -> None:
+    """As the records have them."""
+    told = demo_page.ask("/api/sessions?project=demo").json()["sessions"]
+    seen = look(demo_page, "/sessions?project=demo")
+    assert texts(seen, f"{ROWS} .name") == [one["session"] for one in told]
+    seen.press("n", "Enter")
+    [first] = [one for one in told if one["problems"]][:1]
+    assert seen.path.startswith(f"/s/demo/{first['session']}")
+
+
+def test_a_turn_is_looked_at_without_leaving(look: Look, demo_page: ServedPage) -> None:
+    """Space shows it beside the list, Escape takes it away."""
+    seen = look(demo_page, "/turns?project=demo")
+    [row, *_] = texts(seen, ROWS)
+    seen.press("j", "Space")
+    said = row.rpartition("\t")[2].strip()
+    assert said.removesuffix("…")[:60] in seen.page.inner_text(".peek")
+    seen.press("Escape")
+    seen.page.wait_for_selector(".peek", state="detached")
+
+
+def test_what_is_recorded_is_text(look: Look, demo_page: ServedPage) -> None:
+    """No element comes of it, nothing is fetched, and what hides is shown."""
+    project = quote(PROJECT, safe="")
+    seen = look(demo_page, f"/turns?project={project}")
+    assert len(texts(seen, ROWS)) == len(SESSIONS)
+    assert seen.page.locator("main img, main script, main h1 h1, main svg[onload]").count() == 0
+    marks = set(texts(seen, f"{ROWS} .unfit"))
+    assert {"ESC", "U+202E", "U+202C", "U+200B", "BEL", "NUL", "U+FEFF"} <= marks
+    for row in range(len(SESSIONS)):
+        seen.press("j")
+        seen.press("Space")
+        seen.page.wait_for_selector(".peek")
+        seen.press("Space")
+        assert seen.page.locator("tbody tr").nth(row).get_attribute("aria-selected") == "true"
+    seen.go(f"/turns?project={project}&q={quote(TEXTS[0][:30])}")
+    assert texts(seen, f"{ROWS} mark")
+    seen.go(f"/sessions?project={project}")
+    assert len(texts(seen, ROWS)) == len(SESSIONS)
+
+
+def test_any_session_has_an_address(look: Look, demo_page: ServedPage) -> None:
+    """Also one that an address would swallow: it is read back as it was."""
+    seen = look(demo_page, f"/sessions?project={quote(PROJECT, safe='')}")
+    texts(seen, ROWS)
+    links = seen.page.eval_on_selector_all(
+        f"{ROWS} .name a", "all => all.map(one => new URL(one.href).pathname)"
+    )
+    read = seen.page.evaluate(
+        """links => links.map(link => link.split("/").slice(1).map(part => {
+             const plain = decodeURIComponent(part);
+             return plain.startsWith("~") ? plain.slice(1) : plain;
+           }))""",
+        links,
+    )
+    assert sorted(read) == sorted(["s", PROJECT, session] for session in SESSIONS)
+
+
+@pytest.mark.parametrize("scheme", ["dark", "light"])
+@pytest.mark.parametrize("width", [400, 1440])
+def test_nobody_is_kept_out(look: Look, demo_page: ServedPage, scheme: Scheme, width: int) -> None:
+    """No barrier that axe-core knows, with rows, hits, nothing and an error."""
+    seen = look(demo_page, "/turns?project=demo", width=width, scheme=scheme, bypass_csp=True)
+    texts(seen, ROWS)
+    seen.press("j", "x", "Space")
+    assert barriers(seen) == []
+    for path in ("/sessions", "/turns?q=lighthouse"):
+        seen.go(path)
+        texts(seen, ROWS)
+        assert barriers(seen) == [], path
+    seen.expected = ("400",)
+    for path, selector in (("/turns?project=nobody", ".nothing"), ("/turns?f=x", ".problem")):
+        seen.go(path)
+        seen.page.wait_for_selector(selector)
+        assert barriers(seen) == [], path
