@@ -26,8 +26,8 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import parse
 from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
-from turnspan_records.inventory import table_sizes
 from turnspan_records.keeping import Policy, restore, retain
+from turnspan_records.screens.inventory import table_sizes
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 

@@ -15,13 +15,13 @@ from turnspan_console.visible import visible
 
 SECTIONS: dict[str, tuple[str, ...]] = {
     "Read": (
-        *("diagnose", "sessions", "turns", "replay", "show", "context"),
-        *("lineage", "compare", "consortium", "sql"),
+        *("diagnose", "sessions", "turns", "replay", "why", "show", "find", "context", "diff"),
+        *("lineage", "compare", "consortium", "sql", "console"),
     ),
     "Judge": ("review", "annotate", "prefer", "rank", "withdraw", "quality"),
     "Curate": ("export", "summaries"),
     "Keep": ("retain", "restore", "forget"),
-    "Look after": ("status", "doctor", "migrate", "ship", "receive", "import"),
+    "Look after": ("status", "doctor", "migrate", "ship", "receive", "import", "mcp"),
 }
 """Where the help lists a command; one that is not named is listed under "More"."""
 

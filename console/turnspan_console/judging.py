@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-JUDGED = ("turn", "call", "tool", "session", "attempt", "artifact")
+JUDGED = ("turn", "call", "tool", "session", "attempt", "artifact", "consortium")
 """What an id means where several kinds of records have it."""
 
 

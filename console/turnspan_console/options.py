@@ -12,6 +12,7 @@ from turnspan_console.failures import USAGE, Failure
 from turnspan_console.output import note
 
 if TYPE_CHECKING:
+    from turnspan_clickhouse.files.lock_holders import Holder
     from turnspan_clickhouse.store.client import Store
     from turnspan_clickhouse.store.dsn import Dsn
     from turnspan_records.quality.mediawiki_client import MediaWiki
@@ -51,6 +52,17 @@ def format_option(*formats: str) -> Callable[[F], F]:
         show_default=True,
         help="How to print the answer.",
     )
+
+
+def html_option(command: F) -> F:
+    """``--html``, for commands whose answer can be saved as a page."""
+    return click.option(
+        "--html",
+        default="",
+        metavar="FILE",
+        help="Write a page that needs nothing else, for an issue tracker or a mail. It holds what "
+        "was recorded, as it was recorded.",
+    )(command)
 
 
 def raw_option(command: F) -> F:
@@ -153,4 +165,9 @@ def open_chosen(*, create: bool = False) -> Store:
     """
     from turnspan_records.access import open_dsn
 
-    return open_dsn(chosen_dsn(), note=note, create=create)
+    return open_dsn(chosen_dsn(), note=note, create=create, waiting=say_who_has_it)
+
+
+def say_who_has_it(found: Holder) -> None:
+    """Who is waited for, when that takes longer than a moment."""
+    note(f"waiting for {found}: a statement of it is using the store")

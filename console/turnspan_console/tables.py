@@ -10,9 +10,10 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from turnspan_clickhouse.store.client import Result
-from turnspan_console import layout, styles, values
-from turnspan_console.layout import Column
+from turnspan_console import styles, values
 from turnspan_console.output import Output
+from turnspan_console.panels import layout
+from turnspan_console.panels.layout import Column
 
 _NUMERIC = ("Int", "UInt", "Float", "Decimal")
 _TEXTS = ("String", "Fixed", "Array", "Map", "Tuple", "JSON")

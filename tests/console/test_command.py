@@ -86,7 +86,8 @@ def test_a_store_in_use_is_exit_code_3_and_names_the_process(
     hold = (
         "import sys, time; from turnspan_clickhouse.store.dsn import parse;"
         "from turnspan_clickhouse.store.opening import open_store;"
-        f"s = open_store(parse({store!r})); print('held', flush=True); sys.stdin.read()"
+        f"s = open_store(parse({store!r}))\n"
+        "with s.held(): print('held', flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(
         [sys.executable, "-c", hold], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -98,7 +99,7 @@ def test_a_store_in_use_is_exit_code_3_and_names_the_process(
         assert status.exit_code == 3 and f"in use by process {holder.pid}" in status.stderr
         doctor = invoke("--store", store, "doctor")
         said = " ".join(doctor.stdout.split())
-        assert f"process {holder.pid} " in said and "has the store open" in said
+        assert f"process {holder.pid} " in said and "keeps the store" in said
         holder.communicate("")
 
 

@@ -102,3 +102,19 @@ def test_the_help_names_it(invoke: Invoke, tmp_path: Path) -> None:
     """Of a store that is not there, the command says so."""
     assert "RUN | COMMAND" in invoke("consortium", "--help").stdout
     assert invoke("--store", f"chdb://{tmp_path}/none", "consortium").exit_code != 0
+
+
+def test_a_run_is_judged(runs: str, invoke: Invoke) -> None:
+    """By the beginning of its id; it and `show` tell what was said, and nothing is orphaned."""
+    judged = invoke("--store", runs, "annotate", QUIET[:8], "--score", "3", "--author", "ada")
+    assert judged.stdout == f"consortium {QUIET}: 1 judgment\n"
+    assert invoke("--store", runs, "annotate", "2aNone", "--score", "3").exit_code == 1
+    lines = invoke("--store", runs, "consortium", QUIET).stdout.splitlines()
+    assert "judgments: 1" in lines
+    assert "score 3" in " ".join(lines[-1].split())
+    shown = json.loads(invoke("--store", runs, "show", QUIET, "--format", "json").stdout)
+    assert [(one["subject_kind"], one["score"]) for one in shown["judgments"]] == [
+        ("consortium", 3)
+    ]
+    orphaned = invoke("--store", runs, "diagnose", "orphaned_annotations", "--format", "json")
+    assert json.loads(orphaned.stdout) == []

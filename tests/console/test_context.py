@@ -11,12 +11,14 @@ from rich.cells import cell_len
 
 from support.assembled import BARE, BYPASS, CALL, FULL, OTHER, TEXT, TURN, assembled
 from support.landing import insert
+from support.rows import call, message, said
 from support.story import Invoke
 from support.terminal import on_terminal
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
 
+SENT: Final = "7a" * 8
 COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -26,7 +28,9 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> str:
     dsn = Dsn(scheme="chdb", path=tmp_path_factory.mktemp("contexts") / "store")
     with open_store(dsn) as opened:
         migrate(opened)
-        insert(opened, *assembled())
+        asked = message("user", said("What now?"))
+        sent = call(SENT, input_messages=[asked.hash], input_tokens=1234)
+        insert(opened, *assembled(), asked, sent)
     return str(dsn)
 
 
@@ -76,6 +80,20 @@ def test_what_used_none_is_said_to(invoke: Invoke, store: str, id_: str) -> None
     shown = invoke("--store", store, "context", id_)
     assert shown.exit_code == 1
     assert "No context assembly is recorded of" in shown.stderr
+
+
+def test_of_a_call_without_one_the_parts_of_its_prompt_are_shown(
+    invoke: Invoke, store: str
+) -> None:
+    """As estimates; together they are what the provider counted."""
+    shown = invoke("--store", store, "context", SENT).stdout
+    assert "No context assembly is recorded" in shown
+    assert [line.split()[:2] for line in shown.splitlines()[1:]] == [
+        ["new", "~1,234"],
+        ["in", "all"],
+    ]
+    made = json.loads(invoke("--store", store, "context", SENT, "--format", "json").stdout)
+    assert (made["input_tokens"], made["parts"][0]["tokens"]) == (1234, 1234)
 
 
 def test_show_knows_it_too(invoke: Invoke, store: str) -> None:

@@ -19,8 +19,8 @@ from support.training import Recorded, lines
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
-from turnspan_console import bars
 from turnspan_console.commands import export
+from turnspan_console.panels import bars
 from turnspan_records.training.wanted import FORMATS, KINDS, PAIR_SOURCES, UNITS
 
 

@@ -264,3 +264,28 @@ def test_sessions_and_turns_are_listed_newest_first(invoke: Invoke, filled: str)
     assert [row["turn"] for row in listed] == ["e5" * 8, TURN]
     nothing = invoke("--store", filled, "turns", "--session", "nobody")
     assert nothing.exit_code == 0 and "there is no session 'nobody'" in nothing.stderr
+
+
+def test_turns_are_filtered(invoke: Invoke, filled: str) -> None:
+    """As on the page; a filter that is none says what there is."""
+    listed = invoke("--store", filled, "turns", "--filter", "stop:max_tokens", "--format", "json")
+    assert [row["turn"] for row in json.loads(listed.stdout)] == ["e5" * 8]
+    listed = invoke("--store", filled, "turns", "--filter", "failed:stock", "--format", "json")
+    assert [row["turn"] for row in json.loads(listed.stdout)] == [TURN]
+    refused = invoke("--store", filled, "turns", "--filter", "colour:red")
+    assert refused.exit_code == 2
+    assert "There is no filter 'colour'" in refused.stderr
+
+
+def test_a_text_is_found(invoke: Invoke, filled: str) -> None:
+    """With where it stands, and that everything was looked through; nothing found is a finding."""
+    found = invoke("--store", filled, "find", "come back")
+    assert found.exit_code == 0
+    assert "assistant message" in found.stdout
+    assert "Come back tomorrow." in found.stdout
+    assert "everything was looked through" in found.stderr
+    rows = invoke("--store", filled, "find", "closed", "--format", "jsonl").stdout.splitlines()
+    assert {json.loads(row)["kind"] for row in rows} == {"tool result", "tool message"}
+    nothing = invoke("--store", filled, "find", "nowhere at all", "--format", "json")
+    assert nothing.exit_code == 1
+    assert json.loads(nothing.stdout)["hits"] == []

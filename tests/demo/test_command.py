@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -280,3 +283,23 @@ def test_demo_of_the_wiki_agent(embedded_dsn: Dsn) -> None:
 def next_id(text: str) -> list[str]:
     """The id in the command that the demonstration ends with."""
     return re.findall(r"turnspan context ([0-9a-f]{16})", text)[:1]
+
+
+def test_demo_that_opens_the_page_at_its_end(embedded_dsn: Dsn, tmp_path: Path) -> None:
+    """It shows the records that were just made; Ctrl+C ends it in order."""
+    opened = tmp_path / "opened"
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$1" > {opened}.new && mv {opened}.new {opened}\n')
+    browser.chmod(0o700)
+    environment = {**os.environ, "BROWSER": str(browser), "TURNSPAN_STORE": str(embedded_dsn)}
+    command = [sys.executable, "-m", "turnspan_console", "demo", "--limit", "1", "--open"]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as playing:
+        until = time.monotonic() + 120
+        while not opened.exists():
+            assert playing.poll() is None and time.monotonic() < until
+            time.sleep(0.1)
+        address = opened.read_text().strip()
+        with urllib.request.urlopen(address.partition("#")[0], timeout=30) as page:
+            assert b"<html" in page.read()
+        playing.send_signal(signal.SIGINT)
+        assert playing.wait(30) == 0

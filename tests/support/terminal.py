@@ -6,7 +6,7 @@ import fcntl
 import os
 import pty
 import re
-import select
+import selectors
 import struct
 import subprocess
 import sys
@@ -86,14 +86,20 @@ class Typing:
         patience = time.monotonic() + seconds
         while text not in self.shown:
             assert time.monotonic() < patience, f"{text!r} is not in: {self.shown}"
-            if select.select([self._parent], [], [], 0.05)[0]:
+            if self._is_readable(0.05):
                 self.shown += self._read()
         while self._wants_line() != line:
             assert time.monotonic() < patience, f"no key is waited for: {self.shown}"
             time.sleep(0.01)
-        while select.select([self._parent], [], [], 0)[0]:  # all of it was written before
+        while self._is_readable(0):  # all of it was written before
             self.shown += self._read()
         return self.shown
+
+    def _is_readable(self, seconds: float) -> bool:
+        # Not select(): a run of all tests has more than 1,024 files open.
+        with selectors.DefaultSelector() as waiting:
+            waiting.register(self._parent, selectors.EVENT_READ)
+            return bool(waiting.select(seconds))
 
     def type(self, keys: str) -> None:
         """Press keys; forget what was shown before."""

@@ -23,7 +23,7 @@ from turnspan_clickhouse.store.opening import open_store
 from turnspan_console.checks.check import FAIL, OK, WARN, Check
 from turnspan_console.failures import refusal
 from turnspan_console.values import seconds, size
-from turnspan_records.inventory import system_log_bytes, table_sizes
+from turnspan_records.screens.inventory import system_log_bytes, table_sizes
 
 _AREA = "store"
 _SKEW_WARN, _SKEW_FAIL = 2.0, 60.0
@@ -45,27 +45,32 @@ def store_checks(dsn: Dsn) -> Iterator[Check]:
     except StoreBusyError as error:
         found = None if dsn.path is None else holder(dsn.path / "lock")
         stuck = found is not None and found.state in (STOPPED, GONE)
-        finding = f"{found or 'another process'} has the store open"
+        finding = f"{found or 'another process'} keeps the store"
         yield Check(_AREA, "lock", FAIL if stuck else WARN, finding, str(error))
         return
     except StoreError as error:
         yield Check(_AREA, "reachable", FAIL, f"{dsn} cannot be used", str(error))
         return
     with store:
-        yield Check(_AREA, "reachable", OK, f"{dsn}, ClickHouse {store.server_version()}")
-        if dsn.embedded:
-            yield Check(_AREA, "lock", OK, "no other process has the store open")
-        schema = _schema(store)
-        yield schema
-        if schema.level == OK:
-            reads = _reads(store)
-            yield reads
-            if reads.level == OK:
-                yield _writes(store)
-                yield _parts(store)
-        yield _clock(store)
-        if not dsn.embedded:
-            yield _logs(store)
+        yield from open_store_checks(store)
+
+
+def open_store_checks(store: Store) -> Iterator[Check]:
+    """The checks of a store that is open."""
+    yield Check(_AREA, "reachable", OK, f"{store.dsn}, ClickHouse {store.server_version()}")
+    if store.dsn.embedded:
+        yield Check(_AREA, "lock", OK, "no other process keeps the store from us")
+    schema = _schema(store)
+    yield schema
+    if schema.level == OK:
+        reads = _reads(store)
+        yield reads
+        if reads.level == OK:
+            yield _writes(store)
+            yield _parts(store)
+    yield _clock(store)
+    if not store.dsn.embedded:
+        yield _logs(store)
 
 
 def _schema(store: Store) -> Check:

@@ -12,7 +12,7 @@ OUTCOMES = ("pending", "used", "modified", "rejected")
 """As ``turnspan.annotations`` has them; importing that would slow the command's start."""
 
 
-@click.command("annotate", short_help="Judge a turn, model call, tool call or session.")
+@click.command("annotate", short_help="Judge a turn, model call, session, consortium run...")
 @click.argument("id_", metavar="ID")
 @click.option("--outcome", type=click.Choice(OUTCOMES), help="What became of the answer.")
 @click.option(
@@ -41,7 +41,7 @@ def command(
     kind: str | None,
     project: str,
 ) -> None:
-    """Judge the turn, model call, tool call or session with this ID.
+    """Judge the turn, model call, tool call, session or consortium run with this ID.
 
     ID is whole or its beginning of at least six characters. Judgments are appended: the newest of
     each kind holds (the view annotation_current), the ones before it stay. The same one given twice

@@ -11,7 +11,9 @@ from turnspan_console.options import format_option, open_chosen, store_option
 
 if TYPE_CHECKING:
     from turnspan_clickhouse.store.client import Store
+    from turnspan_console.output import Output
     from turnspan_records.contexts import AssembledContext
+    from turnspan_records.screens.composition import Composition
 
 _KIND = {"call": "model call", "tool": "tool call", "context": "context assembly"}
 
@@ -25,13 +27,16 @@ def command(id_: str, full: bool, format_: str) -> None:
     """Show the contexts that were assembled for prompts: budget, steps, what was kept and dropped.
 
     ID is the id of an assembly, or of a model call, turn, session or trace that used one, or its
-    beginning of at least six characters.
+    beginning of at least six characters. Of a call without one its prompt's parts are shown.
     """
     from turnspan_console.output import Output
 
     output = Output()
     with open_chosen() as store:
         found = _found(store, id_)
+    if not isinstance(found, list):
+        _print_parts(found, output, format_)
+        return
     if format_ == "json":
         from turnspan_console.values import plain
 
@@ -45,12 +50,34 @@ def command(id_: str, full: bool, format_: str) -> None:
         print_context(context, output, full=full)
 
 
-def _found(store: Store, id_: str) -> list[AssembledContext]:
+def _print_parts(made: Composition, output: Output, format_: str) -> None:
+    from turnspan_console.values import plain
+
+    if format_ == "json":
+        output.json(plain(made))
+        return
+    output.line("No context assembly is recorded of this call. What was sent, by bytes:")
+    for part in made.parts:
+        what = "message" if part.messages == 1 else "messages"
+        tokens = f"~{part.tokens:,} tokens"
+        output.line(f"  {part.name:<14}{tokens:>16}{part.messages:>8,} {what}")
+    if made.input_tokens is not None:
+        output.line(f"  {'in all':<14}{f'{made.input_tokens:,} tokens':>16}")
+    if made.missing:
+        output.line(f"  {made.missing:,} more were not recorded, or have been pruned.")
+
+
+def _found(store: Store, id_: str) -> list[AssembledContext] | Composition:
     from turnspan_console.ids import one
     from turnspan_records.contexts import contexts
+    from turnspan_records.screens.composition import composition
 
     named = one(store, id_, prefer=("context", "session"))
     found = contexts(store, named)
+    if not found and named.kind == "call":
+        made = composition(store, named.project, named.id)
+        if made.parts:
+            return made
     if not found:
         kind = _KIND.get(named.kind, named.kind)
         raise Failure(

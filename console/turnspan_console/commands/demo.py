@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import click
 
 from turnspan_console.failures import FINDING, USAGE, Failure
-from turnspan_console.options import chosen_dsn, store_option, store_text
+from turnspan_console.options import store_option
 from turnspan_console.output import Output, note, progress
+from turnspan_console.panels.demo_frame import chosen_store, opened
 from turnspan_console.values import without_credentials
 
 if TYPE_CHECKING:
@@ -67,8 +67,11 @@ _ALL_ROWS = 50
     is_flag=True,
     help="Have several models answer and an arbiter decide, by llm-consortium where it is there.",
 )
+@click.option("--open", "and_open", is_flag=True, help="Then open the page that shows the records.")
 @store_option
+@click.pass_context
 def command(
+    context: click.Context,
     files: tuple[Path, ...],
     more_files: tuple[Path, ...],
     limit: int | None,
@@ -77,6 +80,7 @@ def command(
     wiki: bool,
     camp: bool,
     consortium: bool,
+    and_open: bool,
 ) -> None:
     """Play recorded agent runs through the real OpenAI and Anthropic SDKs and record them.
 
@@ -89,26 +93,45 @@ def command(
       turnspan demo --trajectories gpt-4o-airline.jsonl --limit 20 --provider both
       turnspan demo --wiki
     """
-    from datetime import datetime, timezone
-
     output = Output()
     if consortium:
         _example(output, "consortium")
-        return
-    _need_sdks()
-    if wiki or camp:
+    elif wiki or camp:
+        _need_sdks()
         _example(output, "wiki" if wiki else "camp")
-        return
-    dsn, text = _store()
-    runs = _runs((*files, *more_files), limit)
-    planned = _planned(runs, provider, trajectories=bool(files or more_files))
+    else:
+        _recorded_runs((*files, *more_files), limit, provider, stream, output)
+    if and_open:
+        _open_page(context)
+
+
+def _open_page(context: click.Context) -> None:
+    from turnspan_console.commands import console
+
+    context.find_root().meta["turnspan.store"] = chosen_store()[1]
+    context.invoke(console.command)
+
+
+def _recorded_runs(
+    files: tuple[Path, ...],
+    limit: int | None,
+    provider: str | None,
+    stream: bool | None,
+    output: Output,
+) -> None:
+    from datetime import datetime, timezone
+
+    _need_sdks()
+    dsn, text = chosen_store()
+    runs = _runs(files, limit)
+    planned = _planned(runs, provider, trajectories=bool(files))
     _need_recording()
     begun = datetime.now(timezone.utc)
     if not dsn.embedded:  # say at once that the server is away, not after the runs
-        _open(dsn).close()
+        opened(dsn).close()
     exported = _record(planned, text, stream)
     _ship(dsn)
-    with _open(dsn) as store:
+    with opened(dsn) as store:
         fine = _print_counts(planned, store, output)
         _print_diagnostics(store, begun, output)
         _print_replay(planned, store, output)
@@ -131,13 +154,13 @@ def _example(output: Output, name: str) -> None:
     example = known[name]
     example.need_example()
     _need_recording()
-    dsn, text = _store()
+    dsn, text = chosen_store()
     begun = datetime.now(timezone.utc)
     if not dsn.embedded:
-        _open(dsn).close()
+        opened(dsn).close()
     played = example.play(text)
     _ship(dsn)
-    with _open(dsn) as store:
+    with opened(dsn) as store:
         example.show(store, dsn, played, begun, output)
 
 
@@ -166,40 +189,6 @@ def _need_sdks() -> None:
             "pip install 'turnspan[demo]'.",
             USAGE,
         )
-
-
-def _store() -> tuple[Dsn, str]:
-    """The store and its DSN's text: a folder of the demonstration's own unless one is named."""
-    from turnspan_clickhouse.store.dsn import Dsn, data_folder
-
-    named = store_text() or os.environ.get("TURNSPAN_STORE", "")
-    if named.strip():
-        return chosen_dsn(), named
-    dsn = Dsn(scheme="chdb", path=data_folder() / "demo")
-    text = str(dsn)
-    _set_aside_if_outdated(dsn)
-    return dsn, text
-
-
-def _set_aside_if_outdated(dsn: Dsn) -> None:
-    """Begin a new store where the demonstration's own has the tables of another version."""
-    from turnspan_clickhouse.errors import SchemaChangedError
-
-    assert dsn.path is not None
-    if not (dsn.path / "engine").exists():
-        return
-    try:
-        _open(dsn).close()
-    except SchemaChangedError:
-        aside = dsn.path.with_name(f"demo-{time.strftime('%Y%m%dT%H%M%S')}")
-        dsn.path.rename(aside)
-        note(f"the last demo's store is of another version: now {aside}")
-
-
-def _open(dsn: Dsn) -> Store:
-    from turnspan_records.access import open_dsn
-
-    return open_dsn(dsn, note=note, create=True)
 
 
 def _ship(dsn: Dsn) -> None:

@@ -47,6 +47,7 @@ def _checks() -> Iterator[Check]:
     from turnspan_console.checks.check import FAIL, WARN, Check, guarded
     from turnspan_console.checks.environment import environment_checks
     from turnspan_console.checks.instrumentation import instrumentation_checks, unrecorded_check
+    from turnspan_console.checks.receivers import receiver_checks
     from turnspan_console.checks.spool import spool_checks
     from turnspan_console.checks.store import store_checks
 
@@ -64,6 +65,7 @@ def _checks() -> Iterator[Check]:
             yield Check("store", "address", WARN, "records may not last", wrong)
         yield from guarded("store", "checks", lambda: store_checks(dsn))
         yield from guarded("spool", "checks", lambda: spool_checks(dsn))
+        yield from guarded("receiver", "checks", lambda: receiver_checks(dsn.spool))
         yield from guarded(
             "application", "unrecorded calls", lambda: iter((unrecorded_check(dsn.spool),))
         )

@@ -96,8 +96,8 @@ def command(**given: Any) -> None:
       turnspan export preference --to sets/pairs --format trl --margin 2
       turnspan export sft --to sets/tall --good 'score>=8' --where "tool_call_count > 3"
     """
-    from turnspan_console.bars import Bars
     from turnspan_console.output import Output
+    from turnspan_console.panels.bars import Bars
     from turnspan_records.training import ExportError, export
 
     try:

@@ -78,8 +78,8 @@ def command(api: str | None, repository: Path | None, format_: str, **given: Any
       turnspan quality --git . --since 30d --own agent@example.org
     """
     from turnspan_clickhouse.spool.spool import Spool
-    from turnspan_console.bars import Bars
     from turnspan_console.output import Output, note
+    from turnspan_console.panels.bars import Bars
     from turnspan_records.quality.checking import check_quality
     from turnspan_records.quality.reading import Wanted
     from turnspan_records.quality.sources import SourceError

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 import os
 import signal
 import socket
+import threading
+from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,19 +22,28 @@ if TYPE_CHECKING:
     from turnspan_clickhouse.receive import ReceiveApp
     from turnspan_clickhouse.store.dsn import Dsn
 
+HTTP_PORT, GRPC_PORT = 4318, 4317
+_LOOPBACK = "127.0.0.1"
 TOKEN_VARIABLE = "TURNSPAN_RECEIVE_TOKEN"
 _MEBI = 2**20
 
 
-@click.command("receive", short_help="Take spans over OTLP/HTTP from agents in any language.")
+@click.command("receive", short_help="Take spans over OTLP from agents in any language.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option(
     "--port",
     type=click.IntRange(0, 65_535),
-    default=4318,
+    default=HTTP_PORT,
     show_default=True,
     help="The port to listen on; 0 takes a free one and says which.",
 )
+@click.option(
+    "--grpc-port",
+    type=click.IntRange(0, 65_535),
+    show_default="4317; with --port 0 a free one",
+    help="The port to listen on for OTLP over gRPC; 0 takes a free one and says which.",
+)
+@click.option("--no-grpc", is_flag=True, help="Take spans over HTTP alone.")
 @click.option("--project", default="", metavar="NAME", help="The project of all records.")
 @click.option(
     "--token-file",
@@ -89,6 +101,8 @@ _MEBI = 2**20
 def command(
     host: str,
     port: int,
+    grpc_port: int | None,
+    no_grpc: bool,
     project: str,
     token_file: Path | None,
     max_request_bytes: int,
@@ -99,7 +113,8 @@ def command(
     hold: float,
     fsync: bool,
 ) -> None:
-    """Take spans over OTLP/HTTP (protobuf or JSON) and land them like those of this machine.
+    """Take spans over OTLP, by HTTP (protobuf or JSON) and gRPC, and land them like those of this
+    machine.
 
     A request is acknowledged when its records are in the spool. SIGTERM ends in order: requests
     under way are answered, and what is spooled is shipped for some seconds.
@@ -119,10 +134,15 @@ def command(
     )
     log_to_people()
     checked = [*hosts] if hosts or _is_loopback(host) else None
+    listener = listening(host, port)
+    grpc_address = "" if no_grpc else grpc_address_of(host, grpc_port, port)
     app = ReceiveApp(
-        Receiver(dsn, project=project, settings=settings), tokens=tokens, hosts=checked
+        Receiver(dsn, project=project, settings=settings),
+        tokens=tokens,
+        hosts=checked,
+        grpc_address=grpc_address,
     )
-    _serve(app, dsn, host, port, open_to_all=not tokens)
+    _serve(app, dsn, host, listener, open_to_all=not tokens)
 
 
 def _tokens(file: Path | None) -> list[str]:
@@ -135,25 +155,95 @@ def _tokens(file: Path | None) -> list[str]:
     return [token] if token else []
 
 
-def _serve(app: ReceiveApp, dsn: Dsn, host: str, port: int, *, open_to_all: bool) -> None:
+def listening(host: str, port: int) -> socket.socket:
+    """A socket that listens there; a failure where it cannot."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise Failure(f"{host}:{port} cannot be listened on: {error}", UNAVAILABLE) from None
+
+
+def grpc_address_of(host: str, port: int | None, http_port: int) -> str:
+    """Where to listen for gRPC: on a free port where none is said and HTTP has a free one too."""
+    if port is None:
+        port = GRPC_PORT if http_port else 0
+    try:
+        import grpc  # type: ignore[import-untyped]  # noqa: F401  # it has none
+    except ImportError:
+        raise Failure(
+            "OTLP over gRPC needs grpcio: pip install grpcio, or give --no-grpc.", UNAVAILABLE
+        ) from None
+    # gRPC opens its port itself, and says little where it cannot.
+    try:
+        with listening(host, port) as probe:
+            port = probe.getsockname()[1]
+    except Failure as failure:
+        raise Failure(
+            f"{failure} (--grpc-port takes another, --no-grpc none)", UNAVAILABLE
+        ) from None
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+@contextlib.contextmanager
+def receiving_beside(dsn: Dsn, port: int) -> Generator[None]:
+    """Take OTLP on this machine's loopback address while a block runs that serves something else.
+
+    Where a port is taken, somebody else receives there: that is said, and the block runs all the
+    same.
+    """
+    import uvicorn
+
+    from turnspan_clickhouse.receive import ReceiveApp, Receiver
+    from turnspan_clickhouse.receive.connections import server_config
+
+    grpc_address = ""
+    try:
+        listener = listening(_LOOPBACK, port)
+    except Failure as failure:
+        note(f"no OTLP is taken: {failure} (--receive-port takes another, --no-receive none)")
+        yield
+        return
+    try:
+        grpc_address = grpc_address_of(_LOOPBACK, None, port)
+    except Failure as failure:
+        note(f"OTLP is taken over HTTP alone: {failure}")
+    app = ReceiveApp(Receiver(dsn), tokens=_tokens(None), hosts=[], grpc_address=grpc_address)
+    server = uvicorn.Server(server_config(app, log_level="warning", timeout_graceful_shutdown=2))
+    thread = threading.Thread(
+        target=server.run, kwargs={"sockets": [listener]}, name="turnspan-receive", daemon=True
+    )
+    thread.start()
+    note(f"taking OTLP on {_named(app, listener)}")
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+def _named(app: ReceiveApp, listener: socket.socket) -> str:
+    """Where it listens, for people; for ``turnspan status`` too."""
+    address = "{}:{}".format(*listener.getsockname()[:2])
+    app.receiver.address = address
+    if not app.grpc_address:
+        return f"http://{address}"
+    app.receiver.address += f", gRPC {app.grpc_address}"
+    return f"http://{address} and for gRPC on {app.grpc_address}"
+
+
+def _serve(
+    app: ReceiveApp, dsn: Dsn, host: str, listener: socket.socket, *, open_to_all: bool
+) -> None:
     import uvicorn
 
     from turnspan_clickhouse.receive.connections import server_config
 
     receiver = app.receiver
     config = server_config(app, log_level="warning", timeout_graceful_shutdown=20)
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        listener = socket.create_server((host, port), family=family)
-    except OSError as error:
-        raise Failure(f"{host}:{port} cannot be listened on: {error}", UNAVAILABLE) from None
-    receiver.address = "{}:{}".format(*listener.getsockname()[:2])
-    note(f"listening on http://{receiver.address}, landing in {dsn}")
+    note(f"listening on {_named(app, listener)}, landing in {dsn}")
     if open_to_all and not _is_loopback(host):
-        note(
-            f"anyone who reaches {receiver.address} can write records: "
-            f"set --token-file or {TOKEN_VARIABLE}"
-        )
+        note(f"anyone who reaches {host} can write records: set --token-file or {TOKEN_VARIABLE}")
     # uvicorn raises the signal again when it has stopped: an orderly end is not a failure.
     signal.signal(signal.SIGTERM, _ended)
     uvicorn.Server(config).run(sockets=[listener])

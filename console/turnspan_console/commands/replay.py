@@ -9,7 +9,7 @@ import click
 
 from turnspan_console.failures import FINDING, Failure
 from turnspan_console.nothing import explain
-from turnspan_console.options import format_option, open_chosen, store_option
+from turnspan_console.options import format_option, html_option, open_chosen, store_option
 
 if TYPE_CHECKING:
     from turnspan_clickhouse.store.client import Store
@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 @click.command("replay", short_help="Replay a session: messages, tools, why it stopped.")
 @click.argument("id_", metavar="SESSION", required=False)
 @click.option("--full", is_flag=True, help="Show long texts whole (a pipe always gets them whole).")
+@html_option
 @click.option("--color/--no-color", default=None, help="Force colour on or off.")
 @format_option("text", "json")
 @store_option
-def command(id_: str | None, full: bool, color: bool | None, format_: str) -> None:
+def command(id_: str | None, full: bool, html: str, color: bool | None, format_: str) -> None:
     """Replay SESSION: the messages, the tool calls with their results, and why each turn stopped.
 
     SESSION is a session's id or its beginning; the id of a turn, call, tool or trace replays the
@@ -38,6 +39,13 @@ def command(id_: str | None, full: bool, color: bool | None, format_: str) -> No
         if not id_:
             return
         conversation = _conversation(store, id_)
+    if html:
+        from turnspan_console.panels.saving import save
+        from turnspan_records.screens.saved import conversation_html
+
+        name = conversation.session_id or conversation.trace_id
+        save(html, name, conversation_html(conversation))
+        return
     if format_ == "json":
         from turnspan_console.values import plain
 

@@ -26,7 +26,7 @@ def command(archive: Path) -> None:
     \b
       turnspan restore ~/.local/share/turnspan/archives/20261122T203000Z-retain-5bce98f7-129fec
     """
-    from turnspan_console.bars import Bars
+    from turnspan_console.panels.bars import Bars
     from turnspan_records.keeping import KeepingError, restore
 
     output = Output()

@@ -39,7 +39,7 @@ def command(dry: bool, apply_: bool, file: Path | None, show: bool) -> None:
       turnspan retain --dry-run --policy policy.toml
       turnspan retain --apply --policy policy.toml
     """
-    from turnspan_console.bars import Bars
+    from turnspan_console.panels.bars import Bars
     from turnspan_records.keeping import KeepingError, retain
 
     output = Output()

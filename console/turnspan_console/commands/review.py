@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Generator
-from contextlib import closing, contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -98,39 +98,15 @@ def command(
             "`turnspan review` needs a terminal: from a script, judge with `turnspan annotate`.",
             USAGE,
         )
+    from turnspan_clickhouse.store.shared import SharedStore
     from turnspan_console.panels.keys import Keys
     from turnspan_console.panels.reviewing import Screen
     from turnspan_records.judging.review import Review
 
-    with closing(_Stores()) as stores:
-        review = Review(stores.open, spool, queue, who)
-        Screen(review, output, Keys(stores.rest), quick=quick, full=full).run()
-
-
-class _Stores:
-    """Opens the store for a step of a review. It stays open for the next one: to open it again
-    takes longer than a step. ``rest`` leaves an embedded store to others while somebody reads."""
-
-    def __init__(self) -> None:
-        self._store: Store | None = None
-
-    @contextmanager
-    def open(self) -> Generator[Store]:
-        """The store, for one step."""
-        if self._store is None:
-            self._store = open_chosen()
-        yield self._store
-
-    def rest(self) -> None:
-        """Let others have an embedded store."""
-        if self._store is not None and self._store.dsn.embedded:
-            self.close()
-
-    def close(self) -> None:
-        """Close it."""
-        if self._store is not None:
-            self._store.close()
-        self._store = None
+    # One store for all steps: to open it takes longer than a step.
+    with closing(SharedStore(chosen_dsn(), lambda _: open_chosen())) as shared:
+        review = Review(shared.using, spool, queue, who)
+        Screen(review, output, Keys(), quick=quick, full=full).run()
 
 
 def _chosen(store: Store, name: str | None, given: dict[str, Any]) -> Queue:

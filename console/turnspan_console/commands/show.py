@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from turnspan_console.failures import FINDING, USAGE, Failure
 from turnspan_console.options import format_option, open_chosen, store_option
+
+if TYPE_CHECKING:
+    from turnspan_clickhouse.store.client import Store
+    from turnspan_console.output import Output
+    from turnspan_records.lookup import Found
 
 
 @click.command("show", short_help="Show a session, turn, trace, call, tool, context or span.")
@@ -14,29 +21,31 @@ from turnspan_console.options import format_option, open_chosen, store_option
 @click.option(
     "--request", is_flag=True, help="Print the exact messages a model call sent, as JSON, and stop."
 )
+@click.option("--curl", is_flag=True, help="Print a model call as a command that sends it again.")
+@click.option("--python", is_flag=True, help="Print a model call as a program that does.")
 @format_option("text", "json")
 @store_option
-def command(id_: str, full: bool, request: bool, format_: str) -> None:
+def command(id_: str, full: bool, request: bool, curl: bool, python: bool, format_: str) -> None:
     """Show everything about the record with this ID.
 
     ID is the id of a session, turn, trace, model call, tool call, context or span (as Jaeger shows
-    them), or its beginning of at least six characters.
+    them), or its beginning of at least six characters. What --curl and --python print holds no
+    key: they read it from the environment, as the provider's SDK does.
     """
     from turnspan_console.ids import one
     from turnspan_console.output import Output
     from turnspan_records.detail import detail
-    from turnspan_records.messages import ContentMissingError, exact_messages
 
+    chosen = [name for name, on in _forms(request, curl, python) if on]
+    if len(chosen) > 1:
+        raise Failure(f"{' and '.join(chosen)} exclude each other: give one of them.", USAGE)
     output = Output()
     with open_chosen() as store:
-        found = one(store, id_, prefer=("call",) if request else ())
-        if request:
+        found = one(store, id_, prefer=("call",) if chosen else ())
+        if chosen:
             if found.kind != "call":
-                raise Failure(f"{id_!r} is a {found.kind}: --request needs a model call.", USAGE)
-            try:
-                output.json(exact_messages(store, found.project, found.id))
-            except ContentMissingError as error:
-                raise Failure(str(error), FINDING) from None
+                raise Failure(f"{id_!r} is a {found.kind}: {chosen[0]} needs a model call.", USAGE)
+            _print_request(store, found, output, chosen[0])
             return
         try:
             shown = detail(store, found)
@@ -50,3 +59,23 @@ def command(id_: str, full: bool, request: bool, format_: str) -> None:
     from turnspan_console.details import print_detail
 
     print_detail(shown, output, full=full)
+
+
+def _forms(request: bool, curl: bool, python: bool) -> tuple[tuple[str, bool], ...]:
+    return ("--request", request), ("--curl", curl), ("--python", python)
+
+
+def _print_request(store: Store, found: Found, output: Output, form: str) -> None:
+    from turnspan_records.messages import ContentMissingError, exact_messages
+    from turnspan_records.screens.request import exact_request
+    from turnspan_records.screens.request_code import NoCodeError, as_curl, as_python
+
+    try:
+        if form == "--request":
+            output.json(exact_messages(store, found.project, found.id))
+            return
+        told = exact_request(store, found.project, found.id)
+        text = as_curl(told) if form == "--curl" else as_python(told)
+        output.line(text.removesuffix("\n"))
+    except (ContentMissingError, NoCodeError) as error:
+        raise Failure(str(error), FINDING) from None

@@ -83,7 +83,7 @@ def _store(dsn: Dsn) -> dict[str, Any]:
     from turnspan_clickhouse.errors import StoreError
     from turnspan_clickhouse.store.migrations import SCHEMA_VERSION, current_version
     from turnspan_clickhouse.store.opening import open_store
-    from turnspan_records.inventory import table_sizes
+    from turnspan_records.screens.inventory import table_sizes
 
     told: dict[str, Any] = {
         "store": str(dsn),

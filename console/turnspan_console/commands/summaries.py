@@ -96,8 +96,8 @@ def command(
       turnspan summaries --to sessions.md --since 7d
       turnspan summaries --mediawiki https://wiki.example.org/w/api.php
     """
-    from turnspan_console.bars import Bars
     from turnspan_console.output import Output
+    from turnspan_console.panels.bars import Bars
     from turnspan_records.keeping.summaries import Sessions, number_of, summaries
 
     output = Output()

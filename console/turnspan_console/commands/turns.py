@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from turnspan_console.failures import USAGE, Failure
 from turnspan_console.nothing import explain
 from turnspan_console.options import (
     FORMATS,
@@ -18,12 +19,23 @@ from turnspan_console.options import (
 
 @click.command("turns", short_help="List the turns, newest first.")
 @click.option("--session", default="", metavar="ID", help="Only this session's.")
+@click.option(
+    "--filter",
+    "filter_",
+    default="",
+    metavar="TEXT",
+    help="Only turns that pass this, as 'stop:tool_failure,loop_detected -agent:wiki cost>0.01': "
+    "stop, status, agent, version, model, tool, failed, error, user, session, intent, mode, "
+    "service, environment, outcome, flag, judged, attribute.KEY; cost, tokens, seconds, rounds, "
+    "calls, tools, failures, score.",
+)
 @window_options
 @format_option(*FORMATS)
 @raw_option
 @store_option
 def command(
     session: str,
+    filter_: str,
     since: str | None,
     until: str | None,
     project: str,
@@ -38,8 +50,18 @@ def command(
 
     window = read_window(since, until)
     with open_chosen() as store:
-        result = turns(store, session=session, project=project, window=window, limit=limit)
-        if not result.rows:
+        try:
+            result = turns(
+                store,
+                session=session,
+                project=project,
+                window=window,
+                filter=filter_,
+                limit=limit,
+            )
+        except ValueError as error:
+            raise Failure(str(error), USAGE) from None
+        if not result.rows and not filter_:
             explain(store, "no turns", project=project, window=window, session=session, kind="turn")
     if not result.rows and format_ == "table":
         return

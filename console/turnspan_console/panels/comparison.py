@@ -39,6 +39,11 @@ def print_comparison(comparison: Comparison, output: Output) -> None:
             differs = name in comparison.differing
             style = styles.WARN if differs else ""
             columns.row(name, [[(text or values.UNKNOWN, style)] for text in shown])
+    why = comparison.why_no_pairs
+    told = f"no pairs to train with: {why}" if why else "pairs to train with: yes, one prompt"
+    if not why and not comparison.same_prompt:
+        told = "pairs to train with: of some, since not all answer one prompt"
+    output.line(Text(values.one_line(told), styles.WARN if why else styles.FAINT))
     for name in _TEXTS:
         texts = [visible(getattr(one, name)) for one in answers]
         if not any(texts):

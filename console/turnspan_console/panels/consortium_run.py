@@ -10,6 +10,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
 from turnspan_console import styles, values
+from turnspan_console.details import print_judgments
 from turnspan_console.output import Output
 from turnspan_console.page import Page, wrap
 from turnspan_console.visible import visible
@@ -25,7 +26,11 @@ NARROWEST: Final = 32
 _GAP: Final = "  "
 _LINES: Final = 16
 """Lines of an answer, unless all are asked for."""
-_STATUS: Final = {"finished": styles.GOOD, "failed": styles.BAD, "running": styles.BUSY}
+_STATUS: Final = {
+    "finished": styles.GOOD,
+    "running": styles.BUSY,
+    **dict.fromkeys(("failed", "interrupted"), styles.BAD),
+}
 
 
 def print_run(run: ConsortiumRun, output: Output, *, full: bool = False) -> None:
@@ -38,7 +43,7 @@ def print_run(run: ConsortiumRun, output: Output, *, full: bool = False) -> None
     )
     for name, said in _facts(run):
         page.line((f"{name:<15}", styles.FAINT), said)
-    if run.error_type:
+    if run.error_type or run.error_message:
         _error(run.error_type, run.error_message, page)
     _text("prompt", run.prompt, page)
     for iteration in run.iterations:
@@ -48,6 +53,9 @@ def print_run(run: ConsortiumRun, output: Output, *, full: bool = False) -> None
         calls = values.counted(len(run.other_calls), "other model call")
         page.line((f"and {calls}", styles.FAINT))
     _text("final", run.final_text, page)
+    if run.judgments:
+        page.blank()
+        print_judgments(run.judgments, page)
 
 
 def _facts(run: ConsortiumRun) -> list[tuple[str, str]]:
@@ -176,7 +184,8 @@ def _decision(decision: Decision, page: Page) -> None:
 
 
 def _error(kind: str, message: str, page: Page) -> None:
-    page.line((values.one_line(f"{kind}: {message}").removesuffix(":"), styles.BAD))
+    said = f"{kind}: {message}" if kind and message else kind or message
+    page.line((values.one_line(said), styles.BAD))
 
 
 def _text(name: str, text: str, page: Page) -> None:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import shlex
+import time
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from turnspan_console.options import chosen_dsn, store_text
 from turnspan_console.output import Output, note
 
 if TYPE_CHECKING:
+    from turnspan_clickhouse.store.client import Store
     from turnspan_clickhouse.store.dsn import Dsn
 
 
@@ -43,6 +47,41 @@ def recorded(
             note(f"not everything landed at once: {landed.remaining} waiting, dropped: {dropped}")
 
 
+def chosen_store() -> tuple[Dsn, str]:
+    """The store and its DSN's text: a folder of the demonstration's own unless one is named."""
+    from turnspan_clickhouse.store.dsn import Dsn, data_folder
+
+    named = store_text() or os.environ.get("TURNSPAN_STORE", "")
+    if named.strip():
+        return chosen_dsn(), named
+    dsn = Dsn(scheme="chdb", path=data_folder() / "demo")
+    text = str(dsn)
+    _set_aside_if_outdated(dsn)
+    return dsn, text
+
+
+def _set_aside_if_outdated(dsn: Dsn) -> None:
+    """Begin a new store where the demonstration's own has the tables of another version."""
+    from turnspan_clickhouse.errors import SchemaChangedError
+
+    assert dsn.path is not None
+    if not (dsn.path / "engine").exists():
+        return
+    try:
+        opened(dsn).close()
+    except SchemaChangedError:
+        aside = dsn.path.with_name(f"demo-{time.strftime('%Y%m%dT%H%M%S')}")
+        dsn.path.rename(aside)
+        note(f"the last demo's store is of another version: now {aside}")
+
+
+def opened(dsn: Dsn) -> Store:
+    """The store, open, with its tables."""
+    from turnspan_records.access import open_dsn
+
+    return open_dsn(dsn, note=note, create=True)
+
+
 def print_next(
     dsn: Dsn, commands: Sequence[Sequence[str]], output: Output, *, also: Sequence[object] = ()
 ) -> None:
@@ -65,6 +104,9 @@ def print_next(
     for arguments in commands:
         said = " ".join([typed(), *map(quoted, arguments)])
         output.line(Text(f"  {said}", style=styles.FAINT))
+    output.line()
+    output.line("Or look at them in a browser:")
+    output.line(Text(f"  {typed()} console", style=styles.FAINT))
 
 
 def quoted(argument: str) -> str:

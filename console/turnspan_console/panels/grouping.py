@@ -10,8 +10,8 @@ from typing import Any
 from rich.text import Text
 
 from turnspan_console import styles
-from turnspan_console.layout import Column
 from turnspan_console.output import Output
+from turnspan_console.panels.layout import Column
 from turnspan_console.tables import print_table
 from turnspan_records.consortium.grouping_types import (
     Attached,

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 
 import click
-
-IDLE_SECONDS = 3.0
-"""After so long without a key, somebody reads."""
 
 END = "q"
 """What the end of the input is taken for."""
 
 
 class Keys:
-    """Reads one key at a time; calls ``rest`` before it waits for long.
+    """Reads one key at a time.
 
     What is typed before a key is waited for is thrown away by the terminal: it was not meant for
     what is shown now.
     """
-
-    def __init__(self, rest: Callable[[], None]) -> None:
-        self._rest = rest
 
     def read(self) -> str:
         """A key, in lower case; nothing for what is none: several at once, which were pasted.
@@ -41,7 +34,6 @@ class Keys:
     if sys.platform == "win32":
 
         def _read(self) -> str:
-            self._rest()
             return click.getchar()
 
     else:
@@ -49,7 +41,6 @@ class Keys:
         def _read(self) -> str:
             # Not everywhere: Windows has neither.
             import os
-            import select
             import termios
             import tty
 
@@ -57,8 +48,6 @@ class Keys:
             before = termios.tcgetattr(terminal)
             try:
                 tty.setraw(terminal)
-                if not select.select([terminal], [], [], IDLE_SECONDS)[0]:
-                    self._rest()
                 key = os.read(terminal, 32).decode("utf-8", "replace")
             finally:
                 termios.tcsetattr(terminal, termios.TCSADRAIN, before)

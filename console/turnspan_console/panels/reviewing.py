@@ -129,8 +129,22 @@ class Screen:
         if item.judgments:
             page.blank()
             print_judgments(item.judgments, page)
+        self._signal(item)
         page.blank()
         return self._prompt(item)
+
+    def _signal(self, item: Item) -> None:
+        """What became of what the turn wrote."""
+        for check in item.signal.checks:
+            alike = "" if check.similarity is None else f", {check.similarity:.0%} alike"
+            target = values.one_line(check.target)
+            self._page.line(
+                (f"{check.decision} ", styles.WARN),
+                f"{target}{alike}",
+                (f"  {values.one_line(check.reason)}", styles.FAINT),
+            )
+        for revision in item.signal.revisions:
+            self._page.text(revision.diff, mark="  ")
 
     def _standing(self) -> str:
         now = self._review.progress

@@ -1,0 +1,168 @@
+"""``turnspan console``: a page on this machine that shows the records."""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import signal
+import socket
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from turnspan_console.commands.receive import HTTP_PORT, receiving_beside
+from turnspan_console.failures import UNAVAILABLE, USAGE, Failure
+from turnspan_console.options import chosen_dsn, store_option
+from turnspan_console.output import Output, log_to_people, note
+
+DEFAULT_PORT = 4319
+
+
+@click.command("console", short_help="Open a page that shows the records.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65_535),
+    default=DEFAULT_PORT,
+    show_default=True,
+    help="The port to listen on; 0 takes a free one and says which.",
+)
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="The address to listen on; one that others reach wants --token-file and --allow-host.",
+)
+@click.option(
+    "--allow-host",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="Answer to this host name too, as behind a proxy. May be given several times.",
+)
+@click.option(
+    "--token-file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Take the tokens of this file, one a line, instead of one that is made.",
+)
+@click.option(
+    "--new-token", is_flag=True, help="Make a new token: pages that are open lose theirs."
+)
+@click.option(
+    "--receive-port",
+    type=click.IntRange(0, 65_535),
+    default=HTTP_PORT,
+    show_default=True,
+    help="The port to take OTLP over HTTP on; gRPC is taken on 4317, with 0 on a free one.",
+)
+@click.option("--no-receive", is_flag=True, help="Show records, and take none over OTLP.")
+@click.option("--no-open", is_flag=True, help="Print the address, and open no browser.")
+@store_option
+def command(
+    port: int,
+    host: str,
+    names: tuple[str, ...],
+    token_file: Path | None,
+    new_token: bool,
+    receive_port: int,
+    no_receive: bool,
+    no_open: bool,
+) -> None:
+    """Show the records in a browser, on this machine only, and take OTLP from agents on it.
+
+    The address that is printed holds a token, without which nothing recorded is shown. Nothing
+    leaves the machine, and nothing on the page deletes records.
+    """
+    if not _is_loopback(host) and not (token_file and names):
+        raise Failure(
+            f"{host} is reached by others: say --token-file FILE and --allow-host NAME with it, "
+            "and put a proxy with TLS before it.",
+            USAGE,
+        )
+    tokens = _tokens(token_file, new=new_token)
+    beside = (
+        contextlib.nullcontext() if no_receive else receiving_beside(chosen_dsn(), receive_port)
+    )
+    log_to_people()
+    with beside:
+        _serve(host, port, names, tokens, open_browser=not no_open)
+
+
+def _tokens(file: Path | None, *, new: bool) -> tuple[str, ...]:
+    from turnspan_clickhouse.store.dsn import data_folder
+    from turnspan_console.web.access_token import TokenError, own_token, tokens_of
+
+    try:
+        return tokens_of(file) if file else (own_token(data_folder(), new=new),)
+    except TokenError as error:
+        raise Failure(str(error), USAGE) from None
+
+
+def _serve(
+    host: str, port: int, names: Sequence[str], tokens: Sequence[str], *, open_browser: bool
+) -> None:
+    import uvicorn
+
+    from turnspan_console.web.app import make_app
+    from turnspan_console.web.reader import Reader
+
+    dsn = chosen_dsn()
+    listener = _listener(host, port)
+    port = listener.getsockname()[1]
+    app: Any = make_app(Reader(dsn), tokens=tokens, port=port, names=names)
+    config = uvicorn.Config(
+        app,
+        ws="none",
+        log_config=None,
+        log_level="warning",
+        access_log=False,  # an address may name a session
+        server_header=False,
+        lifespan="on",
+        timeout_graceful_shutdown=2,
+    )
+    shown = f"[{host}]" if ":" in host else host
+    address = f"http://{shown}:{port}/"
+    # In the fragment: a browser sends it nowhere, and no log has it.
+    entrance = f"{address}#t={tokens[0]}"
+    Output().line(entrance)
+    note(f"showing {dsn} at {address}; Ctrl+C ends it")
+    if not _is_loopback(host):
+        note("this address speaks plain HTTP: put a proxy with TLS before it.")
+    if open_browser:
+        _open(entrance)
+    # uvicorn raises the signal again when it has stopped: an orderly end is not a failure.
+    signal.signal(signal.SIGTERM, _ended)
+    with contextlib.suppress(KeyboardInterrupt):
+        uvicorn.Server(config).run(sockets=[listener])
+
+
+def _listener(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise Failure(
+            f"{host}:{port} cannot be listened on ({error.strerror}): is a page open there "
+            "already? --port 0 takes a free port.",
+            UNAVAILABLE,
+        ) from None
+
+
+def _open(address: str) -> None:
+    import threading
+    import webbrowser
+
+    # Started aside: some browsers return only when they are closed.
+    threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+
+
+def _ended(_signal: int, _frame: Any) -> None:
+    """The orderly end has been made."""
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,52 @@
+"""``turnspan diff``: what changed between two model calls."""
+
+from __future__ import annotations
+
+import click
+
+from turnspan_console.failures import FINDING, USAGE, Failure
+from turnspan_console.options import format_option, html_option, open_chosen, store_option
+
+
+@click.command("diff", short_help="What changed between two model calls, and where a cache broke.")
+@click.argument("before", metavar="CALL")
+@click.argument("after", metavar="CALL")
+@html_option
+@format_option("text", "json")
+@store_option
+def command(before: str, after: str, html: str, format_: str) -> None:
+    """Show what changed from one model call to another: parameters, tools, the system prompt, and
+    which messages are the same, were edited, dropped or added; and how far a cache could hold.
+
+    Each CALL is the id of a model call (its span), or its beginning of at least six characters.
+    """
+    from turnspan_console.ids import one
+    from turnspan_console.output import Output
+    from turnspan_records.screens.difference import diff
+
+    output = Output()
+    with open_chosen() as store:
+        found = [one(store, id_, prefer=("call",)) for id_ in (before, after)]
+        for id_, each in zip((before, after), found, strict=True):
+            if each.kind != "call":
+                raise Failure(f"{id_!r} is a {each.kind}: diff needs two model calls.", USAGE)
+        if found[0].project != found[1].project:
+            raise Failure("The two calls are of different projects: diff needs one.", USAGE)
+        try:
+            shown = diff(store, found[0].project, found[0].id, found[1].id)
+        except KeyError as error:
+            raise Failure(f"The call {error.args[0]} has just been removed.", FINDING) from None
+    if html:
+        from turnspan_console.panels.saving import save
+        from turnspan_records.screens.saved import difference_html
+
+        save(html, f"{found[0].id} to {found[1].id}", difference_html(shown))
+        return
+    if format_ == "json":
+        from turnspan_console.values import plain
+
+        output.json(plain(shown))
+        return
+    from turnspan_console.panels.difference import print_difference
+
+    print_difference(shown, output)

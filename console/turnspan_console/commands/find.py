@@ -1,0 +1,84 @@
+"""``turnspan find``: where a text stands in the records."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from turnspan_console.failures import FINDING, USAGE, Failure
+from turnspan_console.options import (
+    format_option,
+    open_chosen,
+    read_window,
+    store_option,
+    window_options,
+)
+
+if TYPE_CHECKING:
+    from turnspan_console.output import Output
+    from turnspan_records.screens.finding import Hit, Search
+
+
+@click.command("find", short_help="Find a text in turns, tools and messages, newest first.")
+@click.argument("text")
+@window_options
+@format_option("text", "json", "jsonl")
+@store_option
+def command(
+    text: str, since: str | None, until: str | None, project: str, limit: int, format_: str
+) -> None:
+    """Find TEXT, letters large or small, in what users, agents, tools and models said.
+
+    One week is looked through after the other, for some seconds: it ends by saying how far back it
+    looked, and with what --until to go on. Exit code 1 if nothing was found.
+    """
+    from turnspan_console.output import Output, note
+    from turnspan_console.values import moment, plain
+    from turnspan_records.screens.finding import find_text
+
+    window = read_window(since, until)
+    with open_chosen() as store:
+        try:
+            found = find_text(
+                store, text, project=project, window=window, limit=limit, seconds=10.0
+            )
+        except ValueError as error:
+            raise Failure(str(error), USAGE) from None
+    output = Output()
+    if format_ == "json":
+        output.json(plain(found))
+    for hit in found.hits:
+        if format_ == "jsonl":
+            output.json_line(plain(hit))
+        elif format_ == "text":
+            _print(hit, output)
+    note(_reach(found, moment(found.back_to) if found.back_to else ""))
+    if not found.hits:
+        raise click.exceptions.Exit(FINDING)
+
+
+def _reach(found: Search, back_to: str) -> str:
+    hits = "nothing was found" if not found.hits else f"{len(found.hits):,} found"
+    if found.finished:
+        return f"{hits}, and everything was looked through."
+    return f"{hits}, looking back to {back_to}: go on with --until {found.next}"
+
+
+def _print(hit: Hit, output: Output) -> None:
+    from rich.text import Text
+
+    from turnspan_console import styles
+    from turnspan_console.values import moment, one_line
+
+    line = Text()
+    line.append(f"{moment(hit.time)}  ", styles.FAINT)
+    line.append(f"{hit.kind}  ", styles.TITLE)
+    line.append(one_line(f"{hit.session or '-'}  {hit.span}"), styles.ID)
+    output.line(line)
+    before, after = one_line(hit.before), one_line(hit.after)
+    spaced = hit.before[-1:].isspace(), hit.after[:1].isspace()
+    text = Text(f"  {before}{' ' if spaced[0] else ''}")
+    text.append(one_line(hit.match), styles.WARN)
+    text.append(f"{' ' if spaced[1] else ''}{after}"[:160])
+    output.line(text)

@@ -1,0 +1,45 @@
+"""``turnspan why``: why a turn stopped."""
+
+from __future__ import annotations
+
+import click
+
+from turnspan_console.failures import FINDING, Failure
+from turnspan_console.options import format_option, open_chosen, store_option
+
+
+@click.command("why", short_help="Why a turn stopped: the rule, and what shows it.")
+@click.argument("id_", metavar="ID")
+@click.option("--full", is_flag=True, help="Show long texts whole (a pipe always gets them whole).")
+@format_option("text", "json")
+@store_option
+def command(id_: str, full: bool, format_: str) -> None:
+    """Say why a turn stopped: its stop reason, the rule that held, the rows that show it, and its
+    last model and tool calls.
+
+    ID is the id of a turn, or its beginning of at least six characters; of a session its last turn
+    is told of, of a model call or a tool call the turn around it.
+    """
+    from turnspan_console.ids import one
+    from turnspan_console.output import Output
+    from turnspan_records.screens.turn_end import turn_end
+
+    output = Output()
+    with open_chosen() as store:
+        found = one(store, id_, prefer=("turn", "session"))
+        try:
+            end = turn_end(store, found)
+        except KeyError:
+            raise Failure(
+                f"The {found.kind} {found.id} has no turn: give the id of a turn, or of a session, "
+                "a model call or a tool call in one.",
+                FINDING,
+            ) from None
+    if format_ == "json":
+        from turnspan_console.values import plain
+
+        output.json(plain(end))
+        return
+    from turnspan_console.panels.turn_end import print_turn_end
+
+    print_turn_end(end, output, full=full)

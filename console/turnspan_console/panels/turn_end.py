@@ -1,0 +1,80 @@
+"""Why a turn stopped, on the screen: the rule, what shows it, and what it did last."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from turnspan_console import styles, values
+from turnspan_console.output import Output
+from turnspan_console.page import Page
+from turnspan_records.screens.turn_end import LastCall, LastTool, TurnEnd
+
+_LINES: Final = 6
+"""Lines of a text, unless all are asked for."""
+
+
+def print_turn_end(end: TurnEnd, output: Output, *, full: bool = False) -> None:
+    """Write why a turn stopped, for a person."""
+    page = Page(output, full=full)
+    stop = end.stop
+    page.line(
+        ("Turn ", styles.TITLE),
+        (values.one_line(end.turn_id), styles.ID),
+        (f"  {values.one_line(stop.ended_how)}", styles.stop_reason(stop.ended_how)),
+    )
+    page.line((f"because {stop.rule}", ""))
+    if stop.detail or end.error_message:
+        page.line((values.one_line(stop.detail or end.error_message), styles.BAD))
+    for name, value in stop.facts:
+        page.line((f"{name:<26}", styles.FAINT), values.one_line(value))
+    for row in stop.rows:
+        page.line(
+            (f"{row.kind:<26}", styles.FAINT),
+            (f"{row.span_id}  ", styles.ID),
+            values.one_line(row.says),
+        )
+    _text("user", end.user_message, page)
+    _text("answer", end.response_text, page)
+    if end.calls:
+        page.blank()
+        page.line(("last model calls", styles.HEADING))
+        for call in end.calls:
+            _call(call, page)
+    if end.tools:
+        page.blank()
+        page.line(("last tool calls", styles.HEADING))
+        for tool in end.tools:
+            _tool(tool, page)
+    for nested in end.nested:
+        said = f"{nested.agent_name} {nested.stop_reason} {nested.stop_detail}"
+        page.line(("nested turn  ", styles.FAINT), f"{nested.turn_id}  {values.one_line(said)}")
+
+
+def _call(call: LastCall, page: Page) -> None:
+    finish = ", ".join(call.finish_reasons)
+    said = f"round {call.round}  {call.model}  {finish}"
+    page.line(
+        (f"  {call.span_id}  ", styles.ID),
+        values.one_line(said),
+        (f"  {values.one_line(call.error_type)}", styles.BAD),
+    )
+
+
+def _tool(tool: LastTool, page: Page) -> None:
+    again = f"  {tool.same} alike" if tool.same > 1 else ""
+    error = tool.error_type or ("failed" if tool.failed else "")
+    page.line(
+        (f"  {tool.span_id}  ", styles.ID),
+        values.one_line(f"round {tool.round}  {tool.name} {tool.arguments}"[:120]),
+        (again, styles.WARN),
+        (f"  {values.one_line(error)}", styles.BAD),
+    )
+
+
+def _text(name: str, text: str, page: Page) -> None:
+    if text:
+        page.blank()
+        page.line((name, styles.HEADING))
+        page.push("  ")
+        page.text(text, limit=_LINES)
+        page.pop()
