@@ -32,7 +32,7 @@ UNJUDGED = [
     HealthCheck.data_too_large,
     HealthCheck.large_base_example,
 ]
-"""Of how requests are made, which is the description's and a loaded machine's, not of the answers."""
+"""They judge how requests are made and how busy the machine is, not what is answered."""
 READING = ("/api/sql", "/api/messages")
 """What is sent to these is only asked; other bodies are judgments, which need ids to be kept."""
 
