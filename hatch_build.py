@@ -115,6 +115,7 @@ COMPILED = (
     "turnspan_clickhouse/rows/columns.py",
     "turnspan_clickhouse/rows/native_encoder.py",
     "turnspan_clickhouse/pricing/prices.py",
+    "turnspan_clickhouse/pricing/rates.py",
     "turnspan_clickhouse/rows/tables.py",
     "turnspan_clickhouse/rows/record.py",
     "turnspan_clickhouse/rows/loop_tables.py",

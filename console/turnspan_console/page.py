@@ -62,6 +62,15 @@ class Page:
         if left:
             self.line((f"{' ' * len(mark)}… {left:,} more lines (--full)", styles.FAINT))
 
+    def section(self, name: str, words: str, *, limit: int) -> None:
+        """A heading and the text it is of; nothing where there is no text."""
+        if words:
+            self.blank()
+            self.line((name, styles.HEADING))
+            self.push("  ")
+            self.text(words, limit=limit)
+            self.pop()
+
     def _wrapped(self, words: str, taken: int) -> list[str]:
         lines = words.expandtabs(4).splitlines()
         if not self.output.terminal:

@@ -30,6 +30,11 @@ class ContentMissingError(TurnspanError, LookupError):
 _THESE = " AND hash IN (SELECT toFixedString(unhex(arrayJoin({hashes:Array(String)})), 16))"
 
 
+def known_hash(value: object) -> str:
+    """A hash column's value in hex; empty where the record has no such content."""
+    return "" if value == NONE else str(value)
+
+
 def load_messages(
     store: Store, project: str, scope: str, hashes: Iterable[str] | None = None
 ) -> dict[str, Message]:

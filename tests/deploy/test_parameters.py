@@ -41,7 +41,14 @@ LOOKED_AT = {
     # Column lists and tables from the record classes.
     "interrupted_turns.py": {"', '.join(names)", "', '.join(chosen)"},
     "interrupted_work.py": {
-        *("', '.join(names)", "', '.join(chosen)", "ended", "table", "work.ended", "work.id"),
+        *(
+            "', '.join(names)",
+            "', '.join(chosen)",
+            "ended",
+            "table",
+            "work.record.table",
+            "work.id",
+        ),
     },
     "replay.py": {"what", "table", "where"},
     "outline.py": {"what", "table", "where"},

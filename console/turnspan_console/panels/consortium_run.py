@@ -45,14 +45,14 @@ def print_run(run: ConsortiumRun, output: Output, *, full: bool = False) -> None
         page.line((f"{name:<15}", styles.FAINT), said)
     if run.error_type or run.error_message:
         _error(run.error_type, run.error_message, page)
-    _text("prompt", run.prompt, page)
+    page.section("prompt", run.prompt, limit=_LINES)
     for iteration in run.iterations:
         _iteration(iteration, run, page)
     if run.other_calls:
         page.blank()
         calls = values.counted(len(run.other_calls), "other model call")
         page.line((f"and {calls}", styles.FAINT))
-    _text("final", run.final_text, page)
+    page.section("final", run.final_text, limit=_LINES)
     if run.judgments:
         page.blank()
         print_judgments(run.judgments, page)
@@ -186,12 +186,3 @@ def _decision(decision: Decision, page: Page) -> None:
 def _error(kind: str, message: str, page: Page) -> None:
     said = f"{kind}: {message}" if kind and message else kind or message
     page.line((values.one_line(said), styles.BAD))
-
-
-def _text(name: str, text: str, page: Page) -> None:
-    if text:
-        page.blank()
-        page.line((name, styles.HEADING))
-        page.push("  ")
-        page.text(text, limit=_LINES)
-        page.pop()

@@ -33,8 +33,8 @@ def print_turn_end(end: TurnEnd, output: Output, *, full: bool = False) -> None:
             (f"{row.span_id}  ", styles.ID),
             values.one_line(row.says),
         )
-    _text("user", end.user_message, page)
-    _text("answer", end.response_text, page)
+    page.section("user", end.user_message, limit=_LINES)
+    page.section("answer", end.response_text, limit=_LINES)
     if end.calls:
         page.blank()
         page.line(("last model calls", styles.HEADING))
@@ -69,12 +69,3 @@ def _tool(tool: LastTool, page: Page) -> None:
         (again, styles.WARN),
         (f"  {values.one_line(error)}", styles.BAD),
     )
-
-
-def _text(name: str, text: str, page: Page) -> None:
-    if text:
-        page.blank()
-        page.line((name, styles.HEADING))
-        page.push("  ")
-        page.text(text, limit=_LINES)
-        page.pop()

@@ -7,7 +7,6 @@ kept as rates per token, so that a call costs a few multiplications; the results
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, timezone
 from decimal import Decimal
 from typing import Any, Final
@@ -16,93 +15,16 @@ from turnspan import semconv
 from turnspan.runtime.forks import ForkSafeLock
 from turnspan.runtime.guard import errors, guard
 from turnspan.turn.turn import Usage
-from turnspan_clickhouse.pricing.price_data import (
-    Prices,
-    Source,
-    base_of,
-    fields_of,
-    tiers_of,
-    updated,
-)
+from turnspan_clickhouse.pricing.price_data import Prices, Source, updated
 from turnspan_clickhouse.pricing.price_sources import TOLD, lookups, told_cost
+from turnspan_clickhouse.pricing.rates import Rates, compiled_rates
 
 UNKNOWN: Final[tuple[Decimal | None, str]] = (None, "")
 """The price is not known: never 0."""
 
-_REPORTED: Final = (
-    "input_tokens",
-    "output_tokens",
-    "cache_read_tokens",
-    "cache_write_tokens",
-    "cache_write_1h_tokens",
-    "output_reasoning_tokens",
-    "web_searches",
-)
 _BATCH: Final = "batch"
 _MAX_CACHED: Final = 10_000
 _MINUTE: Final = 60_000_000_000
-_MILLION: Final = 6
-"""Prices are of a million tokens, or of fewer."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Rate:
-    """The price of one kind of token. ``subsets`` are kinds that are priced on their own."""
-
-    index: int
-    subsets: tuple[int, ...]
-    base: int
-    tiers: tuple[tuple[int, int], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Rates:
-    """A model's prices per token, most specific kind first, and per request, as whole numbers of
-    ``unit`` (US dollars): small integers add up quicker than decimals."""
-
-    rates: tuple[_Rate, ...]
-    per_request: int
-    unit: Decimal
-
-    def cost(self, counts: tuple[int, ...]) -> Decimal | None:
-        """The cost of these counts; ``None`` if they contradict each other."""
-        total = self.per_request
-        own = [0] * len(counts)
-        context = counts[0]
-        for rate in self.rates:
-            count = counts[rate.index]
-            for subset in rate.subsets:
-                count -= own[subset]
-            if count < 0:
-                return None
-            own[rate.index] = count
-            if count:
-                price = rate.base
-                for start, above in rate.tiers:
-                    if context > start:
-                        price = above
-                        break
-                total += price * count
-        return self.unit * total
-
-    def parts(self, counts: tuple[int, ...]) -> list[tuple[str, int, Decimal]]:
-        """Kind of token, how many that are of no more specific kind, and what they cost; what a
-        request costs by itself has no kind."""
-        found: list[tuple[str, int, Decimal]] = []
-        own = [0] * len(counts)
-        for rate in self.rates:
-            count = counts[rate.index] - sum([own[subset] for subset in rate.subsets])
-            own[rate.index] = count
-            price = rate.base
-            for start, above in rate.tiers:
-                if counts[0] > start:
-                    price = above
-                    break
-            if count:
-                found.append((_REPORTED[rate.index], count, self.unit * (price * count)))
-        if self.per_request:
-            found.append(("", 1, self.unit * self.per_request))
-        return found
 
 
 class _Known:
@@ -114,9 +36,9 @@ class _Known:
         self.provider = provider
         self.model = model
         self.timed = timed
-        self.always: _Rates | None = None
+        self.always: Rates | None = None
         """Of the usual calls, where they do not change with time."""
-        self.rates: dict[tuple[str, str, bool], tuple[int, _Rates]] = {}
+        self.rates: dict[tuple[str, str, bool], tuple[int, Rates]] = {}
 
 
 class Pricer:
@@ -197,7 +119,7 @@ class Pricer:
         speed: str,
         batch: bool,
     ) -> tuple[Decimal | None, str]:
-        """``price`` of what ``_REPORTED`` names; ``names`` are those of provider and models."""
+        """``price`` of what ``REPORTED`` names; ``names`` are those of provider and models."""
         try:
             known = self._find(names)
             if known is None:
@@ -217,14 +139,12 @@ class Pricer:
         service_tier: str,
         speed: str,
         batch: bool,
-    ) -> tuple[list[tuple[str, int, Decimal]], str]:
-        """What ``cost`` is the sum of, and the version of the price data; nothing where the price
-        is not known."""
+    ) -> list[tuple[str, int, Decimal]]:
+        """What ``cost`` is the sum of; nothing where the price is not known."""
         known = self._find(names)
         if known is None:
-            return [], ""
-        rates = self._rates(known, when, service_tier, speed, batch)
-        return ([], "") if rates.cost(counts) is None else (rates.parts(counts), self._version)
+            return []
+        return self._rates(known, when, service_tier, speed, batch).parts(counts)
 
     def _current(self) -> Any:
         """The prices in force; ``None`` where there are none."""
@@ -270,9 +190,7 @@ class Pricer:
             self._models[names] = known
         return known
 
-    def _rates(
-        self, known: _Known, when: int, service_tier: str, speed: str, batch: bool
-    ) -> _Rates:
+    def _rates(self, known: _Known, when: int, service_tier: str, speed: str, batch: bool) -> Rates:
         usual = not (known.timed or service_tier or speed or batch)
         if usual and known.always is not None:
             return known.always
@@ -292,7 +210,7 @@ class Pricer:
         if not any(known.model is model for model in known.provider.models):
             context = {}  # another provider's model: its variants are not this provider's
         units: Mapping[str, Any] = {} if self._bundled is None else self._bundled.units
-        rates = _compile(known.model.get_prices(moment, context), units)
+        rates = compiled_rates(known.model.get_prices(moment, context), units)
         known.rates[key] = (minute, rates)
         if usual:
             known.always = rates
@@ -309,50 +227,6 @@ def _look_up(snapshot: Any, provider: str, model: str) -> _Known | None:
             continue
         return _Known(found, info, isinstance(info.prices, list))
     return None
-
-
-def _compile(prices: Any, units: Mapping[str, Any]) -> _Rates:
-    """Rates for the kinds of tokens that Turnspan reports; all others count as none used."""
-    amounts = fields_of(prices)
-
-    def dimensions(name: str) -> set[tuple[str, str]]:
-        return set(units[name].get("dimensions", {}).items())
-
-    def amount(name: str) -> Any:
-        return amounts.get(str(units[name].get("price_key", name)))
-
-    priced = [name for name in _REPORTED if name in units and amount(name) is not None]
-    priced.sort(key=lambda name: (-len(dimensions(name)), name))
-    places = _places(amounts)
-    rates: list[_Rate] = []
-    for name in priced:
-        price = amount(name)
-        per = Decimal(units[name]["per"])
-        subsets = [n for n in priced if n != name and dimensions(name) <= dimensions(n)]
-        tiers = tuple(
-            (tier.start, _units(tier.price / per, places)) for tier in reversed(tiers_of(price))
-        )
-        base = _units(base_of(price) / per, places)
-        positions = tuple(_REPORTED.index(n) for n in subsets)
-        rates.append(_Rate(_REPORTED.index(name), positions, base, tiers))
-    requests = amount("requests")
-    per_request = Decimal(0) if requests is None else base_of(requests) / units["requests"]["per"]
-    unit = Decimal(1).scaleb(-places)
-    return _Rates(tuple(rates), _units(per_request, places), unit)
-
-
-def _places(prices: Mapping[str, Any]) -> int:
-    """How many decimal places the finest of a model's prices has for one token."""
-    amounts: list[Any] = []
-    for price in prices.values():
-        if price is not None:
-            amounts += [base_of(price), *(tier.price for tier in tiers_of(price))]
-    exponents = [amount.as_tuple().exponent for amount in amounts]
-    return _MILLION - min((e for e in exponents if isinstance(e, int)), default=0)
-
-
-def _units(price: Decimal, places: int) -> int:
-    return int(price.scaleb(places))
 
 
 _pricer: Final = Pricer()
@@ -380,7 +254,41 @@ def price_of_counts(
         return told, TOLD
     if input_tokens is None and output_tokens is None:
         return UNKNOWN
-    counts = (
+    reported = input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens
+    counts = _counts(attributes, *reported)
+    names, tier, speed, batch = _priced_as(attributes)
+    return _pricer.cost(names, counts, when, tier, speed, batch)
+
+
+def parts_of_call(
+    attributes: dict[str, Any], usage: Usage, when: int
+) -> list[tuple[str, int, Decimal]]:
+    """What ``price_of_call`` is the sum of: kind of token, how many, their cost. Nothing where the
+    price is not known, or was told by the provider."""
+    if attributes.get(semconv.RESPONSE_CACHED) is True or told_cost(attributes) is not None:
+        return []
+    counts = _counts(
+        attributes,
+        usage.input_tokens,
+        usage.output_tokens,
+        usage.cache_read_tokens,
+        usage.cache_write_tokens,
+        usage.reasoning_tokens,
+    )
+    names, tier, speed, batch = _priced_as(attributes)
+    return _pricer.parts(names, counts, when, tier, speed, batch)
+
+
+def _counts(
+    attributes: dict[str, Any],
+    input_tokens: int | None,
+    output_tokens: int | None,
+    cache_read_tokens: int | None,
+    cache_write_tokens: int | None,
+    reasoning_tokens: int | None,
+) -> tuple[int, ...]:
+    """Those of ``REPORTED``; what was not told counts as none."""
+    return (
         input_tokens or 0,
         output_tokens or 0,
         cache_read_tokens or 0,
@@ -389,28 +297,6 @@ def price_of_counts(
         reasoning_tokens or 0,
         _count(attributes.get(semconv.USAGE_WEB_SEARCHES)),
     )
-    names, tier, speed, batch = _priced_as(attributes)
-    return _pricer.cost(names, counts, when, tier, speed, batch)
-
-
-def parts_of_call(
-    attributes: dict[str, Any], usage: Usage, when: int
-) -> tuple[list[tuple[str, int, Decimal]], str]:
-    """What ``price_of_call`` is the sum of: kind of token, how many, their cost; and the version of
-    the price data. Nothing where the price is not known, or was told by the provider."""
-    if attributes.get(semconv.RESPONSE_CACHED) is True or told_cost(attributes) is not None:
-        return [], ""
-    counts = (
-        usage.input_tokens or 0,
-        usage.output_tokens or 0,
-        usage.cache_read_tokens or 0,
-        usage.cache_write_tokens or 0,
-        _count(attributes.get(semconv.USAGE_CACHE_WRITE_1H_INPUT_TOKENS)),
-        usage.reasoning_tokens or 0,
-        _count(attributes.get(semconv.USAGE_WEB_SEARCHES)),
-    )
-    names, tier, speed, batch = _priced_as(attributes)
-    return _pricer.parts(names, counts, when, tier, speed, batch)
 
 
 def _priced_as(attributes: dict[str, Any]) -> tuple[tuple[str, str, str], str, str, bool]:

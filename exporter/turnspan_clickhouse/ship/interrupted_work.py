@@ -19,61 +19,18 @@ from turnspan_clickhouse.store.client import Store
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """A table of what can be cut short. ``dying`` gives the ids and the earliest beginning of what
-    is, ``ended`` the last that is known of each: the last end of a model call of it."""
+    """A table of what can be cut short. ``id`` is its column in ``llm_call``, by which the last
+    that is known of each is found; empty where calls are not of it."""
 
     record: type[Attempt | Rollout | Consortium]
-    running: str
     what: str
     id: str = ""
-    dying: str = ""
-    ended: str = ""
 
 
 _WORK: Final = (
-    _Work(
-        Attempt,
-        """
-SELECT count() FROM attempt WHERE status = 'running' AND writer IN {writers:Array(String)}
-""",
-        "attempt",
-        "attempt_id",
-        """
-SELECT attempt_id, min(started_at) OVER () AS since
-FROM attempt WHERE status = 'running' AND writer IN {writers:Array(String)}
-""",
-        """
-SELECT project, attempt_id, max(addNanoseconds(start_time, toInt64(duration * 1e9))) AS last_end
-FROM llm_call
-WHERE attempt_id IN {dying:Array(String)} AND start_time >= {since:DateTime64(9, 'UTC')}
-GROUP BY project, attempt_id
-""",
-    ),
-    _Work(
-        Rollout,
-        """
-SELECT count() FROM rollout WHERE status = 'running' AND writer IN {writers:Array(String)}
-""",
-        "rollout",
-    ),
-    _Work(
-        Consortium,
-        """
-SELECT count() FROM consortium WHERE status = 'running' AND writer IN {writers:Array(String)}
-""",
-        "run",
-        "consortium_id",
-        """
-SELECT consortium_id, min(started_at) OVER () AS since
-FROM consortium WHERE status = 'running' AND writer IN {writers:Array(String)}
-""",
-        """
-SELECT project, consortium_id, max(addNanoseconds(start_time, toInt64(duration * 1e9))) AS last_end
-FROM llm_call
-WHERE consortium_id IN {dying:Array(String)} AND start_time >= {since:DateTime64(9, 'UTC')}
-GROUP BY project, consortium_id
-""",
-    ),
+    _Work(Attempt, "attempt", "attempt_id"),
+    _Work(Rollout, "rollout"),
+    _Work(Consortium, "run", "consortium_id"),
 )
 # A row that another process has written since (a rollout may be opened again, a run's id may be
 # another tool's) stays the newest: by a nanosecond.
@@ -99,8 +56,12 @@ def interrupt_work(store: Store, writers: Sequence[str]) -> int:
     parameters = {"writers": list(writers)}
     found = 0
     for work in _WORK:
+        sql = f"""
+SELECT count() FROM {work.record.table}
+WHERE status = 'running' AND writer IN {{writers:Array(String)}}
+"""
         try:
-            running = int(store.query(work.running, parameters).rows[0][0])
+            running = int(store.query(sql, parameters).rows[0][0])
         except QueryError as error:
             if error.code in MISSING_SCHEMA:
                 return found
@@ -121,11 +82,23 @@ def _insert(store: Store, work: _Work, parameters: dict[str, list[str]]) -> None
     }
     ended = ""
     if work.id:
-        dying = store.query(work.dying, parameters).rows
+        sql = f"""
+SELECT {work.id}, min(started_at) OVER () AS since
+FROM {table} WHERE status = 'running' AND writer IN {{writers:Array(String)}}
+"""
+        dying = store.query(sql, parameters).rows
         computed["duration"] = _DURATION
         given["dying"] = [str(row[0]) for row in dying]
         given["since"] = str(dying[0][1])
-        ended = f"LEFT JOIN ({work.ended}) AS c USING (project, {work.id})"
+        ended = f"""
+LEFT JOIN
+(
+    SELECT project, {work.id}, max(addNanoseconds(start_time, toInt64(duration * 1e9))) AS last_end
+    FROM llm_call
+    WHERE {work.id} IN {{dying:Array(String)}} AND start_time >= {{since:DateTime64(9, 'UTC')}}
+    GROUP BY project, {work.id}
+) AS c USING (project, {work.id})
+"""
     chosen = [computed.get(name, f"s.{name}") + f" AS {name}" for name in names]
     sql = f"""
 INSERT INTO {table} ({", ".join(names)})

@@ -12,7 +12,7 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_records.lookup import Found
 from turnspan_records.loop.improvement import score_of
 from turnspan_records.loop.prompts import Prompt, pairs_of, prompt_of
-from turnspan_records.messages import NONE, load_definitions, load_messages, prompt_text
+from turnspan_records.messages import known_hash, load_definitions, load_messages, prompt_text
 from turnspan_records.rows import utc
 
 COMPARABLE: Final = ("attempt", "rollout", "artifact", "turn", "call")
@@ -216,10 +216,11 @@ WHERE project = {{project:String}} AND {column} = {{id:String}}
         setattr(answer, name, used[name])
     answer.models = [str(model) for model in used["models"] if model] or answer.models
     answer.parameters = answer.parameters or used["parameters"]
-    answer.tools = "" if used["tools"] == NONE else used["tools"]
-    if used["prompt"] != NONE:
-        bodies = load_definitions(store, answer.project, [used["prompt"]])
-        answer.system_prompt = prompt_text(bodies.get(used["prompt"]) or str(used["prompt"]))
+    answer.tools = known_hash(used["tools"])
+    prompt = known_hash(used["prompt"])
+    if prompt:
+        bodies = load_definitions(store, answer.project, [prompt])
+        answer.system_prompt = prompt_text(bodies.get(prompt) or prompt)
 
 
 def _last_question(store: Store, project: str, row: Mapping[str, Any]) -> str:

@@ -9,14 +9,15 @@ from decimal import Decimal
 from typing import Any
 
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.messages import NONE, load_messages
+from turnspan_records.messages import known_hash, load_messages
 from turnspan_records.rows import utc
-from turnspan_records.screens.cost import CostParts, cost_parts
+from turnspan_records.screens.cost import CostParts, cost_of_row
 from turnspan_records.screens.heads import head_of
 from turnspan_records.screens.outline_types import Head
 
 _CALL = """
-SELECT *, arrayMap(h -> lower(hex(h)), input_messages) AS inputs,
+SELECT *, toUnixTimestamp64Nano(start_time) AS time,
+    arrayMap(h -> lower(hex(h)), input_messages) AS inputs,
     arrayMap(h -> lower(hex(h)), output_messages) AS outputs,
     lower(hex(system_prompt)) AS system, lower(hex(tool_definitions)) AS tools,
     lower(hex(context_assembled)) AS context
@@ -117,21 +118,17 @@ def call_screen(store: Store, project: str, span_id: str) -> CallScreen:
         tokens_estimated=bool(row["tokens_estimated"]),
         inputs=tuple(head_of(one, known.get(one)) for one in row["inputs"]),
         outputs=tuple(head_of(one, known.get(one)) for one in row["outputs"]),
-        system=_hash(row["system"]),
-        tools=_hash(row["tools"]),
-        context=_hash(row["context"]),
+        system=known_hash(row["system"]),
+        tools=known_hash(row["tools"]),
+        context=known_hash(row["context"]),
         number=at + 1,
         calls=len(order),
         before=order[at - 1] if at else "",
         after=order[at + 1] if at + 1 < len(order) else "",
-        cost=cost_parts(store, project, span_id),
+        cost=cost_of_row(row),
         facts=tuple(Fact(name, str(row[name])) for name in _FACTS if row[name] not in ("", None)),
         attributes=tuple(Fact(str(k), str(v)) for k, v in sorted(row["attributes"].items())),
     )
-
-
-def _hash(value: Any) -> str:
-    return "" if value == NONE else str(value)
 
 
 _ALIKE = (

@@ -67,7 +67,11 @@ def cost_parts(store: Store, project: str, span_id: str) -> CostParts:
     rows = store.query(_CALL, {"project": project, "span": span_id}).dicts()
     if not rows:
         raise KeyError(span_id)
-    row = rows[0]
+    return cost_of_row(rows[0])
+
+
+def cost_of_row(row: Mapping[str, Any]) -> CostParts:
+    """``cost_parts`` of a row of ``llm_call`` whose start, in ns since the epoch, is ``time``."""
     cost, version = row["cost_usd"], str(row["price_version"])
     if cost is None:
         return CostParts(None, version, reason="no price is known for this model")
@@ -80,7 +84,7 @@ def cost_parts(store: Store, project: str, span_id: str) -> CostParts:
         cache_write_tokens=row["cache_write_tokens"],
         reasoning_tokens=row["reasoning_tokens"],
     )
-    priced, _ = parts_of_call(_attributes(row), usage, int(row["time"]))
+    priced = parts_of_call(_attributes(row), usage, int(row["time"]))
     parts = tuple(CostPart(_KINDS.get(kind, kind), count, paid) for kind, count, paid in priced)
     if not parts:
         return CostParts(cost, version, reason="today's prices do not know this model")

@@ -14,7 +14,7 @@ import orjson
 from turnspan.content.model import as_dict, dumps_text
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.conversation import Message
-from turnspan_records.messages import NONE, load_definitions, load_messages, prompt_text
+from turnspan_records.messages import known_hash, load_definitions, load_messages, prompt_text
 from turnspan_records.rows import utc
 from turnspan_records.screens.aligning import common_pairs
 from turnspan_records.screens.caching import cache_lost, cached_tokens
@@ -59,7 +59,7 @@ def diff(store: Store, project: str, before: str, after: str) -> Difference:
         if span not in known:
             raise KeyError(span)
     old, new = known[before], known[after]
-    messages = _messages(store, old) | _messages(store, new)
+    messages = _messages(store, project, (old, new))
     bodies = load_definitions(
         store, project, (str(row[name]) for row in (old, new) for name in ("system", "tools"))
     )
@@ -80,9 +80,14 @@ def diff(store: Store, project: str, before: str, after: str) -> Difference:
     )
 
 
-def _messages(store: Store, row: Mapping[str, Any]) -> dict[str, Message]:
-    scope = str(row["session_id"] or row["trace_id"])
-    return load_messages(store, str(row["project"]), scope, row["hashes"])
+def _messages(store: Store, project: str, rows: Iterable[Mapping[str, Any]]) -> dict[str, Message]:
+    wanted: dict[str, list[str]] = {}
+    for row in rows:
+        wanted.setdefault(str(row["session_id"] or row["trace_id"]), []).extend(row["hashes"])
+    found: dict[str, Message] = {}
+    for scope, hashes in wanted.items():
+        found |= load_messages(store, project, scope, hashes)
+    return found
 
 
 def _call(row: Mapping[str, Any]) -> ComparedCall:
@@ -94,8 +99,8 @@ def _call(row: Mapping[str, Any]) -> ComparedCall:
         **{name: row[name] for name in alike},
         start_time=utc(row["start_time"]),
         messages=len(row["hashes"]),
-        system="" if row["system"] == NONE else str(row["system"]),
-        tools="" if row["tools"] == NONE else str(row["tools"]),
+        system=known_hash(row["system"]),
+        tools=known_hash(row["tools"]),
     )
 
 

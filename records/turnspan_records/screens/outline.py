@@ -13,7 +13,7 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_records import rows
 from turnspan_records.conversation import Call, Message, Step, ToolExecution, ToolRequest, Turn
 from turnspan_records.history import Continuation
-from turnspan_records.messages import NONE, ONE_SESSION, load_definitions
+from turnspan_records.messages import ONE_SESSION, known_hash, load_definitions
 from turnspan_records.replay import Assembled, assemble, scope_condition
 from turnspan_records.screens import heads
 from turnspan_records.screens.caching import cache_lost
@@ -106,7 +106,7 @@ class _Told:
     def call(self, call: Call) -> OutlineCall:
         row, told = self._calls[call.span_id], self._continued[call.span_id]
         before = self._before(told)
-        system = "" if call.system_hash == NONE else call.system_hash
+        system = known_hash(call.system_hash)
         recorded = any(reply.recorded for reply in call.replies)
         answer = "" if recorded else call.response_text
         return OutlineCall(
@@ -126,7 +126,7 @@ class _Told:
             system=system,
             system_new=call.system_prompt is not None and bool(system),
             system_changed=before is not None and before["system_hash"] != call.system_hash,
-            tools="" if row["tools_hash"] == NONE else str(row["tools_hash"]),
+            tools=known_hash(row["tools_hash"]),
             tools_changed=None,
             requests=tuple(self._request(one) for one in call.requests),
             response=Text(answer[:HEAD], int(row["answered_bytes"]) if answer else 0),

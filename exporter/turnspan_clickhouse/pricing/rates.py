@@ -1,0 +1,135 @@
+"""A model's prices per token as whole numbers, and what so many tokens of each kind cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Final
+
+from turnspan_clickhouse.pricing.price_data import base_of, fields_of, tiers_of
+
+REPORTED: Final = (
+    "input_tokens",
+    "output_tokens",
+    "cache_read_tokens",
+    "cache_write_tokens",
+    "cache_write_1h_tokens",
+    "output_reasoning_tokens",
+    "web_searches",
+)
+"""The kinds of what is counted, in the order of ``counts`` everywhere here."""
+_MILLION: Final = 6
+"""Prices are of a million tokens, or of fewer."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Rate:
+    """The price of one kind of token. ``subsets`` are kinds that are priced on their own."""
+
+    index: int
+    subsets: tuple[int, ...]
+    base: int
+    tiers: tuple[tuple[int, int], ...]
+
+    def price(self, context: int) -> int:
+        """The price of one, in a request of so many input tokens."""
+        for start, above in self.tiers:
+            if context > start:
+                return above
+        return self.base
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """A model's prices per token, most specific kind first, and per request, as whole numbers of
+    ``unit`` (US dollars): small integers add up quicker than decimals."""
+
+    rates: tuple[_Rate, ...]
+    per_request: int
+    unit: Decimal
+
+    def cost(self, counts: tuple[int, ...]) -> Decimal | None:
+        """The cost of these counts; ``None`` if they contradict each other."""
+        own = self._own(counts)
+        if own is None:
+            return None
+        total = self.per_request
+        for rate, count in zip(self.rates, own, strict=True):
+            if count:
+                total += rate.price(counts[0]) * count
+        return self.unit * total
+
+    def parts(self, counts: tuple[int, ...]) -> list[tuple[str, int, Decimal]]:
+        """Kind of token, how many that are of no more specific kind, and what they cost; what a
+        request costs by itself has no kind. Nothing where the counts contradict each other."""
+        own = self._own(counts)
+        if own is None:
+            return []
+        found = [
+            (REPORTED[rate.index], count, self.unit * (rate.price(counts[0]) * count))
+            for rate, count in zip(self.rates, own, strict=True)
+            if count
+        ]
+        if self.per_request:
+            found.append(("", 1, self.unit * self.per_request))
+        return found
+
+    def _own(self, counts: tuple[int, ...]) -> list[int] | None:
+        """How many of each rate's kind are of no more specific kind; ``None`` where that would be
+        less than none."""
+        own = [0] * len(counts)
+        found: list[int] = []
+        for rate in self.rates:
+            count = counts[rate.index]
+            for subset in rate.subsets:
+                count -= own[subset]
+            if count < 0:
+                return None
+            own[rate.index] = count
+            found.append(count)
+        return found
+
+
+def compiled_rates(prices: Any, units: Mapping[str, Any]) -> Rates:
+    """Rates for the kinds of tokens that Turnspan reports; all others count as none used."""
+    amounts = fields_of(prices)
+
+    def dimensions(name: str) -> set[tuple[str, str]]:
+        return set(units[name].get("dimensions", {}).items())
+
+    def amount(name: str) -> Any:
+        return amounts.get(str(units[name].get("price_key", name)))
+
+    priced = [name for name in REPORTED if name in units and amount(name) is not None]
+    priced.sort(key=lambda name: (-len(dimensions(name)), name))
+    places = _places(amounts)
+    rates: list[_Rate] = []
+    for name in priced:
+        price = amount(name)
+        per = Decimal(units[name]["per"])
+        subsets = [n for n in priced if n != name and dimensions(name) <= dimensions(n)]
+        tiers = tuple(
+            (tier.start, _units(tier.price / per, places)) for tier in reversed(tiers_of(price))
+        )
+        base = _units(base_of(price) / per, places)
+        positions = tuple(REPORTED.index(n) for n in subsets)
+        rates.append(_Rate(REPORTED.index(name), positions, base, tiers))
+    requests = amount("requests")
+    per_request = Decimal(0) if requests is None else base_of(requests) / units["requests"]["per"]
+    unit = Decimal(1).scaleb(-places)
+    return Rates(tuple(rates), _units(per_request, places), unit)
+
+
+def _places(prices: Mapping[str, Any]) -> int:
+    """How many decimal places the finest of a model's prices has for one token."""
+    amounts: list[Any] = []
+    for price in prices.values():
+        if price is not None:
+            amounts += [base_of(price), *(tier.price for tier in tiers_of(price))]
+    exponents = [amount.as_tuple().exponent for amount in amounts]
+    return _MILLION - min((e for e in exponents if isinstance(e, int)), default=0)
+
+
+def _units(price: Decimal, places: int) -> int:
+    return int(price.scaleb(places))
