@@ -75,11 +75,9 @@ class Killed(BaseException):
     """What the test throws in the place of a kill -9."""
 
 
-def test_killed_at_every_statement_and_run_again_it_converges(
-    store_dsn: Dsn, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Killed after one statement and after two, in turn, so that every gap between two statements
-    (before and after each ledger entry) is hit once; each run goes on where the last one died."""
+def test_killed_and_run_again_it_converges(store_dsn: Dsn, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Killed after the first statement, in the middle, before and after the ledger is written: the
+    next run does again what the last one had not recorded."""
     real = Store.command
     left = 0
 
@@ -90,6 +88,8 @@ def test_killed_at_every_statement_and_run_again_it_converges(
         settings: Mapping[str, Any] | None = None,
     ) -> None:
         nonlocal left
+        if left == 0:
+            raise Killed  # whatever a killed process still wants to do
         real(self, sql, parameters, settings)
         left -= 1
         if left == 0:
@@ -97,13 +97,43 @@ def test_killed_at_every_statement_and_run_again_it_converges(
 
     monkeypatch.setattr(Store, "command", command)
     with open_store(store_dsn) as store:
-        for versions in range(len(migrations())):
-            for left in (1, 2):  # noqa: B007 - counted down by command
-                with pytest.raises(Killed):
-                    migrate(store)
-            assert len(pending(store)) == len(migrations()) - versions - 1
+        whole = len(migrations())
+        for left in (1, whole // 2, whole - 1, whole):  # noqa: B007 - counted down by command
+            with pytest.raises(Killed):
+                migrate(store)
+            assert len(pending(store)) == len(migrations())
+        left = whole + 1
+        with pytest.raises(Killed):
+            migrate(store)
+        assert pending(store) == []
+        left = 2
         assert migrate(store) == []
         assert store.query("SELECT count() FROM agent_telemetry").rows == [(0,)]
+
+
+def test_what_was_applied_before_an_error_is_recorded(
+    store_dsn: Dsn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Running again continues where the engine refused a statement."""
+    real = Store.command
+    refused = 5
+
+    def command(
+        self: Store,
+        sql: str,
+        parameters: Mapping[str, Any] | None = None,
+        settings: Mapping[str, Any] | None = None,
+    ) -> None:
+        nonlocal refused
+        refused -= 1
+        real(self, "SELECT throwIf(1, 'refused')" if refused == 0 else sql, parameters, settings)
+
+    monkeypatch.setattr(Store, "command", command)
+    with open_store(store_dsn) as store:
+        with pytest.raises(QueryError, match="refused"):
+            migrate(store)
+        assert len(pending(store)) == len(migrations()) - 4
+        assert len(migrate(store)) == len(migrations()) - 4
 
 
 def test_two_migrations_at_once_are_safe(store_dsn: Dsn) -> None:

@@ -31,6 +31,7 @@ from __future__ import annotations
 import hashlib
 import re
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -313,19 +314,26 @@ def migrate(store: Store, *, restore: bool = False) -> list[Applied]:
     """
     store.create_database()
     known = _ledger(store)
-    applied: list[Applied] = []
-    for migration in due(store) if restore else pending(store):
-        for sql in statements(migration, store.dsn):
-            try:
-                _run(store, sql)
-            except QueryError as error:
-                if error.code not in OTHER_COLUMNS:
-                    raise
-                how = f"{migration.version:04d}_{migration.name} finds other columns"
-                raise _of_another_layout(store, how) from None
-        _record(store, migration)
-        applied.append(Applied(migration.version, migration.name, migration.version in known))
-    return applied
+    done: list[Migration] = []
+    try:
+        for migration in due(store) if restore else pending(store):
+            _apply(store, migration)
+            done.append(migration)
+    finally:  # at once: a row each would take as long as the tables
+        if done:
+            _record(store, done)
+    return [Applied(one.version, one.name, one.version in known) for one in done]
+
+
+def _apply(store: Store, migration: Migration) -> None:
+    for sql in statements(migration, store.dsn):
+        try:
+            _run(store, sql)
+        except QueryError as error:
+            if error.code not in OTHER_COLUMNS:
+                raise
+            how = f"{migration.version:04d}_{migration.name} finds other columns"
+            raise _of_another_layout(store, how) from None
 
 
 def _ledger(store: Store) -> dict[int, str]:
@@ -355,15 +363,17 @@ def _run(store: Store, sql: str) -> None:
     return None
 
 
-def _record(store: Store, migration: Migration) -> None:
+def _record(store: Store, applied: Sequence[Migration]) -> None:
     store.command(
         f"INSERT INTO {quoted(store.database)}.schema_migration"
-        " (version, name, checksum, client_version) VALUES"
-        " ({version:UInt32}, {name:String}, {checksum:String}, {client:String})",
+        " (version, name, checksum, client_version)"
+        " SELECT version, name, checksum, {client:String} FROM (SELECT 1)"
+        " ARRAY JOIN {versions:Array(UInt32)} AS version, {names:Array(String)} AS name,"
+        " {checksums:Array(String)} AS checksum",
         {
-            "version": migration.version,
-            "name": migration.name,
-            "checksum": migration.checksum,
+            "versions": [one.version for one in applied],
+            "names": [one.name for one in applied],
+            "checksums": [one.checksum for one in applied],
             "client": __version__,
         },
     )
