@@ -1,13 +1,13 @@
 """What the page costs its users: bytes, the server's time over many turns, a browser's time and
 memory.
 
-    python benchmarks/console_page.py [--turns 20000] [--calls 500] [--runs 7] [--json]
+    python benchmarks/console_page.py [--turns 20000] [--calls 500] [--runs 7] [--server] [--json]
 
-Over an embedded store with ``--turns`` turns beside one session of ``--calls`` calls, 5 MB of text
-with 500. ``turnspan console`` is a process of its own; wall clock as whoever waits has it, medians
-of ``--runs``, so run it on a machine that does nothing else. Without a Chromium
-(``TURNSPAN_TEST_CHROMIUM`` names one) the browser's rows are left out, and it says so.
-``--turns 1000000`` is what the budget of the lists is for.
+Over an embedded store, or a server's, with ``--turns`` turns of five model calls and a tool beside
+one session of ``--calls`` calls, 5 MB of text with 500. ``turnspan console`` is a process of its
+own; wall clock as whoever waits has it, medians of ``--runs``, so run it on a machine that does
+nothing else. Without a Chromium (``TURNSPAN_TEST_CHROMIUM`` names one) the browser's rows are left
+out, and it says so. ``--turns 1000000`` is what the budget of the lists is for.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from playwright.sync_api import sync_playwright
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
+from support.clickhouse_server import start_server
 from support.landing import insert
 from support.pages import ServedPage, served
 from support.rows import PROJECT, T0, answered, asked, call, message, said, turn
@@ -49,6 +50,32 @@ SELECT {project:String}, 'many-' || toString(intDiv(number, 5)), lower(hex(numbe
     toDecimal64(number % 100, 9) / 1000, (number % 50) / 10
 FROM numbers({turns:UInt64})
 """
+_MANY_CALLS = """
+INSERT INTO llm_call (project, session_id, turn_id, trace_id, span_id, start_time, duration, round,
+    provider, request_model, response_model, input_tokens, output_tokens, cache_read_tokens,
+    cost_usd, error_type, agent_name)
+SELECT {project:String}, 'many-' || toString(intDiv(number, 25)),
+    lower(hex(intDiv(number, 5))) AS turn, lower(hex(sipHash128(turn))),
+    'c' || lower(hex(number)),
+    fromUnixTimestamp64Nano({begun:Int64} - toInt64(intDiv(number, 5)) * 1000000000
+        + number % 5 * 1000000),
+    (number % 50) / 10, 1 + number % 5, 'openai', 'gpt-4o', 'gpt-4o-2024-11-20',
+    1000 + number % 500, number % 200, number % 800, toDecimal64(number % 100, 12) / 5000,
+    if(number % 97 = 0, 'RateLimitError', ''), 'agent-' || toString(intDiv(number, 5) % 7)
+FROM numbers({calls:UInt64})
+"""
+_TOOLS = """
+INSERT INTO tool_call (project, session_id, turn_id, trace_id, span_id, start_time, duration, round,
+    name, call_id, arguments, result, failed, error_message, agent_name)
+SELECT {project:String}, 'many-' || toString(intDiv(number, 5)), lower(hex(number)) AS turn,
+    lower(hex(sipHash128(turn))), 't' || lower(hex(number)),
+    fromUnixTimestamp64Nano({begun:Int64} - toInt64(number) * 1000000000 + 5000000),
+    (number % 50) / 100, 1, 'tool_' || toString(number % 12), 'k' || toString(number),
+    '{"q": "' || toString(number % 1000) || '"}', 'found ' || toString(number), number % 9 = 0,
+    if(number % 9 = 0, 'no row has the id ' || toString(number), ''),
+    'agent-' || toString(number % 7)
+FROM numbers({turns:UInt64})
+"""
 _ASKED = {
     "turns, a page": "/api/turns",
     "turns, a page that is filtered": "/api/turns?filter=stop%3Atool_failure%20agent%3Aagent-3",
@@ -58,7 +85,13 @@ _ASKED = {
     "overview, how turns end": "/api/overview/ends",
     "overview, trend": "/api/overview/trend",
     "overview, what to look at": "/api/overview/looks",
+    "errors": "/api/errors",
+    "a tool that fails": "/api/errors/tool?tool=tool_3",
+    "found in texts": "/api/find?text=Question%20777",
     "outline of the session": f"/api/outline?project={PROJECT}&session=long",
+    "one of its calls": f"/api/call?project={PROJECT}&span=call{400:012x}",
+    "what changed between two": f"/api/diff?project={PROJECT}&before=call{300:012x}&after=call{400:012x}",
+    "the exact request": f"/api/request?project={PROJECT}&span=call{400:012x}",
 }
 
 
@@ -68,14 +101,20 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=20_000)
     parser.add_argument("--calls", type=int, default=500)
     parser.add_argument("--runs", type=int, default=7)
+    parser.add_argument("--server", action="store_true")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
-        with open_store(Dsn("chdb", path=home / "store")) as store:
+        server = start_server(home / "server") if given.server else None
+        dsn = server.dsn("page") if server else Dsn("chdb", path=home / "store")
+        with open_store(dsn) as store:
             migrate(store)
             fill(store, given.turns, given.calls)
-        found = {**sizes(), **measured(f"chdb://{home / 'store'}", home, given.runs)}
+        where = server.url("page") if server else f"chdb://{home / 'store'}"
+        found = {**sizes(), **measured(where, home, given.runs)}
+        if server:
+            server.kill()
     if given.json:
         print(json.dumps(found, indent=2))
         return
@@ -85,7 +124,9 @@ def main() -> None:
 
 def fill(store: Store, turns: int, calls: int) -> None:
     """Many turns, and a session whose every call sends all that was said before."""
-    store.command(_TURNS, {"project": PROJECT, "begun": T0 - 10**9, "turns": turns})
+    given = {"project": PROJECT, "begun": T0 - 10**9, "turns": turns, "calls": 5 * turns}
+    for sql in (_TURNS, _MANY_CALLS, _TOOLS):
+        store.command(sql, given)
     rows: list[Record] = []
     talk: list[bytes] = []
     for at in range(calls):
@@ -137,8 +178,9 @@ def taken(page: ServedPage, path: str, runs: int) -> float:
     times: list[float] = []
     for _ in range(runs):
         begun = time.perf_counter()
-        page.ask(path)
+        reply = page.ask(path)
         times.append((time.perf_counter() - begun) * 1e3)
+        assert reply.status == 200, (path, reply.body)
     return median(times)
 
 
@@ -150,6 +192,30 @@ def resident(process: int) -> float:
     )
 
 
+_PRESSED = """
+(key) => new Promise((done) => {
+  const begun = performance.now();
+  document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+  requestAnimationFrame(() => setTimeout(() => done(performance.now() - begun)));
+})
+"""
+"""The time from a key to the end of the frame that it changed."""
+_SCROLLED = """
+() => new Promise((done) => {
+  const times = [];
+  let before = performance.now();
+  const step = (now) => {
+    times.push(now - before);
+    before = now;
+    window.scrollBy(0, 400);
+    times.length < 120 ? requestAnimationFrame(step) : done(times.slice(1));
+  };
+  requestAnimationFrame(step);
+})
+"""
+"""How long each frame takes while the page scrolls by 400 pixels a frame."""
+
+
 def in_browser(page: ServedPage, runs: int) -> dict[str, float]:
     """The session in a Chromium, each time with nothing cached."""
     chromium = os.environ.get("TURNSPAN_TEST_CHROMIUM") or shutil.which("chromium")
@@ -158,6 +224,8 @@ def in_browser(page: ServedPage, runs: int) -> dict[str, float]:
         return {}
     texts: list[float] = []
     memory: list[float] = []
+    keys: dict[str, list[float]] = {}
+    frames: list[float] = []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         for _ in range(runs):
@@ -167,6 +235,9 @@ def in_browser(page: ServedPage, runs: int) -> dict[str, float]:
             shown.wait_for_selector("article :text('the light is lit')")
             texts.append((time.perf_counter() - begun) * 1e3)
             shown.wait_for_load_state("networkidle")
+            for key in ("j", "n", "[", "]"):
+                keys.setdefault(key, []).append(shown.evaluate(_PRESSED, key))
+            frames += shown.evaluate(_SCROLLED)
             told = shown.context.new_cdp_session(shown).send("Runtime.getHeapUsage")
             memory.append(told["usedSize"] / 1e6)
             shown.close()
@@ -174,6 +245,11 @@ def in_browser(page: ServedPage, runs: int) -> dict[str, float]:
     return {
         "session, from nothing to its first text, ms": median(texts),
         "session, heap of the page, MB": median(memory),
+        **{f"session, key {key} until the next frame, ms": median(t) for key, t in keys.items()},
+        "session, a frame while it scrolls, ms": median(frames),
+        "session, frames over 50 ms while it scrolls, %": 100
+        * sum(one > 50 for one in frames)
+        / len(frames),
     }
 
 
