@@ -26,7 +26,7 @@ from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
 
-MOMENTS = int(os.environ.get("TURNSPAN_TEST_MOMENTS", "5"))
+MOMENTS = int(os.environ.get("TURNSPAN_TEST_MOMENTS", "2"))
 PAGES = 6
 
 
