@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import shutil
+import time
 import uuid
 from collections.abc import Generator
 from pathlib import Path
@@ -21,7 +22,7 @@ _FILLED = (
     " AND endsWith(engine, 'MergeTree') AND name != 'schema_migration'"
 )
 _SHAPE = (
-    "SELECT arraySort(groupArray((name, create_table_query))) FROM system.tables"
+    "SELECT arraySort(groupArray((name, uuid, metadata_modification_time))) FROM system.tables"
     " WHERE database = currentDatabase()",
     "SELECT arraySort(groupArray(tuple(*))) FROM schema_migration",
 )
@@ -60,6 +61,7 @@ class KeptStores:
         dsn = embedded if kind == "embedded" else self._server.dsn(name)
         with open_store(dsn) as store:
             migrate(store)
+            time.sleep(1)  # the time of a change has seconds
             return dsn, _shape(store)
 
 
