@@ -3,6 +3,7 @@
     TURNSPAN_COMPILE unset   compiled where there is a C compiler with Python's headers, else pure
     TURNSPAN_COMPILE=1       compiled, or no wheel
     TURNSPAN_COMPILE=0       pure Python, the same wheel on every platform
+    MYPYC_OPT_LEVEL=0        compiled in less time, for tests (3 unless it is said)
 
 An editable installation is always pure. What is compiled is the very same code, by mypyc, from its
 type annotations; a compiled wheel is the pure one and its extension modules, beside their sources.
@@ -252,7 +253,10 @@ def compile_into(root: Path, folder: Path) -> dict[str, Path]:
     os.chdir(folder)  # mypyc names modules by their paths from here
     try:
         options = ["--ignore-missing-imports", "--config-file=", "--python-version=3.10"]
-        extensions = mypycify([*options, *COMPILED], group_name="turnspan", debug_level="0")
+        level = os.environ.get("MYPYC_OPT_LEVEL", "3")
+        extensions = mypycify(
+            [*options, *COMPILED], opt_level=level, group_name="turnspan", debug_level="0"
+        )
         for extension in extensions:
             extension.extra_compile_args += _FLAGS
         command = build_ext(Distribution({"name": "turnspan", "ext_modules": extensions}))
