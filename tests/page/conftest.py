@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,7 +13,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
+from support.assembled import assembled
+from support.camp_rows import camp_rows
+from support.consortium_rows import consortium_rows
 from support.hostile_rows import hostile_rows
+from support.hostile_session import hostile_session
 from support.landing import insert
 from support.pages import Look, ServedPage, Watched, browser_path, served
 from turnspan_clickhouse.store.dsn import parse
@@ -43,6 +48,18 @@ def demo_store(tmp_path_factory: pytest.TempPathFactory) -> str:
 def demo_page(demo_store: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedPage]:
     """The page over the demo's store."""
     with served(demo_store, tmp_path_factory.mktemp("page-home")) as page:
+        yield page
+
+
+@pytest.fixture(scope="session")
+def whole_page(demo_store: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedPage]:
+    """The page over a copy of the demo's store that has something for every screen: a context, a
+    consortium run, a lineage, a hostile session."""
+    folder = tmp_path_factory.mktemp("page-whole")
+    shutil.copytree(demo_store.removeprefix("chdb://"), folder / "store", symlinks=True)
+    with open_store(parse(f"chdb://{folder / 'store'}")) as store:
+        insert(store, *assembled(), *camp_rows(), *consortium_rows(), *hostile_session())
+    with served(f"chdb://{folder / 'store'}", folder) as page:
         yield page
 
 
