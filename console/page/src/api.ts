@@ -21,8 +21,12 @@ export class AskError extends Error {
  * token is not the server's. The frame says it once, whoever asked. */
 export const trouble = signal<AskError | null>(null);
 
+const AWAY = 0;
+export const UNKNOWN_TOKEN = 401;
+const NO_STORE = 503;
+
 export function isTrouble({ status }: AskError): boolean {
-  return status === 0 || status === 401 || status === 503;
+  return [AWAY, UNKNOWN_TOKEN, NO_STORE].includes(status);
 }
 
 export interface Told<N extends Name> {
@@ -68,7 +72,7 @@ async function answered<N extends Name>(
     if (leaving?.aborted) throw error;
     throw new AskError(
       "The server of this page does not answer. Start it again: turnspan console",
-      0,
+      AWAY,
     );
   }
   if (!response.ok) throw new AskError(await sentence(response), response.status);

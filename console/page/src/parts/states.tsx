@@ -1,6 +1,7 @@
 // What a screen shows where it has no answer, and beside an answer that is old.
 import type { ComponentChildren } from "preact";
-import { type AskError, isTrouble, trouble } from "../api";
+import { useEffect } from "preact/hooks";
+import { type AskError, isTrouble, trouble, UNKNOWN_TOKEN } from "../api";
 import { type Asked, askAgain, isAnyKnown } from "../use_ask";
 import { UNKNOWN } from "./numbers";
 import { visible } from "./text";
@@ -53,9 +54,17 @@ function isSaid(error: AskError): boolean {
   return trouble.value !== null && isTrouble(error);
 }
 
-/** What keeps the whole page from answers. */
+const AGAIN = 5_000;
+
+/** What keeps the whole page from answers; it is looked for them again, as long as anybody looks. */
 export function Trouble() {
   const error = trouble.value;
+  const passes = error !== null && error.status !== UNKNOWN_TOKEN;
+  useEffect(() => {
+    if (!passes) return;
+    const timer = setInterval(() => !document.hidden && askAgain(), AGAIN);
+    return () => clearInterval(timer);
+  }, [passes]);
   return error && <Problem error={error} again={askAgain} stale={isAnyKnown()} />;
 }
 

@@ -46,8 +46,9 @@ function None() {
   return (
     <Nothing title="Nothing landed for this session." heading>
       <p>
-        What is still in the spool lands with the next look. <code>turnspan status</code> says what
-        waits, <code>turnspan sessions</code> lists what is there.
+        What is still in the spool lands with the next look; what was forgotten, or dropped by
+        retention, is gone. <code>turnspan status</code> says what waits,{" "}
+        <code>turnspan sessions</code> lists what is there.
       </p>
     </Nothing>
   );
