@@ -94,9 +94,12 @@ def test_no_screen_has_a_barrier(look: Look, whole_page: ServedPage) -> None:
     seen = look(whole_page, "/settings", bypass_csp=True)
     seen.expected = ("400",)
     problems: list[str] = []
+    begun: set[str] = set()
     for turn, place in enumerate(every):
         show(seen, place)
-        problems += found(seen, place, turn)
+        # Of a screen that was looked at in every way the next state once.
+        problems += found(seen, place, turn, looks=1 if place.screen in begun else 3)
+        begun.add(place.screen)
     seen.press("Control+k")
     seen.page.wait_for_selector(".palette [role=option]")
     problems += found(seen, Place("the palette", ""), 0)
@@ -135,11 +138,14 @@ def test_tab_reaches_everything_and_leaves_it(look: Look, whole_page: ServedPage
         page.evaluate(WATCH)
         page.evaluate("document.activeElement.blur()")
         page.focus(".skip")
-        count = page.evaluate(f"({REACHABLE})().length")
-        seen.press(*["Tab"] * count)
-        missed = page.evaluate(
-            f"({REACHABLE})().filter((one) => !reached.has(one)).map((one) => one.outerHTML)"
-        )
+        missed = [""]
+        for _ in range(2):  # round again, where something came while the first round was made
+            seen.press(*["Tab"] * page.evaluate(f"({REACHABLE})().length"))
+            missed = page.evaluate(
+                f"({REACHABLE})().filter((one) => !reached.has(one)).map((one) => one.outerHTML)"
+            )
+            if not missed:
+                break
         assert (place.path, missed) == (place.path, [])
         assert (place.path, page.evaluate("unseen")) == (place.path, [])
 

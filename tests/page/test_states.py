@@ -71,10 +71,10 @@ MISSING = (
     (f"diff/{PROJECT}/{'1' * 16}..{OFF}", "not recorded, or pruned: 0101"),
     (f"context/{PROJECT}/{OFF}", "No context assembly is recorded of this call."),
     (f"review?by=ada&of={PROJECT}&at=turn-off", "capture is off"),
-    ("compare?ids=turn-kept,turn-off", "capture is off"),
+    ("compare?ids=turn-kept,turn-off", "or it was not recorded"),
     ("errors?tool=look", "arguments not recorded"),
     (f"s/{PROJECT}/gone", "what was forgotten, or dropped by retention, is gone"),
-    (f"call/{PROJECT}/{GONE}", f"There is no call '{GONE}' in the store."),
+    (f"call/{PROJECT}/{GONE}", f"There is no model call '{GONE}' in '{PROJECT}'."),
     ("turns?f=session:gone", "No turn passes this filter."),
     ("go/turn-gone", "Nothing that is recorded has this id."),
 )

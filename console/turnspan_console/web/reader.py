@@ -24,6 +24,7 @@ LAND_SECONDS = 1.0
 """What waits in an embedded store's spool is landed at most so often."""
 BUSY_SECONDS = 2.5
 """How long a request waits for a store that another process keeps, before it is told so."""
+_ENDING = "The server of this page is ending. Start it again: turnspan console"
 _LANDING_SECONDS = 0.25
 """How long a request lands what waits: the rest of much does with the next ones."""
 
@@ -50,6 +51,7 @@ class Reader:
         self._opened: list[Store] = []
         self._landed = 0.0
         self._kept_by: Holder | None = None
+        self._closed = False
 
     async def ask(self, question: Callable[[Store], T], *, apart: bool = False) -> T:
         """The answer of a function of the store. Raises what it raises, and ``StoreError``.
@@ -57,22 +59,24 @@ class Reader:
         One that is asked ``apart`` has a connection of its own and keeps nobody waiting.
         """
         if not apart:
-            return await self._unless_kept(self._threads, self._answer, question)
-        store = await self._unless_kept(self._threads, self._answer, _itself)
-        return await self._unless_kept(self._apart, self._asked, question, store)
+            return await self._unless_kept(self._threads, lambda: self._answer(question))
+        store = await self._unless_kept(self._threads, lambda: self._answer(_itself))
+        return await self._unless_kept(self._apart, lambda: self._asked(question, store))
 
-    async def _unless_kept(
-        self, threads: ThreadPoolExecutor, work: Callable[..., T], *arguments: Any
-    ) -> T:
+    async def _unless_kept(self, threads: ThreadPoolExecutor, work: Callable[[], T]) -> T:
         """What the work returns. A store that another process keeps is waited for in its thread,
         for much longer than anybody looks at a page that says nothing: ``StoreBusyError`` before.
         """
-        future = asyncio.get_running_loop().run_in_executor(threads, work, *arguments)
+        if self._closed:
+            raise StoreUnavailableError(_ENDING)
+        future = asyncio.get_running_loop().run_in_executor(threads, work)
         future.add_done_callback(_heard)
         while not (await asyncio.wait({future}, timeout=BUSY_SECONDS))[0]:
             if self._kept_by is not None:
                 future.cancel()  # unless it has begun: nobody wants the answer
                 raise busy(self.dsn, BUSY_SECONDS, self._kept_by)
+        if future.cancelled():
+            raise StoreUnavailableError(_ENDING)
         return future.result()
 
     def _answer(self, question: Callable[[Store], T]) -> T:
@@ -118,6 +122,7 @@ class Reader:
 
     def close(self) -> None:
         """Release the store, when the questions under way are answered."""
+        self._closed = True
         self._apart.shutdown(wait=True, cancel_futures=True)
         self._threads.shutdown(wait=True, cancel_futures=True)
         for store in self._opened:
