@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,11 +13,19 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
+from support.assembled import assembled
+from support.camp_rows import camp_rows
+from support.consortium_rows import consortium_rows
 from support.hostile_rows import hostile_rows
+from support.hostile_session import hostile_session
 from support.landing import insert
 from support.pages import Look, ServedPage, Watched, browser_path, served
+from support.shared import trajectories
 from turnspan_clickhouse.store.dsn import parse
 from turnspan_clickhouse.store.opening import open_store
+
+RUNS = 4
+"""Of others' runs that are played: to play all takes minutes."""
 
 
 @pytest.fixture(scope="session")
@@ -25,24 +34,44 @@ def demo_store(tmp_path_factory: pytest.TempPathFactory) -> str:
     and hostile records beside it; tests only read it."""
     folder = tmp_path_factory.mktemp("page-demo")
     dsn = f"chdb://{folder / 'store'}"
-    command = [str(Path(sys.executable).parent / "turnspan"), "demo"]
+    play(dsn)
+    with open_store(parse(dsn)) as store:
+        insert(store, *hostile_rows())
+    return dsn
+
+
+def play(dsn: str, *options: str) -> None:
+    """Run ``turnspan demo`` into a store."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("OTEL_", "TURNSPAN_"))}
     subprocess.run(
-        command,
+        [str(Path(sys.executable).parent / "turnspan"), "demo", *options],
         check=True,
         capture_output=True,
         timeout=120,
         env={**kept, "TURNSPAN_STORE": dsn},
     )
-    with open_store(parse(dsn)) as store:
-        insert(store, *hostile_rows())
-    return dsn
 
 
 @pytest.fixture(scope="session")
 def demo_page(demo_store: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedPage]:
     """The page over the demo's store."""
     with served(demo_store, tmp_path_factory.mktemp("page-home")) as page:
+        yield page
+
+
+@pytest.fixture(scope="session")
+def whole_page(demo_store: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedPage]:
+    """The page over a copy of the demo's store that has something for every screen: real runs of
+    others, a context, a consortium run, a lineage, a hostile session."""
+    folder = tmp_path_factory.mktemp("page-whole")
+    shutil.copytree(demo_store.removeprefix("chdb://"), folder / "store", symlinks=True)
+    [real] = trajectories("tau2__telecom-gpt-4o")
+    few = folder / "few.jsonl"
+    few.write_text("".join(real.read_text(encoding="utf-8").splitlines(keepends=True)[:RUNS]))
+    play(f"chdb://{folder / 'store'}", "--trajectories", str(few))
+    with open_store(parse(f"chdb://{folder / 'store'}")) as store:
+        insert(store, *assembled(), *camp_rows(), *consortium_rows(), *hostile_session())
+    with served(f"chdb://{folder / 'store'}", folder) as page:
         yield page
 
 

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from urllib.parse import quote
-
-import pytest
 from playwright.sync_api import expect
 
-from support.barriers import barriers
-from support.hostile_rows import PROJECT
-from support.pages import Look, Scheme, ServedPage
+from support.pages import Look, ServedPage
 
 ROWS = "table.list tbody tr"
 
@@ -43,21 +38,3 @@ def test_a_tool_is_looked_at_closely(look: Look, demo_page: ServedPage) -> None:
         expect(panel).to_contain_text(one["arguments"][:40])
     seen.press("Escape")
     expect(panel).to_have_count(0)
-
-
-@pytest.mark.parametrize("scheme", ["dark", "light"])
-def test_nobody_is_kept_out(look: Look, demo_page: ServedPage, scheme: Scheme) -> None:
-    """No barrier with a tool open, with hostile errors, and with none."""
-    width = 1440 if scheme == "dark" else 400
-    path = "/errors?project=demo&tool=run_query"
-    seen = look(demo_page, path, width=width, scheme=scheme, bypass_csp=True)
-    seen.page.wait_for_selector(".fed")
-    seen.page.wait_for_selector(ROWS)
-    assert barriers(seen) == []
-    seen.go(f"/errors?project={quote(PROJECT, safe='')}")
-    seen.page.wait_for_selector(ROWS)
-    assert seen.page.locator("main img, main script").count() == 0
-    assert barriers(seen) == []
-    seen.go("/errors?project=nobody")
-    seen.page.wait_for_selector(".nothing")
-    assert barriers(seen) == []

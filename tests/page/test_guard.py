@@ -140,5 +140,5 @@ def test_a_store_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
     with served(f"chdb://{tmp_path / 'none'}", tmp_path) as page:
         assert page.ask("/").status == 200
         answer = page.ask("/api/turns")
-        assert answer.status == 404
+        assert answer.status == 503
         assert "There is no store" in answer.json()["error"]

@@ -1,5 +1,4 @@
-"""Contexts, consortium runs and lineages in the page: what the records say, and keys to walk them;
-and that no screen of judging has a barrier."""
+"""Contexts, consortium runs and lineages in the page: what the records say, by keys."""
 
 from __future__ import annotations
 
@@ -9,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from support.assembled import FULL, assembled
-from support.barriers import barriers
-from support.camp_rows import ATTEMPTS, LINEAGE, VERSIONS, camp_rows
+from support.camp_rows import LINEAGE, VERSIONS, camp_rows
 from support.consortium_rows import JURY, consortium_rows
 from support.landing import insert
-from support.pages import Look, Scheme, ServedPage, served
+from support.pages import Look, ServedPage, served
 from support.rows import PROJECT, call, message, said, turn
 from turnspan_clickhouse.rows.tables import Definition
 from turnspan_clickhouse.store.dsn import Dsn
@@ -138,26 +136,3 @@ def test_a_lineage_with_what_changed(look: Look, page: ServedPage) -> None:
     shown = seen.page.inner_text('section[aria-label="The version"]')
     assert "✓ held" in shown and "4 → 7 (+3.00)" in shown
     assert seen.page.inner_text("aside ins").strip() == "well"
-
-
-@pytest.mark.parametrize(("scheme", "width"), [("dark", 1280), ("light", 400)])
-def test_there_are_no_barriers(look: Look, page: ServedPage, scheme: Scheme, width: int) -> None:
-    """On any screen of judging; on a phone those with columns, which it shows otherwise."""
-    seen = look(page, "/review?by=ada&at=to-review&of=shop&l=3", width=width, scheme=scheme,
-                bypass_csp=True)  # fmt: skip
-    for path, ready in (
-        ("", ".judging"),
-        (f"/compare?ids={ATTEMPTS[2]},{SENT}", ".answer"),
-        (f"/context/{PROJECT}/{FULL}", ".context"),
-        (f"/context/{PROJECT}/{SENT}", "tbody tr"),
-        ("/consortium", "tbody tr"),
-        (f"/consortium/{PROJECT}/{JURY}", ".decision"),
-        ("/lineage", "tbody tr"),
-        (f"/lineage/{PROJECT}/camp?at={LINEAGE}%20{VERSIONS[1]}", ".lineage ins"),
-    ):
-        if width < 1000 and ready == "tbody tr":
-            continue
-        if path:
-            seen.go(path)
-        seen.page.wait_for_selector(ready)
-        assert (path, barriers(seen)) == (path, [])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from http.client import HTTPConnection
 from typing import Any
 from urllib.parse import quote
 
@@ -10,7 +12,9 @@ import pytest
 
 from support.pages import Reply, ServedPage
 from turnspan_console.web.api import endpoints
+from turnspan_console.web.connections import MAX_HEAD_BYTES
 from turnspan_console.web.endpoints import Endpoint
+from turnspan_console.web.guard import SECURITY_HEADERS
 from turnspan_console.web.openapi import schemas
 
 ODD = ("", "'; DROP TABLE turn_summary --", "\x00\u202e\ud7ff", "{f0:String}", "9" * 40, "-1")
@@ -41,3 +45,22 @@ def test_no_request_is_an_internal_error(
     assert {one.status for one in answers} <= {200, 400, 404, 422}
     for one in answers:
         assert one.status == 200 or one.json()["error"]
+
+
+@pytest.mark.parametrize("size", [MAX_HEAD_BYTES, 2 * MAX_HEAD_BYTES, 3 * 2**20])
+def test_a_head_that_is_too_large_is_answered(demo_page: ServedPage, size: int) -> None:
+    """The answer arrives, however much is still being sent; a head below the limit is read."""
+    host = demo_page.address.removeprefix("http://").rstrip("/")
+    for status, path, headers in (
+        (414, f"/turns?q={'x' * size}", {}),
+        (431, "/turns", {"x-long": "x" * size}),
+    ):
+        with contextlib.closing(HTTPConnection(host, timeout=10)) as asked:
+            asked.request("GET", path, headers=headers)
+            answer = asked.getresponse()
+            assert answer.status == status
+            assert "64 kB" in orjson.loads(answer.read())["error"]
+            assert {name: answer.headers[name] for name, _ in SECURITY_HEADERS} == dict(
+                SECURITY_HEADERS
+            )
+    assert demo_page.ask(f"/turns?q={'x' * (MAX_HEAD_BYTES - 1_000)}").status == 200

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
 from playwright.sync_api import expect
 
-from support.barriers import barriers
-from support.pages import Look, Scheme, ServedPage
+from support.pages import Look, ServedPage
 
 DEMO = "project=demo&since=30d"
 
@@ -65,15 +63,3 @@ def test_nothing_says_how_to_begin(look: Look, demo_page: ServedPage) -> None:
     """The lines that record something."""
     seen = look(demo_page, "/?project=nobody")
     expect(seen.page.locator(".nothing")).to_contain_text("turnspan.configure()")
-
-
-@pytest.mark.parametrize("scheme", ["dark", "light"])
-def test_nobody_is_kept_out(look: Look, demo_page: ServedPage, scheme: Scheme) -> None:
-    """No barrier on a wide and on a narrow page, with plots and with tables."""
-    width = 1440 if scheme == "dark" else 400
-    seen = look(demo_page, f"/?{DEMO}", width=width, scheme=scheme, bypass_csp=True)
-    expect(seen.page.locator(".plot canvas")).to_have_count(2)
-    expect(seen.page.locator(".panel a.sql")).to_have_count(8)
-    assert barriers(seen) == []
-    seen.press("T")
-    assert barriers(seen) == []

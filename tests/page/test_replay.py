@@ -12,10 +12,9 @@ from urllib.parse import quote
 
 import pytest
 
-from support.barriers import barriers
 from support.hostile_session import MARKUP, SESSION, SPANS, hostile_session
 from support.landing import insert
-from support.pages import Look, Scheme, ServedPage, Watched, served
+from support.pages import Look, ServedPage, Watched, served
 from support.rows import answered, asked, call, message, said, tool, turn
 from turnspan_clickhouse.rows.tables import Record
 from turnspan_clickhouse.store.dsn import Dsn
@@ -286,20 +285,3 @@ def test_a_session_is_followed(look: Look, tmp_path: Path, monkeypatch: pytest.M
         agent.stdout.close()
         agent.kill()
         agent.wait()
-
-
-@pytest.mark.parametrize("scheme", ["dark", "light"])
-def test_nobody_is_kept_out(look: Look, demo_page: ServedPage, broken: str, scheme: Scheme) -> None:
-    """No barrier that axe-core knows on the three screens, at two widths."""
-    one, two = (call["span_id"] for call in outline(demo_page, "demo", broken)["calls"][:2])
-    for width in (400, 1440):
-        seen = opened(look, demo_page, replay_of("demo", broken), width=width, scheme=scheme,
-                      bypass_csp=True)  # fmt: skip
-        seen.press("n")
-        assert barriers(seen) == [], width
-        seen.go(f"/call/demo/{two}")
-        seen.page.wait_for_selector(".call-screen .good")
-        assert barriers(seen) == [], width
-        seen.go(f"/diff/demo/{one}..{two}")
-        seen.page.wait_for_selector(".change")
-        assert barriers(seen) == [], width

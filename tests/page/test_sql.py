@@ -8,8 +8,7 @@ import orjson
 import pytest
 from playwright.sync_api import expect
 
-from support.barriers import barriers
-from support.pages import Look, Reply, Scheme, ServedPage
+from support.pages import Look, Reply, ServedPage
 
 ROWS = ".result tbody tr"
 
@@ -108,16 +107,3 @@ def test_an_id_leads_to_its_record(look: Look, demo_page: ServedPage) -> None:
     expect(seen.page.locator("h1")).to_have_text("Overview")
     seen.go("/go/ffffffffffff")
     expect(seen.page.locator(".nothing")).to_contain_text("Nothing that is recorded")
-
-
-@pytest.mark.parametrize("scheme", ["dark", "light"])
-def test_nobody_is_kept_out(look: Look, demo_page: ServedPage, scheme: Scheme) -> None:
-    """No barrier with rows and with the palette open."""
-    width = 1440 if scheme == "light" else 400
-    path = f"/sql?q={quote('SELECT * FROM turn_summary LIMIT 5')}"
-    seen = look(demo_page, path, width=width, scheme=scheme, bypass_csp=True)
-    expect(seen.page.locator(ROWS)).to_have_count(5)
-    assert barriers(seen) == []
-    seen.press("Control+k")
-    seen.page.wait_for_selector(".palette [role=option]")
-    assert barriers(seen) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -12,15 +13,21 @@ from support.shared import REPOSITORY
 AXE = REPOSITORY / "console" / "page" / "node_modules" / "axe-core" / "axe.min.js"
 
 
-def barriers(seen: Watched) -> list[str]:
-    """Each by its rule, with the elements; the page was opened with ``bypass_csp``."""
+RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
+
+
+def barriers(seen: Watched, rules: Sequence[str] = RULES) -> list[str]:
+    """Each by its rule, with the elements; the page was opened with ``bypass_csp``. ``rules`` are
+    tags or names of axe-core's."""
     if not AXE.exists():
         pytest.skip("axe-core is not there: run `make web` (it needs Node)")
     page: Any = seen.page
-    page.add_script_tag(path=str(AXE))
+    if not page.evaluate("'axe' in window"):
+        page.add_script_tag(path=str(AXE))
     found = page.evaluate(
-        """async () => (await axe.run({ runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa",
-          "wcag22aa", "best-practice"] })).violations"""
+        """async (rules) => (await axe.run({
+          runOnly: rules, resultTypes: ["violations"], preload: false })).violations""",
+        list(rules),
     )
     return [
         f"{one['id']}: {one['help']}: {[node['html'][:200] for node in one['nodes'][:3]]}"

@@ -159,6 +159,16 @@ class Watched:
         fragment = f"#t={self.served.token}" if token else ""
         self.page.goto(self.served.address + path.removeprefix("/") + fragment)
 
+    def turn_to(self, path: str) -> None:
+        """Show an address as the page's own links do: the document stays."""
+        self.page.evaluate(
+            """to => {
+              history.pushState(null, "", to);
+              dispatchEvent(new PopStateEvent("popstate"));
+            }""",
+            "/" + path.removeprefix("/"),
+        )
+
     def press(self, *keys: str) -> None:
         """Press keys, one after the other."""
         for key in keys:

@@ -1,4 +1,5 @@
 // What the page asks the server: typed by the endpoints, with the token.
+import { signal } from "@preact/signals";
 import { token } from "./token";
 import type { Endpoints } from "./types";
 
@@ -16,6 +17,18 @@ export class AskError extends Error {
   }
 }
 
+/** What keeps every question from an answer: the server is away, the store cannot be asked, or the
+ * token is not the server's. The frame says it once, whoever asked. */
+export const trouble = signal<AskError | null>(null);
+
+const AWAY = 0;
+export const UNKNOWN_TOKEN = 401;
+const NO_STORE = 503;
+
+export function isTrouble({ status }: AskError): boolean {
+  return [AWAY, UNKNOWN_TOKEN, NO_STORE].includes(status);
+}
+
 export interface Told<N extends Name> {
   readonly answer: Answer<N>;
   /** Milliseconds in the store. */
@@ -25,7 +38,22 @@ export interface Told<N extends Name> {
 export async function ask<N extends Name>(
   name: N,
   query: Query<N>,
-  signal?: AbortSignal,
+  leaving?: AbortSignal,
+): Promise<Told<N>> {
+  try {
+    const told = await answered(name, query, leaving);
+    trouble.value = null;
+    return told;
+  } catch (error) {
+    if (error instanceof AskError) trouble.value = isTrouble(error) ? error : null;
+    throw error;
+  }
+}
+
+async function answered<N extends Name>(
+  name: N,
+  query: Query<N>,
+  leaving?: AbortSignal,
 ): Promise<Told<N>> {
   const [method = "GET", path = ""] = name.split(" ");
   const post = method === "POST";
@@ -38,13 +66,13 @@ export async function ask<N extends Name>(
         ...(post ? { "content-type": "application/json" } : {}),
       },
       body: post ? JSON.stringify(query) : null,
-      signal: signal ?? null,
+      signal: leaving ?? null,
     });
   } catch (error) {
-    if (signal?.aborted) throw error;
+    if (leaving?.aborted) throw error;
     throw new AskError(
       "The server of this page does not answer. Start it again: turnspan console",
-      0,
+      AWAY,
     );
   }
   if (!response.ok) throw new AskError(await sentence(response), response.status);

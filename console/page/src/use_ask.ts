@@ -1,5 +1,6 @@
 // A question of a screen: its answer, or why there is none. The last answer stays while the next
 // one comes, and an answer that was shown before is shown at once.
+import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type Answer, AskError, ask, type Name, type Query } from "./api";
 import { note } from "./frame/status";
@@ -23,6 +24,18 @@ function remember(key: string, answer: unknown): void {
   remembered.set(key, answer);
   const oldest = remembered.keys().next();
   if (remembered.size > REMEMBERED && !oldest.done) remembered.delete(oldest.value);
+}
+
+const rounds = signal(0);
+
+/** Ask everything that is shown once more. */
+export function askAgain(): void {
+  rounds.value += 1;
+}
+
+/** Whether anything was answered since the page was opened. */
+export function isAnyKnown(): boolean {
+  return remembered.size > 0;
 }
 
 interface State<A> {
@@ -63,7 +76,7 @@ export function useAsk<N extends Name>(name: N, query: Query<N> | null): Asked<A
       clearTimeout(slow);
       leaving.abort();
     };
-  }, [name, key, round]);
+  }, [name, key, round, rounds.value]);
 
   return {
     answer: state.answer,

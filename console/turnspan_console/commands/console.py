@@ -105,6 +105,7 @@ def _serve(
     import uvicorn
 
     from turnspan_console.web.app import make_app
+    from turnspan_console.web.connections import MAX_HEAD_BYTES, page_protocol
     from turnspan_console.web.reader import Reader
 
     dsn = chosen_dsn()
@@ -113,6 +114,8 @@ def _serve(
     app: Any = make_app(Reader(dsn), tokens=tokens, port=port, names=names)
     config = uvicorn.Config(
         app,
+        http=page_protocol(),
+        h11_max_incomplete_event_size=2 * MAX_HEAD_BYTES,  # ours comes first
         ws="none",
         log_config=None,
         log_level="warning",

@@ -81,7 +81,7 @@ _STATUS: tuple[tuple[type[Exception], int], ...] = (
     (BadRequestError, 400),
     (NothingFoundError, 404),
     (TooLargeError, 413),
-    (NoStoreError, 404),
+    (NoStoreError, 503),
     (StoreBusyError, 503),
     (StoreUnavailableError, 503),
     (QueryError, 422),

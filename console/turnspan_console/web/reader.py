@@ -8,11 +8,13 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from turnspan_clickhouse.errors import StoreUnavailableError
+from turnspan_clickhouse.files.lock_holders import Holder
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.embedded import busy
 from turnspan_records.access import land_what_waits, open_dsn
 
 T = TypeVar("T")
@@ -20,24 +22,27 @@ T = TypeVar("T")
 SERVER_THREADS = 4
 LAND_SECONDS = 1.0
 """What waits in an embedded store's spool is landed at most so often."""
+BUSY_SECONDS = 2.5
+"""How long a request waits for a store that another process keeps, before it is told so."""
+_ENDING = "The server of this page is ending. Start it again: turnspan console"
 _LANDING_SECONDS = 0.25
 """How long a request lands what waits: the rest of much does with the next ones."""
 
 
-def open_for_page(dsn: Dsn) -> Store:
-    """The store, up to date but for what takes long to land. Raises as ``open_dsn``.
+def open_for_page(dsn: Dsn, waiting: Callable[[Holder], None]) -> Store:
+    """The store, up to date but for what takes long to land; arguments and errors as of
+    ``open_dsn``.
 
     Between two statements an embedded store is another process's that waits for it.
     """
-    return open_dsn(dsn, landing=_LANDING_SECONDS)
+    return open_dsn(dsn, waiting=waiting, landing=_LANDING_SECONDS)
 
 
 class Reader:
     """Asks a store: an embedded one from one thread, a server from four with a connection each."""
 
-    def __init__(self, dsn: Dsn, *, opening: Callable[[Dsn], Store] = open_for_page) -> None:
+    def __init__(self, dsn: Dsn) -> None:
         self.dsn = dsn
-        self._opening = opening
         self._threads = ThreadPoolExecutor(
             1 if dsn.embedded else SERVER_THREADS, thread_name_prefix="turnspan-page"
         )
@@ -45,31 +50,60 @@ class Reader:
         self._own = threading.local()
         self._opened: list[Store] = []
         self._landed = 0.0
+        self._kept_by: Holder | None = None
+        self._closed = False
 
     async def ask(self, question: Callable[[Store], T], *, apart: bool = False) -> T:
         """The answer of a function of the store. Raises what it raises, and ``StoreError``.
 
         One that is asked ``apart`` has a connection of its own and keeps nobody waiting.
         """
-        loop = asyncio.get_running_loop()
         if not apart:
-            return await loop.run_in_executor(self._threads, self._answer, question)
-        store = await loop.run_in_executor(self._threads, self._answer, _itself)
-        return await loop.run_in_executor(self._apart, question, store)
+            return await self._unless_kept(self._threads, lambda: self._answer(question))
+        store = await self._unless_kept(self._threads, lambda: self._answer(_itself))
+        return await self._unless_kept(self._apart, lambda: self._asked(question, store))
+
+    async def _unless_kept(self, threads: ThreadPoolExecutor, work: Callable[[], T]) -> T:
+        """What the work returns. A store that another process keeps is waited for in its thread,
+        for much longer than anybody looks at a page that says nothing: ``StoreBusyError`` before.
+        """
+        if self._closed:
+            raise StoreUnavailableError(_ENDING)
+        future = asyncio.get_running_loop().run_in_executor(threads, work)
+        future.add_done_callback(_heard)
+        while not (await asyncio.wait({future}, timeout=BUSY_SECONDS))[0]:
+            if self._kept_by is not None:
+                future.cancel()  # unless it has begun: nobody wants the answer
+                raise busy(self.dsn, BUSY_SECONDS, self._kept_by)
+        if future.cancelled():
+            raise StoreUnavailableError(_ENDING)
+        return future.result()
 
     def _answer(self, question: Callable[[Store], T]) -> T:
-        store = self._store()
+        try:
+            store = self._store()
+        finally:
+            self._kept_by = None
         try:
             self._land(store)
-            return question(store)
+            return self._asked(question, store)
         except StoreUnavailableError:
             self._forget(store)
             raise
 
+    def _asked(self, question: Callable[[Store], T], store: Store) -> T:
+        try:
+            return question(store)
+        finally:
+            self._kept_by = None
+
+    def _keep(self, by: Holder) -> None:
+        self._kept_by = by
+
     def _store(self) -> Store:
         store: Store | None = getattr(self._own, "store", None)
         if store is None:
-            store = self._opening(self.dsn)
+            store = open_for_page(self.dsn, self._keep)
             self._own.store = store
             self._opened.append(store)
             self._landed = time.monotonic()
@@ -88,6 +122,7 @@ class Reader:
 
     def close(self) -> None:
         """Release the store, when the questions under way are answered."""
+        self._closed = True
         self._apart.shutdown(wait=True, cancel_futures=True)
         self._threads.shutdown(wait=True, cancel_futures=True)
         for store in self._opened:
@@ -97,3 +132,9 @@ class Reader:
 
 def _itself(store: Store) -> Store:
     return store
+
+
+def _heard(future: asyncio.Future[Any]) -> None:
+    """An error of which nobody waits any more is no news."""
+    if not future.cancelled():
+        future.exception()

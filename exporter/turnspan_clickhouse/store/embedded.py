@@ -198,7 +198,7 @@ class _Engine:
     def _take_lock(self) -> FileLock:
         lock = self._queue.take(self._wait, self._waiting)
         if lock is None:
-            raise _busy(self._dsn, self._wait, holder(self._queue.path))
+            raise busy(self._dsn, self._wait, holder(self._queue.path))
         with contextlib.suppress(OSError):  # a full disk: nobody learns our name
             lock.write(signed())
         return lock
@@ -292,7 +292,8 @@ def engine_client(dsn: Dsn, engine: str) -> Any:
             ) from None
 
 
-def _busy(dsn: Dsn, wait: float, found: Holder | None) -> StoreBusyError:
+def busy(dsn: Dsn, wait: float, found: Holder | None) -> StoreBusyError:
+    """What is raised when a process kept the store for ``wait`` seconds: which, and what to do."""
     named = "another process" if found is None else str(found)
     remedy = (
         found.remedy

@@ -1,8 +1,10 @@
 // The frame around every screen.
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { type Handlers, useKeys } from "../keys";
+import { Trouble } from "../parts/states";
 import { SCREENS, screenOf } from "../screens";
 import { address, go, to } from "../url";
+import { keepFocus } from "./focus";
 import { Palette } from "./palette";
 import { Rail } from "./rail";
 import { Sheet } from "./sheet";
@@ -22,6 +24,8 @@ export function Frame() {
     keys: () => setSheet(true),
     palette: () => setPalette(true),
   });
+  const main = useRef<HTMLElement>(null);
+  useEffect(() => (main.current ? keepFocus(main.current) : undefined), []);
   useEffect(() => {
     document.title = `${screen.title} · Turnspan`;
   }, [screen]);
@@ -32,7 +36,8 @@ export function Frame() {
       </a>
       <Rail />
       <TopBar showKeys={() => setSheet(true)} showPalette={() => setPalette(true)} />
-      <main id="screen" tabIndex={-1}>
+      <main id="screen" ref={main} tabIndex={-1}>
+        <Trouble />
         <Component key={key} />
       </main>
       <StatusLine />

@@ -1,4 +1,6 @@
 // How a turn ended: always a glyph beside the colour.
+import { plain } from "./text";
+
 interface Kind {
   readonly glyph: string;
   readonly tone: "good" | "warn" | "bad" | "busy";
@@ -23,9 +25,10 @@ export function kindOfEnd(end: string): Kind {
 
 export function End({ end, title }: { end: string; title?: string }) {
   const { glyph, tone } = kindOfEnd(end);
+  const words = plain(end);
   return (
-    <span class={`end ${tone}`} title={title}>
-      <span aria-hidden="true">{glyph}</span> {end}
+    <span class={`end ${tone}`} title={title ?? words}>
+      <span aria-hidden="true">{glyph}</span> {words}
     </span>
   );
 }

@@ -9,7 +9,7 @@ import { useAsk } from "../use_ask";
 import { commandLine } from "./copy";
 import { useCursor } from "./list";
 import { counted, When } from "./numbers";
-import { Answered, Nothing } from "./states";
+import { Answered, Nothing, Refused } from "./states";
 import { plain, visible } from "./text";
 
 export function Hits({ text }: { text: string }) {
@@ -37,7 +37,7 @@ export function Hits({ text }: { text: string }) {
       {() => (
         <>
           {hits.length > 0 && <Table hits={hits} />}
-          {error && <p class="problem">{error.message}</p>}
+          <Refused error={error} />
           <Reach last={last} hits={hits.length} goOn={goOn} />
         </>
       )}

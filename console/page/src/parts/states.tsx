@@ -1,23 +1,33 @@
 // What a screen shows where it has no answer, and beside an answer that is old.
 import type { ComponentChildren } from "preact";
-import type { Asked } from "../use_ask";
+import { useEffect } from "preact/hooks";
+import { type AskError, isTrouble, trouble, UNKNOWN_TOKEN } from "../api";
+import { type Asked, askAgain, isAnyKnown } from "../use_ask";
+import { UNKNOWN } from "./numbers";
 import { visible } from "./text";
 
 interface Props<A> {
   asked: Asked<A>;
+  /** Of a screen whose heading is part of its answer: what it is called without one. */
+  heading?: string;
   /** Rows of the answer that is to come, so that nothing moves when it does. */
   rows?: number;
   children: (answer: A) => ComponentChildren;
 }
 
 /** An answer; until it is there nothing, then grey rows; or the sentence of an error. */
-export function Answered<A>({ asked, rows = 8, children }: Props<A>) {
+export function Answered<A>({ asked, heading, rows = 8, children }: Props<A>) {
   const { answer, error, stale, again } = asked;
+  const shown = answer !== null;
   return (
     <>
-      {error && <Problem error={error.message} again={again} stale={answer !== null} />}
+      {heading && !shown && <h1>{heading}</h1>}
+      {error && !isSaid(error) && (
+        <Problem error={error} {...(shown ? { stale: true } : {})} again={again} />
+      )}
+      {error && isSaid(error) && !shown && <p class="faint">{UNKNOWN}</p>}
       {asked.loading && <Waiting rows={rows} />}
-      {answer !== null && (
+      {shown && (
         <div class={stale ? "stale" : undefined} aria-busy={stale && !error}>
           {children(answer)}
         </div>
@@ -39,10 +49,35 @@ function Waiting({ rows }: { rows: number }) {
   );
 }
 
+/** Whether the frame says it, of everything at once. */
+function isSaid(error: AskError): boolean {
+  return trouble.value !== null && isTrouble(error);
+}
+
+const AGAIN = 5_000;
+
+/** What keeps the whole page from answers; it is looked for them again, as long as anybody looks. */
+export function Trouble() {
+  const error = trouble.value;
+  const passes = error !== null && error.status !== UNKNOWN_TOKEN;
+  useEffect(() => {
+    if (!passes) return;
+    const timer = setInterval(() => !document.hidden && askAgain(), AGAIN);
+    return () => clearInterval(timer);
+  }, [passes]);
+  return error && <Problem error={error} again={askAgain} stale={isAnyKnown()} />;
+}
+
+/** Why a part of a list did not come; nothing where the frame says it. */
+export function Refused({ error }: { error: AskError | null }) {
+  return error && !isSaid(error) ? <Problem error={error} /> : null;
+}
+
 interface ProblemProps {
-  error: string;
-  again: () => void;
-  stale: boolean;
+  error: AskError;
+  again?: () => void;
+  /** An older answer is shown. */
+  stale?: boolean;
 }
 
 function Problem({ error, again, stale }: ProblemProps) {
@@ -50,21 +85,30 @@ function Problem({ error, again, stale }: ProblemProps) {
     <div class="problem" role="alert">
       <p>
         <span aria-hidden="true">✗ </span>
-        {visible(error)}
+        {visible(error.message)}
         {stale && " What is shown is from before."}
       </p>
-      <button type="button" onClick={again}>
-        Try again
-      </button>
+      {again && (
+        <button type="button" onClick={again}>
+          Try again
+        </button>
+      )}
     </div>
   );
 }
 
+interface NothingProps {
+  title: string;
+  /** Of a screen that has no other heading. */
+  heading?: boolean;
+  children?: ComponentChildren;
+}
+
 /** Nothing there: what would be, and the command that makes it. */
-export function Nothing({ title, children }: { title: string; children?: ComponentChildren }) {
+export function Nothing({ title, heading, children }: NothingProps) {
   return (
     <div class="nothing">
-      <p>{title}</p>
+      {heading ? <h1>{title}</h1> : <p>{title}</p>}
       {children}
     </div>
   );

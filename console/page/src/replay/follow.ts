@@ -19,7 +19,7 @@ export function useOutline(query: OutlineQuery, following: boolean) {
   const { project, session, trace } = query;
 
   useEffect(() => {
-    if (!following || !cursor) return;
+    if (!following) return;
     const leaving = new AbortController();
     let timer = 0;
     const look = async () => {
@@ -28,7 +28,8 @@ export function useOutline(query: OutlineQuery, following: boolean) {
         if (!document.hidden) {
           const known = { project, session: session ?? "", trace: trace ?? "", after: cursor };
           const { answer } = await ask("GET /api/outline", known, leaving.signal);
-          if (answer.outline) {
+          // Of a session that is still to come there is an outline too, always the same one.
+          if (answer.outline && answer.outline.cursor !== cursor) {
             setNewer(answer.outline);
             tell(answer.outline);
             return;
@@ -36,7 +37,7 @@ export function useOutline(query: OutlineQuery, following: boolean) {
         }
       } catch {
         if (leaving.signal.aborted) return;
-        wait = PATIENT; // the server is away, or the store is busy: the frame says so elsewhere
+        wait = PATIENT; // the server is away, or the store is busy: the frame says so
       }
       timer = setTimeout(() => void look(), wait);
     };

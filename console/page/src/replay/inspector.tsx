@@ -11,7 +11,8 @@ import type { Row, Session } from "./rows";
 
 export function Inspector({ row, session }: { row: Row | undefined; session: Session }) {
   return (
-    <aside class="inspector" aria-label="The chosen row">
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard.
+    <aside class="inspector" aria-label="The chosen row" tabIndex={0}>
       {row ? <Chosen row={row} session={session} /> : <p class="faint">j and k choose a row.</p>}
     </aside>
   );

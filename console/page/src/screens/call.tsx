@@ -18,7 +18,11 @@ export function Call() {
   const [, project = "", span = ""] = address.value.path;
   const asked = useAsk("GET /api/call", { project, span });
   useStatus(commandLine(["show", span]), "");
-  return <Answered asked={asked}>{(call) => <Known call={call} key={call.span_id} />}</Answered>;
+  return (
+    <Answered asked={asked} heading="Call">
+      {(call) => <Known call={call} key={call.span_id} />}
+    </Answered>
+  );
 }
 
 function Known({ call }: { call: CallScreen }) {

@@ -15,13 +15,21 @@ import type { CacheBreak, ComparedCall, Difference, Head, MessageChange } from "
 import { address, go, param, setParams, withParams } from "../url";
 import { useAsk } from "../use_ask";
 
+const TITLE = "What changed";
+
 export function Changed() {
   const [, project = "", pair = ""] = address.value.path;
   const [before = "", after = ""] = pair.split("..");
   const asked = useAsk("GET /api/diff", before && after ? { project, before, after } : null);
   useStatus(commandLine(["diff", before, after]), "");
-  if (!before || !after) return <Nothing title="Two calls are needed: /diff/PROJECT/CALL..CALL" />;
-  return <Answered asked={asked}>{(found) => <Found found={found} />}</Answered>;
+  if (!before || !after) {
+    return <Nothing title="Two calls are needed: /diff/PROJECT/CALL..CALL" heading />;
+  }
+  return (
+    <Answered asked={asked} heading={TITLE}>
+      {(found) => <Found found={found} />}
+    </Answered>
+  );
 }
 
 function Found({ found }: { found: Difference }) {
@@ -53,7 +61,7 @@ function Found({ found }: { found: Difference }) {
   return (
     <div class="difference" ref={body}>
       <header class="bar">
-        <h1>What changed</h1>
+        <h1>{TITLE}</h1>
         <CallLink call={before} /> → <CallLink call={after} />
         <span class="space" />
         <button

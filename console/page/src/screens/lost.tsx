@@ -4,7 +4,7 @@ import { to } from "../url";
 
 export function Lost() {
   return (
-    <Nothing title="There is no such screen.">
+    <Nothing title="There is no such screen." heading>
       <p>
         <a href={to("turns")}>Turns</a> has everything that was recorded, newest first.
       </p>

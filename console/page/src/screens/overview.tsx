@@ -209,7 +209,7 @@ function series(
 
 function Empty() {
   return (
-    <Nothing title="No turns in this time.">
+    <Nothing title="No turns in this time." heading>
       <p>Record some with two lines in front of an agent, and look here again:</p>
       <pre>
         import turnspan{"\n"}turnspan.configure(){"\n"}turnspan.instrument()

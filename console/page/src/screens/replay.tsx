@@ -34,7 +34,7 @@ export function Replay() {
     outline ? counted(outline.calls.length, "call") : "",
   );
   return (
-    <Answered asked={asked}>
+    <Answered asked={asked} heading={plain(session || query.trace)}>
       {() =>
         outline?.steps.length ? <Conversation outline={outline} following={following} /> : <None />
       }
@@ -44,10 +44,11 @@ export function Replay() {
 
 function None() {
   return (
-    <Nothing title="Nothing landed for this session.">
+    <Nothing title="Nothing landed for this session." heading>
       <p>
-        What is still in the spool lands with the next look. <code>turnspan status</code> says what
-        waits, <code>turnspan sessions</code> lists what is there.
+        What is still in the spool lands with the next look; what was forgotten, or dropped by
+        retention, is gone. <code>turnspan status</code> says what waits,{" "}
+        <code>turnspan sessions</code> lists what is there.
       </p>
     </Nothing>
   );

@@ -7,7 +7,7 @@ import { Facets } from "../parts/facets";
 import { FilterBar } from "../parts/filter_bar";
 import { useCursor } from "../parts/list";
 import { count, counted, dollars, When } from "../parts/numbers";
-import { Answered } from "../parts/states";
+import { Answered, Refused } from "../parts/states";
 import { label, plain } from "../parts/text";
 import type { SessionRow } from "../types";
 import { go } from "../url";
@@ -33,7 +33,7 @@ export function Sessions() {
               sessions.length ? <Table sessions={sessions} /> : <NoTurns filtered={query.filter} />
             }
           </Answered>
-          {error && <p class="problem">{error.message}</p>}
+          <Refused error={error} />
           {more && (
             <button type="button" class="more" onClick={more}>
               Older sessions

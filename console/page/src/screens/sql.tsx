@@ -1,6 +1,6 @@
 // Anything else: SQL of one's own, which reads the records and nothing else.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { AskError, ask } from "../api";
+import { AskError, ask, isTrouble } from "../api";
 import { useStatus } from "../frame/status";
 import { hint, useKeys } from "../keys";
 import { commandLine } from "../parts/copy";
@@ -93,7 +93,7 @@ export function Sql() {
             </span>
             {run.answer && <Downloads answer={run.answer} />}
           </p>
-          {run.error && (
+          {run.error && !isTrouble(run.error) && (
             <div class="problem" role="alert">
               <p class="mono">{visible(run.error.message)}</p>
             </div>

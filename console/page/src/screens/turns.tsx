@@ -10,7 +10,7 @@ import { Histogram } from "../parts/histogram";
 import { Hits } from "../parts/hits";
 import { useCursor } from "../parts/list";
 import { count, counted, dollars, seconds, UNKNOWN, When } from "../parts/numbers";
-import { Answered, Nothing } from "../parts/states";
+import { Answered, Nothing, Refused } from "../parts/states";
 import { Line, plain, Verbatim } from "../parts/text";
 import type { TurnRow } from "../types";
 import { go, param, withParams } from "../url";
@@ -50,7 +50,7 @@ function List() {
         <Answered asked={first}>
           {() => (turns.length ? <Table turns={turns} /> : <NoTurns filtered={query.filter} />)}
         </Answered>
-        {error && <p class="problem">{error.message}</p>}
+        <Refused error={error} />
         {more && (
           <button type="button" class="more" onClick={more}>
             Older turns

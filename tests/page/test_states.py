@@ -1,0 +1,178 @@
+"""What the page shows where something is missing: a sentence and what to do, and what it had."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from support.landing import insert
+from support.pages import Look, ServedPage, served
+from support.rows import PROJECT, call, message, said, tool, turn
+from turnspan_clickhouse.files.lock_holders import signed
+from turnspan_clickhouse.files.lock_queue import LockQueue
+from turnspan_clickhouse.rows.tables import Record
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.migrations import SCHEMA_VERSION, migrate
+from turnspan_clickhouse.store.opening import open_store
+from turnspan_records.keeping.forgetting import forget
+from turnspan_records.keeping.gathering import Subject
+
+OFF, GONE = "0ff0000000000001", "90e0000000000001"
+ROWS = "table.list tbody tr"
+TROUBLE = "main > .problem"
+
+
+def recorded() -> list[Record]:
+    """A turn with what was said, and one without: as where capture is off, or of which the
+    contents were pruned."""
+    asks = message("user", said("What is it?"), scope="kept")
+    off: dict[str, str] = {"session_id": "off", "turn_id": "turn-off"}
+    return [
+        asks,
+        turn("turn-kept", session_id="kept", user_message="What is it?", response_text="A lamp."),
+        call("1" * 16, session_id="kept", turn_id="turn-kept", input_messages=[asks.hash]),
+        turn("turn-off", 5, session_id="off", user_message="", response_text="", tool_call_count=1),
+        call(OFF, 5, **off, input_messages=[b"\1" * 16], output_messages=[b"\2" * 16]),
+        tool("2" * 16, 6, **off, name="look", arguments="", result="", failed=True),
+        turn("turn-gone", 9, session_id="gone", user_message="Forget me."),
+        call(GONE, 9, session_id="gone", turn_id="turn-gone"),
+    ]
+
+
+@pytest.fixture(scope="module")
+def dsn(tmp_path_factory: pytest.TempPathFactory) -> Dsn:
+    """A store with these, of which a session was forgotten."""
+    made = Dsn(scheme="chdb", path=tmp_path_factory.mktemp("states") / "store")
+    with open_store(made) as store:
+        migrate(store)
+        insert(store, *recorded())
+        forget(store, Subject("session", "gone", PROJECT))
+    return made
+
+
+@pytest.fixture(scope="module")
+def page(dsn: Dsn, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedPage]:
+    """The page over it; the last test stops it."""
+    with served(str(dsn), tmp_path_factory.mktemp("states-home")) as made:
+        yield made
+
+
+MISSING = (
+    ("turns", "not recorded"),
+    (f"s/{PROJECT}/off", "not in the store (not recorded, pruned, or not landed yet): 0101"),
+    (f"call/{PROJECT}/{OFF}", "not recorded, or pruned"),
+    (f"diff/{PROJECT}/{'1' * 16}..{OFF}", "not recorded, or pruned: 0101"),
+    (f"context/{PROJECT}/{OFF}", "No context assembly is recorded of this call."),
+    (f"review?by=ada&of={PROJECT}&at=turn-off", "capture is off"),
+    ("compare?ids=turn-kept,turn-off", "or it was not recorded"),
+    ("errors?tool=look", "arguments not recorded"),
+    (f"s/{PROJECT}/gone", "what was forgotten, or dropped by retention, is gone"),
+    (f"call/{PROJECT}/{GONE}", f"There is no model call '{GONE}' in '{PROJECT}'."),
+    ("turns?f=session:gone", "No turn passes this filter."),
+    ("go/turn-gone", "Nothing that is recorded has this id."),
+)
+
+
+def test_what_is_missing_is_said(look: Look, page: ServedPage) -> None:
+    """Not recorded, pruned and forgotten: the reason stands where the content would."""
+    seen = look(page, "/settings")
+    seen.expected = ("404",)  # the browser says it of every such answer
+    for path, words in MISSING:
+        seen.turn_to(path)
+        seen.page.locator("main", has_text=words).wait_for()
+        shown = seen.page.inner_text("main")
+        assert not [one for one in ("Traceback", "undefined", "NaN", "Forget me") if one in shown]
+
+
+AGENT = """
+import sys, turnspan
+turnspan.configure(project="live", capture_content=True)
+@turnspan.agent(name="slow")
+def work():
+    print("at", flush=True)
+    sys.stdin.readline()
+with turnspan.session("live"):
+    work()
+"""
+
+
+def test_a_killed_agent_is_interrupted(look: Look, page: ServedPage, dsn: Dsn) -> None:
+    """A session that is waited for: its turn is there within two seconds, running; after `kill -9`
+    it is interrupted, both without a key."""
+    seen = look(page, "/s/live/live?f=1")
+    seen.page.wait_for_selector("h1:has-text('Nothing landed')")
+    agent = subprocess.Popen(
+        [sys.executable, "-c", AGENT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        env={**os.environ, "TURNSPAN_STORE": str(dsn)},
+    )  # fmt: skip
+    assert agent.stdin is not None
+    assert agent.stdout is not None
+    try:
+        assert agent.stdout.readline() == "at\n"
+        began = time.monotonic()
+        seen.page.locator(".rows", has_text="running").wait_for(timeout=20_000)
+        # With nothing else to do on the machine.
+        assert time.monotonic() - began < 2 * max(1.0, os.getloadavg()[0])
+        agent.kill()
+        seen.page.locator(".rows", has_text="interrupted").wait_for(timeout=20_000)
+    finally:
+        agent.stdin.close()
+        agent.stdout.close()
+        agent.kill()
+        agent.wait()
+
+
+def test_what_keeps_the_whole_page_is_said_once(
+    look: Look, page: ServedPage, dsn: Dsn, tmp_path: Path
+) -> None:
+    """A store that is kept, a server that is away, a store that is newer: one sentence with what
+    to do, what was shown stays and is marked, and nothing is to be loaded again by hand."""
+    seen = look(page, "/turns?project=shop")
+    seen.expected = ("503", "ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET", "ERR_EMPTY_RESPONSE")
+    expect(seen.page.locator(ROWS)).to_have_count(2)
+    seen.page.wait_for_selector(".facets button")
+    assert dsn.path is not None
+    kept = LockQueue(dsn.path / "lock").take(20)
+    assert kept is not None
+    kept.write(signed())
+    try:
+        seen.turn_to("turns?project=shop&f=rounds>0")
+        seen.page.wait_for_selector(TROUBLE, timeout=20_000)
+        assert f"is in use by process {os.getpid()}" in seen.page.inner_text(TROUBLE)
+        assert "What is shown is from before" in seen.page.inner_text(TROUBLE)
+        expect(seen.page.locator(".problem")).to_have_count(1)
+        expect(seen.page.locator(f".stale {ROWS}")).to_have_count(2)
+    finally:
+        kept.release()
+    seen.page.focus(f"{TROUBLE} button")
+    seen.press("Enter")
+    expect(seen.page.locator(f"{TROUBLE}, .stale")).to_have_count(0)
+    assert seen.page.evaluate("document.activeElement.id") == "screen"
+
+    page.process.kill()
+    page.process.wait()
+    seen.press("g", "s")
+    seen.page.wait_for_selector(TROUBLE)
+    assert "Start it again: turnspan console" in seen.page.inner_text(TROUBLE)
+    seen.press("g", "t")
+    expect(seen.page.locator(f".stale {ROWS}")).to_have_count(2)
+    expect(seen.page.locator(".problem")).to_have_count(1)
+
+    with open_store(dsn) as store:
+        store.command(
+            "INSERT INTO schema_migration (version, name, checksum) VALUES"
+            f" ({SCHEMA_VERSION + 1}, 'later', 'x')"
+        )
+    with served(str(dsn), tmp_path) as other:
+        newer = look(other, "/")
+        newer.expected = seen.expected  # its server ends before it
+        newer.page.wait_for_selector(TROUBLE)
+        assert "upgrade it (pip install --upgrade turnspan)" in newer.page.inner_text(TROUBLE)
+        expect(newer.page.locator(".problem")).to_have_count(1)
