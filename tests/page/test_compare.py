@@ -149,3 +149,30 @@ def test_columns_scroll_together_and_show_what_is_recorded(look: Look, page: Ser
     seen.page.wait_for_selector("mark", state="detached")
     shown = page.ask(f"/api/compare?ids={'&ids='.join(IDS)}").json()["answers"]
     assert {one["id"]: (one["version"], one["calls"], one["text"]) for one in shown} == EXPECTED
+
+
+def test_selected_turns_are_judged_at_once(look: Look, page: ServedPage) -> None:
+    """After a question that says how many; one key takes all of it back."""
+    seen = look(page, f"/turns?by=ada&f=version%3A{','.join(f'version-{one}' for one in IDS)}")
+    seen.page.wait_for_selector("table.list tbody tr")
+    seen.press(*(key for _ in IDS[:3] for key in ("j", "x")), "A", "3")
+    seen.page.wait_for_selector('.selected:has-text("Judge 3 turns as rejected?")')
+    assert outcomes(page) == []
+    seen.press("Enter")
+    seen.page.wait_for_selector('[role="status"]:has-text("3 turns judged: rejected")')
+    assert outcomes(page) == ["rejected"] * 3
+    seen.press("z")
+    seen.page.wait_for_selector('[role="status"]:has-text("3 judgments taken back")')
+    assert outcomes(page) == []
+    seen.press("Escape", "Escape")
+    assert not seen.page.locator(".selected").count()
+
+
+def outcomes(page: ServedPage) -> list[str]:
+    """What holds of the answers."""
+    return [
+        one["outcome"]
+        for id_ in IDS
+        for one in page.ask(f"/api/review/turn?project={PROJECT}&turn={id_}").json()["judgments"]
+        if one["kind"] == "outcome" and one["holds"]
+    ]

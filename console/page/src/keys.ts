@@ -25,6 +25,7 @@ export const KEYS = {
   find: ["/", "filter or find"],
   follow: ["f", "follow live"],
   judge: ["a", "judge here"],
+  judgeSelected: ["A", "judge the selected"],
   peek: ["Space", "preview, or skip"],
   sql: ["S", "its SQL"],
   table: ["T", "table instead of the plot"],

@@ -459,6 +459,7 @@ export interface ExperimentsQuery {
 export interface Facet {
   name: string;
   values: FacetValue[];
+  sql: string;
 }
 
 export interface FacetValue {
@@ -541,6 +542,7 @@ export interface Histogram {
   cost_usd: number | null;
   width_seconds: number;
   bins: HistogramBin[];
+  sql: string;
 }
 
 export interface HistogramBin {
@@ -590,6 +592,16 @@ export interface ItemOutcomesQuery {
   project?: string;
 }
 
+export interface JudgeEachQuery {
+  subjects: Subject[];
+  by: string;
+  id: string;
+  outcome?: string | null;
+  flag?: number | null;
+  score?: number | null;
+  directive?: string | null;
+}
+
 export interface JudgeQuery {
   project: string;
   turn: string;
@@ -624,7 +636,7 @@ export interface Judged {
   reason: string;
 }
 
-export interface JudgedAnswers {
+export interface JudgedEach {
   given: Given[];
 }
 
@@ -1093,20 +1105,12 @@ export interface SchemaAnswer {
 
 export type SchemaQuery = Record<string, never>;
 
-export interface ScoreQuery {
-  kind: string;
-  answer: string;
-  project: string;
-  by: string;
-  id: string;
-  score: number;
-}
-
 export interface Search {
   hits: Hit[];
   back_to: string | null;
   finished: boolean;
   next: string;
+  sql: string;
 }
 
 export interface SessionRow {
@@ -1126,6 +1130,7 @@ export interface SessionRow {
 export interface SessionsPage {
   sessions: SessionRow[];
   next: string;
+  sql: string;
 }
 
 export interface SettingsAnswer {
@@ -1171,6 +1176,12 @@ export interface StoreFacts {
 }
 
 export type StoreQuery = Record<string, never>;
+
+export interface Subject {
+  kind: string;
+  id: string;
+  project: string;
+}
 
 export interface Summary {
   outcomes: Record<string, number>;
@@ -1333,6 +1344,7 @@ export interface TurnTold {
 export interface TurnsPage {
   turns: TurnRow[];
   next: string;
+  sql: string;
 }
 
 export interface UndoQuery {
@@ -1399,11 +1411,11 @@ export interface Endpoints {
   "GET /api/review/earlier": { query: EarlierQuery; answer: Earlier };
   "GET /api/review/summary": { query: ReviewQuery; answer: Summary };
   "GET /api/settings": { query: SettingsQuery; answer: SettingsAnswer };
+  "POST /api/judge": { query: JudgeEachQuery; answer: JudgedEach };
+  "POST /api/judge/take-back": { query: TakeBackQuery; answer: TakenBack };
   "GET /api/compare": { query: CompareQuery; answer: Compared };
   "POST /api/compare/order": { query: OrderQuery; answer: Ordered };
-  "POST /api/compare/all-bad": { query: AllBadQuery; answer: JudgedAnswers };
-  "POST /api/compare/score": { query: ScoreQuery; answer: JudgedAnswers };
-  "POST /api/compare/take-back": { query: TakeBackQuery; answer: TakenBack };
+  "POST /api/compare/all-bad": { query: AllBadQuery; answer: JudgedEach };
   "GET /api/context": { query: ContextQuery; answer: ContextPanel };
   "GET /api/context/outcomes": { query: ItemOutcomesQuery; answer: ItemOutcomes };
   "GET /api/consortium": { query: RunsQuery; answer: Runs };

@@ -1,14 +1,14 @@
 // Compare: two to six answers side by side, blind until their order is stored.
 import { useEffect, useState } from "preact/hooks";
-import { type AskError, ask } from "../api";
+import { ask } from "../api";
 import { announce } from "../frame/live";
 import { useStatus } from "../frame/status";
 import { type Action, type Handlers, useKeys } from "../keys";
 import { commandLine, copy } from "../parts/copy";
+import { Told, useJudging } from "../parts/judging";
 import { counted } from "../parts/numbers";
 import { Answered, Nothing } from "../parts/states";
-import { visible } from "../parts/text";
-import type { Compared, Given } from "../types";
+import type { Compared, ComparedAnswer } from "../types";
 import { param, setParams } from "../url";
 import { useAsk } from "../use_ask";
 import { Columns, Prompts } from "./compare_columns";
@@ -49,15 +49,6 @@ export function Compare() {
     </>
   );
 }
-
-interface Judging {
-  readonly saved: readonly Given[];
-  /** What was stored last, in words. */
-  readonly words: string;
-  readonly error: string;
-}
-
-const NOTHING: Judging = { saved: [], words: "", error: "" };
 
 function Side({ shown }: { shown: Compared }) {
   const count = shown.answers.length;
@@ -112,10 +103,8 @@ function Side({ shown }: { shown: Compared }) {
     setMode("");
     if (!answer) return;
     save("score", `${answer.id} ${given}`, (id) =>
-      ask("POST /api/compare/score", {
-        kind: answer.kind,
-        answer: answer.id,
-        project: answer.project,
+      ask("POST /api/judge", {
+        subjects: [subjectOf(answer)],
         by: shown.by,
         id,
         score: given,
@@ -202,19 +191,14 @@ function Side({ shown }: { shown: Compared }) {
             </button>
           </p>
         )}
-        {judging.words && (
-          <p class="good" role="status">
-            <span aria-hidden="true">✓</span> {judging.words}
-          </p>
-        )}
-        {judging.error && (
-          <p class="problem" role="alert">
-            <span aria-hidden="true">✗</span> {visible(judging.error)}
-          </p>
-        )}
+        <Told judging={judging} />
       </section>
     </div>
   );
+}
+
+function subjectOf({ kind, id, project }: ComparedAnswer) {
+  return { kind, id, project };
 }
 
 /** A seed that is not 0. */
@@ -232,52 +216,6 @@ function digits(
   return Object.fromEntries(
     DIGITS.slice(0, count).map((key, column) => [key, () => choose(column)]),
   );
-}
-
-interface Stored {
-  readonly given: readonly Given[];
-  readonly words: string;
-}
-
-/** What was stored here, and taking it back. The same thing asked again, since its answer was lost,
- * has the same id. */
-function useJudging(by: string) {
-  const [judging, setJudging] = useState(NOTHING);
-  const [busy, setBusy] = useState(false);
-  const [retry, setRetry] = useState({ what: "", id: "" });
-  const doing = async (work: () => Promise<Judging>) => {
-    if (busy) return;
-    setBusy(true);
-    try {
-      setJudging(await work());
-      setRetry({ what: "", id: "" });
-    } catch (error) {
-      setJudging((now) => ({ ...now, error: (error as AskError).message, words: "" }));
-    } finally {
-      setBusy(false);
-    }
-  };
-  const save = (kind: string, what: string, act: (id: string) => Promise<Stored>) => {
-    const key = `${kind} ${what}`;
-    const id = retry.what === key ? retry.id : crypto.randomUUID();
-    setRetry({ what: key, id });
-    void doing(async () => {
-      const { given, words } = await act(id);
-      announce(words);
-      return { saved: [...judging.saved, ...given], words, error: "" };
-    });
-  };
-  const takeBack = () => {
-    if (!judging.saved.length) return announce("There is nothing to undo here.");
-    return void doing(async () => {
-      const { answer } = await ask("POST /api/compare/take-back", {
-        given: [...judging.saved],
-        by,
-      });
-      return { saved: [], words: `${counted(answer.number, "judgment")} taken back`, error: "" };
-    });
-  };
-  return { judging, busy, save, takeBack };
 }
 
 function Switches({ blind }: { blind: boolean }) {
