@@ -346,6 +346,15 @@ export interface DifferenceQuery {
   after: string;
 }
 
+export interface DryRun {
+  rows: number;
+  going: Going[];
+}
+
+export interface DryRunQuery {
+  window_days: number;
+}
+
 export interface Earlier {
   turns: TurnId[];
 }
@@ -524,6 +533,13 @@ export interface Given {
   subject_id: string;
   kind: string;
   id: string;
+}
+
+export interface Going {
+  table: string;
+  reason: string;
+  rows: number;
+  bytes: number;
 }
 
 export interface Head {
@@ -916,6 +932,12 @@ export interface QueueRow {
   left: number;
 }
 
+export interface ReceiverShown {
+  address: string;
+  since: string;
+  spans: number;
+}
+
 export interface RequestAnswer {
   body: string;
   exact: boolean;
@@ -923,6 +945,15 @@ export interface RequestAnswer {
   curl: string;
   python: string;
   reason: string;
+}
+
+export interface Retention {
+  window_days: number;
+  content_days: number;
+  summary_texts: string;
+  tables: string[];
+  archive: string;
+  lives: TimeToLive[];
 }
 
 export interface ReviewLeft {
@@ -1113,6 +1144,14 @@ export interface Search {
   sql: string;
 }
 
+export interface Serving {
+  address: string;
+  names: string[];
+  token_file: string;
+}
+
+export type ServingQuery = Record<string, never>;
+
 export interface SessionRow {
   project: string;
   session: string;
@@ -1133,9 +1172,22 @@ export interface SessionsPage {
   sql: string;
 }
 
+export interface SettingShown {
+  name: string;
+  value: string;
+  variable: string;
+  meaning: string;
+  given: boolean;
+}
+
 export interface SettingsAnswer {
   version: string;
+  store: string;
+  spool: string;
   checks: Check[];
+  recording: SettingShown[];
+  receivers: ReceiverShown[];
+  retention: Retention;
   tables: TableSize[];
 }
 
@@ -1242,6 +1294,11 @@ export interface Texts {
   messages: MessageText[];
   left: string[];
   missing: string[];
+}
+
+export interface TimeToLive {
+  table: string;
+  rule: string;
 }
 
 export interface Told {
@@ -1411,6 +1468,7 @@ export interface Endpoints {
   "GET /api/review/earlier": { query: EarlierQuery; answer: Earlier };
   "GET /api/review/summary": { query: ReviewQuery; answer: Summary };
   "GET /api/settings": { query: SettingsQuery; answer: SettingsAnswer };
+  "POST /api/settings/retention": { query: DryRunQuery; answer: DryRun };
   "POST /api/judge": { query: JudgeEachQuery; answer: JudgedEach };
   "POST /api/judge/take-back": { query: TakeBackQuery; answer: TakenBack };
   "GET /api/compare": { query: CompareQuery; answer: Compared };
@@ -1422,4 +1480,5 @@ export interface Endpoints {
   "GET /api/consortium/run": { query: RunQuery; answer: Run };
   "GET /api/lineage/experiments": { query: ExperimentsQuery; answer: Experiments };
   "GET /api/lineage": { query: LineageQuery; answer: ExperimentShown };
+  "GET /api/serving": { query: ServingQuery; answer: Serving };
 }
