@@ -88,6 +88,23 @@ def test_of_a_call_without_one_the_parts_are_estimates(look: Look, page: ServedP
     assert "There is no record 'nothing-here'" in seen.page.inner_text(".problem")
 
 
+def test_what_hangs_off_a_lineage_has_a_place(look: Look, page: ServedPage) -> None:
+    """An id of the experiment's tree leads to its row there."""
+    [rollout, attempt] = page.ask(
+        "/api/sql",
+        method="POST",
+        body=b'{"sql": "SELECT rollout_id, attempt_id FROM attempt LIMIT 1"}',
+        content_type="application/json",
+    ).json()["rows"][0]
+    seen = look(page, "/")
+    for id_ in (LINEAGE, rollout, attempt):
+        seen.go(f"/go/{id_}")
+        seen.page.wait_for_selector('.lineage tr[aria-selected="true"]')
+        assert seen.path.startswith(f"/lineage/{PROJECT}/camp?")
+        assert id_ in seen.path
+        assert page.ask(f"/api/lookup?id={id_}").json()["found"][0]["experiment"] == "camp"
+
+
 def test_a_consortium_run_side_by_side(look: Look, page: ServedPage) -> None:
     """Members by iteration with rank and answer, the arbiter's decision, the output."""
     seen = look(page, "/consortium")

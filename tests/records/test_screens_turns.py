@@ -16,6 +16,7 @@ from turnspan_clickhouse.rows.tables import Annotation
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.sandbox import Sandbox
 from turnspan_records.screens.filters import KNOWN, turn_filter
+from turnspan_records.screens.names import Named, names
 from turnspan_records.screens.spread import BINS, facets, histogram, width_for
 from turnspan_records.screens.turns import Wanted, sessions_page, turns_page
 from turnspan_records.sessions import turns
@@ -263,6 +264,15 @@ def test_the_sql_that_is_shown_gives_what_is_shown(filled: Store) -> None:
         for facet in facets(filled, wanted).facets:
             said = column(facet.sql, "value")
             assert {one.value for one in facet.values} <= set(map(str, said)), facet.name
+
+
+def test_names_with_a_text_in_them(filled: Store) -> None:
+    """Letters large or small, by kind; the newest few of many."""
+    assert names(filled, "WIK") == [Named("agent", "wiki", PROJECT)]
+    assert names(filled, "run_") == [Named("tool", "run_query", PROJECT)]
+    sessions = names(filled, "s", project=PROJECT, each=3)
+    assert [one.name for one in sessions if one.kind == "session"] == ["s3", "s2", "s1"]
+    assert names(filled, "wiki", project="other") == names(filled, "  ") == []
 
 
 @pytest.mark.parametrize("seconds", [0, 1, 59, 3_600, DAY, 31 * DAY, 3_650 * DAY])

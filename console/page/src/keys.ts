@@ -191,6 +191,11 @@ export function listenToKeys(): void {
   });
 }
 
+/** Do what a key of the screen does, without the key. */
+export function perform(action: Action): void {
+  act(action, new KeyboardEvent("keydown"));
+}
+
 function act(action: Action, event: KeyboardEvent): void {
   for (const layer of [...layers].reverse()) {
     const handler = layer.current[action];

@@ -511,20 +511,19 @@ export interface FindInSessionQuery {
   trace?: string;
 }
 
-export interface Found {
-  kind: string;
-  id: string;
-  project: string;
-  session_id: string;
-  trace_id: string;
-  turn_id: string;
-}
-
 export interface FoundInSession {
   messages: string[];
   turns: string[];
   calls: string[];
   tools: string[];
+}
+
+export interface FoundRecord {
+  kind: string;
+  id: string;
+  project: string;
+  session: string;
+  experiment: string;
 }
 
 export interface Given {
@@ -699,7 +698,7 @@ export interface LookAts {
 }
 
 export interface LookupAnswer {
-  found: Found[];
+  found: FoundRecord[];
 }
 
 export interface LookupQuery {
@@ -736,6 +735,21 @@ export interface MessagesQuery {
   project: string;
   scope: string;
   hashes: string[];
+}
+
+export interface Named {
+  kind: string;
+  name: string;
+  project: string;
+}
+
+export interface NamesAnswer {
+  names: Named[];
+}
+
+export interface NamesQuery {
+  text: string;
+  project?: string;
 }
 
 export interface NextStep {
@@ -1441,6 +1455,7 @@ export interface Endpoints {
   "GET /api/errors": { query: ErrorsQuery; answer: ErrorShapes };
   "GET /api/errors/tool": { query: ToolQuery; answer: ToolFailures };
   "GET /api/lookup": { query: LookupQuery; answer: LookupAnswer };
+  "GET /api/names": { query: NamesQuery; answer: NamesAnswer };
   "GET /api/overview/ends": { query: WantedQuery; answer: Ends };
   "GET /api/overview/trend": { query: WantedQuery; answer: Trend };
   "GET /api/overview/looks": { query: WantedQuery; answer: LookAts };
