@@ -1,5 +1,14 @@
 // Made by `make web` from the endpoints of console/turnspan_console/web: not to be edited.
 
+export interface Alike {
+  turns: string[];
+}
+
+export interface AlikeQuery {
+  turn: string;
+  project: string;
+}
+
 export interface AllBadQuery {
   ids: string[];
   by: string;
@@ -1487,6 +1496,7 @@ export interface Endpoints {
   "POST /api/judge": { query: JudgeEachQuery; answer: JudgedEach };
   "POST /api/judge/take-back": { query: TakeBackQuery; answer: TakenBack };
   "GET /api/compare": { query: CompareQuery; answer: Compared };
+  "GET /api/compare/alike": { query: AlikeQuery; answer: Alike };
   "POST /api/compare/order": { query: OrderQuery; answer: Ordered };
   "POST /api/compare/all-bad": { query: AllBadQuery; answer: JudgedEach };
   "GET /api/context": { query: ContextQuery; answer: ContextPanel };

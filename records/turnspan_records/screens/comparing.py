@@ -19,6 +19,35 @@ from turnspan_records.loop.lineages import AmbiguousError
 from turnspan_records.loop.prompts import Pair, Prompt, pairs_of
 from turnspan_records.screens.reviewing import SOURCE, Given, judgment_id, land, reviewer
 
+# Turns in which the user said the same are few; of those, the ones that began with the same prompt.
+_ALIKE = """
+SELECT turn_id
+FROM
+(
+    SELECT turn_id, min(start_time) AS began,
+        argMin((system_prompt, tool_definitions, input_messages), (start_time, span_id)) AS prompt
+    FROM llm_call
+    WHERE project = {project:String} AND turn_id IN
+    (
+        SELECT turn_id FROM turn_summary
+        WHERE project = {project:String} AND parent_turn_id = '' AND user_message IN
+            (SELECT user_message FROM turn_summary
+            WHERE project = {project:String} AND turn_id = {turn:String} AND user_message != '')
+        ORDER BY start_time DESC, turn_id
+        LIMIT {limit:UInt32}
+    )
+    GROUP BY turn_id
+)
+WHERE notEmpty(prompt.3) AND prompt =
+(
+    SELECT argMin((system_prompt, tool_definitions, input_messages), (start_time, span_id))
+    FROM llm_call WHERE project = {project:String} AND turn_id = {turn:String}
+)
+ORDER BY began DESC, turn_id
+"""
+_ALIKE_MOST = 200
+"""Among so many turns with the same user message."""
+
 
 @dataclass(frozen=True, slots=True)
 class Saved:
@@ -45,6 +74,16 @@ def side_by_side(store: Store, ids: Sequence[str], *, project: str = "") -> Comp
     if len({(one.kind, one.id, one.project) for one in found}) != len(found):
         raise ValueError("an answer is compared with others: name each once")
     return compare(store, found)
+
+
+def alike(store: Store, project: str, turn_id: str) -> list[str]:
+    """The turns that began with the same prompt as this one, the newest first, with itself; none
+    where its content was not recorded.
+
+    Raises ``StoreError`` as ``Store.query``.
+    """
+    asked = {"project": project, "turn": turn_id, "limit": _ALIKE_MOST}
+    return [str(turn) for (turn,) in store.query(_ALIKE, asked).rows]
 
 
 def _one(store: Store, id_: str, project: str) -> Found:

@@ -1,7 +1,7 @@
 // Consortium runs: who said what in which iteration, and what the arbiter made of it.
 import { useStatus } from "../frame/status";
 import { useKeys } from "../keys";
-import { commandLine, copy } from "../parts/copy";
+import { Command, commandLine, copy } from "../parts/copy";
 import { End } from "../parts/end";
 import { useCursor } from "../parts/list";
 import { count, counted, dollars, percent, seconds, UNKNOWN, When } from "../parts/numbers";
@@ -160,6 +160,7 @@ function Whole({ run }: { run: Run }) {
           <a href={to("consortium", run.project, run.outer)}>a member of another run</a>
         )}
       </p>
+      <Grouped run={run} />
       {run.error_message && <p class="bad">✗ {plain(run.error_message)}</p>}
       <details open={run.prompt.length < 600}>
         <summary>Prompt</summary>
@@ -195,6 +196,20 @@ function Whole({ run }: { run: Run }) {
         </p>
       )}
     </div>
+  );
+}
+
+/** How it is known what belongs to the run. */
+function Grouped({ run }: { run: Run }) {
+  if (run.source !== "import") return null;
+  const ambiguous = run.other_calls.length;
+  return (
+    <p class="faint">
+      Grouped from the log of llm when it was imported
+      {ambiguous > 0 && `; ${counted(ambiguous, "call")} of it without a place, listed below`}.
+      Which key tied each row to it, and what is ambiguous:{" "}
+      <Command line="turnspan consortium group FILE" />
+    </p>
   );
 }
 

@@ -77,6 +77,21 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True)
+class AlikeQuery:
+    """One turn."""
+
+    turn: str
+    project: str
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """The turns that began with its prompt, the newest first, with itself."""
+
+    turns: list[str]
+
+
+@dataclass(frozen=True, slots=True)
 class OrderQuery:
     """An order of answers by their ids, the best first; those of a group are equally good."""
 
@@ -152,6 +167,10 @@ def _answer(answer: Answer, prompt: Prompt) -> ComparedAnswer:
     )
 
 
+def _alike(store: Store, query: AlikeQuery) -> Alike:
+    return Alike(comparing.alike(store, query.project, query.turn))
+
+
 def _no_pairs(prompts: Sequence[Prompt]) -> list[NoPair]:
     return [
         NoPair(one, other, why)
@@ -189,6 +208,7 @@ def _all_bad(store: Store, query: AllBadQuery) -> JudgedEach:
 
 ENDPOINTS = (
     Endpoint("GET", "/api/compare", CompareQuery, Compared, _compare, "Answers side by side."),
+    Endpoint("GET", "/api/compare/alike", AlikeQuery, Alike, _alike, "Turns with one prompt."),
     Endpoint(
         *("POST", "/api/compare/order", OrderQuery, Ordered, _order),
         "Store an order of answers as preferences.",
