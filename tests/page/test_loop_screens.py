@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import expect
 
 from support.assembled import FULL, assembled
 from support.barriers import barriers
@@ -103,6 +104,17 @@ def test_what_hangs_off_a_lineage_has_a_place(look: Look, page: ServedPage) -> N
         assert seen.path.startswith(f"/lineage/{PROJECT}/camp?")
         assert id_ in seen.path
         assert page.ask(f"/api/lookup?id={id_}").json()["found"][0]["experiment"] == "camp"
+
+
+def test_lists_have_their_sql(look: Look, page: ServedPage) -> None:
+    """It runs, and gives as many rows."""
+    seen = look(page, "/consortium")
+    for path in ("/consortium", "/lineage"):
+        seen.go(path)
+        seen.page.wait_for_selector("table.list tbody tr")
+        rows = seen.page.locator("table.list tbody tr").count()
+        seen.press("S")
+        expect(seen.page.locator(".result tbody tr")).to_have_count(rows)
 
 
 def test_a_consortium_run_side_by_side(look: Look, page: ServedPage) -> None:

@@ -467,6 +467,7 @@ export interface ExperimentShown {
 
 export interface Experiments {
   experiments: ExperimentRow[];
+  sql: string;
 }
 
 export interface ExperimentsQuery {
@@ -1133,6 +1134,7 @@ export interface RunRow {
 
 export interface Runs {
   runs: RunRow[];
+  sql: string;
 }
 
 export interface RunsQuery {

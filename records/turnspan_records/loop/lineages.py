@@ -32,6 +32,7 @@ from turnspan_records.loop.improvement import (
 )
 from turnspan_records.messages import load_definitions
 from turnspan_records.rows import utc
+from turnspan_records.screens.shown_sql import shown_sql
 
 _OF = "project = {project:String} AND lineage_id IN {lineages:Array(String)}"
 _WHERE = """
@@ -141,6 +142,11 @@ class AmbiguousError(LookupError):
 def experiments(store: Store, *, project: str = "", limit: int = 20) -> Result:
     """The experiments, those worked on last first. Raises ``StoreError`` as ``Store.query``."""
     return store.query(_EXPERIMENTS, {"project": project, "limit": limit})
+
+
+def experiments_sql(*, project: str = "", limit: int = 20) -> str:
+    """The SQL of ``experiments``, for a person to read and run."""
+    return shown_sql(_EXPERIMENTS, {"project": project, "limit": limit})
 
 
 def experiment_of(store: Store, found: Found) -> str:

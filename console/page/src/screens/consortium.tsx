@@ -5,6 +5,7 @@ import { Command, commandLine, copy } from "../parts/copy";
 import { End } from "../parts/end";
 import { useCursor } from "../parts/list";
 import { count, counted, dollars, percent, seconds, UNKNOWN, When } from "../parts/numbers";
+import { openSql, RowsShown } from "../parts/rows_shown";
 import { Answered, Missing, Nothing } from "../parts/states";
 import { Line, plain, Verbatim } from "../parts/text";
 import type { Run, RunDecision, RunIteration, RunMember, RunRow } from "../types";
@@ -23,13 +24,17 @@ function Runs() {
     commandLine(["consortium"], query),
     asked.answer ? counted(asked.answer.runs.length, "run") : "",
   );
+  useKeys({ sql: openSql(asked.answer?.sql) });
   return (
     <>
       <h1>Consortium runs</h1>
       <Answered asked={asked}>
         {({ runs }) =>
           runs.length ? (
-            <List runs={runs} />
+            <>
+              <RowsShown name="runs" sql={asked.answer?.sql} each={runs} />
+              <List runs={runs} />
+            </>
           ) : (
             <Nothing title="No consortium runs here.">
               <p>

@@ -70,7 +70,7 @@ export function Overview() {
         <Diagnosed
           name="errors_by_type"
           title="Errors by type"
-          columns={["source", "name", "error", "times", "last_time"]}
+          columns={["source", "name", "error", "times", "first_time", "last_time"]}
         />
         <Diagnosed
           name="failing_tools"
