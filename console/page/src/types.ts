@@ -1362,6 +1362,7 @@ export interface Trend {
   buckets: Bucket[];
   total: Figures;
   before: Figures | null;
+  first_token_p95_seconds: number | null;
   sql: string;
 }
 

@@ -181,7 +181,8 @@ function Slow({ told }: { told: Trend }) {
   return (
     <>
       <p class="faint">
-        {change(told.total.p95_seconds, told.before?.p95_seconds) || "How long turns took"}
+        {change(told.total.p95_seconds, told.before?.p95_seconds) || "How long turns took"} · first
+        token p95 {seconds(told.first_token_p95_seconds)}
       </p>
       <Plot
         label="How long turns took, over time"
