@@ -1,7 +1,7 @@
 // The keys of the page: one table, of which the sheet and the tooltips are made. A screen takes part
 // by the name of what is done; what nobody does now is neither called nor listed.
 import { signal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 export const KEYS = {
   next: ["j", "next"],
@@ -103,7 +103,8 @@ export function switchKeys(off: boolean): void {
 export function useKeys(handlers: Handlers): void {
   const layer = useRef(handlers);
   layer.current = handlers;
-  useEffect(() => {
+  // As soon as it is in the document: a key that follows at once is for what it shows.
+  useLayoutEffect(() => {
     layers.push(layer);
     return () => {
       layers.splice(layers.indexOf(layer), 1);
