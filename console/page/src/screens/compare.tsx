@@ -1,5 +1,5 @@
 // Compare: two to six answers side by side, blind until their order is stored.
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type AskError, ask } from "../api";
 import { announce } from "../frame/live";
 import { useStatus } from "../frame/status";
@@ -317,7 +317,8 @@ function Switch(props: { name: string; on: boolean; words: string; keys: string 
 /** What an answer's author is to do differently, kept with the answer. */
 function Directive({ place, store }: { place: number; store: (text: string) => void }) {
   const field = useRef<HTMLInputElement>(null);
-  useEffect(() => field.current?.focus(), []);
+  // At once: what is typed before would be keys.
+  useLayoutEffect(() => field.current?.focus(), []);
   return (
     <form
       onSubmit={(event) => {
