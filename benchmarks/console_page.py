@@ -90,7 +90,8 @@ _ASKED = {
     "found in texts": "/api/find?text=Question%20777",
     "outline of the session": f"/api/outline?project={PROJECT}&session=long",
     "one of its calls": f"/api/call?project={PROJECT}&span=call{400:012x}",
-    "what changed between two": f"/api/diff?project={PROJECT}&before=call{300:012x}&after=call{400:012x}",
+    "what changed between two": f"/api/diff?project={PROJECT}&before=call{300:012x}"
+    f"&after=call{400:012x}",
     "the exact request": f"/api/request?project={PROJECT}&span=call{400:012x}",
 }
 

@@ -15,8 +15,8 @@ from turnspan_console.visible import visible
 
 SECTIONS: dict[str, tuple[str, ...]] = {
     "Read": (
-        *("diagnose", "sessions", "turns", "replay", "why", "show", "find", "context", "diff"),
-        *("lineage", "compare", "consortium", "sql", "console"),
+        *("diagnose", "sessions", "turns", "errors", "replay", "why", "show", "find", "context"),
+        *("diff", "lineage", "compare", "consortium", "sql", "console"),
     ),
     "Judge": ("review", "annotate", "prefer", "rank", "withdraw", "quality"),
     "Curate": ("export", "summaries"),

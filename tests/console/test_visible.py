@@ -126,6 +126,7 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     *(("diagnose", name) for name in diagnostics()),
     ("diagnose", "errors_by_type", "--format", "csv"),
     ("diagnose",), ("diagnose", "--format", "json"),
+    ("errors",), ("errors", "nothing" + POISON),
     ("why", TURN[:12]), ("why", TURN[:12], "--format", "json"), ("why", "nothing" + POISON),
     *((name, "--format", one) for name in ("sessions", "turns") for one in FORMATS),
     ("turns", "--session", "thread-7" + POISON),

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from urllib.parse import quote
 
 import pytest
+from playwright.sync_api import expect
 
 from support.improved import Improved
 from support.landing import insert
@@ -149,3 +150,87 @@ def test_columns_scroll_together_and_show_what_is_recorded(look: Look, page: Ser
     seen.page.wait_for_selector("mark", state="detached")
     shown = page.ask(f"/api/compare?ids={'&ids='.join(IDS)}").json()["answers"]
     assert {one["id"]: (one["version"], one["calls"], one["text"]) for one in shown} == EXPECTED
+
+
+def test_what_is_locked_stays_when_others_change(look: Look, page: ServedPage) -> None:
+    """The others give way to other answers to the same prompt; the address has both."""
+    seen = look(page, f"/compare?by=ada&blind=0&ids={IDS[0]},{IDS[1]}")
+    assert columns(seen) == [*IDS[:2]]
+    seen.press("2", "L", "O")
+    seen.page.wait_for_selector('.answer:has-text("answer-three"), .answer:has-text("answer-four")')
+    first, second = columns(seen)
+    assert (first in IDS[2:], second) == (True, IDS[1])
+    assert f"lock={IDS[1]}" in seen.path
+    seen.press("O")
+    seen.page.wait_for_function("before => !document.URL.includes(before)", arg=f"={first}")
+    assert columns(seen)[1] == IDS[1]
+    told = page.ask(f"/api/compare/alike?project={PROJECT}&turn={IDS[2]}").json()
+    assert told == {"turns": [*reversed(IDS)]}
+    none = page.ask(f"/api/compare/alike?project={PROJECT}&turn=nothing-here").json()
+    assert none == {"turns": []}
+
+
+def test_reasons_and_directives_are_kept(look: Look, page: ServedPage) -> None:
+    """A reason with each pair of the order, a directive with its answer; undo takes both back."""
+    seen = look(page, f"/compare?by=ada&blind=0&ids={IDS[0]},{IDS[1]}")
+    columns(seen)
+    seen.press("2", "!")
+    seen.page.keyboard.type("be brief 1")
+    seen.press("Enter")
+    seen.page.wait_for_selector('[role="status"]:has-text("Answer 2: what to do differently")')
+    seen.press("o", "1", "2", "e")
+    seen.page.keyboard.type("shorter")
+    seen.press("Enter")
+    seen.page.wait_for_selector('[role="status"]:has-text("1 preference stored")')
+    assert ("shorter", "") in said(page, IDS[0], "preference")
+    assert said(page, IDS[1], "directive") == [("", "be brief 1")]
+    seen.page.evaluate("document.activeElement.blur()")
+    seen.press("z")
+    seen.page.wait_for_selector('[role="status"]:has-text("2 judgments taken back")')
+    assert ("shorter", "") not in said(page, IDS[0], "preference")
+    assert said(page, IDS[1], "directive") == []
+
+
+def said(page: ServedPage, turn: str, kind: str) -> list[tuple[str, str]]:
+    """What holds of an answer: comment and directive."""
+    told = page.ask(f"/api/review/turn?project={PROJECT}&turn={turn}").json()["judgments"]
+    return [
+        (one["comment"], one["directive"]) for one in told if one["kind"] == kind and one["holds"]
+    ]
+
+
+def test_selected_turns_are_judged_at_once(look: Look, page: ServedPage) -> None:
+    """After a question that says how many; one key takes all of it back."""
+    seen = look(page, f"/turns?by=ada&f=version%3A{','.join(f'version-{one}' for one in IDS)}")
+    rows = seen.page.locator("table.list tbody tr")
+    rows.first.wait_for()
+    for at in range(3):
+        seen.press("j")
+        expect(rows.nth(at)).to_be_focused()
+        seen.press("x")
+        expect(seen.page.locator(".selected")).to_contain_text(f"{at + 1} turn")
+    seen.press("A")
+    expect(seen.page.locator(".selected .verdicts")).to_be_visible()
+    seen.press("3")
+    seen.page.wait_for_selector('.selected:has-text("Judge 3 turns as rejected?")')
+    before = outcomes(page)
+    seen.press("Enter")
+    seen.page.wait_for_selector('[role="status"]:has-text("3 turns judged: rejected")')
+    assert len(outcomes(page)) == len(before) + 3
+    seen.press("z")
+    seen.page.wait_for_selector('[role="status"]:has-text("3 judgments taken back")')
+    assert outcomes(page) == before
+    seen.press("Escape")
+    expect(seen.page.locator(".selected .verdicts")).to_have_count(0)
+    seen.press("Escape")
+    expect(seen.page.locator(".selected")).to_have_count(0)
+
+
+def outcomes(page: ServedPage) -> list[str]:
+    """What holds of the answers."""
+    return [
+        one["outcome"]
+        for id_ in IDS
+        for one in page.ask(f"/api/review/turn?project={PROJECT}&turn={id_}").json()["judgments"]
+        if one["kind"] == "outcome" and one["holds"]
+    ]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import expect
 
 from support.assembled import FULL, assembled
 from support.camp_rows import LINEAGE, VERSIONS, camp_rows
@@ -84,6 +85,34 @@ def test_of_a_call_without_one_the_parts_are_estimates(look: Look, page: ServedP
     seen.go(f"/context/{PROJECT}/nothing-here")
     seen.page.wait_for_selector(".problem")
     assert "There is no record 'nothing-here'" in seen.page.inner_text(".problem")
+
+
+def test_what_hangs_off_a_lineage_has_a_place(look: Look, page: ServedPage) -> None:
+    """An id of the experiment's tree leads to its row there."""
+    [rollout, attempt] = page.ask(
+        "/api/sql",
+        method="POST",
+        body=b'{"sql": "SELECT rollout_id, attempt_id FROM attempt LIMIT 1"}',
+        content_type="application/json",
+    ).json()["rows"][0]
+    seen = look(page, "/")
+    for id_ in (LINEAGE, rollout, attempt):
+        seen.go(f"/go/{id_}")
+        seen.page.wait_for_selector('.lineage tr[aria-selected="true"]')
+        assert seen.path.startswith(f"/lineage/{PROJECT}/camp?")
+        assert id_ in seen.path
+        assert page.ask(f"/api/lookup?id={id_}").json()["found"][0]["experiment"] == "camp"
+
+
+def test_lists_have_their_sql(look: Look, page: ServedPage) -> None:
+    """It runs, and gives as many rows."""
+    seen = look(page, "/consortium")
+    for path in ("/consortium", "/lineage"):
+        seen.go(path)
+        seen.page.wait_for_selector("table.list tbody tr")
+        rows = seen.page.locator("table.list tbody tr").count()
+        seen.press("S")
+        expect(seen.page.locator(".result tbody tr")).to_have_count(rows)
 
 
 def test_a_consortium_run_side_by_side(look: Look, page: ServedPage) -> None:

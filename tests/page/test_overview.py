@@ -36,6 +36,14 @@ def test_what_to_look_at_leads_to_it(look: Look, demo_page: ServedPage) -> None:
     assert "f=look%3A" in seen.path
 
 
+def test_a_failing_tool_leads_to_what_it_was_fed(look: Look, demo_page: ServedPage) -> None:
+    """In Errors."""
+    seen = look(demo_page, f"/?{DEMO}")
+    seen.page.click('.panel[aria-label="Failing tools"] a:has-text("run_query")')
+    expect(seen.page.locator(".fed").first).to_be_visible()
+    assert seen.path.startswith("/errors?") and "tool=run_query" in seen.path
+
+
 def test_plots_have_tables(look: Look, demo_page: ServedPage) -> None:
     """One key shows what was drawn; the figures are the records'."""
     trend = demo_page.ask(f"/api/overview/trend?{DEMO}").json()

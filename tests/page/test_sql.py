@@ -105,5 +105,15 @@ def test_an_id_leads_to_its_record(look: Look, demo_page: ServedPage) -> None:
     seen.page.keyboard.type("overv")
     seen.press("Enter")
     expect(seen.page.locator("h1")).to_have_text("Overview")
+    for typed, option in (("Wiki-Ed", "agent wiki-editor"), ("run_que", "tool run_query")):
+        seen.press("Control+k")
+        seen.page.keyboard.type(typed)
+        seen.page.locator(".palette [role=option]", has_text=option).first.click()
+        assert f"f={quote(option.replace(' ', ':'), safe='')}" in seen.path
+        seen.page.wait_for_selector("table.list tbody tr")
+    seen.press("Control+k")
+    seen.page.keyboard.type("table inst")
+    seen.press("Enter")
+    expect(seen.page.locator(".histogram table")).to_be_visible()
     seen.go("/go/ffffffffffff")
     expect(seen.page.locator(".nothing")).to_contain_text("Nothing that is recorded")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import json
+from pathlib import Path
 from urllib.parse import quote
 
 from playwright.sync_api import expect
@@ -103,6 +106,29 @@ def test_sessions_are_listed(look: Look, demo_page: ServedPage) -> None:
     seen.press("n", "Enter")
     [first] = [one for one in told if one["problems"]][:1]
     assert seen.path.startswith(f"/s/demo/{first['session']}")
+
+
+def test_rows_have_their_sql_and_their_file(look: Look, demo_page: ServedPage) -> None:
+    """What is shown, as a file and as a statement that gives the same."""
+    told = demo_page.ask("/api/turns?project=demo&filter=stop:max_tokens").json()["turns"]
+    seen = look(demo_page, "/turns?project=demo&f=stop%3Amax_tokens")
+    texts(seen, ROWS)
+    for kind in ("JSON", "CSV"):
+        with seen.page.expect_download() as saved:
+            seen.page.click(f'button:text-is("{kind}")')
+        written = Path(saved.value.path()).read_text("utf-8")
+        if kind == "JSON":
+            assert json.loads(written) == told
+        else:
+            assert [row["turn"] for row in csv.DictReader(written.splitlines())] == [
+                one["turn"] for one in told
+            ]
+    for path in ("", "/sessions?project=demo", "/turns?project=demo&q=lighthouse"):
+        if path:
+            seen.go(path)
+        expected = len(texts(seen, ROWS))
+        seen.press("S")
+        expect(seen.page.locator(".result tbody tr")).to_have_count(expected)
 
 
 def test_a_turn_is_looked_at_without_leaving(look: Look, demo_page: ServedPage) -> None:

@@ -21,13 +21,11 @@ from turnspan_records.judging.history import judgments
 from turnspan_records.lookup import Found
 from turnspan_records.loop.lineages import AmbiguousError
 from turnspan_records.screens.comparing import (
-    Given,
-    all_bad,
     order,
-    score,
     side_by_side,
     take_back,
 )
+from turnspan_records.screens.reviewing import Given, judge
 
 RANKING = "ranking-1234"
 IDS = ("answer-one", "answer-two", "answer-three", "answer-four")
@@ -139,16 +137,19 @@ def test_an_attempt_is_preferred_by_its_turn(shop: Store) -> None:
     spool = Spool(shop.dsn.spool)
     order(spool, [[one] for one in shown.prompts], "ada", RANKING)
     assert stored(shop) == [("of-lineage", IDS[0])]
-    given = score(spool, shown.prompts[1].subject, "ada", "score-1234", 8)
-    bad = all_bad(spool, [one.subject for one in shown.prompts], "ada", "allbad-1234")
+    subjects = [one.subject for one in shown.prompts]
+    given = judge(spool, subjects[1:], "ada", "score-1234", score=8)
+    given += judge(spool, subjects[1:], "ada", "directive-1234", directive="add prices")
+    bad = judge(spool, subjects, "ada", "allbad-1234", outcome="rejected")
     told = judgments(shop, PROJECT, "turn", IDS[0], also=also(spool))
     assert [(one.kind, one.said) for one in told if one.kind != "preference"] == [
         ("score", "8"),
+        ("directive", "add prices"),
         ("outcome", "rejected"),
     ]
     with pytest.raises(ValueError, match="only they take it back"):
         take_back(shop, spool, given, "bob")
-    assert take_back(shop, spool, [*given, *bad], "ada") == 3
+    assert take_back(shop, spool, [*given, *bad], "ada") == 4
     assert take_back(shop, spool, [Given(PROJECT, "turn", "gone", "score", "x")], "ada") == 0
 
 
@@ -174,8 +175,10 @@ def test_what_cannot_be_compared_says_so(shop: Store) -> None:
     prompts = side_by_side(shop, IDS[:2]).prompts
     with pytest.raises(ValueError, match="not all equally good"):
         order(spool, [prompts], "ada", RANKING)
-    with pytest.raises(ValueError, match="what is scored is one of turn"):
-        score(spool, Found("rollout", "r1", PROJECT), "ada", "score-1234", 1)
+    with pytest.raises(ValueError, match="what is judged is one of turn"):
+        judge(spool, [Found("rollout", "r1", PROJECT)], "ada", "score-1234", score=1)
     with pytest.raises(ValueError, match="from 0 to 10"):
-        score(spool, prompts[0].subject, "ada", "score-1234", 11)
+        judge(spool, [prompts[0].subject], "ada", "score-1234", score=11)
+    with pytest.raises(ValueError, match="name one of outcome"):
+        judge(spool, [prompts[0].subject], "ada", "score-1234", score=1, directive="shorter")
     assert not also(spool)

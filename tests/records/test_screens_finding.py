@@ -11,6 +11,7 @@ from support.landing import insert
 from support.rows import PROJECT, SECOND, T0, message, said, tool, turn
 from turnspan_clickhouse.store.client import Store
 from turnspan_records import find_text
+from turnspan_records.sandbox import Sandbox
 from turnspan_records.window import Window, moment
 
 WEEK = 7 * 86_400
@@ -60,6 +61,11 @@ def test_every_kind_of_text_is_found(filled: Store) -> None:
     assert len(reply.before) == 60
     assert found.finished
     assert found.next == ""
+    with Sandbox(filled) as sandbox:
+        said = sandbox.query(found.sql).dicts()
+    assert [(row["kind"], row["span_id"]) for row in said] == [
+        (hit.kind, hit.span) for hit in found.hits
+    ]
 
 
 def test_a_message_is_found_as_it_was_said(filled: Store) -> None:

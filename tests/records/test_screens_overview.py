@@ -10,7 +10,7 @@ from decimal import Decimal
 import pytest
 
 from support.landing import insert
-from support.rows import PROJECT, T0, turn
+from support.rows import PROJECT, T0, call, turn
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.diagnostics import diagnostics
 from turnspan_records.sandbox import Sandbox
@@ -43,6 +43,8 @@ def filled(module_store: Store) -> Iterator[Store]:
         turn("s2", 9 * DAY, stop_reason="empty_no_tools"),
         turn("u1", 9 * DAY, status="running", stop_reason=""),
         turn("u2", 9 * DAY, status="interrupted", stop_reason=""),
+        *(call(f"c{at}", 9 * DAY, time_to_first_chunk=at / 10) for at in range(20)),
+        call("whole", 9 * DAY),
     )  # fmt: skip
     yield module_store
 
@@ -103,7 +105,9 @@ def test_the_stretches_add_up(filled: Store, wanted: Wanted) -> None:
 
 def test_nothing_is_nothing(filled: Store) -> None:
     """No figure of no turns is 0 but their number."""
+    assert trend(filled, HALF).first_token_p95_seconds == pytest.approx(1.9)
     told = trend(filled, Wanted("nobody"))
+    assert told.first_token_p95_seconds is None
     assert told.buckets == []
     assert (told.total.turns, told.total.cost_usd, told.total.p50_seconds) == (0, None, None)
     assert ends(filled, Wanted("nobody")).ends == []

@@ -32,7 +32,8 @@ def made(store: Store, count: int = 4) -> Spool:
 
 def give(spool: Spool, turn_id: str, author: str = "ada", id: str = "", **what: Any) -> None:
     """Judge, as the page does; the id says of what and by whom where none is given."""
-    judge(spool, PROJECT, turn_id, author, id or f"{turn_id}-{author}-1234", **what)
+    turn = Found("turn", turn_id, PROJECT)
+    judge(spool, [turn], author, id or f"{turn_id}-{author}-1234", **what)
 
 
 def test_what_waits_counts_and_lands_with_the_next_question(store: Store) -> None:

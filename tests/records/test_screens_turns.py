@@ -14,7 +14,9 @@ from support.landing import insert
 from support.rows import PROJECT, T0, tool, turn
 from turnspan_clickhouse.rows.tables import Annotation
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.sandbox import Sandbox
 from turnspan_records.screens.filters import KNOWN, turn_filter
+from turnspan_records.screens.names import Named, names
 from turnspan_records.screens.spread import BINS, facets, histogram, width_for
 from turnspan_records.screens.turns import Wanted, sessions_page, turns_page
 from turnspan_records.sessions import turns
@@ -216,7 +218,7 @@ def test_facets_are_counts_of_filters(filled: Store) -> None:
     """What a facet says, a filter of its name and value finds."""
     for filter_ in ("", "agent:wiki"):
         wanted = Wanted(PROJECT, filter=turn_filter(filter_))
-        for facet in facets(filled, wanted):
+        for facet in facets(filled, wanted).facets:
             for value in facet.values:
                 ids = found(filled, f'{filter_} {facet.name}:"{value.value}"')
                 assert len(ids) == value.turns, (facet.name, value)
@@ -239,6 +241,38 @@ def test_the_histogram_counts_every_turn(filled: Store) -> None:
         histogram(filled, Wanted(PROJECT, Window(moment("2000-01-01"), moment("2000-01-02")))).turns
         == 0
     )
+
+
+def test_the_sql_that_is_shown_gives_what_is_shown(filled: Store) -> None:
+    """Of both pages of a list, of facets and of bins; it runs where a person may run SQL."""
+    wanted = Wanted(PROJECT, filter=turn_filter("agent:wiki,a -error:none"))
+    first = turns_page(filled, wanted, limit=5)
+    second = turns_page(filled, wanted, limit=5, after=first.next)
+    sessions = sessions_page(filled, wanted, limit=3)
+    later = sessions_page(filled, wanted, limit=3, after=sessions.next)
+    counted = histogram(filled, wanted)
+    with Sandbox(filled) as sandbox:
+
+        def column(sql: str, name: str) -> list[Any]:
+            return [row[name] for row in sandbox.query(sql).dicts()]
+
+        for page in (first, second):
+            assert column(page.sql, "turn_id") == [one.turn for one in page.turns]
+        for of in (sessions, later):
+            assert column(of.sql, "session_id") == [one.session for one in of.sessions]
+        assert sum(column(counted.sql, "turns")) == counted.turns
+        for facet in facets(filled, wanted).facets:
+            said = column(facet.sql, "value")
+            assert {one.value for one in facet.values} <= set(map(str, said)), facet.name
+
+
+def test_names_with_a_text_in_them(filled: Store) -> None:
+    """Letters large or small, by kind; the newest few of many."""
+    assert names(filled, "WIK") == [Named("agent", "wiki", PROJECT)]
+    assert names(filled, "run_") == [Named("tool", "run_query", PROJECT)]
+    sessions = names(filled, "s", project=PROJECT, each=3)
+    assert [one.name for one in sessions if one.kind == "session"] == ["s3", "s2", "s1"]
+    assert names(filled, "wiki", project="other") == names(filled, "  ") == []
 
 
 @pytest.mark.parametrize("seconds", [0, 1, 59, 3_600, DAY, 31 * DAY, 3_650 * DAY])

@@ -1,7 +1,7 @@
 // The keys of the page: one table, of which the sheet and the tooltips are made. A screen takes part
 // by the name of what is done; what nobody does now is neither called nor listed.
 import { signal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 export const KEYS = {
   next: ["j", "next"],
@@ -25,6 +25,7 @@ export const KEYS = {
   find: ["/", "filter or find"],
   follow: ["f", "follow live"],
   judge: ["a", "judge here"],
+  judgeSelected: ["A", "judge the selected"],
   peek: ["Space", "preview, or skip"],
   sql: ["S", "its SQL"],
   table: ["T", "table instead of the plot"],
@@ -53,6 +54,9 @@ export const KEYS = {
   order: ["o", "order, or outcomes"],
   pick: ["p", "pick only the best"],
   bothBad: ["v", "all bad"],
+  lock: ["L", "lock, or unlock"],
+  others: ["O", "other answers for what is not locked"],
+  directive: ["!", "what is to be done differently"],
   theme: ["t", "theme"],
   goOverview: ["g o", "go to Overview"],
   goTurns: ["g t", "go to Turns"],
@@ -99,7 +103,8 @@ export function switchKeys(off: boolean): void {
 export function useKeys(handlers: Handlers): void {
   const layer = useRef(handlers);
   layer.current = handlers;
-  useEffect(() => {
+  // As soon as it is in the document: a key that follows at once is for what it shows.
+  useLayoutEffect(() => {
     layers.push(layer);
     return () => {
       layers.splice(layers.indexOf(layer), 1);
@@ -188,6 +193,11 @@ export function listenToKeys(): void {
     const action = find(keys);
     if (action) act(action, event);
   });
+}
+
+/** Do what a key of the screen does, without the key. */
+export function perform(action: Action): void {
+  act(action, new KeyboardEvent("keydown"));
 }
 
 function act(action: Action, event: KeyboardEvent): void {

@@ -1,13 +1,14 @@
 // Where a record is shown.
 import { SCREENS } from "./screens";
-import type { Found } from "./types";
+import { DEEPEST } from "./screens/lineage_rows";
+import type { FoundRecord } from "./types";
 import { withParams } from "./url";
 
 const shows = (name: string) => SCREENS.some((screen) => screen.name === name);
 
 /** The address of what an id means; `null` where no screen shows it. */
-export function placeOf(found: Found): string | null {
-  const { kind, id, project, session_id: session } = found;
+export function placeOf(found: FoundRecord): string | null {
+  const { kind, id, project, session, experiment } = found;
   const replay = (at: string) =>
     session && shows("s") ? withParams(["s", project, session], { at }) : null;
   switch (kind) {
@@ -25,6 +26,14 @@ export function placeOf(found: Found): string | null {
       return replay(id);
     case "consortium":
       return shows(kind) ? withParams([kind, project, id], {}) : null;
+    case "lineage":
+    case "rollout":
+    case "attempt":
+    case "artifact":
+      // As deep as the tree goes, for the row to be there.
+      return experiment
+        ? withParams(["lineage", project, experiment], { at: id, l: String(DEEPEST) })
+        : replay(id);
     default:
       return null;
   }

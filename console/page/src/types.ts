@@ -1,5 +1,14 @@
 // Made by `make web` from the endpoints of console/turnspan_console/web: not to be edited.
 
+export interface Alike {
+  turns: string[];
+}
+
+export interface AlikeQuery {
+  turn: string;
+  project: string;
+}
+
 export interface AllBadQuery {
   ids: string[];
   by: string;
@@ -346,6 +355,15 @@ export interface DifferenceQuery {
   after: string;
 }
 
+export interface DryRun {
+  rows: number;
+  going: Going[];
+}
+
+export interface DryRunQuery {
+  window_days: number;
+}
+
 export interface Earlier {
   turns: TurnId[];
 }
@@ -449,6 +467,7 @@ export interface ExperimentShown {
 
 export interface Experiments {
   experiments: ExperimentRow[];
+  sql: string;
 }
 
 export interface ExperimentsQuery {
@@ -459,6 +478,7 @@ export interface ExperimentsQuery {
 export interface Facet {
   name: string;
   values: FacetValue[];
+  sql: string;
 }
 
 export interface FacetValue {
@@ -501,20 +521,19 @@ export interface FindInSessionQuery {
   trace?: string;
 }
 
-export interface Found {
-  kind: string;
-  id: string;
-  project: string;
-  session_id: string;
-  trace_id: string;
-  turn_id: string;
-}
-
 export interface FoundInSession {
   messages: string[];
   turns: string[];
   calls: string[];
   tools: string[];
+}
+
+export interface FoundRecord {
+  kind: string;
+  id: string;
+  project: string;
+  session: string;
+  experiment: string;
 }
 
 export interface Given {
@@ -523,6 +542,13 @@ export interface Given {
   subject_id: string;
   kind: string;
   id: string;
+}
+
+export interface Going {
+  table: string;
+  reason: string;
+  rows: number;
+  bytes: number;
 }
 
 export interface Head {
@@ -541,6 +567,7 @@ export interface Histogram {
   cost_usd: number | null;
   width_seconds: number;
   bins: HistogramBin[];
+  sql: string;
 }
 
 export interface HistogramBin {
@@ -590,6 +617,16 @@ export interface ItemOutcomesQuery {
   project?: string;
 }
 
+export interface JudgeEachQuery {
+  subjects: Subject[];
+  by: string;
+  id: string;
+  outcome?: string | null;
+  flag?: number | null;
+  score?: number | null;
+  directive?: string | null;
+}
+
 export interface JudgeQuery {
   project: string;
   turn: string;
@@ -624,7 +661,7 @@ export interface Judged {
   reason: string;
 }
 
-export interface JudgedAnswers {
+export interface JudgedEach {
   given: Given[];
 }
 
@@ -671,7 +708,7 @@ export interface LookAts {
 }
 
 export interface LookupAnswer {
-  found: Found[];
+  found: FoundRecord[];
 }
 
 export interface LookupQuery {
@@ -708,6 +745,21 @@ export interface MessagesQuery {
   project: string;
   scope: string;
   hashes: string[];
+}
+
+export interface Named {
+  kind: string;
+  name: string;
+  project: string;
+}
+
+export interface NamesAnswer {
+  names: Named[];
+}
+
+export interface NamesQuery {
+  text: string;
+  project?: string;
 }
 
 export interface NextStep {
@@ -904,6 +956,12 @@ export interface QueueRow {
   left: number;
 }
 
+export interface ReceiverShown {
+  address: string;
+  since: string;
+  spans: number;
+}
+
 export interface RequestAnswer {
   body: string;
   exact: boolean;
@@ -911,6 +969,15 @@ export interface RequestAnswer {
   curl: string;
   python: string;
   reason: string;
+}
+
+export interface Retention {
+  window_days: number;
+  content_days: number;
+  summary_texts: string;
+  tables: string[];
+  archive: string;
+  lives: TimeToLive[];
 }
 
 export interface ReviewLeft {
@@ -1067,6 +1134,7 @@ export interface RunRow {
 
 export interface Runs {
   runs: RunRow[];
+  sql: string;
 }
 
 export interface RunsQuery {
@@ -1093,21 +1161,21 @@ export interface SchemaAnswer {
 
 export type SchemaQuery = Record<string, never>;
 
-export interface ScoreQuery {
-  kind: string;
-  answer: string;
-  project: string;
-  by: string;
-  id: string;
-  score: number;
-}
-
 export interface Search {
   hits: Hit[];
   back_to: string | null;
   finished: boolean;
   next: string;
+  sql: string;
 }
+
+export interface Serving {
+  address: string;
+  names: string[];
+  token_file: string;
+}
+
+export type ServingQuery = Record<string, never>;
 
 export interface SessionRow {
   project: string;
@@ -1126,11 +1194,25 @@ export interface SessionRow {
 export interface SessionsPage {
   sessions: SessionRow[];
   next: string;
+  sql: string;
+}
+
+export interface SettingShown {
+  name: string;
+  value: string;
+  variable: string;
+  meaning: string;
+  given: boolean;
 }
 
 export interface SettingsAnswer {
   version: string;
+  store: string;
+  spool: string;
   checks: Check[];
+  recording: SettingShown[];
+  receivers: ReceiverShown[];
+  retention: Retention;
   tables: TableSize[];
 }
 
@@ -1171,6 +1253,12 @@ export interface StoreFacts {
 }
 
 export type StoreQuery = Record<string, never>;
+
+export interface Subject {
+  kind: string;
+  id: string;
+  project: string;
+}
 
 export interface Summary {
   outcomes: Record<string, number>;
@@ -1233,6 +1321,11 @@ export interface Texts {
   missing: string[];
 }
 
+export interface TimeToLive {
+  table: string;
+  rule: string;
+}
+
 export interface Told {
   kind: string;
   name: string;
@@ -1269,6 +1362,7 @@ export interface Trend {
   buckets: Bucket[];
   total: Figures;
   before: Figures | null;
+  first_token_p95_seconds: number | null;
   sql: string;
 }
 
@@ -1333,6 +1427,7 @@ export interface TurnTold {
 export interface TurnsPage {
   turns: TurnRow[];
   next: string;
+  sql: string;
 }
 
 export interface UndoQuery {
@@ -1372,6 +1467,7 @@ export interface Endpoints {
   "GET /api/errors": { query: ErrorsQuery; answer: ErrorShapes };
   "GET /api/errors/tool": { query: ToolQuery; answer: ToolFailures };
   "GET /api/lookup": { query: LookupQuery; answer: LookupAnswer };
+  "GET /api/names": { query: NamesQuery; answer: NamesAnswer };
   "GET /api/overview/ends": { query: WantedQuery; answer: Ends };
   "GET /api/overview/trend": { query: WantedQuery; answer: Trend };
   "GET /api/overview/looks": { query: WantedQuery; answer: LookAts };
@@ -1399,15 +1495,18 @@ export interface Endpoints {
   "GET /api/review/earlier": { query: EarlierQuery; answer: Earlier };
   "GET /api/review/summary": { query: ReviewQuery; answer: Summary };
   "GET /api/settings": { query: SettingsQuery; answer: SettingsAnswer };
+  "POST /api/settings/retention": { query: DryRunQuery; answer: DryRun };
+  "POST /api/judge": { query: JudgeEachQuery; answer: JudgedEach };
+  "POST /api/judge/take-back": { query: TakeBackQuery; answer: TakenBack };
   "GET /api/compare": { query: CompareQuery; answer: Compared };
+  "GET /api/compare/alike": { query: AlikeQuery; answer: Alike };
   "POST /api/compare/order": { query: OrderQuery; answer: Ordered };
-  "POST /api/compare/all-bad": { query: AllBadQuery; answer: JudgedAnswers };
-  "POST /api/compare/score": { query: ScoreQuery; answer: JudgedAnswers };
-  "POST /api/compare/take-back": { query: TakeBackQuery; answer: TakenBack };
+  "POST /api/compare/all-bad": { query: AllBadQuery; answer: JudgedEach };
   "GET /api/context": { query: ContextQuery; answer: ContextPanel };
   "GET /api/context/outcomes": { query: ItemOutcomesQuery; answer: ItemOutcomes };
   "GET /api/consortium": { query: RunsQuery; answer: Runs };
   "GET /api/consortium/run": { query: RunQuery; answer: Run };
   "GET /api/lineage/experiments": { query: ExperimentsQuery; answer: Experiments };
   "GET /api/lineage": { query: LineageQuery; answer: ExperimentShown };
+  "GET /api/serving": { query: ServingQuery; answer: Serving };
 }

@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from turnspan import __version__
 from turnspan.content import snapshot
 from turnspan_console.checks.check import FAIL, OK, WARN, Check
 from turnspan_console.values import without_credentials
+
+if TYPE_CHECKING:
+    from turnspan.config import Settings
 
 _AREA = "application"
 
@@ -110,7 +114,8 @@ def _own_variables(environ: Mapping[str, str]) -> Iterator[Check]:
             )
 
 
-def _content(environ: Mapping[str, str]) -> Check:
+def settings_of(environ: Mapping[str, str] | None = None) -> Settings:
+    """How an application records that is started in these surroundings, as far as those say it."""
     import logging
 
     from turnspan.config import resolve
@@ -118,9 +123,13 @@ def _content(environ: Mapping[str, str]) -> Check:
     quiet = logging.getLogger("turnspan")
     was, quiet.disabled = quiet.disabled, True  # bad values are findings of their own
     try:
-        settings = resolve({}, environ)
+        return resolve({}, environ)
     finally:
         quiet.disabled = was
+
+
+def _content(environ: Mapping[str, str]) -> Check:
+    settings = settings_of(environ)
     if not settings.capture_content:
         return Check(
             _AREA,

@@ -86,7 +86,7 @@ def command(
     )
     log_to_people()
     with beside:
-        _serve(host, port, names, tokens, open_browser=not no_open)
+        _serve(host, port, names, tokens, token_file, open_browser=not no_open)
 
 
 def _tokens(file: Path | None, *, new: bool) -> tuple[str, ...]:
@@ -100,10 +100,18 @@ def _tokens(file: Path | None, *, new: bool) -> tuple[str, ...]:
 
 
 def _serve(
-    host: str, port: int, names: Sequence[str], tokens: Sequence[str], *, open_browser: bool
+    host: str,
+    port: int,
+    names: Sequence[str],
+    tokens: Sequence[str],
+    token_file: Path | None,
+    *,
+    open_browser: bool,
 ) -> None:
     import uvicorn
 
+    from turnspan_clickhouse.store.dsn import data_folder
+    from turnspan_console.web.access_token import FILE_NAME
     from turnspan_console.web.app import make_app
     from turnspan_console.web.connections import MAX_HEAD_BYTES, page_protocol
     from turnspan_console.web.reader import Reader
@@ -111,7 +119,16 @@ def _serve(
     dsn = chosen_dsn()
     listener = _listener(host, port)
     port = listener.getsockname()[1]
-    app: Any = make_app(Reader(dsn), tokens=tokens, port=port, names=names)
+    shown = f"[{host}]" if ":" in host else host
+    address = f"http://{shown}:{port}/"
+    app: Any = make_app(
+        Reader(dsn),
+        tokens=tokens,
+        port=port,
+        names=names,
+        address=address,
+        token_file=str(token_file or data_folder() / FILE_NAME),
+    )
     config = uvicorn.Config(
         app,
         http=page_protocol(),
@@ -124,8 +141,6 @@ def _serve(
         lifespan="on",
         timeout_graceful_shutdown=2,
     )
-    shown = f"[{host}]" if ":" in host else host
-    address = f"http://{shown}:{port}/"
     # In the fragment: a browser sends it nowhere, and no log has it.
     entrance = f"{address}#t={tokens[0]}"
     Output().line(entrance)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from turnspan_records.lookup import Found
 
 
-@click.command("show", short_help="Show a session, turn, trace, call, tool, context or span.")
+@click.command("show", short_help="Show what an id means: a session, turn, call, lineage, ...")
 @click.argument("id_", metavar="ID")
 @click.option("--full", is_flag=True, help="Show long texts whole (a pipe always gets them whole).")
 @click.option(
@@ -29,7 +29,8 @@ def command(id_: str, full: bool, request: bool, curl: bool, python: bool, forma
     """Show everything about the record with this ID.
 
     ID is the id of a session, turn, trace, model call, tool call, context or span (as Jaeger shows
-    them), or its beginning of at least six characters. What --curl and --python print holds no
+    them), of a lineage, rollout, attempt, artifact or consortium run, or its beginning of at least
+    six characters. What --curl and --python print holds no
     key: they read it from the environment, as the provider's SDK does.
     """
     from turnspan_console.ids import one

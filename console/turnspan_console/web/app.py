@@ -23,28 +23,40 @@ from turnspan_clickhouse.errors import (
 )
 from turnspan_console.web import openapi
 from turnspan_console.web.api import endpoints
+from turnspan_console.web.api.serving import Serving
 from turnspan_console.web.endpoints import (
     BadRequestError,
     Endpoint,
     NothingFoundError,
     written,
 )
-from turnspan_console.web.guard import App, Guard, TooLargeError
+from turnspan_console.web.guard import LOOPBACK, App, Guard, TooLargeError
 from turnspan_console.web.reader import Reader
 from turnspan_console.web.static_files import DOCUMENT, answered
 
 _log = logging.getLogger(__name__)
 
 
-def make_app(reader: Reader, *, tokens: Sequence[str], port: int, names: Iterable[str] = ()) -> App:
-    """The page over a reader's store. Arguments as of ``Guard``."""
+def make_app(
+    reader: Reader,
+    *,
+    tokens: Sequence[str],
+    port: int,
+    names: Iterable[str] = (),
+    address: str = "",
+    token_file: str = "",
+) -> App:
+    """The page over a reader's store. ``tokens``, ``port`` and ``names`` are those of ``Guard``;
+    ``address`` and ``token_file`` are shown in Settings."""
+    names = tuple(names)
+    serving = Serving(address, (*(f"{name}:{port}" for name in LOOPBACK), *names), token_file)
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncGenerator[None]:
         yield
         reader.close()
 
-    routes = [_route(one, reader) for one in endpoints()]
+    routes = [_route(one, reader) for one in endpoints(serving)]
     routes += [
         Route("/api/openapi.json", _described, methods=["GET"]),
         Route("/api/{rest:path}", _unknown, methods=["GET", "POST"]),

@@ -220,18 +220,17 @@ def _noted(work: Work, what: str) -> Any:
 
 @contextlib.contextmanager
 def _alone(dsn: Dsn) -> Generator[None]:
-    """While nobody else of this machine is at it. (An embedded store is one process's anyway.)"""
-    name = hashlib.sha256(f"{dsn.host}:{dsn.port}/{dsn.database}".encode()).hexdigest()[:12]
-    lock = None
-    if not dsn.embedded:
-        lock = FileLock.take(private_folder(data_folder()) / f"retain-{name}.lock")
-        if lock is None:
-            raise KeepingError(f"Another process is at it with {dsn}: wait for it to finish.")
+    """While nobody else of this machine is at it: an embedded store, too, is another process's
+    between two statements."""
+    of = str(dsn) if dsn.embedded else f"{dsn.host}:{dsn.port}/{dsn.database}"
+    name = hashlib.sha256(of.encode()).hexdigest()[:12]
+    lock = FileLock.take(private_folder(data_folder()) / f"retain-{name}.lock")
+    if lock is None:
+        raise KeepingError(f"Another process is at it with {dsn}: wait for it to finish.")
     try:
         yield
     finally:
-        if lock is not None:
-            lock.release()
+        lock.release()
 
 
 def _silent(_stage: str, _done: int, _total: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,6 +13,7 @@ from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_records.keeping.keys import Tables
 from turnspan_records.keeping.lines import BY_TABLE
 
+_TTL: Final = re.compile(r" TTL (.*?)(?: SETTINGS |$)", re.DOTALL)
 _MOVES: Final = re.compile(r" TO (?:VOLUME|DISK) ")
 
 
@@ -32,13 +33,31 @@ def changes(store: Store, wanted: Mapping[str, int]) -> Iterator[Change]:
 
     Raises ``StoreError`` as ``Store.query``.
     """
+    now = times_to_live(store, list(wanted))
     for table, days in wanted.items():
-        before = _now(store, table)
+        before = now[table]
         rules = _split(before)
         moves = tuple(rule for rule in rules if _MOVES.search(rule))
         deletes = [rule for rule in rules if rule not in moves]
         if [_plain(rule) for rule in deletes] != ([_plain(_rule(table, days))] if days else []):
             yield Change(table, days, before, moves)
+
+
+def times_to_live(store: Store, tables: Sequence[str]) -> dict[str, str]:
+    """The rules that tables have, as the engine writes them; empty where a table has none.
+
+    Raises ``StoreError`` as ``Store.query``.
+    """
+    changed = Tables(store).changed
+    names = {changed(BY_TABLE[table]).rpartition(".")[2]: table for table in tables}
+    rows = store.query(
+        "SELECT name, engine_full FROM system.tables WHERE database = {database:String}"
+        " AND name IN {names:Array(String)}",
+        {"database": store.database, "names": list(names)},
+    ).rows
+    engines = {names[str(name)]: str(engine) for name, engine in rows}
+    found = {table: _TTL.search(engines.get(table, "")) for table in tables}
+    return {table: rule[1] if rule else "" for table, rule in found.items()}
 
 
 def put(store: Store, change: Change) -> None:
@@ -68,18 +87,6 @@ def _rule(table: str, days: int) -> str:
 
 def _plain(rule: str) -> str:
     return re.sub(r"\s+DELETE$", "", rule.strip())
-
-
-def _now(store: Store, table: str) -> str:
-    """The rules that a table has, as the engine writes them."""
-    name = Tables(store).changed(BY_TABLE[table]).rpartition(".")[2]
-    rows = store.query(
-        "SELECT engine_full FROM system.tables WHERE database = {database:String}"
-        " AND name = {name:String}",
-        {"database": store.database, "name": name},
-    ).rows
-    found = re.search(r" TTL (.*?)(?: SETTINGS |$)", str(rows[0][0]) if rows else "", re.DOTALL)
-    return found[1] if found else ""
 
 
 def _split(rules: str) -> list[str]:

@@ -14,6 +14,7 @@ import orjson
 
 from turnspan.runtime.type_guards import is_dict
 from turnspan_clickhouse.store.client import Result, Store
+from turnspan_records.lookup import Found
 from turnspan_records.loop.improvement import (
     MISSING,
     Artifact,
@@ -31,6 +32,7 @@ from turnspan_records.loop.improvement import (
 )
 from turnspan_records.messages import load_definitions
 from turnspan_records.rows import utc
+from turnspan_records.screens.shown_sql import shown_sql
 
 _OF = "project = {project:String} AND lineage_id IN {lineages:Array(String)}"
 _WHERE = """
@@ -124,6 +126,15 @@ ORDER BY created_at, insight_id
 """
 
 
+_EXPERIMENT_OF = """
+SELECT experiment_id FROM lineage
+WHERE project = {{project:String}} AND lineage_id IN
+    (SELECT lineage_id FROM {kind} WHERE project = {{project:String}} AND {kind}_id = {{id:String}})
+LIMIT 1
+"""
+_PARTS = ("lineage", "rollout", "attempt", "artifact")
+
+
 class AmbiguousError(LookupError):
     """Several projects have an experiment of that name."""
 
@@ -131,6 +142,23 @@ class AmbiguousError(LookupError):
 def experiments(store: Store, *, project: str = "", limit: int = 20) -> Result:
     """The experiments, those worked on last first. Raises ``StoreError`` as ``Store.query``."""
     return store.query(_EXPERIMENTS, {"project": project, "limit": limit})
+
+
+def experiments_sql(*, project: str = "", limit: int = 20) -> str:
+    """The SQL of ``experiments``, for a person to read and run."""
+    return shown_sql(_EXPERIMENTS, {"project": project, "limit": limit})
+
+
+def experiment_of(store: Store, found: Found) -> str:
+    """The experiment that a record is of; empty where it is of none.
+
+    Raises ``StoreError`` as ``Store.query``.
+    """
+    if found.kind not in _PARTS:
+        return ""
+    asked = {"project": found.project, "id": found.id}
+    rows = store.query(_EXPERIMENT_OF.format(kind=found.kind), asked).rows
+    return str(rows[0][0]) if rows else ""
 
 
 def experiment(store: Store, session: str, *, project: str = "") -> Experiment:

@@ -1,5 +1,5 @@
-"""Judging answers that are side by side: an order, the best one, all bad, a score. What is written
-names ids, never places: in which order they were shown is nobody's business later."""
+"""Judging answers that are side by side: an order of them, and taking judgments back. What is
+written names ids, never places: in which order they were shown is nobody's business later."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from turnspan.annotations.comparisons import preferred
-from turnspan.annotations.judgments import SUBJECTS
 from turnspan.tracing.content_store import Judgment
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.judging.annotating import annotate
 from turnspan_records.judging.history import judgments
 from turnspan_records.judging.unlanded import unlanded
 from turnspan_records.judging.writing import said, withdraw, write_judgments
@@ -19,18 +17,36 @@ from turnspan_records.lookup import Found, find
 from turnspan_records.loop.comparing import COMPARABLE, LEAST, MOST, Comparison, compare
 from turnspan_records.loop.lineages import AmbiguousError
 from turnspan_records.loop.prompts import Pair, Prompt, pairs_of
-from turnspan_records.screens.reviewing import SOURCE, judgment_id, land, reviewer
+from turnspan_records.screens.reviewing import SOURCE, Given, judgment_id, land, reviewer
 
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """A judgment that was written, by which it can be taken back."""
-
-    project: str
-    subject_kind: str
-    subject_id: str
-    kind: str
-    id: str
+# Turns in which the user said the same are few; of those, the ones that began with the same prompt.
+_ALIKE = """
+SELECT turn_id
+FROM
+(
+    SELECT turn_id, min(start_time) AS began,
+        argMin((system_prompt, tool_definitions, input_messages), (start_time, span_id)) AS prompt
+    FROM llm_call
+    WHERE project = {project:String} AND turn_id IN
+    (
+        SELECT turn_id FROM turn_summary
+        WHERE project = {project:String} AND parent_turn_id = '' AND user_message IN
+            (SELECT user_message FROM turn_summary
+            WHERE project = {project:String} AND turn_id = {turn:String} AND user_message != '')
+        ORDER BY start_time DESC, turn_id
+        LIMIT {limit:UInt32}
+    )
+    GROUP BY turn_id
+)
+WHERE notEmpty(prompt.3) AND prompt =
+(
+    SELECT argMin((system_prompt, tool_definitions, input_messages), (start_time, span_id))
+    FROM llm_call WHERE project = {project:String} AND turn_id = {turn:String}
+)
+ORDER BY began DESC, turn_id
+"""
+_ALIKE_MOST = 200
+"""Among so many turns with the same user message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +74,16 @@ def side_by_side(store: Store, ids: Sequence[str], *, project: str = "") -> Comp
     if len({(one.kind, one.id, one.project) for one in found}) != len(found):
         raise ValueError("an answer is compared with others: name each once")
     return compare(store, found)
+
+
+def alike(store: Store, project: str, turn_id: str) -> list[str]:
+    """The turns that began with the same prompt as this one, the newest first, with itself; none
+    where its content was not recorded.
+
+    Raises ``StoreError`` as ``Store.query``.
+    """
+    asked = {"project": project, "turn": turn_id, "limit": _ALIKE_MOST}
+    return [str(turn) for (turn,) in store.query(_ALIKE, asked).rows]
 
 
 def _one(store: Store, id_: str, project: str) -> Found:
@@ -103,57 +129,6 @@ def order(
         for one in each
     ]
     return Saved(given, pairs)
-
-
-def all_bad(spool: Spool, subjects: Sequence[Found], author: str, id: str) -> list[Given]:
-    """Write that none of some answers was any good: each is rejected.
-
-    Raises:
-        ValueError: there are none.
-        SpoolError: the spool cannot be written.
-    """
-    if not subjects:
-        raise ValueError("name the answers that are bad")
-    return [
-        _annotate(spool, one, author, f"{judgment_id(id)}-{number}", outcome="rejected")
-        for number, one in enumerate(subjects, 1)
-    ]
-
-
-def score(spool: Spool, subject: Found, author: str, id: str, given: float) -> list[Given]:
-    """Write the score of one answer.
-
-    Raises:
-        ValueError: it is not from 0 to 10, or nothing of this kind is scored.
-        SpoolError: the spool cannot be written.
-    """
-    if subject.kind not in SUBJECTS or not subject.id:
-        raise ValueError(f"what is scored is one of {', '.join(SUBJECTS)}: not {subject.kind!r}")
-    if not 0 <= given <= 10:
-        raise ValueError(f"a score is from 0 to 10: not {given!r}")
-    return [_annotate(spool, subject, author, judgment_id(id), score=given)]
-
-
-def _annotate(
-    spool: Spool,
-    subject: Found,
-    author: str,
-    id_: str,
-    *,
-    outcome: str | None = None,
-    score: float | None = None,
-) -> Given:
-    annotate(
-        spool,
-        subject,
-        outcome=outcome,
-        score=score,
-        author=reviewer(author),
-        source=SOURCE,
-        id=id_,
-    )
-    kind = "score" if outcome is None else "outcome"
-    return Given(subject.project, subject.kind, subject.id, kind, id_)
 
 
 def take_back(store: Store, spool: Spool, each: Sequence[Given], author: str) -> int:

@@ -15,6 +15,7 @@ from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.screens.shown_sql import shown_sql
 from turnspan_records.screens.turns import moment
 from turnspan_records.window import EARLIEST, Window, as_parameter
 
@@ -80,6 +81,14 @@ _MESSAGES = f"""{_CUT}
     LIMIT {{limit:UInt32}}
 )
 """
+# What is asked of one week after the other, as one statement.
+_EVERYTHING = f"""
+SELECT fromUnixTimestamp64Nano(nanoseconds, 'UTC') AS time, kind, project, session_id, turn_id,
+    span_id, cut
+FROM
+({_TURNS}UNION ALL{_TOOLS}UNION ALL{_MESSAGES})
+ORDER BY time DESC
+"""
 _RANGE = f"""
 SELECT toUnixTimestamp64Nano(min(first)), toUnixTimestamp64Nano(max(last)), sum(rows)
 FROM
@@ -128,6 +137,8 @@ class Search:
     """Nothing older is left to be looked through."""
     next: str
     """What to give as ``until`` to go on; empty when it is finished."""
+    sql: str
+    """One statement over the whole time that was looked through."""
 
 
 def find_text(
@@ -152,9 +163,9 @@ def find_text(
     window = window or Window()
     [(first, last, rows)] = store.query(_RANGE, {"project": project}).rows
     if not rows:
-        return Search([], None, finished=True, next="")
+        return Search([], None, finished=True, next="", sql="")
     oldest = max(moment(first), window.since)
-    to = min(moment(last) + timedelta(microseconds=1), window.until)
+    newest = to = min(moment(last) + timedelta(microseconds=1), window.until)
     hits: list[Hit] = []
     began = time.monotonic()
     while to > oldest:
@@ -163,22 +174,16 @@ def find_text(
         hits += found
         if len(hits) >= limit or time.monotonic() - began >= seconds:
             break
-    finished = to <= oldest
-    return Search(hits, max(to, EARLIEST), finished, "" if finished else to.isoformat())
+    finished, back_to = to <= oldest, max(to, EARLIEST)
+    sql = shown_sql(_EVERYTHING, _given(text, project, (back_to, newest), limit))
+    return Search(hits, back_to, finished, "" if finished else to.isoformat(), sql)
 
 
 def _of_week(
     store: Store, text: str, project: str, week: tuple[datetime, datetime], limit: int
 ) -> tuple[list[Hit], datetime]:
     """The hits of a week, newest first, and since when they are all of them."""
-    given = {
-        "text": text,
-        "written": json.dumps(text, ensure_ascii=False)[1:-1],  # as it stands in a message's JSON
-        "project": project,
-        "from": as_parameter(week[0]),
-        "to": as_parameter(week[1]),
-        "limit": limit,
-    }
+    given = _given(text, project, week, limit)
     every: list[Hit] = []
     reach = week[0]
     for sql in (_TURNS, _TOOLS, _MESSAGES):
@@ -189,6 +194,19 @@ def _of_week(
         every += hits
     every.sort(key=lambda hit: hit.time, reverse=True)
     return [hit for hit in every if hit.time >= reach], reach
+
+
+def _given(
+    text: str, project: str, time: tuple[datetime, datetime], limit: int
+) -> dict[str, object]:
+    return {
+        "text": text,
+        "written": json.dumps(text, ensure_ascii=False)[1:-1],  # as it stands in a message's JSON
+        "project": project,
+        "from": as_parameter(time[0]),
+        "to": as_parameter(time[1]),
+        "limit": limit,
+    }
 
 
 def _monday(before: datetime) -> datetime:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
+from math import isnan
 from typing import Any
 
 from turnspan_clickhouse.store.client import Store
@@ -70,6 +71,8 @@ class Trend:
     buckets: list[Bucket]
     total: Figures
     before: Figures | None
+    first_token_p95_seconds: float | None
+    """Of the streamed model calls of the window, however their turns are filtered."""
     sql: str
 
 
@@ -132,6 +135,14 @@ ORDER BY turns DESC, look
 """
 
 
+_FIRST_TOKEN = """
+SELECT quantileExact(0.95)(time_to_first_chunk)
+FROM llm_call
+WHERE ({project:String} = '' OR project = {project:String})
+    AND start_time >= {since:DateTime64(9, 'UTC')} AND start_time < {until:DateTime64(9, 'UTC')}
+"""
+
+
 def ends(store: Store, wanted: Wanted) -> Ends:
     """How the turns ended. Raises ``StoreError`` as ``Store.query``."""
     sql = _ENDS.format(end=END, where=wanted.where)
@@ -175,7 +186,9 @@ def trend(store: Store, wanted: Wanted) -> Trend:
         Bucket(_EPOCH + timedelta(seconds=at * width), known.get(at, none))
         for at in (range(first // width, last // width + 1) if known else ())
     ]
-    return Trend(width, buckets, total, before, shown_sql(sql, given))
+    [(first_token,)] = store.query(_FIRST_TOKEN, wanted.parameters).rows
+    streamed = None if first_token is None or isnan(first_token) else float(first_token)
+    return Trend(width, buckets, total, before, streamed, shown_sql(sql, given))
 
 
 def look_at(store: Store, wanted: Wanted) -> LookAts:

@@ -6,21 +6,22 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from turnspan.annotations import judgments_of
+from turnspan.annotations.judgments import SUBJECTS
 from turnspan_clickhouse.ship.shipper import Shipper
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.judging.annotating import annotate
 from turnspan_records.judging.history import NOT_WITHDRAWN, Judged, is_machine, judgments
 from turnspan_records.judging.queues import Progress, Queue, progress, waiting
 from turnspan_records.judging.signal import Signal, signal
 from turnspan_records.judging.unlanded import Unlanded, unlanded
-from turnspan_records.judging.writing import withdraw
+from turnspan_records.judging.writing import said, withdraw, write_judgments
 from turnspan_records.lookup import Found
 from turnspan_records.rows import utc
 from turnspan_records.screens.telling import TurnTold, tell
@@ -76,6 +77,17 @@ class Said:
     created_at: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A judgment that was written, by which it can be taken back."""
+
+    project: str
+    subject_kind: str
+    subject_id: str
+    kind: str
+    id: str
+
+
 def left(store: Store, queue: Queue, author: str, *, limit: int = 100) -> Left:
     """What ``author`` is to judge next.
 
@@ -110,8 +122,7 @@ def reviewed(store: Store, project: str, turn_id: str) -> Reviewed:
 
 def judge(
     spool: Spool,
-    project: str,
-    turn_id: str,
+    subjects: Sequence[Found],
     author: str,
     id: str,
     *,
@@ -119,32 +130,40 @@ def judge(
     training_flag: int | None = None,
     score: float | None = None,
     comment: str | None = None,
-) -> None:
-    """Write one judgment of a turn; it is on disk when this returns, and lands with the next
-    question. ``id`` is its own: the same told again, since an answer was lost, is one judgment.
+    directive: str | None = None,
+) -> list[Given]:
+    """Write one judgment, the same of each subject; it is on disk when this returns, and lands with
+    the next question. ``id`` is its own: the same told again, since an answer was lost, is the same
+    judgment.
 
     Raises:
         ValueError: it is not one judgment, or not what it must be.
         SpoolError: the spool cannot be written.
     """
-    if not turn_id:
-        raise ValueError("a judgment is of a turn: name its id")
+    for one in subjects:
+        if one.kind not in SUBJECTS or not one.id:
+            raise ValueError(f"what is judged is one of {', '.join(SUBJECTS)}, with its id")
     if score is not None and not 0 <= score <= 10:
         raise ValueError(f"a score is from 0 to 10: not {score!r}")
-    given = (outcome, training_flag, score, comment or None)
-    if sum(one is not None for one in given) != 1:
-        raise ValueError("name one of outcome, training_flag, score and comment")
-    annotate(
-        spool,
-        Found("turn", turn_id, project),
-        outcome=outcome,
-        training_flag=training_flag,
-        score=score,
-        comment=comment or None,
-        author=reviewer(author),
-        source=SOURCE,
-        id=judgment_id(id),
-    )
+    given = (outcome, training_flag, score, comment or None, directive or None)
+    if not subjects or sum(one is not None for one in given) != 1:
+        raise ValueError("name one of outcome, training_flag, score, comment and directive")
+    author, id = reviewer(author), judgment_id(id)
+    ids = [f"{id}-{number}" for number in range(1, len(subjects) + 1)] if subjects[1:] else [id]
+    each = [
+        (one.project, told)
+        for one, own in zip(subjects, ids, strict=True)
+        for told in judgments_of(
+            said(one, author, None, SOURCE),
+            *(outcome, training_flag, score, comment or None, directive or None),
+            id=own,
+        )
+    ]
+    for project in dict.fromkeys(one[0] for one in each):
+        write_judgments(spool, project, [one for of, one in each if of == project])
+    return [
+        Given(of, one.subject_kind, one.subject_id, one.kind, one.annotation_id) for of, one in each
+    ]
 
 
 def last_said(
@@ -170,8 +189,8 @@ def last_said(
     }
     for row in also.judgments:
         if _is_own(row, author, project):
-            said = Said(*_named(row), row["annotation_id"], utc(row["created_at"]))
-            found[said.kind, said.subject_id, said.id] = said
+            own = Said(*_named(row), row["annotation_id"], utc(row["created_at"]))
+            found[own.kind, own.subject_id, own.id] = own
     taken = {(row["kind"], row["subject_id"], row["annotation_id"]) for row in also.withdrawals}
     each = [one for key, one in found.items() if key not in taken]
     return sorted(each, key=lambda one: (one.created_at, one.id), reverse=True)[:limit]
@@ -188,10 +207,10 @@ def undo(store: Store, spool: Spool, author: str, *, project: str = "") -> Said 
     last = last_said(store, author, project=project, also=unlanded(spool))
     if not last:
         return None
-    said = last[0]
-    subject = Found("turn", said.subject_id, said.project)
-    withdraw(spool, subject, said.kind, id=said.id, author=reviewer(author), source=SOURCE)
-    return said
+    one = last[0]
+    subject = Found("turn", one.subject_id, one.project)
+    withdraw(spool, subject, one.kind, id=one.id, author=reviewer(author), source=SOURCE)
+    return one
 
 
 def reviewer(author: str) -> str:

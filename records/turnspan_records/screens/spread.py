@@ -7,6 +7,7 @@ from datetime import datetime, timedelta, timezone
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.screens.filters import END
+from turnspan_records.screens.shown_sql import shown_sql
 from turnspan_records.screens.turns import Wanted
 
 VALUES = 12
@@ -36,6 +37,8 @@ class Facet:
 
     name: str
     values: list[FacetValue]
+    sql: str
+    """It counts others with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,7 @@ class Histogram:
     cost_usd: float | None
     width_seconds: int
     bins: list[HistogramBin]
+    sql: str
 
 
 _FACETS = """
@@ -98,19 +102,35 @@ GROUP BY bin
 """
 
 
-def facets(store: Store, wanted: Wanted) -> list[Facet]:
+@dataclass(frozen=True, slots=True)
+class Facets:
+    """What the turns have in common."""
+
+    facets: list[Facet]
+
+
+def facets(store: Store, wanted: Wanted) -> Facets:
     """How the turns that are wanted divide. Raises ``StoreError`` as ``Store.query``."""
     made = _FACETS.format(where=wanted.where, end=END)
+    given = {**wanted.parameters, "values": VALUES}
     found: dict[str, list[FacetValue]] = {
         name: [] for name in ("stop", "agent", "model", "tool", "failed", "version", "error")
     }
-    for name, value, turns in store.query(made, {**wanted.parameters, "values": VALUES}).rows:
+    for name, value, turns in store.query(made, given).rows:
         found[str(name)].append(FacetValue(str(value), int(turns)))
-    tools = store.query(_TOOLS.format(where=wanted.where), wanted.parameters).rows
+    made_of_tools = _TOOLS.format(where=wanted.where)
+    tools = store.query(made_of_tools, wanted.parameters).rows
     found["tool"] = [FacetValue(str(one[0]), int(one[1])) for one in tools[:VALUES]]
     failing = sorted((one for one in tools if one[2]), key=lambda one: (-one[2], one[0]))
     found["failed"] = [FacetValue(str(one[0]), int(one[2])) for one in failing[:VALUES]]
-    return [Facet(name, values) for name, values in found.items() if values]
+    sql, sql_of_tools = shown_sql(made, given), shown_sql(made_of_tools, wanted.parameters)
+    return Facets(
+        [
+            Facet(name, values, sql_of_tools if name in ("tool", "failed") else sql)
+            for name, values in found.items()
+            if values
+        ]
+    )
 
 
 def histogram(store: Store, wanted: Wanted) -> Histogram:
@@ -119,16 +139,18 @@ def histogram(store: Store, wanted: Wanted) -> Histogram:
         _RANGE.format(where=wanted.where), wanted.parameters
     ).rows
     if not turns:
-        return Histogram(0, None, 0, [])
+        return Histogram(0, None, 0, [], "")
     width = width_for(int(last) - int(first))
     made = _BINS.format(where=wanted.where, end=END)
-    rows = store.query(made, {**wanted.parameters, "width": width}).rows
+    given = {**wanted.parameters, "width": width}
+    rows = store.query(made, given).rows
     counted = {int(bin_): (int(all_), int(problems)) for bin_, all_, problems in rows}
     bins = [
         HistogramBin(_EPOCH + timedelta(seconds=at * width), *counted.get(at, (0, 0)))
         for at in range(int(first) // width, int(last) // width + 1)
     ]
-    return Histogram(int(turns), None if cost is None else float(cost), width, bins)
+    known = None if cost is None else float(cost)
+    return Histogram(int(turns), known, width, bins, shown_sql(made, given))
 
 
 def width_for(seconds: int) -> int:

@@ -11,6 +11,7 @@ from typing import Any
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.screens.filters import END, TurnFilter
+from turnspan_records.screens.shown_sql import shown_sql
 from turnspan_records.window import Window, as_parameter
 
 _ROOTS = """t.parent_turn_id = ''
@@ -18,6 +19,7 @@ _ROOTS = """t.parent_turn_id = ''
     AND start_time >= {since:DateTime64(9, 'UTC')} AND start_time < {until:DateTime64(9, 'UTC')}"""
 _CURSOR = re.compile(r"(\d{1,19})-(.{0,500})", re.ASCII | re.DOTALL)
 _LAST = 2**63 - 1
+_BEFORE = "(fromUnixTimestamp64Nano({before:Int64}), {id:String})"
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
@@ -59,6 +61,7 @@ class TurnsPage:
     turns: list[TurnRow]
     next: str
     """What to give as ``after`` for those that follow; empty where there are none."""
+    sql: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +91,7 @@ class SessionsPage:
 
     sessions: list[SessionRow]
     next: str
+    sql: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +123,7 @@ _PAGE = """
 WITH page AS
     (
         SELECT start_time FROM turn_summary AS t
-        WHERE {where}
-            AND (start_time, turn_id) < (fromUnixTimestamp64Nano({{before:Int64}}), {{turn:String}})
+        WHERE {where}{older}
         ORDER BY start_time DESC, turn_id DESC
         LIMIT {{limit:UInt32}}
     )
@@ -133,8 +136,7 @@ SELECT
     t.error_type AS error_type, leftUTF8(user_message, 240) AS said,
     leftUTF8(response_text, 240) AS reply
 FROM turn_summary AS t
-WHERE start_time IN (SELECT start_time FROM page) AND {where}
-    AND (start_time, turn_id) < (fromUnixTimestamp64Nano({{before:Int64}}), {{turn:String}})
+WHERE start_time IN (SELECT start_time FROM page) AND {where}{older}
 ORDER BY start_time DESC, turn_id DESC
 LIMIT {{limit:UInt32}}
 """
@@ -144,8 +146,7 @@ WITH page AS
     (
         SELECT project, session_id, max(start_time) AS newest FROM turn_summary AS t
         WHERE session_id != '' AND {where}
-        GROUP BY project, session_id
-        HAVING (newest, session_id) < (fromUnixTimestamp64Nano({{before:Int64}}), {{turn:String}})
+        GROUP BY project, session_id{older}
         ORDER BY newest DESC, session_id DESC
         LIMIT {{limit:UInt32}}
     )
@@ -161,6 +162,8 @@ WHERE (project, session_id) IN (SELECT project, session_id FROM page) AND {where
 GROUP BY project, session_id
 ORDER BY nanoseconds DESC, session_id DESC
 """
+_OLDER_TURNS = f"\n    AND (start_time, turn_id) < {_BEFORE}"
+_OLDER_SESSIONS = f"\n        HAVING (newest, session_id) < {_BEFORE}"
 
 
 def turns_page(store: Store, wanted: Wanted, *, after: str = "", limit: int = 100) -> TurnsPage:
@@ -170,8 +173,8 @@ def turns_page(store: Store, wanted: Wanted, *, after: str = "", limit: int = 10
         ValueError: ``after`` is not the ``next`` of a page.
         StoreError: as ``Store.query``.
     """
-    found, following = _page(store, _PAGE, wanted, after, limit, "turn_id")
-    return TurnsPage([_turn(row) for row in found], following)
+    found, following, sql = _page(store, (_PAGE, _OLDER_TURNS, "turn_id"), wanted, after, limit)
+    return TurnsPage([_turn(row) for row in found], following, sql)
 
 
 def sessions_page(
@@ -179,30 +182,32 @@ def sessions_page(
 ) -> SessionsPage:
     """The sessions that have turns that are wanted, with those turns' figures. Raises as
     ``turns_page``."""
-    found, following = _page(store, _SESSIONS, wanted, after, limit, "session_id")
-    return SessionsPage([_session(row) for row in found], following)
+    kind = (_SESSIONS, _OLDER_SESSIONS, "session_id")
+    found, following, sql = _page(store, kind, wanted, after, limit)
+    return SessionsPage([_session(row) for row in found], following, sql)
 
 
 def _page(
-    store: Store, sql: str, wanted: Wanted, after: str, limit: int, id_: str
-) -> tuple[Sequence[Mapping[str, Any]], str]:
-    before, of_id = _cursor(after)
-    made = sql.format(where=wanted.where, end=END)
-    given = {**wanted.parameters, "before": before, "turn": of_id, "limit": limit + 1}
-    found = store.query(made, given).dicts()
+    store: Store, kind: tuple[str, str, str], wanted: Wanted, after: str, limit: int
+) -> tuple[Sequence[Mapping[str, Any]], str, str]:
+    """The rows, where the next page begins, and the SQL of these rows."""
+    question, older, id_ = kind
+    sql = question.format(where=wanted.where, end=END, older=older if after else "")
+    given = {**wanted.parameters, **(_cursor(after) if after else {}), "limit": limit}
+    # One more than is shown says whether there are more.
+    found = store.query(sql, {**given, "limit": limit + 1}).dicts()
+    shown = shown_sql(sql, given)
     if len(found) <= limit:
-        return found, ""
+        return found, "", shown
     last = found[limit - 1]
-    return found[:limit], f"{last['nanoseconds']}-{last[id_]}"
+    return found[:limit], f"{last['nanoseconds']}-{last[id_]}", shown
 
 
-def _cursor(after: str) -> tuple[int, str]:
-    if not after:
-        return _LAST, ""
+def _cursor(after: str) -> dict[str, object]:
     found = _CURSOR.fullmatch(after)
     if found is None or int(found[1]) > _LAST:
         raise ValueError(f"{after!r} is no place in a list: give the `next` of the page before.")
-    return int(found[1]), found[2]
+    return {"before": int(found[1]), "id": found[2]}
 
 
 def moment(nanoseconds: int) -> datetime:

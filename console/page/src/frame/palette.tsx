@@ -1,17 +1,19 @@
-// One field for ids, screens and texts.
+// One field for ids, names, screens, what the keys do, and texts.
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { term } from "../filter_text";
+import { type Action, available, hint, KEYS, perform } from "../keys";
 import { label } from "../parts/text";
 import { placeOf } from "../places";
 import { SCREENS } from "../screens";
-import { go, to, withParams } from "../url";
+import type { Named } from "../types";
+import { go, param, to, withParams } from "../url";
 import { useAsk } from "../use_ask";
 
-interface Way {
-  readonly words: string;
-  readonly target: string;
-}
+type Way = { readonly words: string } & ({ readonly target: string } | { readonly action: Action });
 
+/** Characters that an id and a name are looked for by. */
 const SHORTEST = 6;
+const SHORTEST_NAME = 2;
 
 export function Palette({ close }: { close: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
@@ -20,24 +22,38 @@ export function Palette({ close }: { close: () => void }) {
   useLayoutEffect(() => dialog.current?.showModal(), []);
   const id = text.trim();
   const { answer, stale } = useAsk("GET /api/lookup", id.length >= SHORTEST ? { id } : null);
-  const ways = [
-    ...(stale || id.length < SHORTEST ? [] : (answer?.found ?? [])).flatMap((one): Way[] => {
-      const target = placeOf(one);
-      return target ? [{ words: `${one.kind} ${label(one.id)}`, target }] : [];
-    }),
+  const named = useAsk(
+    "GET /api/names",
+    id.length >= SHORTEST_NAME ? { text: id, project: param("project") } : null,
+  );
+  const ids = (stale || id.length < SHORTEST ? [] : (answer?.found ?? [])).flatMap((one): Way[] => {
+    const target = placeOf(one);
+    return target ? [{ words: `${one.kind} ${label(one.id)}`, target }] : [];
+  });
+  const known = new Set(ids.map(keyOf));
+  const names = named.stale || id.length < SHORTEST_NAME ? [] : (named.answer?.names ?? []);
+  const ways: Way[] = [
+    ...ids,
     ...screens(id),
+    ...names.map(wayTo).filter((way) => !known.has(keyOf(way))),
+    ...actions(id),
     ...(id ? [{ words: `find “${label(id)}”`, target: withParams(["turns"], { q: id }) }] : []),
   ];
   const chosen = Math.min(at, ways.length - 1);
-  const leave = (target: string) => {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another choice scrolls the list.
+  useLayoutEffect(() => {
+    dialog.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
+  }, [chosen]);
+  const leave = (way: Way) => {
     dialog.current?.close();
-    go(target);
+    if ("target" in way) go(way.target);
+    else perform(way.action);
   };
   const press = (event: KeyboardEvent) => {
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (by) setAt(Math.max(0, Math.min(ways.length - 1, chosen + by)));
     const way = ways[chosen];
-    if (event.key === "Enter" && way) leave(way.target);
+    if (event.key === "Enter" && way) leave(way);
     if (by || event.key === "Enter") event.preventDefault();
   };
   return (
@@ -48,8 +64,8 @@ export function Palette({ close }: { close: () => void }) {
         aria-expanded="true"
         aria-controls="palette-ways"
         aria-activedescendant={ways.length ? `palette-${chosen}` : undefined}
-        aria-label="An id, a screen or a text"
-        placeholder="an id, a screen or a text"
+        aria-label="An id, a name, a screen, a command or a text"
+        placeholder="an id, a name, a screen, a command or a text"
         value={text}
         onInput={(event) => {
           setText(event.currentTarget.value);
@@ -58,22 +74,42 @@ export function Palette({ close }: { close: () => void }) {
         onKeyDown={press}
       />
       <div id="palette-ways" role="listbox" aria-label="Ways">
-        {ways.map(({ words, target }, index) => (
+        {ways.map((way, index) => (
           <div
-            key={target}
+            key={keyOf(way)}
             id={`palette-${index}`}
             role="option"
             tabIndex={-1}
             aria-selected={index === chosen}
-            onClick={() => leave(target)}
+            onClick={() => leave(way)}
             onKeyDown={press}
           >
-            {words}
+            {way.words}
           </div>
         ))}
       </div>
     </dialog>
   );
+}
+
+function keyOf(way: Way): string {
+  return "target" in way ? way.target : way.action;
+}
+
+function wayTo({ kind, name, project }: Named): Way {
+  const words = `${kind} ${label(name)}${project ? ` of ${label(project)}` : ""}`;
+  if (kind === "session") return { words, target: withParams(["s", project, name], {}) };
+  return { words, target: withParams(["turns"], { f: term(kind, name), project }) };
+}
+
+/** What the keys of this screen do, by what it is called. */
+function actions(text: string): Way[] {
+  const wanted = text.toLowerCase();
+  if (wanted.length < SHORTEST_NAME) return [];
+  return available()
+    .filter((action) => !action.startsWith("go") && action !== "palette")
+    .filter((action) => KEYS[action][1].includes(wanted))
+    .map((action) => ({ words: hint(action), action }));
 }
 
 function screens(text: string): Way[] {

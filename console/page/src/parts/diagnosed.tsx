@@ -97,6 +97,9 @@ export function written(
   if (/^session(_id)?$/.test(column) && value)
     return <a href={to("s", project, value)}>{label(value)}</a>;
   const id = /^(turn|span|last_span|turn_id|span_id)$/.test(column) && value;
+  // A tool that fails leads to what it was fed.
+  const fails = column === "tool" && columns.includes("failures") && value;
+  if (fails) return <a href={withParams(["errors"], { tool: value })}>{label(value)}</a>;
   if (id) return <a href={withParams(["go", value], {})}>{value.slice(0, 8)}</a>;
   return <Line text={value} />;
 }

@@ -5,6 +5,7 @@ import { param, setParams } from "../url";
 import { useAsk } from "../use_ask";
 import { kindOfEnd } from "./end";
 import { count } from "./numbers";
+import { SqlLink } from "./panel";
 import { plain } from "./text";
 
 const TITLES: Readonly<Record<string, string>> = {
@@ -35,11 +36,13 @@ export function Facets({ query }: { query: Query }) {
   );
 }
 
-function Facet({ name, values }: Found["facets"][number]) {
+function Facet({ name, values, sql }: Found["facets"][number]) {
   const filter = param("f");
   return (
     <section>
-      <h2>{TITLES[name] ?? name}</h2>
+      <h2>
+        {TITLES[name] ?? name} <SqlLink title={TITLES[name] ?? name} sql={sql} />
+      </h2>
       {values.map(({ value, turns }) => {
         const one = term(name, value);
         const end = name === "stop" ? kindOfEnd(value) : null;

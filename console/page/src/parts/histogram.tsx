@@ -5,6 +5,7 @@ import type { HistogramBin, WantedQuery } from "../types";
 import { setParams } from "../url";
 import { useAsk } from "../use_ask";
 import { count, counted, dollars, seconds, When } from "./numbers";
+import { SqlLink } from "./panel";
 
 const HEIGHT = 40;
 
@@ -20,7 +21,8 @@ export function Histogram({ query }: { query: WantedQuery }) {
         {counted(answer.turns, "turn")} · {dollars(answer.cost_usd)} · a bar is {seconds(width)}{" "}
         <button type="button" title={hint("table")} onClick={() => setTable(!table)}>
           {table ? "Bars" : "Table"}
-        </button>
+        </button>{" "}
+        <SqlLink title="turns over time" sql={answer.sql} />
       </p>
       {table ? <Table bins={bins} /> : <Bars bins={bins} width={width} />}
     </div>

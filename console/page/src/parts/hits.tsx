@@ -9,6 +9,7 @@ import { useAsk } from "../use_ask";
 import { commandLine } from "./copy";
 import { useCursor } from "./list";
 import { counted, When } from "./numbers";
+import { openSql, RowsShown } from "./rows_shown";
 import { Answered, Nothing, Refused } from "./states";
 import { plain, visible } from "./text";
 
@@ -24,6 +25,8 @@ export function Hits({ text }: { text: string }) {
   const last = every.at(-1);
   const hits = every.flatMap((one) => one.hits);
   useStatus(commandLine(["find", text], scope), last ? counted(hits.length, "hit") : "");
+  const sql = last?.sql;
+  useKeys({ sql: openSql(sql) });
   const goOn = () => {
     ask("GET /api/find", { ...query, until: last?.next ?? "" })
       .then(({ answer }) => {
@@ -36,7 +39,12 @@ export function Hits({ text }: { text: string }) {
     <Answered asked={asked}>
       {() => (
         <>
-          {hits.length > 0 && <Table hits={hits} />}
+          {hits.length > 0 && (
+            <>
+              <RowsShown name="hits" sql={sql} each={hits} />
+              <Table hits={hits} />
+            </>
+          )}
           <Refused error={error} />
           <Reach last={last} hits={hits.length} goOn={goOn} />
         </>

@@ -14,12 +14,15 @@ export function useCursor(ids: readonly string[]): Cursor {
   const body = useRef<HTMLTableSectionElement>(null);
   const at = ids.indexOf(param("at"));
   const moved = useRef(false);
+  const shown = useRef(false);
 
   useLayoutEffect(() => {
     const row = body.current?.children[at];
-    if (moved.current && row instanceof HTMLElement) {
-      row.focus();
-      row.scrollIntoView({ block: "nearest" });
+    if (row instanceof HTMLElement) {
+      if (moved.current) row.focus();
+      // The first time, the address has brought us here.
+      if (moved.current || !shown.current) row.scrollIntoView({ block: "nearest" });
+      shown.current = true;
     }
     moved.current = false;
   }, [at]);

@@ -17,14 +17,18 @@ export function Panel({ title, question, sql, wide, children }: Props) {
     <section class={`panel ${wide ? "wide" : ""}`} aria-label={title} tabIndex={-1}>
       <header>
         <h2 title={question}>{title}</h2>
-        {sql && (
-          <a class="sql" href={sqlScreen(sql)} title={hint("sql")} aria-label={`SQL of: ${title}`}>
-            SQL
-          </a>
-        )}
+        {sql && <SqlLink title={title} sql={sql} />}
       </header>
       {children}
     </section>
+  );
+}
+
+export function SqlLink({ title, sql }: { title: string; sql: string }) {
+  return (
+    <a class="sql" href={sqlScreen(sql)} title={hint("sql")} aria-label={`SQL of: ${title}`}>
+      SQL
+    </a>
   );
 }
 

@@ -1,5 +1,6 @@
 // One model call: what was sent, what came back, what it cost.
 import { useMemo } from "preact/hooks";
+import { jaeger, traceIn } from "../frame/jaeger";
 import { useStatus } from "../frame/status";
 import { hint, useKeys } from "../keys";
 import { commandLine, copy } from "../parts/copy";
@@ -266,7 +267,15 @@ function FactsOf({ call }: { call: CallScreen }) {
           </Fact>
         ))}
         <Fact name="span">{plain(call.span_id)}</Fact>
-        <Fact name="trace">{plain(call.trace_id)}</Fact>
+        <Fact name="trace">
+          {jaeger.value && call.trace_id ? (
+            <a href={traceIn(call.trace_id)} target="_blank" rel="noreferrer">
+              {plain(call.trace_id)} <span aria-hidden="true">↗</span> Jaeger
+            </a>
+          ) : (
+            plain(call.trace_id)
+          )}
+        </Fact>
       </Facts>
       {call.attributes.length > 0 && (
         <details>

@@ -1,18 +1,19 @@
 // Compare: two to six answers side by side, blind until their order is stored.
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type AskError, ask } from "../api";
 import { announce } from "../frame/live";
 import { useStatus } from "../frame/status";
-import { type Action, type Handlers, useKeys } from "../keys";
+import { type Action, type Handlers, hint, useKeys } from "../keys";
 import { commandLine, copy } from "../parts/copy";
+import { Told, useJudging } from "../parts/judging";
 import { counted } from "../parts/numbers";
 import { Answered, Nothing } from "../parts/states";
-import { visible } from "../parts/text";
-import type { Compared, Given } from "../types";
+import type { Compared, ComparedAnswer } from "../types";
 import { param, setParams } from "../url";
 import { useAsk } from "../use_ask";
 import { Columns, Prompts } from "./compare_columns";
 import {
+  exchanged,
   type Groups,
   NO_ORDER,
   onlyBest,
@@ -26,7 +27,9 @@ import {
 
 const DIGITS = ["one", "two", "three", "four", "five", "six"] as const;
 const SCORES: readonly Action[] = [...DIGITS, "seven", "eight", "nine", "zero"];
-type Mode = "" | "order" | "best" | "score";
+/** Characters of a reason or a directive. */
+const LONGEST = 2_000;
+type Mode = "" | "order" | "best" | "score" | "directive";
 
 export function Compare() {
   const ids = param("ids").split(",").filter(Boolean);
@@ -50,15 +53,6 @@ export function Compare() {
   );
 }
 
-interface Judging {
-  readonly saved: readonly Given[];
-  /** What was stored last, in words. */
-  readonly words: string;
-  readonly error: string;
-}
-
-const NOTHING: Judging = { saved: [], words: "", error: "" };
-
 function Side({ shown }: { shown: Compared }) {
   const count = shown.answers.length;
   const blind = param("blind") !== "0";
@@ -66,6 +60,8 @@ function Side({ shown }: { shown: Compared }) {
   const [mode, setMode] = useState<Mode>("");
   const [typed, setTyped] = useState<Typed>(NO_ORDER);
   const [on, setOn] = useState(0);
+  const [reason, setReason] = useState("");
+  const why = useRef<HTMLInputElement>(null);
   const [scores, setScores] = useState<ReadonlyMap<string, number>>(new Map());
   const { judging, busy, save, takeBack } = useJudging(shown.by);
   const hidden = blind && !judging.saved.length;
@@ -77,17 +73,44 @@ function Side({ shown }: { shown: Compared }) {
   const idOf = (column: number) => shown.answers[answerOf(column)]?.id ?? "";
   const pairs = pairsOf(typed.groups, answerOf, shown.no_pairs);
   const project = shown.answers[0]?.project ?? "";
+  const ids = shown.answers.map((one) => one.id);
+  const locked = new Set(
+    param("lock")
+      .split(",")
+      .filter((id) => ids.includes(id)),
+  );
+  const lock = () => {
+    const id = idOf(on);
+    if (!locked.delete(id)) locked.add(id);
+    setParams({ lock: [...locked].join(",") }, { replace: true });
+    announce(`Answer ${on + 1} ${locked.has(id) ? "stays" : "may change"}`);
+  };
+  const others = async () => {
+    if (shown.answers.some((one) => one.kind !== "turn"))
+      return announce("Only of turns the other answers are known.");
+    try {
+      const turn = ids[0] ?? "";
+      const { answer } = await ask("GET /api/compare/alike", { turn, project });
+      const next = exchanged(ids, locked, answer.turns);
+      if (next.join() === ids.join()) announce("There are no other answers to this prompt.");
+      else setParams({ ids: next.join(","), lock: [...locked].join(",") });
+    } catch (error) {
+      announce((error as AskError).message);
+    }
+  };
   const clear = () => {
     setTyped(NO_ORDER);
     setMode("");
+    setReason("");
   };
   const store = (groups: Groups) =>
-    save("order", JSON.stringify(groups), (id) =>
+    save("order", JSON.stringify([groups, reason]), (id) =>
       ask("POST /api/compare/order", {
         groups: groups.map((group) => group.map(idOf)),
         by: shown.by,
         id,
         project,
+        reason: reason.trim(),
       }).then(({ answer }) => {
         clear();
         const stored = answer.pairs.filter((one) => !one.why_not).length;
@@ -107,23 +130,32 @@ function Side({ shown }: { shown: Compared }) {
         project,
       }).then(({ answer }) => ({ given: answer.given, words: "All of them rejected" })),
     );
-  const score = (given: number) => {
+  const judgeOne = (
+    said: { score?: number; directive?: string },
+    words: string,
+    done = () => {},
+  ) => {
     const answer = shown.answers[answerOf(on)];
     setMode("");
     if (!answer) return;
-    save("score", `${answer.id} ${given}`, (id) =>
-      ask("POST /api/compare/score", {
-        kind: answer.kind,
-        answer: answer.id,
-        project: answer.project,
-        by: shown.by,
-        id,
-        score: given,
-      }).then(({ answer: stored }) => {
-        setScores((now) => new Map(now).set(answer.id, given));
-        return { given: stored.given, words: `Answer ${on + 1}: score ${given}` };
-      }),
+    save("one", JSON.stringify([answer.id, said]), (id) =>
+      ask("POST /api/judge", { subjects: [subjectOf(answer)], by: shown.by, id, ...said }).then(
+        ({ answer: stored }) => {
+          done();
+          return { given: stored.given, words: `Answer ${on + 1}: ${words}` };
+        },
+      ),
     );
+  };
+  const score = (given: number) => {
+    const id = idOf(on);
+    judgeOne({ score: given }, `score ${given}`, () =>
+      setScores((now) => new Map(now).set(id, given)),
+    );
+  };
+  const direct = (text: string) => {
+    if (text) judgeOne({ directive: text }, "what to do differently is kept");
+    else setMode("");
   };
   const choose = (column: number) => {
     if (mode === "order") setTyped((now) => withColumn(now, column));
@@ -141,12 +173,17 @@ function Side({ shown }: { shown: Compared }) {
     pick: () => begin("best"),
     score: () => setMode(mode === "score" ? "" : "score"),
     bothBad: allBad,
+    lock,
+    others: () => void others(),
+    directive: () => setMode(mode === "directive" ? "" : "directive"),
     undo,
     back: () => setParams({ blind: blind ? "0" : "" }, { replace: true }),
     changed: () => setParams({ marks: param("marks") ? "" : "0" }, { replace: true }),
     copyId: () => (hidden ? announce("Names are hidden until the order is stored") : copyId()),
     ...(mode === "order" ? { tie: () => setTyped((now) => ({ ...now, tie: true })) } : {}),
-    ...(typed.groups.length > 1 ? { open: () => store(typed.groups) } : {}),
+    ...(typed.groups.length > 1
+      ? { open: () => store(typed.groups), annotate: () => why.current?.focus() }
+      : {}),
     out: () => (mode || typed.groups.length ? clear() : false),
   });
   const begin = (what: Mode) => {
@@ -167,6 +204,7 @@ function Side({ shown }: { shown: Compared }) {
           hidden={hidden}
           marks={param("marks") !== "0"}
           linked={param("linked") !== "0"}
+          locked={locked}
           scores={scores}
         />
       )}
@@ -177,12 +215,16 @@ function Side({ shown }: { shown: Compared }) {
           allBad={allBad}
           undo={undo}
           score={() => setMode("score")}
+          direct={() => setMode("directive")}
+          lock={lock}
+          others={() => void others()}
         />
         {mode === "score" && (
           <p>
             Score of answer {on + 1}: <kbd>1</kbd> … <kbd>9</kbd>, <kbd>0</kbd> for 10
           </p>
         )}
+        {mode === "directive" && <Directive key={on} place={on + 1} store={direct} />}
         {(mode === "order" || mode === "best" || typed.groups.length > 0) && (
           <p>
             {mode === "best" ? "The best: " : "Order: "}
@@ -196,25 +238,39 @@ function Side({ shown }: { shown: Compared }) {
               <span key={`${chosen} ${rejected}`} class={why ? "refused" : "pair"} title={why}>
                 {chosen + 1}≻{rejected + 1}
               </span>
-            ))}{" "}
-            <button type="button" onClick={() => store(typed.groups)}>
+            ))}
+          </p>
+        )}
+        {pairs.length > 0 && (
+          <form
+            onSubmit={(event) => {
+              event.preventDefault();
+              store(typed.groups);
+            }}
+          >
+            <label>
+              <kbd>e</kbd> why, kept with each pair:{" "}
+              <input
+                ref={why}
+                type="text"
+                maxLength={LONGEST}
+                value={reason}
+                onInput={(event) => setReason(event.currentTarget.value)}
+              />
+            </label>{" "}
+            <button type="submit">
               <kbd>Enter</kbd> store
             </button>
-          </p>
+          </form>
         )}
-        {judging.words && (
-          <p class="good" role="status">
-            <span aria-hidden="true">✓</span> {judging.words}
-          </p>
-        )}
-        {judging.error && (
-          <p class="problem" role="alert">
-            <span aria-hidden="true">✗</span> {visible(judging.error)}
-          </p>
-        )}
+        <Told judging={judging} />
       </section>
     </div>
   );
+}
+
+function subjectOf({ kind, id, project }: ComparedAnswer) {
+  return { kind, id, project };
 }
 
 /** A seed that is not 0. */
@@ -232,52 +288,6 @@ function digits(
   return Object.fromEntries(
     DIGITS.slice(0, count).map((key, column) => [key, () => choose(column)]),
   );
-}
-
-interface Stored {
-  readonly given: readonly Given[];
-  readonly words: string;
-}
-
-/** What was stored here, and taking it back. The same thing asked again, since its answer was lost,
- * has the same id. */
-function useJudging(by: string) {
-  const [judging, setJudging] = useState(NOTHING);
-  const [busy, setBusy] = useState(false);
-  const [retry, setRetry] = useState({ what: "", id: "" });
-  const doing = async (work: () => Promise<Judging>) => {
-    if (busy) return;
-    setBusy(true);
-    try {
-      setJudging(await work());
-      setRetry({ what: "", id: "" });
-    } catch (error) {
-      setJudging((now) => ({ ...now, error: (error as AskError).message, words: "" }));
-    } finally {
-      setBusy(false);
-    }
-  };
-  const save = (kind: string, what: string, act: (id: string) => Promise<Stored>) => {
-    const key = `${kind} ${what}`;
-    const id = retry.what === key ? retry.id : crypto.randomUUID();
-    setRetry({ what: key, id });
-    void doing(async () => {
-      const { given, words } = await act(id);
-      announce(words);
-      return { saved: [...judging.saved, ...given], words, error: "" };
-    });
-  };
-  const takeBack = () => {
-    if (!judging.saved.length) return announce("There is nothing to undo here.");
-    return void doing(async () => {
-      const { answer } = await ask("POST /api/compare/take-back", {
-        given: [...judging.saved],
-        by,
-      });
-      return { saved: [], words: `${counted(answer.number, "judgment")} taken back`, error: "" };
-    });
-  };
-  return { judging, busy, save, takeBack };
 }
 
 function Switches({ blind }: { blind: boolean }) {
@@ -304,15 +314,41 @@ function Switch(props: { name: string; on: boolean; words: string; keys: string 
   );
 }
 
+/** What an answer's author is to do differently, kept with the answer. */
+function Directive({ place, store }: { place: number; store: (text: string) => void }) {
+  const field = useRef<HTMLInputElement>(null);
+  // At once: what is typed before would be keys.
+  useLayoutEffect(() => field.current?.focus(), []);
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        store(field.current?.value.trim() ?? "");
+      }}
+    >
+      <label>
+        Answer {place}, to be done differently:{" "}
+        <input ref={field} type="text" maxLength={LONGEST} placeholder="be brief" />
+      </label>{" "}
+      <button type="submit">
+        <kbd>Enter</kbd> store
+      </button>
+    </form>
+  );
+}
+
 interface WaysProps {
   mode: Mode;
   begin: (what: Mode) => void;
   allBad: () => void;
   undo: () => unknown;
   score: () => void;
+  direct: () => void;
+  lock: () => void;
+  others: () => void;
 }
 
-function Ways({ mode, begin, allBad, undo, score }: WaysProps) {
+function Ways({ mode, begin, allBad, undo, score, direct, lock, others }: WaysProps) {
   return (
     <p class="ways">
       <button type="button" aria-pressed={mode === "order"} onClick={() => begin("order")}>
@@ -326,6 +362,15 @@ function Ways({ mode, begin, allBad, undo, score }: WaysProps) {
       </button>
       <button type="button" aria-pressed={mode === "score"} onClick={score}>
         <kbd>s</kbd> score
+      </button>
+      <button type="button" aria-pressed={mode === "directive"} onClick={direct}>
+        <kbd>!</kbd> do differently
+      </button>
+      <button type="button" onClick={lock}>
+        <kbd>L</kbd> lock
+      </button>
+      <button type="button" title={hint("others")} onClick={others}>
+        <kbd>O</kbd> other answers
       </button>
       <button type="button" onClick={() => void undo()}>
         <kbd>z</kbd> undo

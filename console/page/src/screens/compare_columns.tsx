@@ -74,11 +74,12 @@ interface ColumnsProps {
   hidden: boolean;
   marks: boolean;
   linked: boolean;
+  locked: ReadonlySet<string>;
   scores: ReadonlyMap<string, number>;
 }
 
 export function Columns(props: ColumnsProps) {
-  const { answers, on, choose, hidden, marks, linked, scores } = props;
+  const { answers, on, choose, hidden, marks, linked, locked, scores } = props;
   const frame = useRef<HTMLDivElement>(null);
   const scrolled = (event: Event) => {
     if (!linked || !(event.target instanceof HTMLElement)) return;
@@ -103,6 +104,11 @@ export function Columns(props: ColumnsProps) {
             <button type="button" aria-pressed={column === on} onClick={() => choose(column)}>
               {column + 1}
             </button>
+            {locked.has(answer.id) && (
+              <span class="stays" title="It stays when others change">
+                ■ locked
+              </span>
+            )}
             {hidden ? (
               <span class="faint">hidden until stored</span>
             ) : (

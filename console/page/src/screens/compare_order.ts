@@ -89,3 +89,16 @@ export function shuffled(count: number, seed: number): number[] {
   }
   return places;
 }
+
+/** The answers that come after those shown, in the places of those that are not locked; the same
+ * where there are no others. `alike` are all answers to the prompt, in an order that stays. */
+export function exchanged(
+  shown: readonly string[],
+  locked: ReadonlySet<string>,
+  alike: readonly string[],
+): readonly string[] {
+  const last = Math.max(...shown.map((id) => (locked.has(id) ? -1 : alike.indexOf(id))));
+  const following = [...alike.slice(last + 1), ...alike.slice(0, last + 1)];
+  const others = following.filter((id) => !shown.includes(id));
+  return shown.map((id) => (locked.has(id) ? id : (others.shift() ?? id)));
+}

@@ -1,10 +1,11 @@
 // Consortium runs: who said what in which iteration, and what the arbiter made of it.
 import { useStatus } from "../frame/status";
 import { useKeys } from "../keys";
-import { commandLine, copy } from "../parts/copy";
+import { Command, commandLine, copy } from "../parts/copy";
 import { End } from "../parts/end";
 import { useCursor } from "../parts/list";
 import { count, counted, dollars, percent, seconds, UNKNOWN, When } from "../parts/numbers";
+import { openSql, RowsShown } from "../parts/rows_shown";
 import { Answered, Missing, Nothing } from "../parts/states";
 import { Line, plain, Verbatim } from "../parts/text";
 import type { Run, RunDecision, RunIteration, RunMember, RunRow } from "../types";
@@ -23,13 +24,17 @@ function Runs() {
     commandLine(["consortium"], query),
     asked.answer ? counted(asked.answer.runs.length, "run") : "",
   );
+  useKeys({ sql: openSql(asked.answer?.sql) });
   return (
     <>
       <h1>Consortium runs</h1>
       <Answered asked={asked}>
         {({ runs }) =>
           runs.length ? (
-            <List runs={runs} />
+            <>
+              <RowsShown name="runs" sql={asked.answer?.sql} each={runs} />
+              <List runs={runs} />
+            </>
           ) : (
             <Nothing title="No consortium runs here.">
               <p>
@@ -160,6 +165,7 @@ function Whole({ run }: { run: Run }) {
           <a href={to("consortium", run.project, run.outer)}>a member of another run</a>
         )}
       </p>
+      <Grouped run={run} />
       {run.error_message && <p class="bad">✗ {plain(run.error_message)}</p>}
       <details open={run.prompt.length < 600}>
         <summary>Prompt</summary>
@@ -195,6 +201,20 @@ function Whole({ run }: { run: Run }) {
         </p>
       )}
     </div>
+  );
+}
+
+/** How it is known what belongs to the run. */
+function Grouped({ run }: { run: Run }) {
+  if (run.source !== "import") return null;
+  const ambiguous = run.other_calls.length;
+  return (
+    <p class="faint">
+      Grouped from the log of llm when it was imported
+      {ambiguous > 0 && `; ${counted(ambiguous, "call")} of it without a place, listed below`}.
+      Which key tied each row to it, and what is ambiguous:{" "}
+      <Command line="turnspan consortium group FILE" />
+    </p>
   );
 }
 

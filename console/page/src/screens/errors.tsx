@@ -4,7 +4,8 @@ import { useKeys } from "../keys";
 import { commandLine, copy } from "../parts/copy";
 import { useCursor } from "../parts/list";
 import { count, counted, percent, UNKNOWN, When } from "../parts/numbers";
-import { Panel, sqlScreen } from "../parts/panel";
+import { Panel } from "../parts/panel";
+import { openSql, RowsShown } from "../parts/rows_shown";
 import { Answered, Nothing } from "../parts/states";
 import { Line, plain, Verbatim } from "../parts/text";
 import type { ErrorPlace, ErrorShape, Fed, ToolFailures } from "../types";
@@ -17,7 +18,7 @@ export function Errors() {
   const shapes = asked.answer?.shapes ?? [];
   const tool = param("tool");
   useStatus(
-    commandLine(["diagnose", tool ? "failing_tools" : "errors_by_type"], query),
+    commandLine(["errors", ...(tool ? [tool] : [])], query),
     asked.answer ? counted(shapes.length, "shape") : "",
   );
   return (
@@ -27,7 +28,10 @@ export function Errors() {
       <Answered asked={asked}>
         {(told) =>
           shapes.length ? (
-            <Table shapes={shapes} sql={told.sql} />
+            <>
+              <RowsShown name="errors" sql={told.sql} each={shapes} />
+              <Table shapes={shapes} sql={told.sql} />
+            </>
           ) : (
             <Nothing title="✓ Nothing failed in this time.">
               <p>Errors of model calls, failed tools and turns that raised are listed here.</p>
@@ -55,7 +59,7 @@ function Table({ shapes, sql }: { shapes: readonly ErrorShape[]; sql: string }) 
   useKeys({
     next: () => move(1),
     previous: () => move(-1),
-    sql: () => go(sqlScreen(sql)),
+    sql: openSql(sql),
     ...(current
       ? {
           open: () => look(current),

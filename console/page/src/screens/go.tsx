@@ -5,7 +5,7 @@ import { Command, commandLine } from "../parts/copy";
 import { Answered, Nothing } from "../parts/states";
 import { label } from "../parts/text";
 import { placeOf } from "../places";
-import type { Found } from "../types";
+import type { FoundRecord } from "../types";
 import { address, go } from "../url";
 import { useAsk } from "../use_ask";
 
@@ -44,7 +44,7 @@ export function Go() {
   );
 }
 
-function Choice({ one }: { one: Found }) {
+function Choice({ one }: { one: FoundRecord }) {
   const place = placeOf(one);
   const words = `${one.kind} ${label(one.id)}${one.project ? ` of ${label(one.project)}` : ""}`;
   if (place) return <a href={place}>{words}</a>;

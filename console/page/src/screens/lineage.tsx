@@ -5,6 +5,7 @@ import { useKeys } from "../keys";
 import { commandLine, copy } from "../parts/copy";
 import { useCursor } from "../parts/list";
 import { count, counted, dollars, seconds, UNKNOWN, When } from "../parts/numbers";
+import { openSql, RowsShown } from "../parts/rows_shown";
 import { Sparkline } from "../parts/share";
 import { Answered, Nothing } from "../parts/states";
 import { Line, plain } from "../parts/text";
@@ -23,13 +24,17 @@ function Experiments() {
   const query = { project: param("project") };
   const asked = useAsk("GET /api/lineage/experiments", query);
   useStatus(commandLine(["lineage"], query));
+  useKeys({ sql: openSql(asked.answer?.sql) });
   return (
     <>
       <h1>Experiments</h1>
       <Answered asked={asked}>
         {({ experiments }) =>
           experiments.length ? (
-            <List experiments={experiments} />
+            <>
+              <RowsShown name="experiments" sql={asked.answer?.sql} each={experiments} />
+              <List experiments={experiments} />
+            </>
           ) : (
             <Nothing title="No experiments here.">
               <p>

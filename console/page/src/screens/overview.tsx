@@ -70,7 +70,7 @@ export function Overview() {
         <Diagnosed
           name="errors_by_type"
           title="Errors by type"
-          columns={["source", "name", "error", "times", "last_time"]}
+          columns={["source", "name", "error", "times", "first_time", "last_time"]}
         />
         <Diagnosed
           name="failing_tools"
@@ -181,7 +181,8 @@ function Slow({ told }: { told: Trend }) {
   return (
     <>
       <p class="faint">
-        {change(told.total.p95_seconds, told.before?.p95_seconds) || "How long turns took"}
+        {change(told.total.p95_seconds, told.before?.p95_seconds) || "How long turns took"} · first
+        token p95 {seconds(told.first_token_p95_seconds)}
       </p>
       <Plot
         label="How long turns took, over time"

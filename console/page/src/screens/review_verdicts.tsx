@@ -12,12 +12,12 @@ interface Props {
   way: Way;
 }
 
-const OUTCOMES = [
+export const OUTCOMES = [
   ["one", "used"],
   ["two", "modified"],
   ["three", "rejected"],
 ] as const;
-const FLAGS = [
+export const FLAGS = [
   ["good", 1, "good"],
   ["bad", -1, "exclude"],
   ["zero", 0, "clear"],
@@ -93,7 +93,7 @@ interface ChoiceProps {
   children: JSX.Element | string;
 }
 
-function Choice({ action, on, suggested = false, act, children }: ChoiceProps) {
+export function Choice({ action, on, suggested = false, act, children }: ChoiceProps) {
   return (
     <button type="button" aria-pressed={on} title={hint(action)} onClick={act}>
       <kbd>{KEYS[action][0]}</kbd> {children}

@@ -7,6 +7,7 @@ import { Facets } from "../parts/facets";
 import { FilterBar } from "../parts/filter_bar";
 import { useCursor } from "../parts/list";
 import { count, counted, dollars, When } from "../parts/numbers";
+import { openSql, RowsShown } from "../parts/rows_shown";
 import { Answered, Refused } from "../parts/states";
 import { label, plain } from "../parts/text";
 import type { SessionRow } from "../types";
@@ -21,6 +22,7 @@ export function Sessions() {
   const rows = first.answer ? `${counted(sessions.length, "session")}${more ? " so far" : ""}` : "";
   const { filter: _, ...known } = query;
   useStatus(commandLine(["sessions"], known), rows);
+  useKeys({ sql: openSql(first.answer?.sql) });
   return (
     <>
       <h1>Sessions</h1>
@@ -30,7 +32,14 @@ export function Sessions() {
         <div>
           <Answered asked={first}>
             {() =>
-              sessions.length ? <Table sessions={sessions} /> : <NoTurns filtered={query.filter} />
+              sessions.length ? (
+                <>
+                  <RowsShown name="sessions" sql={first.answer?.sql} each={sessions} />
+                  <Table sessions={sessions} />
+                </>
+              ) : (
+                <NoTurns filtered={query.filter} />
+              )
             }
           </Answered>
           <Refused error={error} />

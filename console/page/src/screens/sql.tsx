@@ -6,6 +6,7 @@ import { hint, useKeys } from "../keys";
 import { commandLine } from "../parts/copy";
 import { written } from "../parts/diagnosed";
 import { counted } from "../parts/numbers";
+import { Downloads } from "../parts/rows_shown";
 import { Nothing } from "../parts/states";
 import { plain, visible } from "../parts/text";
 import type { SqlAnswer } from "../types";
@@ -91,7 +92,7 @@ export function Sql() {
             <span class="faint" role="status">
               {run.running ? "Running …" : run.answer ? took(run.answer) : limits}
             </span>
-            {run.answer && <Downloads answer={run.answer} />}
+            {run.answer && <Downloads told={run.answer} />}
           </p>
           {run.error && !isTrouble(run.error) && (
             <div class="problem" role="alert">
@@ -197,40 +198,4 @@ function Rows({ answer }: { answer: SqlAnswer }) {
       )}
     </section>
   );
-}
-
-function Downloads({ answer }: { answer: SqlAnswer }) {
-  const save = (kind: string, text: string) => {
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
-    link.download = `turnspan.${kind}`;
-    link.click();
-    URL.revokeObjectURL(link.href);
-  };
-  return (
-    <>
-      <button type="button" onClick={() => save("csv", csv(answer))}>
-        CSV
-      </button>
-      <button type="button" onClick={() => save("json", json(answer))}>
-        JSON
-      </button>
-    </>
-  );
-}
-
-/** As `turnspan sql --format csv`: visible, and nothing that a spreadsheet takes for a formula. */
-function csv({ columns, rows }: SqlAnswer): string {
-  const cell = (value: unknown) => {
-    if (value === null) return "";
-    const text = plain(typeof value === "object" ? JSON.stringify(value) : String(value));
-    const harmless = typeof value === "string" && /^\s*[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-    return /[",\n\r]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
-  };
-  return [columns, ...rows].map((row) => `${row.map(cell).join(",")}\n`).join("");
-}
-
-function json({ columns, rows }: SqlAnswer): string {
-  const objects = rows.map((row) => Object.fromEntries(columns.map((name, at) => [name, row[at]])));
-  return `${JSON.stringify(objects, null, 2)}\n`;
 }

@@ -10,11 +10,13 @@ import { Histogram } from "../parts/histogram";
 import { Hits } from "../parts/hits";
 import { useCursor } from "../parts/list";
 import { count, counted, dollars, seconds, UNKNOWN, When } from "../parts/numbers";
+import { openSql, RowsShown } from "../parts/rows_shown";
 import { Answered, Nothing, Refused } from "../parts/states";
 import { Line, plain, Verbatim } from "../parts/text";
 import type { TurnRow } from "../types";
 import { go, param, withParams } from "../url";
 import { usePages } from "../use_pages";
+import { Selected } from "./turns_selected";
 
 export function Turns() {
   const text = param("q");
@@ -41,14 +43,25 @@ function List() {
   const { first, pages, more, error } = usePages("GET /api/turns", query);
   const turns = pages.flatMap((page) => page.turns);
   const rows = first.answer ? `${counted(turns.length, "turn")}${more ? " so far" : ""}` : "";
+  const sql = first.answer?.sql;
   useStatus(commandLine(["turns"], query), rows);
+  useKeys({ sql: openSql(sql) });
   return (
     <div class="with-facets">
       <Facets query={query} />
       <div>
         <Histogram query={query} />
         <Answered asked={first}>
-          {() => (turns.length ? <Table turns={turns} /> : <NoTurns filtered={query.filter} />)}
+          {() =>
+            turns.length ? (
+              <>
+                <RowsShown name="turns" sql={sql} each={turns} />
+                <Table turns={turns} />
+              </>
+            ) : (
+              <NoTurns filtered={query.filter} />
+            )
+          }
         </Answered>
         <Refused error={error} />
         {more && (
@@ -60,8 +73,6 @@ function List() {
     </div>
   );
 }
-
-const MOST = 6;
 
 function Table({ turns }: { turns: readonly TurnRow[] }) {
   const { at, move, body } = useCursor(turns.map((turn) => turn.turn));
@@ -76,9 +87,7 @@ function Table({ turns }: { turns: readonly TurnRow[] }) {
     return false;
   };
   const select = (id: string) =>
-    setChosen((now) =>
-      now.includes(id) ? now.filter((one) => one !== id) : [...now, id].slice(-MOST),
-    );
+    setChosen((now) => (now.includes(id) ? now.filter((one) => one !== id) : [...now, id]));
   useKeys({
     next: () => move(1),
     previous: () => move(-1),
@@ -93,30 +102,31 @@ function Table({ turns }: { turns: readonly TurnRow[] }) {
           copyId: () => copy(current.turn, "the turn's id"),
         }
       : {}),
-    ...(chosen.length > 1
-      ? { compare: () => go(withParams(["compare"], { ids: chosen.join(",") })) }
-      : {}),
     ...(peeking ? { out: () => setPeeking(false) } : {}),
   });
+  const selected = turns.filter((turn) => chosen.includes(turn.turn));
   return (
-    <div class={peeking ? "peeking" : undefined}>
-      <table class="list" role="grid" aria-label="Turns" aria-multiselectable="true">
-        <Head />
-        <tbody ref={body}>
-          {turns.map((turn, index) => (
-            <Row
-              key={turn.turn}
-              turn={turn}
-              current={index === at}
-              reached={index === Math.max(at, 0)}
-              chosen={chosen.includes(turn.turn)}
-              come={() => move(index - at)}
-            />
-          ))}
-        </tbody>
-      </table>
-      {peeking && current && <Peek turn={current} />}
-    </div>
+    <>
+      {selected.length > 0 && <Selected turns={selected} clear={() => setChosen([])} />}
+      <div class={peeking ? "peeking" : undefined}>
+        <table class="list" role="grid" aria-label="Turns" aria-multiselectable="true">
+          <Head />
+          <tbody ref={body}>
+            {turns.map((turn, index) => (
+              <Row
+                key={turn.turn}
+                turn={turn}
+                current={index === at}
+                reached={index === Math.max(at, 0)}
+                chosen={chosen.includes(turn.turn)}
+                come={() => move(index - at)}
+              />
+            ))}
+          </tbody>
+        </table>
+        {peeking && current && <Peek turn={current} />}
+      </div>
+    </>
   );
 }
 
@@ -157,7 +167,7 @@ function Row({ turn, current, reached, chosen, come }: RowProps) {
       onClick={click}
     >
       <td>
-        {chosen && <span title="Selected for compare">☑ </span>}
+        {chosen && <span title="Selected">☑ </span>}
         <When time={turn.time} />
       </td>
       <td class="name">{plain(turn.agent)}</td>

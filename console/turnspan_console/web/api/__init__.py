@@ -12,6 +12,7 @@ from turnspan_console.web.api import (
     context,
     difference,
     errors,
+    judge,
     lineage,
     lookup,
     overview,
@@ -22,6 +23,7 @@ from turnspan_console.web.api import (
     store,
     turns,
 )
+from turnspan_console.web.api.serving import Serving, serving_endpoint
 from turnspan_console.web.endpoints import Endpoint
 
 _TOPICS = (
@@ -36,14 +38,20 @@ _TOPICS = (
     turns,
     review,
     settings,
+    judge,
     compare,
     context,
     consortium,
     lineage,
 )
 
+_UNSERVED = Serving()
+
 
 @cache
-def endpoints() -> tuple[Endpoint[Any, Any], ...]:
-    """Every endpoint, by topic."""
-    return tuple(one for topic in _TOPICS for one in topic.ENDPOINTS)
+def endpoints(serving: Serving = _UNSERVED) -> tuple[Endpoint[Any, Any], ...]:
+    """Every endpoint, by topic, of a page that is served so."""
+    return (
+        *(one for topic in _TOPICS for one in topic.ENDPOINTS),
+        serving_endpoint(serving),
+    )

@@ -1,4 +1,4 @@
-"""Comparing: answers side by side, an order of them, all bad, a score, and taking that back."""
+"""Comparing: answers side by side, an order of them, all bad."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from msgspec import Meta
 
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
+from turnspan_console.web.api.judge import JudgedEach
 from turnspan_console.web.api.refusals import refusing
 from turnspan_console.web.api.reviewers import reviewer_of
 from turnspan_console.web.endpoints import Endpoint
-from turnspan_records.lookup import Found
 from turnspan_records.loop.comparing import Answer, Comparison
 from turnspan_records.loop.prompts import Prompt, pair_of
 from turnspan_records.screens import comparing
-from turnspan_records.screens.comparing import Given
+from turnspan_records.screens.reviewing import Given, judge
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +77,21 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True)
+class AlikeQuery:
+    """One turn."""
+
+    turn: str
+    project: str
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """The turns that began with its prompt, the newest first, with itself."""
+
+    turns: list[str]
+
+
+@dataclass(frozen=True, slots=True)
 class OrderQuery:
     """An order of answers by their ids, the best first; those of a group are equally good."""
 
@@ -112,40 +127,6 @@ class AllBadQuery:
     by: str
     id: str
     project: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ScoreQuery:
-    """The score of one answer."""
-
-    kind: str
-    answer: str
-    project: str
-    by: str
-    id: str
-    score: float
-
-
-@dataclass(frozen=True, slots=True)
-class JudgedAnswers:
-    """What was stored, by which it can be taken back."""
-
-    given: list[Given]
-
-
-@dataclass(frozen=True, slots=True)
-class TakeBackQuery:
-    """What is to be withdrawn, and by whom."""
-
-    given: Annotated[list[Given], Meta(max_length=100)]
-    by: str
-
-
-@dataclass(frozen=True, slots=True)
-class TakenBack:
-    """How many judgments."""
-
-    number: int
 
 
 def _compare(store: Store, query: CompareQuery) -> Compared:
@@ -186,6 +167,10 @@ def _answer(answer: Answer, prompt: Prompt) -> ComparedAnswer:
     )
 
 
+def _alike(store: Store, query: AlikeQuery) -> Alike:
+    return Alike(comparing.alike(store, query.project, query.turn))
+
+
 def _no_pairs(prompts: Sequence[Prompt]) -> list[NoPair]:
     return [
         NoPair(one, other, why)
@@ -212,44 +197,24 @@ def _order(store: Store, query: OrderQuery) -> Ordered:
         return Ordered(saved.given, pairs)
 
 
-def _all_bad(store: Store, query: AllBadQuery) -> JudgedAnswers:
+def _all_bad(store: Store, query: AllBadQuery) -> JudgedEach:
     with refusing("record"):
         shown = comparing.side_by_side(store, query.ids, project=query.project)
         subjects = [one.subject for one in shown.prompts]
         spool = Spool(store.dsn.spool)
-        return JudgedAnswers(comparing.all_bad(spool, subjects, reviewer_of(query.by), query.id))
-
-
-def _score(store: Store, query: ScoreQuery) -> JudgedAnswers:
-    with refusing("record"):
-        subject = Found(query.kind, query.answer, query.project)
-        spool = Spool(store.dsn.spool)
-        return JudgedAnswers(
-            comparing.score(spool, subject, reviewer_of(query.by), query.id, query.score)
-        )
-
-
-def _take_back(store: Store, query: TakeBackQuery) -> TakenBack:
-    with refusing("judgment"):
-        spool = Spool(store.dsn.spool)
-        return TakenBack(comparing.take_back(store, spool, query.given, reviewer_of(query.by)))
+        by = reviewer_of(query.by)
+        return JudgedEach(judge(spool, subjects, by, query.id, outcome="rejected"))
 
 
 ENDPOINTS = (
     Endpoint("GET", "/api/compare", CompareQuery, Compared, _compare, "Answers side by side."),
+    Endpoint("GET", "/api/compare/alike", AlikeQuery, Alike, _alike, "Turns with one prompt."),
     Endpoint(
         *("POST", "/api/compare/order", OrderQuery, Ordered, _order),
         "Store an order of answers as preferences.",
     ),
     Endpoint(
-        *("POST", "/api/compare/all-bad", AllBadQuery, JudgedAnswers, _all_bad),
+        *("POST", "/api/compare/all-bad", AllBadQuery, JudgedEach, _all_bad),
         "Reject every answer.",
-    ),
-    Endpoint(
-        *("POST", "/api/compare/score", ScoreQuery, JudgedAnswers, _score), "Score one answer."
-    ),
-    Endpoint(
-        *("POST", "/api/compare/take-back", TakeBackQuery, TakenBack, _take_back),
-        "Withdraw what was said here.",
     ),
 )

@@ -19,7 +19,7 @@ from turnspan_records.consortium.run_detail import (
     MemberAnswer,
     consortium_run,
 )
-from turnspan_records.consortium.runs import consortium_runs
+from turnspan_records.consortium.runs import consortium_runs, consortium_runs_sql
 from turnspan_records.lookup import find
 from turnspan_records.loop.lineages import AmbiguousError
 from turnspan_records.rows import utc
@@ -61,6 +61,7 @@ class Runs:
     """Runs, the newest first."""
 
     runs: list[RunRow]
+    sql: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +156,8 @@ class Run:
 def _runs(store: Store, query: RunsQuery) -> Runs:
     window = window_of(query.since, query.until)
     found = consortium_runs(store, project=query.project, window=window, limit=query.limit)
-    return Runs([_row(row) for row in found.dicts()])
+    sql = consortium_runs_sql(project=query.project, window=window, limit=query.limit)
+    return Runs([_row(row) for row in found.dicts()], sql)
 
 
 def _row(row: Mapping[str, Any]) -> RunRow:

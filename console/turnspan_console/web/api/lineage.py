@@ -25,7 +25,7 @@ from turnspan_records.loop.improvement import (
     Version,
     score_of,
 )
-from turnspan_records.loop.lineages import experiment, experiments
+from turnspan_records.loop.lineages import experiment, experiments, experiments_sql
 from turnspan_records.rows import utc
 
 
@@ -55,6 +55,7 @@ class Experiments:
     """Experiments, those worked on last first."""
 
     experiments: list[ExperimentRow]
+    sql: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +200,8 @@ def _experiments(store: Store, query: ExperimentsQuery) -> Experiments:
                 need=str(row["need_text"]),
             )
             for row in rows
-        ]
+        ],
+        experiments_sql(project=query.project, limit=query.limit),
     )
 
 

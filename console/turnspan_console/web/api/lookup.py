@@ -1,4 +1,4 @@
-"""What an id means."""
+"""What an id means, and which names have a text in them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from turnspan_clickhouse.store.client import Store
 from turnspan_console.web.endpoints import Endpoint
 from turnspan_records.lookup import Found, find
+from turnspan_records.loop.lineages import experiment_of
+from turnspan_records.screens.names import Named, names
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,16 +19,51 @@ class LookupQuery:
 
 
 @dataclass(frozen=True, slots=True)
+class FoundRecord:
+    """A record that the id means. ``experiment`` is that of a lineage and what hangs off it."""
+
+    kind: str
+    id: str
+    project: str
+    session: str
+    experiment: str
+
+
+@dataclass(frozen=True, slots=True)
 class LookupAnswer:
     """Every record that it means."""
 
-    found: list[Found]
+    found: list[FoundRecord]
+
+
+@dataclass(frozen=True, slots=True)
+class NamesQuery:
+    """A part of the name."""
+
+    text: str
+    project: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NamesAnswer:
+    """Names of sessions, agents, tools and models, a few of each."""
+
+    names: list[Named]
 
 
 def _found(store: Store, query: LookupQuery) -> LookupAnswer:
-    return LookupAnswer(find(store, query.id))
+    return LookupAnswer([_record(store, one) for one in find(store, query.id)])
+
+
+def _record(store: Store, one: Found) -> FoundRecord:
+    return FoundRecord(one.kind, one.id, one.project, one.session_id, experiment_of(store, one))
+
+
+def _names(store: Store, query: NamesQuery) -> NamesAnswer:
+    return NamesAnswer(names(store, query.text, project=query.project))
 
 
 ENDPOINTS = (
     Endpoint("GET", "/api/lookup", LookupQuery, LookupAnswer, _found, "What an id means."),
+    Endpoint("GET", "/api/names", NamesQuery, NamesAnswer, _names, "Names with a text in them."),
 )

@@ -14,6 +14,7 @@ from turnspan_console.web.api.reviewers import reviewer_of
 from turnspan_console.web.endpoints import BadRequestError, Endpoint
 from turnspan_records.judging.history import Judged
 from turnspan_records.judging.queues import Queue, Summary, progress, queues, summary
+from turnspan_records.lookup import Found
 from turnspan_records.quality.reading import ArtifactCheck, Correction
 from turnspan_records.screens import reviewing
 from turnspan_records.screens.telling import TurnTold
@@ -232,8 +233,7 @@ def _judge(store: Store, query: JudgeQuery) -> JudgedNow:
     with refusing("turn"):
         reviewing.judge(
             Spool(store.dsn.spool),
-            query.project,
-            query.turn,
+            [Found("turn", query.turn, query.project)],
             reviewer_of(query.by),
             query.id,
             outcome=query.outcome,

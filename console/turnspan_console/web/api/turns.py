@@ -13,7 +13,7 @@ from turnspan_console.web.api.window import window_of
 from turnspan_console.web.endpoints import BadRequestError, Endpoint
 from turnspan_records.screens.filters import turn_filter
 from turnspan_records.screens.finding import Search, find_text
-from turnspan_records.screens.spread import Facet, Histogram, facets, histogram
+from turnspan_records.screens.spread import Facets, Histogram, facets, histogram
 from turnspan_records.screens.turns import (
     SessionsPage,
     TurnsPage,
@@ -60,13 +60,6 @@ class TextQuery:
     limit: Annotated[int, Meta(ge=1, le=500)] = 50
 
 
-@dataclass(frozen=True, slots=True)
-class Facets:
-    """What the turns have in common."""
-
-    facets: list[Facet]
-
-
 def _understood(question: Callable[[], T]) -> T:
     """The answer, or what is wrong with the question."""
     try:
@@ -92,7 +85,7 @@ def _sessions(store: Store, query: PageQuery) -> SessionsPage:
 
 
 def _facets(store: Store, query: WantedQuery) -> Facets:
-    return Facets(facets(store, wanted_of(query)))
+    return facets(store, wanted_of(query))
 
 
 def _histogram(store: Store, query: WantedQuery) -> Histogram:

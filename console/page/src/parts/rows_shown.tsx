@@ -1,0 +1,72 @@
+// What can be done with the rows of a list: their SQL, and a file of them.
+import { go } from "../url";
+import { SqlLink, sqlScreen } from "./panel";
+import { plain } from "./text";
+
+export interface Rows {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly unknown[])[];
+}
+
+/** Rows of fields, as they came. */
+export function rowsOf(each: readonly object[]): Rows {
+  return { columns: Object.keys(each[0] ?? {}), rows: each.map(Object.values) };
+}
+
+interface Props {
+  /** What they are, as the file is called: `turns`. */
+  name: string;
+  sql: string | undefined;
+  each: readonly object[];
+}
+
+export function RowsShown({ name, sql, each }: Props) {
+  return (
+    <p class="rows-shown">
+      {sql && <SqlLink title={name} sql={sql} />}
+      {each.length > 0 && <Downloads name={name} told={rowsOf(each)} />}
+    </p>
+  );
+}
+
+/** What `S` does on a list. */
+export function openSql(sql: string | undefined): () => unknown {
+  return () => (sql ? go(sqlScreen(sql)) : false);
+}
+
+export function Downloads({ name = "", told }: { name?: string; told: Rows }) {
+  const save = (kind: string, text: string) => {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
+    link.download = `${["turnspan", name].filter(Boolean).join("-")}.${kind}`;
+    link.click();
+    URL.revokeObjectURL(link.href);
+  };
+  const label = (kind: string) => (name ? `${name} shown as ${kind}` : kind);
+  return (
+    <>
+      <button type="button" aria-label={label("CSV")} onClick={() => save("csv", csv(told))}>
+        CSV
+      </button>{" "}
+      <button type="button" aria-label={label("JSON")} onClick={() => save("json", json(told))}>
+        JSON
+      </button>
+    </>
+  );
+}
+
+/** As `turnspan sql --format csv`: visible, and nothing that a spreadsheet takes for a formula. */
+function csv({ columns, rows }: Rows): string {
+  const cell = (value: unknown) => {
+    if (value === null) return "";
+    const text = plain(typeof value === "object" ? JSON.stringify(value) : String(value));
+    const harmless = typeof value === "string" && /^\s*[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+    return /[",\n\r]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
+  };
+  return [columns, ...rows].map((row) => `${row.map(cell).join(",")}\n`).join("");
+}
+
+function json({ columns, rows }: Rows): string {
+  const objects = rows.map((row) => Object.fromEntries(columns.map((name, at) => [name, row[at]])));
+  return `${JSON.stringify(objects, null, 2)}\n`;
+}

@@ -1,0 +1,76 @@
+"""What fails, on the screen: by the shape of its message; and one tool closely."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from turnspan_clickhouse.store.client import Result
+from turnspan_console import styles, values
+from turnspan_console.output import Output
+from turnspan_console.page import Page
+from turnspan_console.results import print_result
+from turnspan_records.screens.errors import ErrorShapes, Fed, ToolFailures
+
+_COLUMNS: Final = (
+    ("what", "String"),
+    ("name", "String"),
+    ("error", "String"),
+    ("times", "UInt64"),
+    ("failure_rate", "Nullable(Float64)"),
+    ("turns", "UInt64"),
+    ("first_time", "DateTime"),
+    ("last_time", "DateTime"),
+    ("last_span", "String"),
+    ("message", "String"),
+)
+_LINES: Final = 4
+"""Lines of a text, unless all are asked for."""
+
+
+def print_shapes(told: ErrorShapes, output: Output) -> None:
+    """Write what failed, most first, for a person."""
+    rows = [
+        (
+            *(one.source, one.name, one.error, one.times),
+            one.times / one.of if one.of else None,
+            *(one.turns, one.first, one.last, one.place.span, one.shape),
+        )
+        for one in told.shapes
+    ]
+    names, types = zip(*_COLUMNS, strict=True)
+    print_result(Result(names, types, rows), "table", output)
+
+
+def print_tool(told: ToolFailures, output: Output, *, full: bool = False) -> None:
+    """Write what a tool was fed, and what the model did when it failed, for a person."""
+    page = Page(output, full=full)
+    page.line(("Tool ", styles.TITLE), (values.one_line(told.tool), styles.TITLE))
+    if told.next_steps:
+        page.blank()
+        page.line(("what the model did next", styles.HEADING))
+    for step in told.next_steps:
+        page.line(
+            f"  {values.counted(step.times, 'time'):<10}",
+            f"{step.did:<24}",
+            (f"newest {step.place.span}", styles.ID),
+        )
+    _fed("arguments that fail", [one for one in told.fed if one.failed], page)
+    _fed("arguments that work", [one for one in told.fed if not one.failed], page)
+
+
+def _fed(title: str, each: list[Fed], page: Page) -> None:
+    page.blank()
+    page.line((title, styles.HEADING))
+    page.push("  ")
+    for one in each:
+        page.line(
+            (f"{values.moment(one.time)}  ", styles.FAINT),
+            (values.one_line(one.place.span), styles.ID),
+        )
+        page.push("  ")
+        page.text(one.arguments or "not recorded", limit=_LINES)
+        page.text(one.said, mark="→ ", style=styles.BAD if one.failed else "", limit=_LINES)
+        page.pop()
+    if not each:
+        page.line(("none in this time", styles.FAINT))
+    page.pop()

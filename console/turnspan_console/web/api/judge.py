@@ -1,0 +1,94 @@
+"""Judging what is selected: one judgment of each, and taking back what was said."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from msgspec import Meta
+
+from turnspan_clickhouse.spool.spool import Spool
+from turnspan_clickhouse.store.client import Store
+from turnspan_console.web.api.refusals import refusing
+from turnspan_console.web.api.reviewers import reviewer_of
+from turnspan_console.web.endpoints import Endpoint
+from turnspan_records.lookup import Found
+from turnspan_records.screens.comparing import take_back
+from turnspan_records.screens.reviewing import Given, judge
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is judged: a ``turn``, a ``call``, an ``attempt``, ..."""
+
+    kind: str
+    id: str
+    project: str
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeEachQuery:
+    """One judgment, the same of each subject. ``id`` is made by who asks: asked again with it, it
+    is the same judgment."""
+
+    subjects: Annotated[list[Subject], Meta(min_length=1, max_length=100)]
+    by: str
+    id: str
+    outcome: str | None = None
+    flag: int | None = None
+    score: float | None = None
+    directive: str | None = None
+    """What is to be done differently."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedEach:
+    """What was stored, by which it can be taken back."""
+
+    given: list[Given]
+
+
+@dataclass(frozen=True, slots=True)
+class TakeBackQuery:
+    """What is to be withdrawn, and by whom."""
+
+    given: Annotated[list[Given], Meta(max_length=100)]
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class TakenBack:
+    """How many judgments."""
+
+    number: int
+
+
+def _judge(store: Store, query: JudgeEachQuery) -> JudgedEach:
+    with refusing("record"):
+        return JudgedEach(
+            judge(
+                Spool(store.dsn.spool),
+                [Found(one.kind, one.id, one.project) for one in query.subjects],
+                reviewer_of(query.by),
+                query.id,
+                outcome=query.outcome,
+                training_flag=query.flag,
+                score=query.score,
+                directive=query.directive,
+            )
+        )
+
+
+def _take_back(store: Store, query: TakeBackQuery) -> TakenBack:
+    with refusing("judgment"):
+        spool = Spool(store.dsn.spool)
+        return TakenBack(take_back(store, spool, query.given, reviewer_of(query.by)))
+
+
+ENDPOINTS = (
+    Endpoint("POST", "/api/judge", JudgeEachQuery, JudgedEach, _judge, "Judge what is selected."),
+    Endpoint(
+        *("POST", "/api/judge/take-back", TakeBackQuery, TakenBack, _take_back),
+        "Withdraw what was said.",
+    ),
+)

@@ -1,0 +1,33 @@
+"""How the page itself is served: where, to which names, with whose token."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from turnspan_clickhouse.store.client import Store
+from turnspan_console.web.endpoints import Endpoint
+
+
+@dataclass(frozen=True, slots=True)
+class ServingQuery:
+    """Nothing more to say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """Where the page listens, the host names that it answers to, and the file of its token."""
+
+    address: str = ""
+    names: tuple[str, ...] = ()
+    token_file: str = ""
+
+
+def serving_endpoint(serving: Serving) -> Endpoint[ServingQuery, Serving]:
+    """The question how this server is served, which its store does not know."""
+
+    def answer(_store: Store, _query: ServingQuery) -> Serving:
+        return serving
+
+    return Endpoint(
+        "GET", "/api/serving", ServingQuery, Serving, answer, "How this page is served."
+    )

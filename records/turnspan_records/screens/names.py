@@ -1,0 +1,54 @@
+"""Names that have a text in them: of sessions, agents, tools and models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from turnspan_clickhouse.store.client import Store
+
+EACH = 5
+"""Names of a kind at most, those that were used last."""
+_KINDS = (
+    ("session", "session_id", "turn_summary"),
+    ("agent", "agent_name", "turn_summary"),
+    ("tool", "name", "tool_call"),
+    ("model", "request_model", "llm_call"),
+)
+_NAMES = """
+(
+    SELECT '{kind}' AS kind, toString({column}) AS found, project
+    FROM {table}
+    WHERE positionCaseInsensitiveUTF8({column}, {{text:String}}) > 0
+        AND ({{project:String}} = '' OR project = {{project:String}})
+    GROUP BY found, project
+    ORDER BY max(start_time) DESC, found, project
+    LIMIT {{each:UInt32}}
+)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A name, and the project in which it was recorded."""
+
+    kind: str
+    """``session``, ``agent``, ``tool`` or ``model``."""
+    name: str
+    project: str
+
+
+def names(store: Store, text: str, *, project: str = "", each: int = EACH) -> list[Named]:
+    """The names that have this text in them, letters large or small; none of a blank text.
+
+    Raises ``StoreError`` as ``Store.query``.
+    """
+    if not text.strip():
+        return []
+    sql = "UNION ALL".join(
+        _NAMES.format(kind=kind, column=column, table=table) for kind, column, table in _KINDS
+    )
+    # A name never differs between the versions of a row, so there is nothing to deduplicate.
+    given = {"text": text.strip(), "project": project, "each": each}
+    found = [Named(*map(str, row)) for row in store.query(sql, given, {"final": 0}).rows]
+    kinds = [kind for kind, _, _ in _KINDS]
+    return sorted(found, key=lambda one: kinds.index(one.kind))
