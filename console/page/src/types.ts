@@ -517,6 +517,18 @@ export interface FoundInSession {
   tools: string[];
 }
 
+export interface FunctionOf {
+  name: string;
+  syntax: string;
+  about: string;
+}
+
+export interface FunctionsAnswer {
+  functions: FunctionOf[];
+}
+
+export type FunctionsQuery = Record<string, never>;
+
 export interface Given {
   project: string;
   subject_kind: string;
@@ -1086,6 +1098,17 @@ export interface SavedQuery {
   trace?: string;
 }
 
+export interface SavedSql {
+  name: string;
+  sql: string;
+}
+
+export interface SavedSqlAnswer {
+  queries: SavedSql[];
+}
+
+export type SavedSqlQuery = Record<string, never>;
+
 export interface SchemaAnswer {
   tables: TableOf[];
   examples: Example[];
@@ -1144,9 +1167,16 @@ export interface SqlAnswer {
   milliseconds: number;
 }
 
+export interface SqlProblem {
+  start: number;
+  end: number;
+  instead: string[];
+}
+
 export interface SqlQuery {
   sql: string;
   parameters?: Record<string, string>;
+  plan?: boolean;
 }
 
 export interface StopEvidence {
@@ -1183,6 +1213,7 @@ export interface Summary {
 
 export interface TableOf {
   name: string;
+  about: string;
   columns: ColumnOf[];
 }
 
@@ -1383,8 +1414,11 @@ export interface Endpoints {
   "GET /api/stop": { query: StopQuery; answer: StopEvidence };
   "GET /api/session-find": { query: FindInSessionQuery; answer: FoundInSession };
   "GET /api/saved": { query: SavedQuery; answer: SavedPage };
-  "POST /api/sql": { query: SqlQuery; answer: SqlAnswer };
+  "POST /api/sql": { query: SqlQuery; answer: SqlAnswer; details: SqlProblem };
   "GET /api/schema": { query: SchemaQuery; answer: SchemaAnswer };
+  "GET /api/sql/functions": { query: FunctionsQuery; answer: FunctionsAnswer };
+  "GET /api/sql/saved": { query: SavedSqlQuery; answer: SavedSqlAnswer };
+  "POST /api/sql/save": { query: SavedSql; answer: SavedSqlAnswer };
   "GET /api/store": { query: StoreQuery; answer: StoreFacts };
   "GET /api/turns": { query: PageQuery; answer: TurnsPage };
   "GET /api/sessions": { query: PageQuery; answer: SessionsPage };

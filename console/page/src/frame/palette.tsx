@@ -1,8 +1,9 @@
-// One field for ids, screens and texts.
+// One field for ids, screens, saved statements and texts.
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { label } from "../parts/text";
 import { placeOf } from "../places";
 import { SCREENS } from "../screens";
+import type { SavedSql } from "../types";
 import { go, to, withParams } from "../url";
 import { useAsk } from "../use_ask";
 
@@ -20,12 +21,14 @@ export function Palette({ close }: { close: () => void }) {
   useLayoutEffect(() => dialog.current?.showModal(), []);
   const id = text.trim();
   const { answer, stale } = useAsk("GET /api/lookup", id.length >= SHORTEST ? { id } : null);
+  const { answer: saved } = useAsk("GET /api/sql/saved", {});
   const ways = [
     ...(stale || id.length < SHORTEST ? [] : (answer?.found ?? [])).flatMap((one): Way[] => {
       const target = placeOf(one);
       return target ? [{ words: `${one.kind} ${label(one.id)}`, target }] : [];
     }),
     ...screens(id),
+    ...statements(id, saved?.queries ?? []),
     ...(id ? [{ words: `find “${label(id)}”`, target: withParams(["turns"], { q: id }) }] : []),
   ];
   const chosen = Math.min(at, ways.length - 1);
@@ -48,7 +51,7 @@ export function Palette({ close }: { close: () => void }) {
         aria-expanded="true"
         aria-controls="palette-ways"
         aria-activedescendant={ways.length ? `palette-${chosen}` : undefined}
-        aria-label="An id, a screen or a text"
+        aria-label="An id, a screen, a saved statement or a text"
         placeholder="an id, a screen or a text"
         value={text}
         onInput={(event) => {
@@ -81,4 +84,14 @@ function screens(text: string): Way[] {
   return SCREENS.filter(({ rail, title }) => rail && title.toLowerCase().includes(wanted)).map(
     ({ name, title }) => ({ words: title, target: to(name) }),
   );
+}
+
+function statements(text: string, saved: readonly SavedSql[]): Way[] {
+  const wanted = text.toLowerCase();
+  return saved
+    .filter(({ name }) => name.toLowerCase().includes(wanted))
+    .map(({ name }) => ({
+      words: `SQL ${label(name)}`,
+      target: withParams(["sql"], { saved: name }),
+    }));
 }
