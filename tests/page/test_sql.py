@@ -219,13 +219,18 @@ def test_an_id_leads_to_its_record(look: Look, demo_page: ServedPage) -> None:
 
 @pytest.mark.parametrize("scheme", ["dark", "light"])
 def test_nobody_is_kept_out(look: Look, demo_page: ServedPage, scheme: Scheme) -> None:
-    """No barrier with rows and with the palette open."""
+    """No barrier with rows, with what can be completed, and with the palette open."""
     width = 1440 if scheme == "light" else 400
     path = f"/sql?q={quote('SELECT * FROM turn_summary LIMIT 5')}"
     seen = look(demo_page, path, width=width, scheme=scheme, bypass_csp=True)
     expect(seen.page.locator(ROWS)).to_have_count(5)
     seen.page.wait_for_selector(".cm-content")
     assert barriers(seen) == []
+    seen.press("/", "Control+End")
+    seen.page.keyboard.type(" ORDER BY stop")
+    seen.page.wait_for_selector(".cm-completionLabel")
+    assert barriers(seen) == []
+    seen.press("Escape")
     seen.press("Control+k")
     seen.page.wait_for_selector(".palette [role=option]")
     assert barriers(seen) == []

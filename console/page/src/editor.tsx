@@ -81,7 +81,8 @@ export function open(place: HTMLElement, { text, label, changed }: Options): Edi
         highlightSpecialChars({ specialChars: UNFIT, render: special }),
         new LanguageSupport(CLICKHOUSE.language),
         syntaxHighlighting(COLORS),
-        autocompletion({ override: [completions(() => words)] }),
+        // So few that their list need not scroll: it has no focus by which that could be done.
+        autocompletion({ override: [completions(() => words)], maxRenderedOptions: 12 }),
         keymap.of([...completionKeymap, ...KEYS, ...historyKeymap]),
         EditorView.lineWrapping,
         EditorView.domEventHandlers({ beforeinput: typeOver }),

@@ -42,6 +42,7 @@ export const THEME = EditorView.theme({
     fontFamily: "var(--mono)",
     fontSize: "13px",
     maxWidth: "min(560px, 90vw)",
+    maxHeight: "none",
   },
   ".cm-tooltip.cm-tooltip-autocomplete > ul > li": { padding: "2px 6px" },
   ".cm-tooltip-autocomplete ul li[aria-selected]": {
