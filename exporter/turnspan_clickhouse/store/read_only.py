@@ -20,6 +20,8 @@ from turnspan_clickhouse.store.server_answers import translated_errors
 ALLOWS_SETTINGS = 2
 """``readonly`` that lets a query change its settings, and read files and addresses."""
 
+_KILL = "KILL QUERY WHERE query_id = {id:String} ASYNC"
+_KILL_MARKED = "KILL QUERY WHERE Settings['log_comment'] = {mark:String} ASYNC"
 _READONLY, _QUERY_ID, _REPLACES = "readonly", "query_id", "replace_running_query"
 
 
@@ -104,10 +106,10 @@ class Reader:
         with translated_errors(self._store.dsn):
             if isinstance(self._store, EmbeddedStore):
                 with contextlib.closing(self._store.another_client()) as client:
-                    return _killed(client, f"Settings['log_comment'] = '{self._mark}'")
+                    return bool(client.query(_KILL_MARKED, {"mark": self._mark}).result_rows)
             client = self._store.client
             if client.server_settings[_REPLACES].readonly:
-                return _killed(client, f"query_id = '{self._query_id}'")
+                return bool(client.query(_KILL, {"id": self._query_id}).result_rows)
             # KILL needs the right to see what runs, of others too; one's own may be replaced.
             client.query("SELECT 1", settings={_QUERY_ID: self._query_id, _REPLACES: 1})
             return False
@@ -135,10 +137,6 @@ class Reader:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _killed(client: Any, condition: str) -> bool:
-    return bool(client.query(f"KILL QUERY WHERE {condition} ASYNC").result_rows)
 
 
 def _of_user(known: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
