@@ -12,7 +12,7 @@ const out = resolve(process.argv[2] ?? join(here, "../turnspan_console/web/stati
 const maps = process.env.DEV === "1";
 
 // Each is a file of its own and shares none of its code with the others: no names with hashes.
-const ENTRIES = ["app", "charts"];
+const ENTRIES = ["app", "charts", "editor"];
 
 await rm(out, { recursive: true, force: true });
 await mkdir(out, { recursive: true });

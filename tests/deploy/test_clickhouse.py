@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
 
 from support.deployment import JOBS, Answer, Deployment
 from support.old_log import Made
+from turnspan_clickhouse.errors import QueryError
 from turnspan_clickhouse.ship.interrupted_turns import interrupt_turns
 from turnspan_clickhouse.ship.interrupted_work import interrupt_work
 from turnspan_clickhouse.spool.spool import Spool
+from turnspan_clickhouse.store.cancellation import QUERY_WAS_CANCELLED, Cancellation
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.importing.running import import_log
+from turnspan_records.sandbox import PAGE, Sandbox
 
 ACCESS_DENIED, READONLY, WRONG_PASSWORD = 497, 164, 516
 DONE = Answer(0, "")
@@ -186,6 +190,22 @@ def test_the_reader_sees_sizes_but_not_what_others_asked(deployment: Deployment)
 
     assert (sizes.code, sizes.text) == (0, "1\n")
     assert queries.code == ACCESS_DENIED
+
+
+def test_the_reader_ends_its_own_statements(deployment: Deployment) -> None:
+    """The page does, when one is not waited for any more."""
+    cancellation = Cancellation()
+    with (
+        open_store(deployment.dsn("reader")) as store,
+        Sandbox(store, limits=PAGE, cancellation=cancellation) as sandbox,
+    ):
+        timer = threading.Timer(0.2, cancellation.cancel)
+        timer.start()
+        with pytest.raises(QueryError) as caught:
+            sandbox.query("SELECT sum(sipHash64(number)) FROM numbers(1000000000000)")
+        timer.join()
+
+    assert caught.value.code == QUERY_WAS_CANCELLED
 
 
 def test_jaegers_user_reads_spans_and_no_prompts(deployment: Deployment) -> None:

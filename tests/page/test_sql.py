@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from urllib.parse import quote
 
 import orjson
@@ -59,21 +60,127 @@ def test_every_example_runs(demo_page: ServedPage) -> None:
 
 
 def test_a_statement_is_typed_and_run(look: Look, demo_page: ServedPage) -> None:
-    """The address keeps it; cells of sessions lead to them; an error is the engine's own words."""
+    """In the editor, which completes; the address keeps it; cells of sessions lead to them."""
     seen = look(demo_page, "/sql")
-    seen.page.wait_for_selector("textarea")
+    editor = seen.page.get_by_role("textbox", name="Statement")
+    seen.page.wait_for_selector(".schema details")  # what can be completed is known
+    seen.page.wait_for_selector(".cm-content")
     seen.press("/")
     seen.press("Control+a")
-    seen.page.keyboard.type("SELECT project, session_id AS session FROM turn_summary LIMIT 3")
+    seen.page.keyboard.type("SELECT project, session_id AS session FROM turn_summ")
+    info = seen.page.locator(".cm-completionInfo")
+    expect(info).to_contain_text("One row per agent turn")
+    seen.page.click(
+        ".cm-completionLabel >> text=turn_summary"
+    )  # Enter waits a moment for its reader
+    seen.page.keyboard.type(" LIMIT 3 OFFSET session_i")
+    expect(seen.page.locator(".cm-completionLabel").first).to_have_text("session_id")
+    expect(seen.page.locator(".cm-completionDetail").first).to_have_text("String")
+    seen.press("Escape")  # closes what may be completed, and is not the page's
+    expect(seen.page.locator(".cm-completionLabel")).to_have_count(0)
+    expect(editor).to_be_focused()
+    seen.press(*["Backspace"] * 9, "0")
     seen.press("Control+Enter")
     expect(seen.page.locator(ROWS)).to_have_count(3)
-    assert "q=SELECT" in seen.path
+    assert "q=SELECT+project%2C+session_id" in seen.path
     assert seen.page.locator(f"{ROWS} a").count() == 3
+    seen.press("Tab")  # no trap
+    expect(seen.page.get_by_role("button", name="Run", exact=True)).to_be_focused()
+    seen.press("Shift+Tab", "Escape")
+    expect(editor).not_to_be_focused()
     seen.page.reload()
     expect(seen.page.locator(ROWS)).to_have_count(3)
+
+
+def test_an_error_is_shown_where_it_is(look: Look, demo_page: ServedPage) -> None:
+    """In UTF-16 as the page counts, with what the engine thinks was meant."""
+    sql = "SELECT '\U0001f600',\n  stop_raeson FROM turn_summary"
+    seen = look(demo_page, f"/sql?q={quote(sql)}")
     seen.expected = ("422",)
-    seen.go(f"/sql?q={quote('SELECT stop_raeson FROM turn_summary')}")
     expect(seen.page.locator(".problem")).to_contain_text("stop_raeson")
+    expect(seen.page.locator(".cm-wrong")).to_have_text("stop_raeson")
+    seen.page.click("text=Line 2, column 3")
+    seen.press("ArrowRight")
+    seen.page.keyboard.type("x")
+    expect(seen.page.locator(".cm-line").nth(1)).to_have_text("  stop_raesonx FROM turn_summary")
+    expect(seen.page.locator(".cm-wrong")).to_have_count(0)
+    seen.press("Backspace")
+    seen.page.click("text=Use stop_reason")
+    seen.press("Control+Enter")
+    expect(seen.page.locator(ROWS).first).to_contain_text("\U0001f600")
+
+
+def test_without_the_editor_there_is_a_field(look: Look, demo_page: ServedPage) -> None:
+    """Where its file cannot be loaded."""
+    seen = look(demo_page, "/turns?project=demo")
+    seen.expected = ("Failed to load resource",)
+    seen.page.route("**/static/editor.js", lambda route: route.abort())
+    seen.go("/sql")
+    seen.page.fill("textarea", "SELECT 1 AS one, coutn() FROM turn_summary")
+    seen.press("Control+Enter")
+    seen.page.click("text=Use count")
+    seen.press("Control+Enter")
+    expect(seen.page.locator(ROWS)).to_have_count(1)
+
+
+def test_a_chart_and_a_plan(look: Look, demo_page: ServedPage) -> None:
+    """By the types, with the table behind it; the address says which."""
+    bars = (
+        "SELECT stop_reason, count() AS turns FROM turn_summary WHERE project = 'demo' GROUP BY 1"
+    )
+    seen = look(demo_page, f"/sql?q={quote(bars)}")
+    expect(seen.page.locator(ROWS).first).to_be_visible()
+    seen.press("T")
+    expect(seen.page.locator("caption")).to_have_text("turns")
+    assert "view=chart" in seen.path
+    stops = run(demo_page, bars).json()["rows"]
+    shown = seen.page.locator(".charted tr").all_inner_texts()
+    assert [" ".join(one.split()) for one in shown] == [f"{one} {turns}" for one, turns in stops]
+    lines = "SELECT start_time, agent_name, rounds FROM turn_summary"
+    seen.go(f"/sql?view=chart&q={quote(lines)}")
+    seen.page.wait_for_selector(".charted canvas")
+    assert seen.page.locator(".legend li").count() == 6
+    expect(seen.page.locator("main")).to_contain_text("more of agent_name")
+    seen.page.click("button:text('Plan')")
+    expect(seen.page.locator(".plan")).to_contain_text("ReadFromMergeTree")
+    seen.page.reload()
+    expect(seen.page.locator(".plan")).to_contain_text("turn_summary")
+
+
+def test_who_leaves_ends_the_query(look: Look, demo_page: ServedPage) -> None:
+    """In the engine as well: the next one would wait for it otherwise, for 10 seconds."""
+    slow = "SELECT sum(sipHash64(number)) FROM numbers(1000000000000)"
+    seen = look(demo_page, f"/sql?q={quote(slow)}")
+    for leaving in (("Escape",), ("g", "t")):
+        expect(seen.page.get_by_text("Running …")).to_be_visible()
+        begun = time.monotonic()
+        seen.press(*leaving)
+        assert run(demo_page, "SELECT 1").json()["rows"] == [[1]]
+        assert time.monotonic() - begun < 5
+        seen.go(f"/sql?q={quote(slow)}")
+
+
+def test_a_statement_is_saved(look: Look, demo_page: ServedPage) -> None:
+    """It has an address, is found by the palette, and the command line knows it."""
+    sql = "SELECT count() FROM turn_summary WHERE project = {project:String}"
+    seen = look(demo_page, f"/sql?p.project=demo&q={quote(sql)}")
+    expect(seen.page.locator(ROWS)).to_have_count(1)
+    seen.page.click("text=Save …")
+    seen.page.keyboard.type("how many")
+    seen.press("Enter")
+    seen.page.wait_for_url("**saved=how+many**")
+    assert "q=" not in seen.path
+    command = "turnspan sql --saved 'how many' --param project=demo"
+    expect(seen.page.locator(".status .command")).to_contain_text(command)
+    seen.go("/turns?project=demo")
+    seen.press("Control+k")
+    seen.page.keyboard.type("how ma")
+    expect(seen.page.locator(".palette [role=option]").first).to_have_text("SQL how many")
+    seen.press("Enter")
+    expect(seen.page.locator(ROWS)).to_have_count(1)
+    assert demo_page.ask("/api/sql/saved").json()["queries"] == [{"name": "how many", "sql": sql}]
+    seen.go("/sql?saved=none")
+    expect(seen.page.get_by_role("alert")).to_contain_text("Nothing is saved as “none”")
 
 
 def test_what_is_recorded_is_text_here_too(look: Look, demo_page: ServedPage) -> None:

@@ -35,9 +35,17 @@ def test_the_description_names_every_endpoint() -> None:
 
 
 def test_the_first_script_stays_small() -> None:
-    """At most 80 KB as a browser gets it; it must never need 100."""
+    """At most 80 KB as a browser gets it; it must never need 100. What single screens
+    load has 170 KB together."""
     import gzip
 
     static = REPOSITORY / "console" / "turnspan_console" / "web" / "static"
-    assert len(gzip.compress((static / "app.js").read_bytes(), 9)) <= 80 * 1024
-    assert len(gzip.compress((static / "app.css").read_bytes(), 9)) <= 12 * 1024
+    sizes = {
+        path.name: len(gzip.compress(path.read_bytes(), 9))
+        for path in static.iterdir()
+        if path.suffix in (".js", ".css")
+    }
+    assert sizes.pop("app.js") <= 80 * 1024
+    assert sizes.pop("app.css") <= 12 * 1024
+    assert {"charts.js", "editor.js"} <= set(sizes)
+    assert sum(sizes.values()) <= 170 * 1024

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import threading
 import time
 from pathlib import Path
 
 import pytest
 
 from turnspan_clickhouse.errors import QueryError, StoreError
+from turnspan_clickhouse.store.cancellation import QUERY_WAS_CANCELLED, Cancellation
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.read_only import Reader
 from turnspan_records.sandbox import FILES, PAGE, WRITE, Limits, RefusedError, Sandbox
@@ -255,3 +257,20 @@ def test_limits_hold(opened: Store) -> None:
         assert 1_000 <= len(many.rows) < 200_000
     with Sandbox(opened, limits=PAGE) as sandbox:
         assert sandbox.query("SELECT count() FROM turn_summary").rows[0][0] == 2
+
+
+def test_another_thread_ends_a_statement(opened: Store) -> None:
+    """Also one that the engine does not know yet; what comes after does not begin."""
+    for patience in (0.0, 0.3):
+        cancellation = Cancellation()
+        with Sandbox(opened, limits=PAGE, cancellation=cancellation) as sandbox:
+            timer = threading.Timer(patience, cancellation.cancel)
+            timer.start()
+            with pytest.raises(QueryError) as caught:
+                sandbox.query("SELECT sum(sipHash64(number)) FROM numbers(1000000000000)")
+            timer.join()
+            assert caught.value.code == QUERY_WAS_CANCELLED
+            with pytest.raises(QueryError, match="cancelled"):
+                sandbox.query("SELECT 1")
+    running = "SELECT count() FROM system.processes WHERE query LIKE '%sipHash64(number)%'"
+    assert int(opened.query(running).rows[0][0]) == 1  # that asks

@@ -7,11 +7,13 @@ export type Name = keyof Endpoints;
 export type Query<N extends Name> = Endpoints[N]["query"];
 export type Answer<N extends Name> = Endpoints[N]["answer"];
 
-/** A refusal: the sentence of the server, which says what to do. */
+/** A refusal: the sentence of the server, which says what to do, and the `details` of those
+ * endpoints that have them. */
 export class AskError extends Error {
   constructor(
     message: string,
     readonly status: number,
+    readonly details?: unknown,
   ) {
     super(message);
   }
@@ -75,7 +77,7 @@ async function answered<N extends Name>(
       AWAY,
     );
   }
-  if (!response.ok) throw new AskError(await sentence(response), response.status);
+  if (!response.ok) throw await refusal(response);
   const took = /dur=([\d.]+)/.exec(response.headers.get("server-timing") ?? "");
   return { answer: (await response.json()) as Answer<N>, took: Number(took?.[1] ?? 0) };
 }
@@ -91,12 +93,15 @@ function search(query: object): string {
   return text ? `?${text}` : "";
 }
 
-async function sentence(response: Response): Promise<string> {
+async function refusal(response: Response): Promise<AskError> {
   try {
     const body: unknown = await response.json();
-    if (typeof body === "object" && body !== null && "error" in body) return String(body.error);
+    if (typeof body === "object" && body !== null && "error" in body) {
+      const details = "details" in body ? body.details : undefined;
+      return new AskError(String(body.error), response.status, details);
+    }
   } catch {
     // not ours: a proxy's
   }
-  return `The server answered ${response.status}.`;
+  return new AskError(`The server answered ${response.status}.`, response.status);
 }

@@ -36,7 +36,7 @@ export function draw(element: HTMLElement, plotted: Plotted, sync: string): () =
     cursor: { sync: { key: sync }, y: false, points: { size: 5 } },
     scales: {
       x: { time: true, range: () => around(plotted) },
-      y: { range: (_, __, most) => [0, most || 1] },
+      y: { range: (_, least, most) => [Math.min(0, least ?? 0), most || 1] },
     },
     axes: [
       {

@@ -536,6 +536,18 @@ export interface FoundRecord {
   experiment: string;
 }
 
+export interface FunctionOf {
+  name: string;
+  syntax: string;
+  about: string;
+}
+
+export interface FunctionsAnswer {
+  functions: FunctionOf[];
+}
+
+export type FunctionsQuery = Record<string, never>;
+
 export interface Given {
   project: string;
   subject_kind: string;
@@ -1154,6 +1166,17 @@ export interface SavedQuery {
   trace?: string;
 }
 
+export interface SavedSql {
+  name: string;
+  sql: string;
+}
+
+export interface SavedSqlAnswer {
+  queries: SavedSql[];
+}
+
+export type SavedSqlQuery = Record<string, never>;
+
 export interface SchemaAnswer {
   tables: TableOf[];
   examples: Example[];
@@ -1226,9 +1249,16 @@ export interface SqlAnswer {
   milliseconds: number;
 }
 
+export interface SqlProblem {
+  start: number;
+  end: number;
+  instead: string[];
+}
+
 export interface SqlQuery {
   sql: string;
   parameters?: Record<string, string>;
+  plan?: boolean;
 }
 
 export interface StopEvidence {
@@ -1271,6 +1301,7 @@ export interface Summary {
 
 export interface TableOf {
   name: string;
+  about: string;
   columns: ColumnOf[];
 }
 
@@ -1479,8 +1510,11 @@ export interface Endpoints {
   "GET /api/stop": { query: StopQuery; answer: StopEvidence };
   "GET /api/session-find": { query: FindInSessionQuery; answer: FoundInSession };
   "GET /api/saved": { query: SavedQuery; answer: SavedPage };
-  "POST /api/sql": { query: SqlQuery; answer: SqlAnswer };
+  "POST /api/sql": { query: SqlQuery; answer: SqlAnswer; details: SqlProblem };
   "GET /api/schema": { query: SchemaQuery; answer: SchemaAnswer };
+  "GET /api/sql/functions": { query: FunctionsQuery; answer: FunctionsAnswer };
+  "GET /api/sql/saved": { query: SavedSqlQuery; answer: SavedSqlAnswer };
+  "POST /api/sql/save": { query: SavedSql; answer: SavedSqlAnswer };
   "GET /api/store": { query: StoreQuery; answer: StoreFacts };
   "GET /api/turns": { query: PageQuery; answer: TurnsPage };
   "GET /api/sessions": { query: PageQuery; answer: SessionsPage };

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -29,7 +31,16 @@ _OPENED = {
 
 
 @click.command("sql", short_help="Run SQL on the records.")
-@click.argument("query", metavar="SQL")
+@click.argument("query", metavar="[SQL]", required=False)
+@click.option(
+    "--saved",
+    is_flag=False,
+    flag_value="",
+    metavar="[NAME]",
+    help="Run the statement that was saved under this name; without a name list what is saved.",
+)
+@click.option("--save", metavar="NAME", help="Save the statement under a name, and stop.")
+@click.option("--delete-saved", metavar="NAME", help="Delete what was saved, and stop.")
 @click.option(
     "--param",
     "params",
@@ -54,7 +65,15 @@ _OPENED = {
 @raw_option
 @store_option
 def command(
-    query: str, params: tuple[str, ...], files: bool, write: bool, format_: str, raw: bool
+    query: str | None,
+    saved: str | None,
+    save: str | None,
+    delete_saved: str | None,
+    params: tuple[str, ...],
+    files: bool,
+    write: bool,
+    format_: str,
+    raw: bool,
 ) -> None:
     """Run SQL on the records; `-` reads it from standard input.
 
@@ -68,8 +87,26 @@ def command(
       turnspan sql --param s=thread-7 "SELECT * FROM llm_call WHERE session_id = {s:String}"
       turnspan sql - --format csv < report.sql
       turnspan sql --local-files "SELECT * FROM tool_call INTO OUTFILE 'tools.parquet'"
+      turnspan sql --save stops "SELECT stop_reason, count() FROM turn_summary GROUP BY 1"
+      turnspan sql --saved stops
+
+    What is saved is this user's; the page of `turnspan console` has it as well.
     """
-    sql = _statement(sys.stdin.read() if query == "-" else query, own_format=files or write)
+    if sum(one is not None for one in (save, saved, delete_saved)) > 1 or (
+        query is not None and (saved or delete_saved)
+    ):
+        raise Failure("Say either SQL, with --save NAME or without, or what is saved.", USAGE)
+    with _saving():
+        if delete_saved is not None:
+            _delete(delete_saved)
+            return
+        if saved == "" and query is None:
+            _list(format_, raw=raw)
+            return
+        sql = _statement(_text(query, saved), own_format=files or write)
+        if save is not None:
+            _save(save, sql)
+            return
     parameters = dict(_parameter(text) for text in params)
     with open_chosen(create=write) as store:
         if write:
@@ -81,6 +118,49 @@ def command(
             note("done")
             return
         _print(result, format_, raw=raw)
+
+
+@contextlib.contextmanager
+def _saving() -> Generator[None]:
+    from turnspan_console.saved_queries import SavedQueryError
+
+    try:
+        yield
+    except SavedQueryError as error:
+        raise Failure(str(error), USAGE) from None
+
+
+def _text(query: str | None, saved: str | None) -> str:
+    if saved:
+        from turnspan_console.saved_queries import saved_query
+
+        return saved_query(saved)
+    return sys.stdin.read() if query == "-" else query or ""
+
+
+def _save(name: str, sql: str) -> None:
+    from turnspan_console.saved_queries import save_query
+
+    save_query(name, sql)
+    note(f"saved: turnspan sql --saved {shlex.quote(name)}")
+
+
+def _delete(name: str) -> None:
+    from turnspan_console.saved_queries import delete_query
+
+    delete_query(name)
+    note("deleted")
+
+
+def _list(format_: str, *, raw: bool) -> None:
+    from turnspan_clickhouse.store.client import Result
+    from turnspan_console.saved_queries import saved_queries
+
+    rows = list(saved_queries().items())
+    if not rows and format_ == "table":
+        note('nothing is saved: turnspan sql --save NAME "SELECT ..."')
+        return
+    _print(Result(("name", "sql"), ("String", "String"), rows), format_, raw=raw)
 
 
 def _changed(store: Store, sql: str, parameters: Mapping[str, Any]) -> Result | None:

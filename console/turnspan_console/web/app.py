@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Coroutine, Iterable, Sequence
 from typing import Any
 
 from starlette.applications import Starlette
@@ -21,11 +22,13 @@ from turnspan_clickhouse.errors import (
     StoreError,
     StoreUnavailableError,
 )
+from turnspan_clickhouse.store.cancellation import Cancellation
 from turnspan_console.web import openapi
 from turnspan_console.web.api import endpoints
 from turnspan_console.web.api.serving import Serving
 from turnspan_console.web.endpoints import (
     BadRequestError,
+    DetailedError,
     Endpoint,
     NothingFoundError,
     written,
@@ -74,8 +77,13 @@ def _route(endpoint: Endpoint[Any, Any], reader: Reader) -> Route:
             body = await request.body() if endpoint.method == "POST" else b""
             query = endpoint.read(request.query_params.multi_items(), body)
             begun = time.perf_counter()
-            answer = await reader.ask(
-                lambda store: written(endpoint.handle(store, query)), apart=endpoint.apart
+            cancellation = Cancellation()
+            asking = reader.ask(
+                lambda store: written(endpoint.answered(store, query, cancellation)),
+                apart=endpoint.apart,
+            )
+            answer = await (
+                _waited_for(request, asking, cancellation) if endpoint.apart else asking
             )
             took = (time.perf_counter() - begun) * 1_000
         except Exception as error:  # noqa: BLE001  every error is answered, with what to do
@@ -87,6 +95,25 @@ def _route(endpoint: Endpoint[Any, Any], reader: Reader) -> Route:
         )
 
     return Route(endpoint.path, handle, methods=[endpoint.method])
+
+
+async def _waited_for(
+    request: Request, asking: Coroutine[Any, Any, bytes], cancellation: Cancellation
+) -> bytes:
+    """The answer; where the browser does not wait for it any more, what runs is ended."""
+    answering = asyncio.ensure_future(asking)
+    # The body has been read: all that can come is that the browser is gone.
+    leaving = asyncio.ensure_future(request.receive())
+    try:
+        await asyncio.wait((answering, leaving), return_when=asyncio.FIRST_COMPLETED)
+        if not answering.done():
+            try:
+                await asyncio.to_thread(cancellation.cancel)
+            except StoreError as error:
+                _log.warning("a query ends by its limits, it could not be cancelled: %s", error)
+        return await answering
+    finally:
+        leaving.cancel()
 
 
 _STATUS: tuple[tuple[type[Exception], int], ...] = (
@@ -107,10 +134,15 @@ def _refused(endpoint: Endpoint[Any, Any], error: Exception) -> Response:
     it may quote what was recorded."""
     if isinstance(error, ClientDisconnect):  # nobody is there to read it
         return Response(status_code=400)
+    said: dict[str, object] = {}
+    if isinstance(error, DetailedError):
+        said["details"] = error.details
+        error = error.error
     for kind, status in _STATUS:
         if isinstance(error, kind):
             message = "A request may have 1 MB at most." if status == 413 else str(error)
-            return JSONResponse({"error": message}, status)
+            body = written({"error": message, **said})
+            return Response(body, status, media_type="application/json")
     place = error.__traceback__
     while place is not None and place.tb_next is not None:
         place = place.tb_next

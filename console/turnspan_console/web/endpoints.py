@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Generic, Literal, TypeVar, cast, get_args, get_origin, get_type_hints
 
 import msgspec
 
+from turnspan_clickhouse.store.cancellation import Cancellation
 from turnspan_clickhouse.store.client import Store
 
 Query = TypeVar("Query")
@@ -28,6 +29,19 @@ class NothingFoundError(LookupError):
     """What is asked for is not in the store; the message says so."""
 
 
+class DetailedError(Exception):
+    """An error with what its answer says beside the sentence, of the endpoint's ``details``."""
+
+    def __init__(self, error: Exception, details: object) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.details = details
+
+
+Handler = Callable[[Store, Query], Answer]
+CancellableHandler = Callable[[Store, Query, Cancellation], Answer]
+
+
 @dataclass(frozen=True)
 class Endpoint(Generic[Query, Answer]):
     """One question of the page: ``handle`` runs in a thread of the reader, which has the store."""
@@ -40,11 +54,26 @@ class Endpoint(Generic[Query, Answer]):
     POST the JSON body."""
     answer: type[Answer]
     """A frozen dataclass, written as JSON."""
-    handle: Callable[[Store, Query], Answer]
+    handle: Handler[Query, Answer] | CancellableHandler[Query, Answer]
     summary: str
     """One line for the description."""
     apart: bool = False
-    """Whether it may take long, and is answered beside the others."""
+    """Whether it may take long: it is answered beside the others, and ``handle`` is given what ends
+    it when nobody waits for the answer any more."""
+    details: type[Any] | None = None
+    """Of what a refusal says beside its sentence: a frozen dataclass."""
+
+    def answered(self, store: Store, query: Query, cancellation: Cancellation) -> Answer:
+        """What ``handle`` says. Raises what it raises."""
+        if self.apart:
+            handle = cast("CancellableHandler[Query, Answer]", self.handle)
+            return handle(store, query, cancellation)
+        return cast("Handler[Query, Answer]", self.handle)(store, query)
+
+    @property
+    def types(self) -> tuple[type[Any], ...]:
+        """Of what is asked, answered, and said of a refusal."""
+        return (self.query, self.answer, *([self.details] if self.details else []))
 
     def read(self, given: Sequence[tuple[str, str]], body: bytes) -> Query:
         """What a request asks.

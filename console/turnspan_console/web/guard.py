@@ -7,6 +7,7 @@ own page, and for anything recorded with the token, which no browser sends by it
 
 from __future__ import annotations
 
+import contextlib
 import hmac
 import json
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
@@ -74,6 +75,8 @@ class Guard:
         try:
             self._check(scope)
         except Refusal as refusal:
+            if refusal.status != 413:
+                await _read_away(receive)
             await _refuse(scope, refusal, send)
             return
         await self._app(scope, _bounded(receive), _hardened(scope, send))
@@ -148,6 +151,15 @@ def _bounded(receive: Receive) -> Receive:
         return message
 
     return limited
+
+
+async def _read_away(receive: Receive) -> None:
+    """Take a body that nobody wants: a connection that is closed over what was not read is reset,
+    and the refusal is lost with it."""
+    limited = _bounded(receive)
+    with contextlib.suppress(TooLargeError):
+        while (await limited()).get("more_body"):
+            pass
 
 
 def _hardened(scope: Scope, send: Send) -> Send:

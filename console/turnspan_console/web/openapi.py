@@ -11,7 +11,11 @@ from turnspan import __version__
 from turnspan_console.web.endpoints import Endpoint
 
 _REFERENCE = "#/components/schemas/{name}"
-_ERROR = {"type": "object", "required": ["error"], "properties": {"error": {"type": "string"}}}
+_ERROR = {
+    "type": "object",
+    "required": ["error"],
+    "properties": {"error": {"type": "string"}, "details": {"type": "object"}},
+}
 _ERRORS = {
     "400": "What was asked is not understood; `error` says why.",
     "401": "The token is missing or wrong.",
@@ -23,7 +27,7 @@ _ERRORS = {
 
 def schemas(endpoints: Sequence[Endpoint[Any, Any]]) -> dict[str, dict[str, Any]]:
     """The JSON schemas of all types that are asked and answered, by name."""
-    kinds = [kind for one in endpoints for kind in (one.query, one.answer)]
+    kinds = [kind for one in endpoints for kind in one.types]
     _, components = msgspec.json.schema_components(kinds, ref_template=_REFERENCE)
     return {name: _as_written(schema) for name, schema in components.items()}
 

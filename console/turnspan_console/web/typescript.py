@@ -39,11 +39,15 @@ def written(endpoints: Sequence[Endpoint[Any, Any]]) -> str:
         for name, schema in sorted(schemas(endpoints).items())
     ]
     lines = [
-        f"  {json.dumps(f'{one.method} {one.path}')}: "
-        f"{{ query: {one.query.__name__}; answer: {one.answer.__name__} }};"
+        f"  {json.dumps(f'{one.method} {one.path}')}: {{ {'; '.join(_names(one))} }};"
         for one in endpoints
     ]
     return "\n".join([_HEAD, *blocks, "export interface Endpoints {", *lines, "}", ""])
+
+
+def _names(one: Endpoint[Any, Any]) -> list[str]:
+    fields = ("query", "answer", "details")
+    return [f"{field}: {kind.__name__}" for field, kind in zip(fields, one.types, strict=False)]
 
 
 def _interface(name: str, schema: dict[str, Any], *, optional: bool) -> str:

@@ -20,6 +20,7 @@ _OTHERS = 0o077
 _OURS = re.compile(
     r"engine|spool|store|demo.*|lock.*|ship\.lock|writers|groups|rejected|receivers|answers"
     r"|totals\.json.*|.*\.native(\.tmp|\.error)?|archives|folders\.jsonl|retain.*|forgotten.*"
+    r"|page-token.*|saved-queries\..*"
 )
 """What stands in the folders that we make: one that holds anything else is somebody's."""
 

@@ -7,9 +7,12 @@ For queries that people write. What this cannot keep out (``INTO OUTFILE``, ``fi
 from __future__ import annotations
 
 import contextlib
+import itertools
+import uuid
 from collections.abc import Generator, Mapping
 from typing import Any
 
+from turnspan_clickhouse.store.cancellation import Cancellation
 from turnspan_clickhouse.store.client import Result, Store
 from turnspan_clickhouse.store.embedded import EmbeddedStore
 from turnspan_clickhouse.store.server_answers import translated_errors
@@ -17,7 +20,9 @@ from turnspan_clickhouse.store.server_answers import translated_errors
 ALLOWS_SETTINGS = 2
 """``readonly`` that lets a query change its settings, and read files and addresses."""
 
-_READONLY = "readonly"
+_KILL = "KILL QUERY WHERE query_id = {id:String} ASYNC"
+_KILL_MARKED = "KILL QUERY WHERE Settings['log_comment'] = {mark:String} ASYNC"
+_READONLY, _QUERY_ID, _REPLACES = "readonly", "query_id", "replace_running_query"
 
 
 class Reader:
@@ -25,17 +30,31 @@ class Reader:
 
     An embedded store gets a connection of its own. A server gets the settings with each request,
     which needs no session: any of several replicas behind one address may answer.
+    ``cancellation`` ends the statement that runs; of several replicas only that of the one that is
+    asked to.
     """
 
-    def __init__(self, store: Store, settings: Mapping[str, Any], *, readonly: int = 1) -> None:
+    def __init__(
+        self,
+        store: Store,
+        settings: Mapping[str, Any],
+        *,
+        readonly: int = 1,
+        cancellation: Cancellation | None = None,
+    ) -> None:
         self._store = store
+        self._cancellation = cancellation or Cancellation()
+        self._mark = uuid.uuid4().hex
+        self._numbers = itertools.count()
+        self._query_id = ""
         self._settings: dict[str, Any] = {}
         self._of_session: dict[str, Any] = {}
         self._client: Any = None
         self._turn = 0
         settings = {**store.read_settings, **settings}
         if isinstance(store, EmbeddedStore):
-            self._of_session = {**settings, _READONLY: readonly}
+            # The embedded engine takes no query id: its statements are told apart by this.
+            self._of_session = {**settings, "log_comment": self._mark, _READONLY: readonly}
         else:
             known = store.client.server_settings
             self._settings = _of_user(known, settings)
@@ -44,18 +63,18 @@ class Reader:
 
     def query(self, sql: str, parameters: Mapping[str, Any] | None = None) -> Result:
         """Run a statement that answers with rows. Raises as ``Store.query``."""
-        with self._connected() as client, translated_errors(self._store.dsn):
+        with self._running() as client:
             result = client.query(
-                sql, parameters=dict(parameters or {}) or None, settings=self._settings
+                sql, parameters=dict(parameters or {}) or None, settings=self._named()
             )
         types = tuple(t.name for t in result.column_types)
         return Result(tuple(result.column_names), types, result.result_rows)
 
     def text(self, sql: str, parameters: Mapping[str, Any] | None = None) -> str:
         """The answer as ClickHouse's tab-separated text. Raises as ``Store.query``."""
-        with self._connected() as client, translated_errors(self._store.dsn):
+        with self._running() as client:
             answer: bytes = client.raw_query(
-                sql, parameters=dict(parameters or {}) or None, settings=self._settings
+                sql, parameters=dict(parameters or {}) or None, settings=self._named()
             )
         return answer.decode("utf-8", "replace")
 
@@ -64,6 +83,36 @@ class Reader:
         client, self._client = self._client, None
         if client is not None:
             client.close()
+
+    @contextlib.contextmanager
+    def _running(self) -> Generator[Any]:
+        # Within `held`: to cancel needs the engine, which is not let go of while that is under way.
+        with (
+            self._connected() as client,
+            self._cancellation.ends(self._kill),
+            translated_errors(self._store.dsn),
+        ):
+            yield client
+
+    def _named(self) -> Mapping[str, Any]:
+        """The settings of one statement. A server may still know the id of the one before."""
+        if isinstance(self._store, EmbeddedStore):
+            return self._settings
+        self._query_id = f"{self._mark}-{next(self._numbers)}"
+        return {**self._settings, _QUERY_ID: self._query_id}
+
+    def _kill(self) -> bool:
+        """Ask the engine to end our statement; whether it knew it."""
+        with translated_errors(self._store.dsn):
+            if isinstance(self._store, EmbeddedStore):
+                with contextlib.closing(self._store.another_client()) as client:
+                    return bool(client.query(_KILL_MARKED, {"mark": self._mark}).result_rows)
+            client = self._store.client
+            if client.server_settings[_REPLACES].readonly:
+                return bool(client.query(_KILL, {"id": self._query_id}).result_rows)
+            # KILL needs the right to see what runs, of others too; one's own may be replaced.
+            client.query("SELECT 1", settings={_QUERY_ID: self._query_id, _REPLACES: 1})
+            return False
 
     @contextlib.contextmanager
     def _connected(self) -> Generator[Any]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from turnspan_clickhouse.errors import QueryError
+from turnspan_clickhouse.store.cancellation import Cancellation
 from turnspan_clickhouse.store.client import Result, Store
 from turnspan_clickhouse.store.read_only import ALLOWS_SETTINGS, Reader
 from turnspan_records.sandbox.grants import beyond_reading
@@ -26,9 +27,10 @@ from turnspan_records.sandbox.guard import (
     check_statement,
     sets_final,
 )
+from turnspan_records.sandbox.places import Place, place_of
 from turnspan_records.sandbox.tree import parse
 
-__all__ = ["FILES", "PAGE", "WRITE", "Limits", "RefusedError", "Sandbox"]
+__all__ = ["FILES", "PAGE", "WRITE", "Limits", "Place", "RefusedError", "Sandbox", "place_of"]
 
 _SYNTAX_ERROR, _READONLY = 62, 164
 _OUR_SCOPE = re.compile(
@@ -36,6 +38,7 @@ _OUR_SCOPE = re.compile(
     re.DOTALL,
 )
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_HAS_PLAN = re.compile(r"\(*(SELECT|WITH)\b")
 _MANY = "Multi-statements"
 _WRITTEN = "SELECT formatQuerySingleLine({sql:String})"
 
@@ -72,11 +75,20 @@ PAGE = Limits(seconds=10, memory=10**9, rows=10_001, bytes=20 * 10**6, threads=2
 
 class Sandbox:
     """Runs queries on an open store. With ``files`` they may also read and write local files and
-    read from the network, and change settings, but still not the store."""
+    read from the network, and change settings, but still not the store. Another thread may end
+    them by ``cancellation``."""
 
-    def __init__(self, store: Store, *, limits: Limits | None = None, files: bool = False) -> None:
+    def __init__(
+        self,
+        store: Store,
+        *,
+        limits: Limits | None = None,
+        files: bool = False,
+        cancellation: Cancellation | None = None,
+    ) -> None:
         self._store = store
         self._files = files
+        self._cancellation = cancellation or Cancellation()
         self._settings = (limits or Limits()).settings()
         self._readers: dict[int, Reader] = {}
 
@@ -88,7 +100,20 @@ class Sandbox:
             QueryError: the engine refused it.
             StoreError: as ``Store.query``.
         """
+        return self._run(self._statement(sql), parameters)
+
+    def plan(self, sql: str, parameters: Mapping[str, Any] | None = None) -> Result:
+        """How the engine would run a SELECT: a line a row, with the parts and granules that its
+        indexes leave. Of the statement nothing runs but scalar subqueries, which a plan needs.
+
+        Raises as ``query``.
+        """
         statement = self._statement(sql)
+        if not _HAS_PLAN.match(statement):
+            raise RefusedError("Only a SELECT has a plan")
+        return self._run(f"EXPLAIN indexes = 1 {statement}", parameters)
+
+    def _run(self, statement: str, parameters: Mapping[str, Any] | None) -> Result:
         check_statement(statement)
         given = _bound(statement, parameters or {})
         # readonly=1 refuses every setting: `final` costs the engine's half of what keeps table
@@ -126,7 +151,9 @@ class Sandbox:
 
     def _reader(self, readonly: int) -> Reader:
         if readonly not in self._readers:
-            self._readers[readonly] = Reader(self._store, self._settings, readonly=readonly)
+            self._readers[readonly] = Reader(
+                self._store, self._settings, readonly=readonly, cancellation=self._cancellation
+            )
         return self._readers[readonly]
 
     def _statement(self, sql: str) -> str:

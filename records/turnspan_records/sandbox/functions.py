@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -25,6 +27,8 @@ class Functions:
     tables: frozenset[str]
     refused: dict[str, str]
     refused_tables: dict[str, str]
+    spelled: Mapping[str, str]
+    """Names as they are written, by those in lower case."""
 
     def allows(self, name: str) -> bool:
         """Whether a query may call this function (not: read from it as from a table)."""
@@ -49,7 +53,12 @@ class Functions:
     def reason(self, name: str, *, table: bool) -> str:
         """Why it is refused."""
         why = (self.refused_tables if table else self.refused).get(name.lower())
-        return why or "is none that is known to do nothing but compute"
+        if why:
+            return why
+        allowed = self.tables if table else self.scalars | self.aggregates
+        close = [self.spelled[one] for one in difflib.get_close_matches(name.lower(), allowed)]
+        meant = f". Maybe you meant: {close}" if close else ""
+        return f"is none that is known to do nothing but compute{meant}"
 
     def _aggregates(self, name: str) -> bool:
         if name in self.aggregates:
@@ -73,6 +82,7 @@ def functions() -> Functions:
     )
     allowed: dict[str, set[str]] = {"": set(), " aggregate": set(), " table": set()}
     refused: dict[str, dict[str, str]] = {"": {}, " table": {}}
+    spelled: dict[str, str] = {}
     names: set[str] = set()
     reasons: dict[str, str] | None = None
     why = ""
@@ -84,6 +94,7 @@ def functions() -> Functions:
                 (allowed[kind], None) if head[1] == "allowed" else (set[str](), refused[kind])
             )
         elif line and not line.startswith("#"):
+            spelled.update((name.lower(), name) for name in line.split())
             found = [name.lower() for name in line.split()]
             if reasons is None:
                 names.update(found)
@@ -95,4 +106,5 @@ def functions() -> Functions:
         tables=frozenset(allowed[" table"]),
         refused=refused[""],
         refused_tables=refused[" table"],
+        spelled=spelled,
     )

@@ -1,11 +1,11 @@
-// One field for ids, names, screens, what the keys do, and texts.
+// One field for ids, names, screens, saved statements, what the keys do, and texts.
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { term } from "../filter_text";
 import { type Action, available, hint, KEYS, perform } from "../keys";
 import { label } from "../parts/text";
 import { placeOf } from "../places";
 import { SCREENS } from "../screens";
-import type { Named } from "../types";
+import type { Named, SavedSql } from "../types";
 import { go, param, to, withParams } from "../url";
 import { useAsk } from "../use_ask";
 
@@ -26,6 +26,7 @@ export function Palette({ close }: { close: () => void }) {
     "GET /api/names",
     id.length >= SHORTEST_NAME ? { text: id, project: param("project") } : null,
   );
+  const { answer: saved } = useAsk("GET /api/sql/saved", {});
   const ids = (stale || id.length < SHORTEST ? [] : (answer?.found ?? [])).flatMap((one): Way[] => {
     const target = placeOf(one);
     return target ? [{ words: `${one.kind} ${label(one.id)}`, target }] : [];
@@ -35,6 +36,7 @@ export function Palette({ close }: { close: () => void }) {
   const ways: Way[] = [
     ...ids,
     ...screens(id),
+    ...statements(id, saved?.queries ?? []),
     ...names.map(wayTo).filter((way) => !known.has(keyOf(way))),
     ...actions(id),
     ...(id ? [{ words: `find “${label(id)}”`, target: withParams(["turns"], { q: id }) }] : []),
@@ -64,7 +66,7 @@ export function Palette({ close }: { close: () => void }) {
         aria-expanded="true"
         aria-controls="palette-ways"
         aria-activedescendant={ways.length ? `palette-${chosen}` : undefined}
-        aria-label="An id, a name, a screen, a command or a text"
+        aria-label="An id, a name, a screen, a statement, a command or a text"
         placeholder="an id, a name, a screen, a command or a text"
         value={text}
         onInput={(event) => {
@@ -117,4 +119,14 @@ function screens(text: string): Way[] {
   return SCREENS.filter(({ rail, title }) => rail && title.toLowerCase().includes(wanted)).map(
     ({ name, title }) => ({ words: title, target: to(name) }),
   );
+}
+
+function statements(text: string, saved: readonly SavedSql[]): Way[] {
+  const wanted = text.toLowerCase();
+  return saved
+    .filter(({ name }) => name.toLowerCase().includes(wanted))
+    .map(({ name }) => ({
+      words: `SQL ${label(name)}`,
+      target: withParams(["sql"], { saved: name }),
+    }));
 }

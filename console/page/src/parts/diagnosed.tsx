@@ -88,7 +88,7 @@ export function written(
 ): ComponentChildren {
   if (value === null || value === undefined) return UNKNOWN;
   if (typeof value === "boolean") return value ? "yes" : "no";
-  if (typeof value === "number") return number(value, column);
+  if (typeof value === "number") return asNumber(value, column);
   if (typeof value !== "string") return <Line text={JSON.stringify(value)} />;
   const time = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/.test(value);
   if (time && /time$/.test(column)) return <When time={`${value.replace(" ", "T")}Z`} />;
@@ -104,7 +104,8 @@ export function written(
   return <Line text={value} />;
 }
 
-function number(value: number, column: string): string {
+/** A number by what its column's name says it is. */
+export function asNumber(value: number, column: string): string {
   if (column.endsWith("_usd")) return dollars(value);
   if (/(_share|_rate|^share)$/.test(column)) return percent(value);
   if (column.endsWith("_seconds") || column === "duration") return seconds(value);

@@ -9,7 +9,7 @@ const HIDES =
   "\\u3164\\ufeff\\uffa0\\ufff9-\\ufffb\\u{e0000}-\\u{e0fff}";
 
 /** What is unfit to be seen, as turnspan_console.visible has it; a test holds that they agree. */
-const UNFIT = new RegExp(
+export const UNFIT = new RegExp(
   `[${STEERS}${HIDES}]` +
     `|(?<![${JOINED}])[\\u200c\\u200d]|[\\u200c\\u200d](?![${JOINED}])` +
     "|(?<=[\\ufe00-\\ufe0f])[\\ufe00-\\ufe0f]",
@@ -25,7 +25,7 @@ const NAMES: Readonly<Record<string, string>> = {
   "\u007f": "DEL",
 };
 
-function marked(character: string): string {
+export function marked(character: string): string {
   const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
   return NAMES[character] ?? `U+${code}`;
 }

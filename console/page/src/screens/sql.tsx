@@ -1,15 +1,25 @@
 // Anything else: SQL of one's own, which reads the records and nothing else.
-import { useEffect, useRef, useState } from "preact/hooks";
-import { AskError, ask, isTrouble } from "../api";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { TextField } from "../editor";
+import { announce } from "../frame/live";
 import { useStatus } from "../frame/status";
 import { hint, useKeys } from "../keys";
 import { commandLine } from "../parts/copy";
-import { written } from "../parts/diagnosed";
 import { counted } from "../parts/numbers";
 import { Downloads } from "../parts/rows_shown";
 import { Nothing } from "../parts/states";
 import { plain, visible } from "../parts/text";
-import type { SqlAnswer } from "../types";
+import { chartOf } from "../sql/chart";
+import { Chart } from "../sql/chart_view";
+import type { Words } from "../sql/completions";
+import { StatementField } from "../sql/field";
+import { Parameters, parametersOf, valuesOf } from "../sql/parameters";
+import { SqlError } from "../sql/problem";
+import { Rows } from "../sql/rows";
+import { type Run, useRun } from "../sql/run";
+import { Save } from "../sql/save";
+import { Tables } from "../sql/tables";
+import type { SavedSql, SchemaAnswer, SqlAnswer, SqlQuery } from "../types";
 import { param, setParams } from "../url";
 import { useAsk } from "../use_ask";
 
@@ -18,184 +28,194 @@ FROM turn_summary
 WHERE parent_turn_id = ''
 GROUP BY stop_reason
 ORDER BY turns DESC`;
-const PAGE = 200;
 
-interface Run {
-  readonly answer: SqlAnswer | null;
-  readonly error: AskError | null;
-  readonly running: boolean;
-}
-
-const NOT_RUN: Run = { answer: null, error: null, running: false };
+const VIEWS = { "": "Table", chart: "Chart", plan: "Plan" } as const;
+type View = keyof typeof VIEWS;
 
 export function Sql() {
-  const asked = param("q");
-  const [text, setText] = useState(asked || FIRST);
-  const [run, setRun] = useState<Run>(NOT_RUN);
-  const field = useRef<HTMLTextAreaElement>(null);
-  const latest = useRef<AbortController | null>(null);
+  const [saved, setSaved] = useSaved();
+  const name = param("saved");
+  const known = saved?.find((one) => one.name === name)?.sql ?? "";
+  const asked = (param("q") || known).replace(/\r\n?/g, "\n");
+  const view = param("view") in VIEWS ? (param("view") as View) : "";
+  const values = JSON.stringify(valuesOf(asked));
 
-  const start = (sql: string) => {
-    latest.current?.abort();
-    const leaving = new AbortController();
-    latest.current = leaving;
-    setRun((now) => ({ ...now, error: null, running: true }));
-    ask("POST /api/sql", { sql, parameters: parameters() }, leaving.signal)
-      .then(({ answer }) => setRun({ answer, error: null, running: false }))
-      .catch((error: unknown) => {
-        if (leaving.signal.aborted) return;
-        const known = error instanceof AskError ? error : new AskError(String(error), 0);
-        setRun((now) => ({ ...now, error: known, running: false }));
-      });
-  };
+  const [text, setText] = useState(asked || FIRST);
+  const run = useRun();
+  const plan = useRun();
+  const shown = view === "plan" ? plan : run;
+  const field = useRef<TextField | null>(null);
+  const { answer: schema } = useAsk("GET /api/schema", {});
+  const words = useWords(schema);
+
+  const question = (sql: string): SqlQuery => ({
+    sql,
+    parameters: valuesOf(sql),
+    plan: view === "plan",
+  });
   // What comes by an address is shown and run: it can only read.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only another address starts it.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only another question starts it.
   useEffect(() => {
-    if (asked) {
-      setText(asked);
-      start(asked);
-    }
-    return () => latest.current?.abort();
-  }, [asked]);
+    if (!asked) return;
+    setText(asked);
+    field.current?.setText(asked);
+    const query = question(asked);
+    if (JSON.stringify(query) !== JSON.stringify(shown.asked)) shown.start(query);
+  }, [asked, values, view === "plan"]);
 
   const submit = () => {
-    if (text === asked) start(text);
-    else setParams({ q: text });
+    if (text === asked) shown.start(question(text));
+    else setParams({ q: text === known ? "" : text });
     return true;
   };
   useKeys({
     run: submit,
     find: () => field.current?.focus(),
-    out: () => field.current?.blur(),
+    table: () => setParams({ view: view === "" ? "chart" : "" }),
+    out: () => {
+      if (shown.cancel()) announce("Cancelled");
+      else if (field.current?.focused) field.current.leave();
+      else return false;
+      return true;
+    },
   });
-  useStatus(commandLine(["sql", text]), run.answer ? counted(run.answer.rows.length, "row") : "");
+  useStatus(command(text, text === known ? name : ""), rowsOf(run.answer));
+  const unknown = name && saved && !known && !param("q");
   return (
     <>
       <h1>SQL</h1>
       <div class="with-facets">
-        <Tables choose={(sql) => setParams({ q: sql })} />
+        <Tables schema={schema} saved={saved ?? []} chosen={name} choose={setParams} />
         <div>
-          <label class="editor">
-            <span class="hidden">Statement</span>
-            <textarea
-              ref={field}
-              rows={Math.min(16, Math.max(5, text.split("\n").length + 1))}
-              spellcheck={false}
-              value={text}
-              onInput={(event) => setText(event.currentTarget.value)}
-            />
-          </label>
-          <p class="actions">
+          {unknown && (
+            <div class="problem" role="alert">
+              <p>Nothing is saved as “{visible(name)}”: choose one of those that are.</p>
+            </div>
+          )}
+          <StatementField
+            text={text}
+            words={words}
+            problem={shown.asked?.sql === text ? shown.problem : null}
+            changed={setText}
+            control={field}
+          />
+          <Parameters sql={text} />
+          <div class="actions">
             <button type="button" class="main" title={hint("run")} onClick={submit}>
               Run
             </button>
+            <Views view={view} />
             <span class="faint" role="status">
-              {run.running ? "Running …" : run.answer ? took(run.answer) : limits}
+              {shown.running ? "Running … Esc cancels" : took(shown.answer)}
             </span>
             {run.answer && <Downloads told={run.answer} />}
-          </p>
-          {run.error && !isTrouble(run.error) && (
-            <div class="problem" role="alert">
-              <p class="mono">{visible(run.error.message)}</p>
-            </div>
-          )}
-          {run.answer && (
-            <div class={run.running || run.error ? "stale" : undefined}>
-              <Rows key={asked} answer={run.answer} />
-            </div>
-          )}
+            <Save
+              sql={text}
+              name={name}
+              known={saved ?? []}
+              saved={(as, queries) => {
+                setSaved(queries);
+                setParams({ saved: as, q: "" });
+              }}
+            />
+          </div>
+          <SqlError
+            run={shown}
+            text={text}
+            select={(from, to) => field.current?.select(from, to)}
+            replace={(from, to, instead) => field.current?.replace(from, to, instead)}
+          />
+          <Answer key={`${asked} ${view}`} run={shown} view={view} />
         </div>
       </div>
     </>
   );
 }
 
-const limits = "Reads the records and nothing else: 10 s, 1 GB and 10,000 rows at most.";
-
-/** Values for what the statements that come with Turnspan leave open. */
-function parameters(): Record<string, string> {
-  return {
-    project: param("project"),
-    since: "1970-01-01 00:00:00",
-    until: "2200-01-01 00:00:00",
-    limit: "20",
-  };
+function useSaved(): [readonly SavedSql[] | null, (queries: readonly SavedSql[]) => void] {
+  const { answer } = useAsk("GET /api/sql/saved", {});
+  const [changed, setChanged] = useState<readonly SavedSql[] | null>(null);
+  return [changed ?? answer?.queries ?? null, setChanged];
 }
 
-function took(answer: SqlAnswer): string {
-  const rows = counted(answer.rows.length, "row");
-  return `${rows}${answer.more ? ", and there are more" : ""} · ${answer.milliseconds.toFixed(0)} ms`;
+/** What can be completed; the parameters are those of the questions that come with Turnspan. */
+function useWords(schema: SchemaAnswer | null): Words {
+  const { answer } = useAsk("GET /api/sql/functions", {});
+  return useMemo(() => {
+    const examples = schema?.examples.map((one) => one.sql).join("\n") ?? "";
+    return {
+      tables: schema?.tables ?? [],
+      functions: answer?.functions ?? [],
+      parameters: [...parametersOf(examples)].map(([name, type]) => `${name}:${type}`),
+    };
+  }, [schema, answer]);
 }
 
-function Tables({ choose }: { choose: (sql: string) => void }) {
-  const { answer } = useAsk("GET /api/schema", {});
+const LIMITS = "Reads the records and nothing else: 10 s, 1 GB and 10,000 rows at most.";
+
+function took(answer: SqlAnswer | null): string {
+  if (!answer) return LIMITS;
+  const more = answer.more ? ", and there are more" : "";
+  return `${rowsOf(answer)}${more} · ${answer.milliseconds.toFixed(0)} ms`;
+}
+
+function rowsOf(answer: SqlAnswer | null): string {
+  return answer ? counted(answer.rows.length, "row") : "";
+}
+
+function command(text: string, saved: string): string {
+  const given = Object.entries(valuesOf(text)).flatMap(([name, value]) => [
+    "--param",
+    `${name}=${value}`,
+  ]);
+  return commandLine(["sql", ...(saved ? ["--saved", saved] : [text]), ...given]);
+}
+
+function Views({ view }: { view: View }) {
   return (
-    <aside class="facets schema" aria-label="Tables and examples">
-      <section>
-        <h2>examples</h2>
-        {answer?.examples.map((one) => (
-          <button type="button" key={one.name} title={one.question} onClick={() => choose(one.sql)}>
-            <span class="name">{one.title}</span>
-          </button>
-        ))}
-      </section>
-      <section>
-        <h2>tables</h2>
-        {answer?.tables.map((table) => (
-          <details key={table.name}>
-            <summary>{plain(table.name)}</summary>
-            <ul>
-              {table.columns.map((column) => (
-                <li key={column.name} title={plain(`${column.type} ${column.comment}`)}>
-                  {plain(column.name)} <span class="faint">{plain(column.type)}</span>
-                </li>
-              ))}
-            </ul>
-          </details>
-        ))}
-      </section>
-    </aside>
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset draws a frame and wants a legend.
+    <span class="views" role="group" aria-label="Shown as">
+      {Object.entries(VIEWS).map(([one, title]) => (
+        <button
+          type="button"
+          key={one}
+          aria-pressed={one === view}
+          title={one === "plan" ? "How the engine runs it" : hint("table")}
+          onClick={() => setParams({ view: one })}
+        >
+          {title}
+        </button>
+      ))}
+    </span>
   );
 }
 
-function Rows({ answer }: { answer: SqlAnswer }) {
-  const [shown, setShown] = useState(PAGE);
-  if (!answer.rows.length) return <Nothing title="No rows." />;
-  const numbers = answer.types.map((type) => /^(Nullable\()?(U?Int|Float|Decimal)/.test(type));
+function Answer({ run, view }: { run: Run; view: View }) {
+  const { answer } = run;
+  const chart = useMemo(
+    () => (view === "chart" && answer ? chartOf(answer) : null),
+    [view, answer],
+  );
+  if (!answer) return null;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard.
-    <section class="result" tabIndex={0} aria-label="Rows">
-      <table class="list">
-        <thead>
-          <tr>
-            {answer.columns.map((name, at) => (
-              <th
-                key={String(at)}
-                class={numbers[at] ? "number" : undefined}
-                title={answer.types[at]}
-              >
-                {plain(name) || "–"}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {answer.rows.slice(0, shown).map((row, index) => (
-            <tr key={String(index)} tabIndex={0}>
-              {row.map((value, at) => (
-                <td key={String(at)} class={numbers[at] ? "number" : "text"}>
-                  {written(value, answer.columns[at] ?? "", row, answer.columns)}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      {answer.rows.length > shown && (
-        <button type="button" class="more" onClick={() => setShown(shown + PAGE)}>
-          {counted(answer.rows.length - shown, "more row")}
-        </button>
+    <div class={run.running || run.error ? "stale" : undefined}>
+      {view === "plan" ? (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard.
+        <pre class="result plan" tabIndex={0}>
+          {answer.rows.map(([line]) => `${plain(String(line))}\n`)}
+        </pre>
+      ) : view === "chart" && chart ? (
+        <Chart chart={chart} />
+      ) : (
+        <>
+          {view === "chart" && answer.rows.length > 0 && (
+            <Nothing title="These columns make no chart.">
+              <p>A time and numbers make lines, a text and numbers bars.</p>
+            </Nothing>
+          )}
+          <Rows answer={answer} />
+        </>
       )}
-    </section>
+    </div>
   );
 }

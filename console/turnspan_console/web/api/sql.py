@@ -6,22 +6,26 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
+from turnspan_clickhouse.errors import QueryError
+from turnspan_clickhouse.store.cancellation import Cancellation
 from turnspan_clickhouse.store.client import Store
 from turnspan_console.values import plain
-from turnspan_console.web.endpoints import BadRequestError, Endpoint
+from turnspan_console.web.endpoints import BadRequestError, DetailedError, Endpoint
 from turnspan_records.diagnostics import diagnostics
-from turnspan_records.sandbox import PAGE, RefusedError, Sandbox
-from turnspan_records.screens.schema import TableOf, schema
+from turnspan_records.sandbox import PAGE, Place, RefusedError, Sandbox, place_of
+from turnspan_records.screens.schema import FunctionOf, TableOf, functions_of, schema
 
 SHOWN = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class SqlQuery:
-    """A statement, with values for its ``{name:Type}``."""
+    """A statement, with values for its ``{name:Type}``; with ``plan`` it is not run, and how it
+    would be is the answer."""
 
     sql: str
     parameters: dict[str, str] = field(default_factory=dict[str, str])
+    plan: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,16 @@ class SqlAnswer:
     more: bool
     """There are more rows than are shown."""
     milliseconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class SqlProblem:
+    """Where in the statement the thing is that was refused, counted in UTF-16 as JavaScript does,
+    and what may have been meant."""
+
+    start: int
+    end: int
+    instead: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,20 +74,52 @@ class SchemaAnswer:
     examples: list[Example]
 
 
-def _run(store: Store, query: SqlQuery) -> SqlAnswer:
+@dataclass(frozen=True, slots=True)
+class FunctionsQuery:
+    """Nothing more to say."""
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionsAnswer:
+    """The functions that a statement may call."""
+
+    functions: list[FunctionOf]
+
+
+def _run(store: Store, query: SqlQuery, cancellation: Cancellation) -> SqlAnswer:
     if not query.sql.strip():
         raise BadRequestError("Write a statement first, such as SELECT count() FROM turn_summary.")
     begun = time.perf_counter()
     try:
-        with Sandbox(store, limits=PAGE) as sandbox:
-            result = sandbox.query(query.sql, query.parameters)
+        with Sandbox(store, limits=PAGE, cancellation=cancellation) as sandbox:
+            ask = sandbox.plan if query.plan else sandbox.query
+            result = ask(query.sql, query.parameters)
     except RefusedError as error:
-        raise BadRequestError(str(error)) from None
+        raise _placed(BadRequestError(f"{error}."), query.sql) from None
+    except QueryError as error:
+        raise _placed(error, query.sql) from None
     rows = [[plain(value) for value in row] for row in result.rows[:SHOWN]]
     took = (time.perf_counter() - begun) * 1_000
     return SqlAnswer(
         list(result.names), list(result.types), rows, len(result.rows) > SHOWN, round(took, 1)
     )
+
+
+def _placed(error: Exception, sql: str) -> Exception:
+    """The error with where it is, if it says."""
+    place = place_of(sql, str(error))
+    return error if place is None else DetailedError(error, _problem(sql, place))
+
+
+def _problem(sql: str, place: Place) -> SqlProblem:
+    start, end = (
+        len(sql[:at].encode("utf-16-le", "surrogatepass")) // 2 for at in (place.start, place.end)
+    )
+    return SqlProblem(start, end, place.instead)
+
+
+def _functions(store: Store, _query: FunctionsQuery) -> FunctionsAnswer:
+    return FunctionsAnswer(functions_of(store))
 
 
 def _schema(store: Store, _query: SchemaQuery) -> SchemaAnswer:
@@ -84,6 +130,14 @@ def _schema(store: Store, _query: SchemaQuery) -> SchemaAnswer:
 
 
 ENDPOINTS = (
-    Endpoint("POST", "/api/sql", SqlQuery, SqlAnswer, _run, "Run one statement.", apart=True),
+    Endpoint(
+        *("POST", "/api/sql", SqlQuery, SqlAnswer, _run, "Run one statement, or plan it."),
+        apart=True,
+        details=SqlProblem,
+    ),
     Endpoint("GET", "/api/schema", SchemaQuery, SchemaAnswer, _schema, "Tables and examples."),
+    Endpoint(
+        *("GET", "/api/sql/functions", FunctionsQuery, FunctionsAnswer, _functions),
+        "What a statement may call.",
+    ),
 )

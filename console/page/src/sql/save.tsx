@@ -1,0 +1,64 @@
+// Saving a statement under a name, which `turnspan sql --saved` knows as well.
+import { useState } from "preact/hooks";
+import { AskError, ask } from "../api";
+import { announce } from "../frame/live";
+import { visible } from "../parts/text";
+import type { SavedSql } from "../types";
+
+interface Props {
+  sql: string;
+  /** The name that it came by. */
+  name: string;
+  known: readonly SavedSql[];
+  saved: (name: string, queries: readonly SavedSql[]) => void;
+}
+
+export function Save({ sql, name, known, saved }: Props) {
+  const [chosen, setChosen] = useState<string | null>(null);
+  const [error, setError] = useState("");
+  if (chosen === null)
+    return (
+      <button type="button" onClick={() => setChosen(name)}>
+        Save …
+      </button>
+    );
+  const replaces = known.some((one) => one.name === chosen);
+  const save = async (event: Event) => {
+    event.preventDefault();
+    try {
+      const { answer } = await ask("POST /api/sql/save", { name: chosen, sql });
+      announce(`Saved ${chosen}`);
+      setChosen(null);
+      setError("");
+      saved(chosen, answer.queries);
+    } catch (caught) {
+      setError(caught instanceof AskError ? caught.message : String(caught));
+    }
+  };
+  return (
+    <form class="saving" onSubmit={save}>
+      <label>
+        Name{" "}
+        <input
+          autofocus
+          type="text"
+          maxLength={80}
+          value={chosen}
+          aria-invalid={error !== ""}
+          onInput={(event) => setChosen(event.currentTarget.value)}
+        />
+      </label>
+      <button type="submit" class="main">
+        {replaces ? "Replace" : "Save"}
+      </button>
+      <button type="button" onClick={() => setChosen(null)}>
+        Cancel
+      </button>
+      {error && (
+        <span class="bad" role="alert">
+          {visible(error)}
+        </span>
+      )}
+    </form>
+  );
+}
