@@ -693,7 +693,7 @@ export interface MessageText {
   name: string;
   parts: string;
   size: number;
-  cut: boolean;
+  cut: number[];
 }
 
 export interface MessageTextQuery {
@@ -1084,6 +1084,7 @@ export interface SavedQuery {
   project: string;
   session?: string;
   trace?: string;
+  call?: string;
 }
 
 export interface SchemaAnswer {
@@ -1225,6 +1226,7 @@ export interface TextRange {
   text: string;
   start: number;
   total: number;
+  original_bytes: number;
 }
 
 export interface Texts {
@@ -1256,6 +1258,13 @@ export interface ToolQuery {
   project?: string;
   since?: string;
   until?: string;
+}
+
+export interface ToolTextQuery {
+  project: string;
+  span: string;
+  field: "arguments" | "result";
+  start?: number;
 }
 
 export interface ToolsChange {
@@ -1379,6 +1388,7 @@ export interface Endpoints {
   "GET /api/outline": { query: OutlineQuery; answer: OutlineAnswer };
   "POST /api/messages": { query: MessagesQuery; answer: Texts };
   "GET /api/message-text": { query: MessageTextQuery; answer: TextRange };
+  "GET /api/tool-text": { query: ToolTextQuery; answer: TextRange };
   "GET /api/definition": { query: DefinitionQuery; answer: DefinitionText };
   "GET /api/stop": { query: StopQuery; answer: StopEvidence };
   "GET /api/session-find": { query: FindInSessionQuery; answer: FoundInSession };
