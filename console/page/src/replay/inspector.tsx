@@ -5,7 +5,7 @@ import { count, dollars, estimated, seconds } from "../parts/numbers";
 import { Answered } from "../parts/states";
 import { Line, plain } from "../parts/text";
 import type { OutlineCall, OutlineTurn } from "../types";
-import { withParams } from "../url";
+import { address, withParams } from "../url";
 import { useAsk } from "../use_ask";
 import type { Row, Session } from "./rows";
 
@@ -110,7 +110,7 @@ function TurnFacts({ turn, project }: { turn: OutlineTurn; project: string }) {
             <ul class="evidence">
               {stop.rows.map((row) => (
                 <li key={row.span_id}>
-                  <a href={here(row.span_id)}>
+                  <a href={rowAddress(row.span_id)}>
                     <Line text={row.says} />
                   </a>
                 </li>
@@ -132,8 +132,9 @@ function TurnFacts({ turn, project }: { turn: OutlineTurn; project: string }) {
   );
 }
 
-function here(id: string): string {
-  const params = new URLSearchParams(location.search);
+/** The address of a row of the session that is shown. */
+export function rowAddress(id: string): string {
+  const params = new URLSearchParams(address.value.params);
   params.set("at", id);
   return `${location.pathname}?${params}`;
 }
