@@ -17,7 +17,7 @@ from support.reading_session import (
 )
 
 LINES = ".waterfall tbody tr"
-OTHERS = ("str_replace_editor", "shell", "replace_in_file", "MultiEdit", "Write")
+OTHERS = ("str_replace_editor", "shell", "replace_in_file", "MultiEdit", "Write", "exec")
 CHOSEN = 'article[aria-current="true"]'
 
 
@@ -99,7 +99,8 @@ BUSY = ("> " * 20_000 + "x", "x." * 30_000 + "@", ("[" * 3_999 + " *a ") * 10)
 
 
 def test_hostile_markdown_keeps_nobody_waiting(look: Look, made_page: ServedPage) -> None:
-    seen = opened(look, made_page, f"at={PARALLEL}")
+    seen = opened(look, made_page, f"at={PARALLEL}&md={PARALLEL}")
+    seen.page.wait_for_selector(".markdown table")
     refused: list[str] = seen.page.evaluate(
         """async (texts) => {
             const { read } = await import("/static/markdown.js");
@@ -153,6 +154,7 @@ def test_arguments_as_what_they_are(look: Look, made_page: ServedPage) -> None:
     assert lines["edit"] == ["a.py", "one", "-two", "+2"]
     assert lines["apply_patch"][2:4] == ["-old", "+new"]
     assert lines["str_replace_editor"][:4] == ["b.py", "x", "-y", "+z"]
+    assert lines["exec"] == ["*** Begin Patch", "-up", "+down"]
     assert lines["shell"] == ["$", "ls -l"]
     assert lines["replace_in_file"] == ["c.py", "-far", "+near"]
     assert lines["MultiEdit"] == ["d.py", "-p", "+q", "-r", "+s"]

@@ -73,6 +73,7 @@ def reading_session() -> list[Record]:
         asked("n1", "str_replace_editor", command="str_replace", path="b.py", old_str="x\ny",
               new_str="x\nz"),
         asked("n2", "shell", command=["bash", "-lc", "ls -l"]),
+        asked("n6", "exec", command=["apply_patch", "*** Begin Patch\n-up\n+down"]),
         asked("n3", "replace_in_file", path="c.py",
               diff="<<<<<<< SEARCH\nfar\n=======\nnear\n>>>>>>> REPLACE"),
         asked("n4", "MultiEdit", file_path="d.py", edits=[

@@ -189,7 +189,12 @@ function TimeLine({ line, at, chosen, entry, folded, open, toggle }: LineProps) 
       </td>
       <td>{line.began < 0.001 ? "0" : seconds(line.began)}</td>
       <td>
-        {line.running && "● "}
+        {line.running && (
+          <>
+            <span aria-hidden="true">● </span>
+            <span class="hidden">running, </span>
+          </>
+        )}
         {seconds(line.took)}
       </td>
       <td>

@@ -48,6 +48,12 @@ export function understood(value: unknown): Understood | null {
   }
   if (edits.length) for (const name of PAIRS.flat()) left.delete(name);
   const patches: string[] = [];
+  for (const name of COMMANDS) {
+    // A patch as the word of a command: ["apply_patch", "*** Begin Patch …"].
+    const words = left.get(name);
+    const last: unknown = Array.isArray(words) ? words.at(-1) : "";
+    if (typeof last === "string" && isPatch(last)) left.set(name, last);
+  }
   for (const [name, text] of left) {
     if (typeof text !== "string" || !isPatch(text)) continue;
     const blocks = searchBlocks(text, String(path));

@@ -5,8 +5,9 @@ import { count, dollars, estimated, seconds } from "../parts/numbers";
 import { Answered } from "../parts/states";
 import { Line, plain } from "../parts/text";
 import type { OutlineCall, OutlineTurn } from "../types";
-import { address, withParams } from "../url";
+import { withParams } from "../url";
 import { useAsk } from "../use_ask";
+import { rowAddress } from "./place";
 import type { Row, Session } from "./rows";
 
 export function Inspector({ row, session }: { row: Row | undefined; session: Session }) {
@@ -19,7 +20,7 @@ export function Inspector({ row, session }: { row: Row | undefined; session: Ses
 
 function Chosen({ row, session }: { row: Row; session: Session }) {
   if (row.kind === "turn" || row.kind === "end") {
-    return <TurnFacts turn={row.turn} project={session.outline.project} />;
+    return <TurnFacts turn={row.turn} session={session} />;
   }
   if (row.kind === "call") {
     return <CallFacts call={row.call} number={row.number} project={session.outline.project} />;
@@ -82,7 +83,8 @@ function CallFacts({
   );
 }
 
-function TurnFacts({ turn, project }: { turn: OutlineTurn; project: string }) {
+function TurnFacts({ turn, session }: { turn: OutlineTurn; session: Session }) {
+  const { project } = session.outline;
   const asked = useAsk("GET /api/stop", { project, turn: turn.turn_id });
   return (
     <>
@@ -110,7 +112,7 @@ function TurnFacts({ turn, project }: { turn: OutlineTurn; project: string }) {
             <ul class="evidence">
               {stop.rows.map((row) => (
                 <li key={row.span_id}>
-                  <a href={rowAddress(row.span_id)}>
+                  <a href={rowAddress(session, row.span_id)}>
                     <Line text={row.says} />
                   </a>
                 </li>
@@ -130,13 +132,6 @@ function TurnFacts({ turn, project }: { turn: OutlineTurn; project: string }) {
       </Facts>
     </>
   );
-}
-
-/** The address of a row of the session that is shown. */
-export function rowAddress(id: string): string {
-  const params = new URLSearchParams(address.value.params);
-  params.set("at", id);
-  return `${location.pathname}?${params}`;
 }
 
 export function Facts({ children }: { children: ComponentChildren }) {

@@ -7,7 +7,7 @@ import { type Form, formOf } from "../reading/forms";
 import { LongText } from "../reading/long_text";
 import { Written } from "../reading/written";
 import type { OutlineTool, Text } from "../types";
-import { rowAddress } from "./inspector";
+import { rowAddress } from "./place";
 import type { Row, Session } from "./rows";
 import { arrived, partsOf } from "./texts";
 
@@ -102,13 +102,13 @@ function Again({ ran, session }: { ran: OutlineTool; session: Session }) {
     <span class="warn">
       {" "}
       ↻ {ordinal(ran.times)} time, same arguments, {ran.same_result ? "same" : "another"} result (
-      <a href={rowAddress(ran.first)} tabIndex={-1}>
+      <a href={rowAddress(session, ran.first)} tabIndex={-1}>
         first
       </a>
       {before && before.span_id !== ran.first && (
         <>
           ,{" "}
-          <a href={rowAddress(before.span_id)} tabIndex={-1}>
+          <a href={rowAddress(session, before.span_id)} tabIndex={-1}>
             before
           </a>
         </>

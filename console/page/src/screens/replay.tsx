@@ -1,6 +1,6 @@
 // Replay: a session as it happened. Levels and folds filter rows that are there; the cursor, the
 // level, the folds and whether it is followed stand in the address.
-import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { useMemo, useRef } from "preact/hooks";
 import { useStatus } from "../frame/status";
 import type * as WaterfallFile from "../later/waterfall";
 import { commandLine } from "../parts/copy";
@@ -11,6 +11,7 @@ import { useOutline } from "../replay/follow";
 import { Header } from "../replay/header";
 import { Inspector } from "../replay/inspector";
 import { SessionMap } from "../replay/map";
+import { placeOfRow } from "../replay/place";
 import { Rows, useMoving, useNewRows, WHOLE } from "../replay/row_list";
 import { hashesOf, type Level, sessionOf, shownRows } from "../replay/rows";
 import { useReplayKeys } from "../replay/use_keys";
@@ -61,20 +62,7 @@ function Conversation({ outline, following }: { outline: Outline; following: boo
   const clicked = useMoving(shown, at);
   const unseen = useNewRows(list, session, shown, following);
   const find = useFind(session, (id) => open(id));
-  const open = (id: string) => {
-    const row = session.rows.find((one) => one.id === id);
-    const left = [...folded].filter((turn) => !row?.inside.includes(turn));
-    setParams(
-      { at: id, d: left.join(" "), ...(row && row.level > level ? { l: String(row.level) } : {}) },
-      { replace: true },
-    );
-  };
-  const wanted = param("at");
-  const hidden = at < 0 && session.rows.some((row) => row.id === wanted);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a link may lead to what a fold or the level hides; once it was shown they may hide it again.
-  useLayoutEffect(() => {
-    if (hidden) open(wanted);
-  }, [wanted]);
+  const open = (id: string) => setParams(placeOfRow(session, id), { replace: true });
   const toggle = (id: string) => {
     const next = new Set(folded);
     if (!next.delete(id)) next.add(id);
