@@ -11,15 +11,35 @@ const here = dirname(fileURLToPath(import.meta.url));
 const out = resolve(process.argv[2] ?? join(here, "../turnspan_console/web/static"));
 const maps = process.env.DEV === "1";
 
-// Each is a file of its own and shares none of its code with the others: no names with hashes.
-const ENTRIES = ["app", "charts", "editor"];
+// Each is a file of its own: no names with hashes. Those in `later` are loaded when they are needed,
+// and take what they share with `app` from its address (`src/shared.ts`).
+const ENTRIES = [
+  "src/app.tsx",
+  "src/charts.tsx",
+  "src/editor.tsx",
+  "src/later/markdown.tsx",
+  "src/later/tree.tsx",
+  "src/later/waterfall.tsx",
+];
+
+// Two copies of Preact in one document would not know each other's components.
+const onePreact = {
+  name: "one-preact",
+  setup({ onResolve }) {
+    onResolve({ filter: /^preact(\/|$)/ }, ({ importer }) =>
+      importer.includes("/src/later/") ? { path: "/static/app.js", external: true } : undefined,
+    );
+  },
+};
 
 await rm(out, { recursive: true, force: true });
 await mkdir(out, { recursive: true });
 const result = await build({
   absWorkingDir: here,
   external: ["/static/*"],
-  entryPoints: ENTRIES.map((name) => `src/${name}.tsx`),
+  entryPoints: ENTRIES,
+  entryNames: "[name]",
+  plugins: [onePreact],
   outdir: out,
   bundle: true,
   format: "esm",

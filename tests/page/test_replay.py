@@ -5,61 +5,17 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import pytest
 
-from support.hostile_session import MARKUP, SESSION, SPANS, hostile_session
-from support.landing import insert
+from support.hostile_session import MARKUP, SESSION, SPANS
 from support.pages import Look, ServedPage, Watched, served
-from support.rows import answered, asked, call, message, said, tool, turn
-from turnspan_clickhouse.rows.tables import Record
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
-
-CALLS = 2_500
-"""With a row for its tool each: more rows than are all in the document."""
-
-
-def long_session() -> list[Record]:
-    """Calls of 50 turns with a tool each; three messages say a word of their own."""
-    rows: list[Record] = []
-    before: list[bytes] = []
-    for at in range(CALLS):
-        turn_id = f"{at // 50:016x}"
-        if at % 50 == 0:
-            rows.append(turn(turn_id, 2 * at, session_id="long"))
-        word = {0: "aardvark", 1_400: "wombat", CALLS - 1: "zebra"}.get(at, f"result {at}")
-        given = message("tool", answered(f"c{at - 1}", word), scope="long")
-        if at == 0:
-            given = message("user", said(word), scope="long")
-        asks = message("assistant", asked(f"c{at}", "look", n=at), scope="long")
-        # A window of what was said before, so that the test's store stays small.
-        sent = [*before[-6:], given.hash]
-        rows += [given, asks]
-        rows.append(call(f"{at + 2**32:016x}", 2 * at + 0.1, session_id="long", turn_id=turn_id,
-                         input_messages=sent, output_messages=[asks.hash]))  # fmt: skip
-        rows.append(tool(f"{at + 2**40:016x}", 2 * at + 1, session_id="long", turn_id=turn_id,
-                         name="look", call_id=f"c{at}", arguments=json.dumps({"n": at}),
-                         failed=at == 1_700, result="" if at == 1_700 else f"result {at + 1}",
-                         error_message="no such thing" if at == 1_700 else ""))  # fmt: skip
-        before = [*sent, asks.hash]
-    return rows
-
-
-@pytest.fixture(scope="module")
-def made_page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedPage]:
-    """The page over a hostile session and a long one."""
-    dsn = Dsn(scheme="chdb", path=tmp_path_factory.mktemp("made") / "store")
-    with open_store(dsn) as store:
-        migrate(store)
-        insert(store, *hostile_session(), *long_session())
-    with served(str(dsn), tmp_path_factory.mktemp("made-home")) as page:
-        yield page
 
 
 def replay_of(project: str, session: str, **params: str) -> str:
@@ -262,19 +218,27 @@ def test_a_session_is_followed(look: Look, tmp_path: Path, monkeypatch: pytest.M
     try:
         assert agent.stdout.readline() == "at\n"
         with served(dsn, tmp_path / "home") as page:
-            seen = opened(look, page, replay_of("live", "live", f="1"))
+            seen = opened(look, page, replay_of("live", "live", f="1"), height=240)
             seen.expected = ("ERR_CONNECTION_REFUSED",)  # of the server that ends before the page
             seen.press("j", "j")
             # What was written together lands in pieces: the call first, what it said with the next.
             seen.page.wait_for_selector(".rows:has-text('first words')", timeout=15_000)
             assert "second words" not in seen.page.inner_text(".rows")
             assert "running" in seen.page.inner_text(".rows")
+            assert "nothing new for" in seen.page.inner_text(".stop")
             focused = seen.page.evaluate("document.activeElement.id")
+            # Who reads elsewhere is told, and stays there.
+            seen.page.evaluate("scrollTo(0, 0)")
+            seen.page.wait_for_function("scrollY === 0")
             agent.stdin.write("\n")
             agent.stdin.flush()
             assert agent.stdout.readline() == "at\n"
             seen.page.wait_for_selector(".rows:has-text('second words')", timeout=15_000)
             assert seen.page.evaluate("document.activeElement.id") == focused
+            assert seen.page.evaluate("scrollY") == 0
+            assert "1 new row" in seen.page.inner_text("footer .live")
+            seen.page.click(".unseen:has-text('1 new row')")
+            assert "second words" in chosen(seen)
             agent.stdin.write("\n")
             agent.stdin.flush()
             assert agent.stdout.readline() == "ended\n"

@@ -1,4 +1,5 @@
-"""A session saved as one file: it opens without a network, and nothing in it acts."""
+"""What is saved as one file (a session, a call, a comparison) opens without a network, and nothing
+in it acts."""
 
 from __future__ import annotations
 
@@ -52,13 +53,12 @@ def problems_of(browser: Browser, file: Path) -> tuple[list[str], str, list[str]
     return said, text, asked
 
 
-def test_a_session_and_a_comparison_are_saved(
-    browser: Browser, hostile: Dsn, tmp_path: Path
-) -> None:
+def test_each_is_saved(browser: Browser, hostile: Dsn, tmp_path: Path) -> None:
     """Whatever was said in them: it is text, what hides is marked, nothing else is asked for."""
     for name, arguments in (
         ("session", ("replay", SESSION)),
         ("difference", ("diff", *SPANS)),
+        ("call", ("show", SPANS[1])),
     ):
         file = tmp_path / f"{name}.html"
         shown = run("--store", str(hostile), *arguments, "--html", str(file))
@@ -69,6 +69,8 @@ def test_a_session_and_a_comparison_are_saved(
         assert MARKUP in text and "U+202E" in text and "\u202e" not in text
     refused = run("--store", str(hostile), "replay", SESSION, "--html", str(tmp_path))
     assert refused.exit_code == 2 and "cannot be written" in refused.stderr
+    refused = run("--store", str(hostile), "show", "bad00000000000aa", "--html", "no.html")
+    assert refused.exit_code == 2 and "--html needs a model call" in refused.stderr
 
 
 def test_a_notebook_shows_text(hostile: Dsn) -> None:

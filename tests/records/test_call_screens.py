@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from support.landing import insert
-from support.rows import PROJECT, T0, call, message, said, tool, turn
+from support.rows import PROJECT, T0, answered, call, message, said, tool, turn
 from turnspan import semconv
 from turnspan.turn.turn import Usage
 from turnspan_clickhouse.pricing.price_sources import TOLD
@@ -18,12 +18,17 @@ from turnspan_clickhouse.rows.tables import Definition, Record
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.screens.cost import cost_parts
 from turnspan_records.screens.stopping import stop_evidence
-from turnspan_records.screens.texts import LONGEST, definition_text, text_range, texts
+from turnspan_records.screens.texts import LONGEST, definition_text, text_range, texts, tool_range
 
 COUNTS = {"input_tokens": 1_000, "cache_read_tokens": 600, "cache_write_tokens": 100,
           "output_tokens": 200, "reasoning_tokens": 50}  # fmt: skip
 MODELS = (("anthropic", "claude-sonnet-4-5"), ("openai", "gpt-5"), ("google", "gemini-2.5-pro"))
 HUGE = message("tool", said("é" * 300_000), said("\N{PARTY POPPER}end"))
+BLOCKS = message(
+    "tool",
+    answered("c1", [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}]),
+    {**said("begins"), "truncated": True, "original_bytes": 900},
+)
 MANY = [message("user", said(f"{n} " + "word " * 40_000)) for n in range(8)]
 
 
@@ -48,6 +53,8 @@ def landed(module_store: Store) -> Store:
         call("unpriced"),
         Definition(project=PROJECT, hash=b"\1" * 16, kind="system_prompt", body="Be brief."),
         HUGE,
+        BLOCKS,
+        tool("long-tool", arguments="{}", result="é" * 300_000),
         *MANY,
         *stopped(),
     ]  # fmt: skip
@@ -93,7 +100,7 @@ def test_texts_fill_an_answer_and_say_what_is_left(landed: Store) -> None:
 
 def test_a_long_message_comes_in_ranges(landed: Store) -> None:
     (first,) = texts(landed, PROJECT, "s1", [HUGE.hash.hex()]).messages
-    assert first.cut and len(first.parts.encode()) < LONGEST + 1_000
+    assert first.cut == (0,) and len(first.parts.encode()) < LONGEST + 1_000
     begins = json.loads(first.parts)
     assert begins[0]["truncated"] and begins[1]["content"] == "\N{PARTY POPPER}end"
     text = ""
@@ -103,10 +110,23 @@ def test_a_long_message_comes_in_ranges(landed: Store) -> None:
         if len(text) == found.total:
             break
     assert text == "é" * 300_000
+    assert text_range(landed, PROJECT, "s1", BLOCKS.hash.hex(), 0, 0).text == "one\ntwo"
+    recorded_cut = text_range(landed, PROJECT, "s1", BLOCKS.hash.hex(), 1, 0)
+    assert (recorded_cut.text, recorded_cut.original_bytes) == ("begins", 900)
     assert definition_text(landed, PROJECT, "01" * 16) == "Be brief."
     for part in (-1, 2):
         with pytest.raises(KeyError):
             text_range(landed, PROJECT, "s1", HUGE.hash.hex(), part, 0)
+
+
+def test_what_a_tool_gave_comes_in_ranges(landed: Store) -> None:
+    first = tool_range(landed, PROJECT, "long-tool", "result", 0)
+    rest = tool_range(landed, PROJECT, "long-tool", "result", len(first.text))
+    assert len(first.text) == LONGEST and first.total == rest.total == 300_000
+    assert first.text + rest.text == "é" * 300_000
+    assert tool_range(landed, PROJECT, "long-tool", "arguments", 0).text == "{}"
+    with pytest.raises(KeyError):
+        tool_range(landed, PROJECT, "none", "result", 0)
 
 
 def stopped() -> list[Record]:

@@ -11,8 +11,12 @@ import "./styles/parts.css";
 import "./styles/sql.css";
 import "uplot/dist/uPlot.min.css";
 import "./styles/replay.css";
+import "./styles/reading.css";
+import "./styles/waterfall.css";
 import { takeToken } from "./token";
 import { listen } from "./url";
+
+export * from "./shared";
 
 takeToken();
 applyTheme();

@@ -20,6 +20,8 @@ export const KEYS = {
   changedFrom: ["D", "what changed from the selected one"],
   context: ["c", "context"],
   request: ["r", "exact request"],
+  form: ["m", "as written, as Markdown or as a tree"],
+  waterfall: ["w", "waterfall"],
   select: ["x", "select for compare"],
   compare: ["C", "compare the selected"],
   find: ["/", "filter or find"],

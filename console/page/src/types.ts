@@ -742,7 +742,7 @@ export interface MessageText {
   name: string;
   parts: string;
   size: number;
-  cut: boolean;
+  cut: number[];
 }
 
 export interface MessageTextQuery {
@@ -1164,6 +1164,7 @@ export interface SavedQuery {
   project: string;
   session?: string;
   trace?: string;
+  call?: string;
 }
 
 export interface SavedSql {
@@ -1344,6 +1345,7 @@ export interface TextRange {
   text: string;
   start: number;
   total: number;
+  original_bytes: number;
 }
 
 export interface Texts {
@@ -1380,6 +1382,13 @@ export interface ToolQuery {
   project?: string;
   since?: string;
   until?: string;
+}
+
+export interface ToolTextQuery {
+  project: string;
+  span: string;
+  field: "arguments" | "result";
+  start?: number;
 }
 
 export interface ToolsChange {
@@ -1506,6 +1515,7 @@ export interface Endpoints {
   "GET /api/outline": { query: OutlineQuery; answer: OutlineAnswer };
   "POST /api/messages": { query: MessagesQuery; answer: Texts };
   "GET /api/message-text": { query: MessageTextQuery; answer: TextRange };
+  "GET /api/tool-text": { query: ToolTextQuery; answer: TextRange };
   "GET /api/definition": { query: DefinitionQuery; answer: DefinitionText };
   "GET /api/stop": { query: StopQuery; answer: StopEvidence };
   "GET /api/session-find": { query: FindInSessionQuery; answer: FoundInSession };

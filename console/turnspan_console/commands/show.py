@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from turnspan_console.failures import FINDING, USAGE, Failure
-from turnspan_console.options import format_option, open_chosen, store_option
+from turnspan_console.options import format_option, html_option, open_chosen, store_option
 
 if TYPE_CHECKING:
     from turnspan_clickhouse.store.client import Store
@@ -23,21 +23,25 @@ if TYPE_CHECKING:
 )
 @click.option("--curl", is_flag=True, help="Print a model call as a command that sends it again.")
 @click.option("--python", is_flag=True, help="Print a model call as a program that does.")
+@html_option
 @format_option("text", "json")
 @store_option
-def command(id_: str, full: bool, request: bool, curl: bool, python: bool, format_: str) -> None:
+def command(
+    id_: str, full: bool, request: bool, curl: bool, python: bool, html: str, format_: str
+) -> None:
     """Show everything about the record with this ID.
 
     ID is the id of a session, turn, trace, model call, tool call, context or span (as Jaeger shows
     them), of a lineage, rollout, attempt, artifact or consortium run, or its beginning of at least
-    six characters. What --curl and --python print holds no
-    key: they read it from the environment, as the provider's SDK does.
+    six characters. What --curl and --python print holds no key: they read it from the environment,
+    as the provider's SDK does. --request, --curl, --python and --html are for model calls;
+    `turnspan replay` saves a session.
     """
     from turnspan_console.ids import one
     from turnspan_console.output import Output
     from turnspan_records.detail import detail
 
-    chosen = [name for name, on in _forms(request, curl, python) if on]
+    chosen = [name for name, on in _forms(request, curl, python, html) if on]
     if len(chosen) > 1:
         raise Failure(f"{' and '.join(chosen)} exclude each other: give one of them.", USAGE)
     output = Output()
@@ -46,7 +50,10 @@ def command(id_: str, full: bool, request: bool, curl: bool, python: bool, forma
         if chosen:
             if found.kind != "call":
                 raise Failure(f"{id_!r} is a {found.kind}: {chosen[0]} needs a model call.", USAGE)
-            _print_request(store, found, output, chosen[0])
+            if html:
+                _save(store, found, html)
+            else:
+                _print_request(store, found, output, chosen[0])
             return
         try:
             shown = detail(store, found)
@@ -62,8 +69,19 @@ def command(id_: str, full: bool, request: bool, curl: bool, python: bool, forma
     print_detail(shown, output, full=full)
 
 
-def _forms(request: bool, curl: bool, python: bool) -> tuple[tuple[str, bool], ...]:
-    return ("--request", request), ("--curl", curl), ("--python", python)
+def _forms(request: bool, curl: bool, python: bool, html: str) -> tuple[tuple[str, bool], ...]:
+    return ("--request", request), ("--curl", curl), ("--python", python), ("--html", html != "")
+
+
+def _save(store: Store, found: Found, file: str) -> None:
+    from turnspan_console.panels.saving import save
+    from turnspan_records.screens.saved import call_html
+
+    try:
+        fragment = call_html(store, found.project, found.id)
+    except KeyError:
+        raise Failure(f"The call {found.id} has just been removed.", FINDING) from None
+    save(file, found.id, fragment)
 
 
 def _print_request(store: Store, found: Found, output: Output, form: str) -> None:

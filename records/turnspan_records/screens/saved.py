@@ -1,4 +1,4 @@
-"""A session and a comparison as HTML: a fragment for a notebook, and a page that is complete.
+"""A session, a call and a comparison as HTML: a fragment for a notebook, or a complete page.
 
 There is no script in it and no address that is asked for: its policy allows its own style sheet
 and nothing more. Recorded text is escaped, and what hides in it is marked.
@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from turnspan.content.model import dumps_text
+from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.html_text import escaped
 from turnspan_records.conversation import (
     Call,
@@ -22,7 +24,15 @@ from turnspan_records.conversation import (
     ToolRequest,
     Turn,
 )
+from turnspan_records.messages import (
+    ContentMissingError,
+    load_definitions,
+    load_messages,
+    prompt_text,
+)
+from turnspan_records.screens.call import CallScreen, Fact, call_screen
 from turnspan_records.screens.difference_types import Difference, MessageChange
+from turnspan_records.screens.request import exact_request
 
 _STYLE = """
 .turnspan { font: 14px/1.45 system-ui, sans-serif; max-width: 100ch; }
@@ -143,6 +153,67 @@ def _ran(tool: ToolExecution) -> str:
     error = f'<p class="bad">✗ {escaped(failed)}</p>' if failed else ""
     result = _folded(f"result, {tool.duration:.2f} s", tool.result) if tool.result else ""
     return f"{_said(f'⚒ {tool.name}', tool.arguments)}{error}{result}"
+
+
+def call_html(store: Store, project: str, span_id: str) -> str:
+    """A model call as a fragment: what was sent, every message whole, what came back, what it cost,
+    every recorded fact, and the request in its provider's form.
+
+    Raises:
+        KeyError: there is no such call.
+        StoreError: as ``Store.query``.
+    """
+    call = call_screen(store, project, span_id)
+    hashes = [head.hash for head in (*call.inputs, *call.outputs)]
+    known = load_messages(store, project, call.session_id or call.trace_id, hashes)
+    messages = [known.get(one, Message(one, recorded=False)) for one in hashes]
+    sent, replies = messages[: len(call.inputs)], messages[len(call.inputs) :]
+    defined = load_definitions(store, project, [one for one in (call.system, call.tools) if one])
+    answer = "".join(_message(one) for one in replies)
+    if not known.keys() & {one.hash for one in call.outputs} and call.response_text:
+        answer = _folded("thinking", call.response_thoughts) + _said(
+            "assistant", call.response_text
+        )
+    about = f'<p class="faint">{escaped(project)} · {escaped(call.session_id)}</p>'
+    error = f"{call.error_type}: {call.error_message}" if call.error_type else ""
+    failed = f'<p class="bad">✗ {escaped(error)}</p>' if error else ""
+    return (
+        f'<div class="turnspan">{about}{_call_line(call)}{failed}'
+        f"<section><h3>Request</h3>{_folded('parameters', call.request_parameters)}"
+        f"{_folded('tools', defined.get(call.tools, ''))}"
+        f"{_folded('system prompt', prompt_text(defined.get(call.system, '')))}"
+        f"{''.join(_message(one) for one in sent)}</section>"
+        f"<section><h3>Answer</h3>{answer or '<p>Nothing is recorded.</p>'}</section>"
+        f"{_facts(call)}{_exact(store, project, span_id)}</div>"
+    )
+
+
+def _call_line(call: CallScreen) -> str:
+    known = call.input_tokens is not None
+    tokens = f", {call.input_tokens} → {call.output_tokens} tokens" if known else ""
+    cost = "" if call.cost_usd is None else f", ${call.cost_usd:f}"
+    return (
+        f"<p>● {escaped(call.model)}, call {call.number} of {call.calls}, {call.duration:.2f} s"
+        f'{tokens}{cost} <span class="faint">{call.start_time:%Y-%m-%d %H:%M:%S} UTC</span></p>'
+    )
+
+
+def _facts(call: CallScreen) -> str:
+    cost = [
+        Fact(f"cost of {one.kind}", f"{one.count}: ${one.cost_usd:f}") for one in call.cost.parts
+    ]
+    finish = Fact("finish", ", ".join(call.finish_reasons))
+    told = [finish, *cost, *call.facts, *call.attributes]
+    return _folded("facts", "\n".join(f"{one.name}: {one.value}" for one in told))
+
+
+def _exact(store: Store, project: str, span_id: str) -> str:
+    try:
+        told = exact_request(store, project, span_id)
+    except ContentMissingError as missing:
+        return f'<p class="faint">{escaped(str(missing))}</p>'
+    label = "request, exact" if told.exact else f"request, {len(told.altered)} parts not as sent"
+    return _folded(label, json.dumps(told.body, ensure_ascii=False, indent=2))
 
 
 def _said(who: str, text: str) -> str:

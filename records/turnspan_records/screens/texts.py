@@ -1,13 +1,14 @@
-"""Texts of messages by their hashes: as many as fit into an answer, and long ones in ranges."""
+"""Texts of messages by their hashes: as many as fit into an answer, and long ones in ranges; and
+what a tool was asked and gave, in ranges too."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
-from turnspan.content.model import dumps_text
-from turnspan.redaction.truncate import limit_parts
+from turnspan.content.model import as_dict, as_list, dumps_text
+from turnspan.redaction.truncate import ORIGINAL_BYTES, TRUNCATED, limit_parts
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.conversation import Message
 from turnspan_records.messages import load_definitions, load_messages, prompt_text
@@ -17,18 +18,26 @@ ANSWER = 1_000_000
 LONGEST = 256_000
 """A message that takes more comes with its texts cut; the rest comes in ranges of as much."""
 
+ToolField: TypeAlias = Literal["arguments", "result"]
+
+_TOOL = """
+SELECT substringUTF8({field}, {start:Int64} + 1, {longest:Int64}) AS text,
+    lengthUTF8({field}) AS total
+FROM tool_call WHERE project = {project:String} AND span_id = {span:String} LIMIT 1
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class MessageText:
-    """A message. ``parts`` is its JSON in the GenAI schema; where it is ``cut``, each part that was
-    cut says so (``truncated``, ``original_bytes``), and ``text_range`` has the rest."""
+    """A message. ``parts`` is its JSON in the GenAI schema; ``cut`` are the places of those parts
+    that are cut here, of which ``text_range`` has the rest."""
 
     hash: str
     role: str
     name: str
     parts: str
     size: int
-    cut: bool
+    cut: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +52,13 @@ class Texts:
 
 @dataclass(frozen=True, slots=True)
 class TextRange:
-    """Characters of a part's text from ``start`` on; it has ``total``."""
+    """Characters of a text from ``start`` on; it has ``total``. Where it was recorded cut,
+    ``original_bytes`` is what it had, else 0."""
 
     text: str
     start: int
     total: int
+    original_bytes: int = 0
 
 
 def texts(store: Store, project: str, scope: str, hashes: Sequence[str]) -> Texts:
@@ -71,12 +82,14 @@ def texts(store: Store, project: str, scope: str, hashes: Sequence[str]) -> Text
 
 def _text_of(message: Message) -> MessageText:
     parts = dumps_text(message.parts)
-    cut = len(parts) > LONGEST
-    if cut:
-        parts = dumps_text(limit_parts(message.parts, LONGEST // max(1, len(message.parts))))
-    return MessageText(
-        message.hash, message.role, message.name, parts, len(dumps_text(message.parts)), cut
-    )
+    size = len(parts)
+    cut: tuple[int, ...] = ()
+    if size > LONGEST:
+        kept = limit_parts(message.parts, LONGEST // max(1, len(message.parts)))
+        pairs = zip(kept, message.parts, strict=True)
+        cut = tuple(at for at, (part, whole) in enumerate(pairs) if part is not whole)
+        parts = dumps_text(kept)
+    return MessageText(message.hash, message.role, message.name, parts, size, cut)
 
 
 def text_range(
@@ -91,16 +104,41 @@ def text_range(
     message = load_messages(store, project, scope, [hash_]).get(hash_)
     if message is None or not 0 <= part < len(message.parts):
         raise KeyError(hash_)
-    text = _part_text(message.parts[part])
-    return TextRange(text[start : start + LONGEST], start, len(text))
+    whole = message.parts[part]
+    text = _part_text(whole)
+    original = int(whole.get(ORIGINAL_BYTES) or 0) if whole.get(TRUNCATED) else 0
+    return TextRange(text[start : start + LONGEST], start, len(text), original)
+
+
+def tool_range(store: Store, project: str, span_id: str, field: ToolField, start: int) -> TextRange:
+    """More of what a tool was asked, or gave.
+
+    Raises:
+        KeyError: there is no such tool call.
+        StoreError: as ``Store.query``.
+    """
+    sql = _TOOL.replace("{field}", field)
+    parameters = {"project": project, "span": span_id, "start": start, "longest": LONGEST}
+    rows = store.query(sql, parameters).rows
+    if not rows:
+        raise KeyError(span_id)
+    text, total = rows[0]
+    return TextRange(str(text), start, int(total))
 
 
 def _part_text(part: dict[str, Any]) -> str:
     for key in ("content", "response", "arguments", "result"):
         value = part.get(key)
         if value is not None:
-            return value if isinstance(value, str) else dumps_text(value)
+            return value if isinstance(value, str) else _blocks_text(value) or dumps_text(value)
     return dumps_text(part)
+
+
+def _blocks_text(value: Any) -> str:
+    """Of a list of text blocks, as Anthropic's tools answer, their texts."""
+    said = [(as_dict(block) or {}).get("text") for block in as_list(value) or ()]
+    known = [text for text in said if isinstance(text, str)]
+    return "\n".join(known) if len(known) == len(said) else ""
 
 
 def definition_text(store: Store, project: str, hash_: str) -> str:

@@ -3,7 +3,10 @@ import { signal } from "@preact/signals";
 
 const said = signal("");
 const SHOWN = 2500;
+const OFTEN = 5_000;
 let timer = 0;
+let later = 0;
+let last = 0;
 
 export function announce(text: string): void {
   said.value = text;
@@ -11,6 +14,19 @@ export function announce(text: string): void {
   timer = setTimeout(() => {
     said.value = "";
   }, SHOWN);
+}
+
+/** The same for what comes by itself: it is read aloud, so not more than once in five seconds, and
+ * of what comes meanwhile the last. */
+export function announceSometimes(text: string): void {
+  clearTimeout(later);
+  later = setTimeout(
+    () => {
+      last = Date.now();
+      announce(text);
+    },
+    Math.max(0, last + OFTEN - Date.now()),
+  );
 }
 
 export function Live() {

@@ -1,6 +1,7 @@
 // Recorded text, shown as text: what steers a terminal, turns the direction of writing or is not
 // seen at all is drawn as a mark, so that nothing hides from its reader.
 import type { ComponentChildren } from "preact";
+import { useMemo } from "preact/hooks";
 
 const JOINED = "\\u0600-\\u1cff\\ua800-\\uabff\\u2190-\\u2bff\\ufe0f\\u{1f000}-\\u{1faff}"; // scripts and pictures that are written with joiners
 const STEERS = "\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\ud800-\\udfff";
@@ -62,11 +63,18 @@ export function Line({ text }: { text: string }) {
   return <bdi class="recorded">{visible(joined)}</bdi>;
 }
 
+/** From so many characters or lines on a text may be higher than the box that it scrolls in. */
+const HIGH = 1_000;
+const LINES = /(?:\n[^\n]*){15}/;
+
 /** Recorded text as it was written, wrapped and never cut. */
 export function Verbatim({ text }: { text: string }) {
+  const pieces = useMemo(() => visible(text), [text]); // of megabytes, at each step of the cursor
+  const scrolls = text.length > HIGH || LINES.test(text);
   return (
-    <div class="verbatim" dir="auto">
-      {visible(text)}
+    // What scrolls is reached by keys too.
+    <div class="verbatim" dir="auto" tabIndex={scrolls ? 0 : undefined}>
+      {pieces}
     </div>
   );
 }

@@ -1,7 +1,6 @@
 // The outline of a session, and the newer one while it is followed.
 import { useEffect, useState } from "preact/hooks";
 import { ask } from "../api";
-import { announce } from "../frame/live";
 import type { Outline, OutlineQuery } from "../types";
 import { useAsk } from "../use_ask";
 
@@ -31,7 +30,6 @@ export function useOutline(query: OutlineQuery, following: boolean) {
           // Of a session that is still to come there is an outline too, always the same one.
           if (answer.outline && answer.outline.cursor !== cursor) {
             setNewer(answer.outline);
-            tell(answer.outline);
             return;
           }
         }
@@ -62,14 +60,4 @@ function sameSession(one: Outline, other: Outline): boolean {
     one.session_id === other.session_id &&
     one.trace_id === other.trace_id
   );
-}
-
-let told = 0;
-
-/** Say what came, not more than once in five seconds: it is read aloud. */
-function tell(outline: Outline): void {
-  if (Date.now() - told < 5_000) return;
-  told = Date.now();
-  const failed = outline.tools.at(-1)?.failed ? ", the last tool failed" : "";
-  announce(`${outline.calls.length} calls${failed}${outline.running ? "" : "; it has ended"}`);
 }

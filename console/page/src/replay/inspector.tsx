@@ -7,6 +7,7 @@ import { Line, plain } from "../parts/text";
 import type { OutlineCall, OutlineTurn } from "../types";
 import { withParams } from "../url";
 import { useAsk } from "../use_ask";
+import { rowAddress } from "./place";
 import type { Row, Session } from "./rows";
 
 export function Inspector({ row, session }: { row: Row | undefined; session: Session }) {
@@ -20,7 +21,7 @@ export function Inspector({ row, session }: { row: Row | undefined; session: Ses
 
 function Chosen({ row, session }: { row: Row; session: Session }) {
   if (row.kind === "turn" || row.kind === "end") {
-    return <TurnFacts turn={row.turn} project={session.outline.project} />;
+    return <TurnFacts turn={row.turn} session={session} />;
   }
   if (row.kind === "call") {
     return <CallFacts call={row.call} number={row.number} project={session.outline.project} />;
@@ -83,7 +84,8 @@ function CallFacts({
   );
 }
 
-function TurnFacts({ turn, project }: { turn: OutlineTurn; project: string }) {
+function TurnFacts({ turn, session }: { turn: OutlineTurn; session: Session }) {
+  const { project } = session.outline;
   const asked = useAsk("GET /api/stop", { project, turn: turn.turn_id });
   return (
     <>
@@ -111,7 +113,7 @@ function TurnFacts({ turn, project }: { turn: OutlineTurn; project: string }) {
             <ul class="evidence">
               {stop.rows.map((row) => (
                 <li key={row.span_id}>
-                  <a href={here(row.span_id)}>
+                  <a href={rowAddress(session, row.span_id)}>
                     <Line text={row.says} />
                   </a>
                 </li>
@@ -131,12 +133,6 @@ function TurnFacts({ turn, project }: { turn: OutlineTurn; project: string }) {
       </Facts>
     </>
   );
-}
-
-function here(id: string): string {
-  const params = new URLSearchParams(location.search);
-  params.set("at", id);
-  return `${location.pathname}?${params}`;
 }
 
 export function Facts({ children }: { children: ComponentChildren }) {

@@ -1,24 +1,51 @@
 // One message: who said it, and every part of it as text.
+import { ask } from "../api";
+import { hint } from "../keys";
 import { bytes, count } from "../parts/numbers";
 import { Missing } from "../parts/states";
 import { Line, plain, Verbatim } from "../parts/text";
+import { Arguments } from "../reading/arguments";
+import { type Form, formOf, nextForm } from "../reading/forms";
+import { LongText } from "../reading/long_text";
+import { Written } from "../reading/written";
 import type { Head } from "../types";
-import { arrived, type Part, partsOf, resultText, written } from "./texts";
+import { arrived, cutOf, type Part, partsOf, resultText, written } from "./texts";
 
 interface Props {
   head: Head;
   project: string;
   scope: string;
+  /** What is shown in one form with it: the row of a replay, the message of a call. */
+  id: string;
   /** Parts that another row shows. */
   without?: readonly string[];
 }
 
-export function Message({ head, project, scope, without = [] }: Props) {
+export function Message({ head, project, scope, id, without = [] }: Props) {
   arrived.value; // shown again when texts have come
   const parts = head.recorded ? partsOf(project, scope, head.hash) : undefined;
+  const form = formOf(id);
+  const more = (part: number) => (start: number, signal: AbortSignal) =>
+    ask("GET /api/message-text", { project, scope, hash: head.hash, part, start }, signal).then(
+      (told) => told.answer,
+    );
+  const cut = cutOf(project, scope, head.hash);
   return (
     <div class={`message ${roleOf(head)}`}>
-      <span class="role">{roleOf(head) === "tool" ? "tool" : plain(head.role || "message")}</span>
+      <div class="who">
+        <span class="role">{roleOf(head) === "tool" ? "tool" : plain(head.role || "message")}</span>
+        {parts && (
+          <button
+            type="button"
+            class="form"
+            title={hint("form")}
+            aria-label={`${NAMES[form]}: show it otherwise`}
+            onClick={() => nextForm(id, parts.map(textOf))}
+          >
+            {NAMES[form]}
+          </button>
+        )}
+      </div>
       <div class="said">
         {!head.recorded && (
           <Missing
@@ -26,15 +53,28 @@ export function Message({ head, project, scope, without = [] }: Props) {
           />
         )}
         {head.recorded && !parts && <Beginning head={head} without={without} />}
-        {parts
-          ?.filter((part) => !without.includes(part.type ?? ""))
-          .map((part, at) => (
-            <PartView key={at} part={part} prose={isProse(head)} />
-          ))}
+        {parts?.map(
+          (part, at) =>
+            !without.includes(part.type ?? "") && (
+              <PartView
+                key={at}
+                part={part}
+                prose={isProse(head)}
+                form={form}
+                more={cut.includes(at) ? more(at) : null}
+              />
+            ),
+        )}
       </div>
     </div>
   );
 }
+
+const NAMES: Readonly<Record<Form, string>> = {
+  verbatim: "text",
+  markdown: "Markdown",
+  tree: "tree",
+};
 
 function roleOf(head: Head): string {
   // Anthropic's results of tools come as a user's message.
@@ -52,42 +92,61 @@ function Beginning({ head, without }: { head: Head; without: readonly string[] }
   return (
     <>
       {head.thoughts && !without.includes("reasoning") && <Thoughts text={head.thoughts} />}
-      {text && (
-        <div class={isProse(head) ? "prose" : undefined}>
-          <Verbatim text={text} />
-        </div>
-      )}
+      {text && <Written text={text} form="verbatim" prose={isProse(head)} />}
     </>
   );
 }
 
-function PartView({ part, prose }: { part: Part; prose: boolean }) {
-  const more = part.truncated ? (
-    <Missing reason={`… cut: it has ${bytes(part.original_bytes)}`} />
-  ) : null;
-  if (part.type === "reasoning") return <Thoughts text={written(part.content)} />;
-  if (part.type === "text") {
+/** The text of a part that can be shown in several forms. */
+export function textOf(part: Part): unknown {
+  if (part.type === "tool_call") return part.arguments;
+  return part.type === "tool_call_response" ? resultText(part.response) : (part.content ?? "");
+}
+
+interface PartProps {
+  part: Part;
+  prose: boolean;
+  form: Form;
+  /** Asks for what follows, where the server has cut the part. */
+  more: Parameters<typeof LongText>[0]["read"] | null;
+}
+
+function PartView({ part, prose, form, more }: PartProps) {
+  const known = ["reasoning", "text", "tool_call", "tool_call_response"].includes(part.type ?? "");
+  if (known && more) {
+    const value = textOf(part);
     return (
-      <div class={prose ? "prose" : undefined}>
-        <Verbatim text={written(part.content)} />
-        {more}
-      </div>
+      <>
+        {part.type === "tool_call" && <span class="mono">⚒ {plain(part.name ?? "")}</span>}
+        <LongText
+          text={written(value)}
+          size={part.original_bytes ?? 0}
+          begins={typeof (part.response ?? value) === "string"}
+          read={more}
+          form={form}
+          prose={prose && part.type === "text"}
+        />
+      </>
     );
   }
+  const rest = part.truncated ? (
+    <Missing reason={`… cut: it has ${bytes(part.original_bytes)}`} />
+  ) : null;
+  if (part.type === "reasoning") return <Thoughts text={written(part.content)} form={form} />;
   if (part.type === "tool_call") {
     return (
       <div class="asked">
         ⚒ <span class="mono">{plain(part.name ?? "")}</span>
-        <Verbatim text={written(part.arguments)} />
-        {more}
+        <Arguments value={part.arguments} form={form} />
+        {rest}
       </div>
     );
   }
-  if (part.type === "tool_call_response") {
+  if (known) {
     return (
       <>
-        <Verbatim text={resultText(part.response)} />
-        {more}
+        <Written text={written(textOf(part))} form={form} prose={prose && part.type === "text"} />
+        {rest}
       </>
     );
   }
@@ -107,14 +166,14 @@ function Other({ part }: { part: Part }) {
   return <Verbatim text={written(part)} />;
 }
 
-export function Thoughts({ text }: { text: string }) {
+export function Thoughts({ text, form = "verbatim" }: { text: string; form?: Form }) {
   if (!text.trim()) return null;
   return (
     <details class="thoughts" data-min="3">
       <summary>
         thinking, {count(text.length)} characters: <Line text={text.slice(0, 120)} />
       </summary>
-      <Verbatim text={text} />
+      <Written text={text} form={form} />
     </details>
   );
 }

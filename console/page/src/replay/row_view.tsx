@@ -1,12 +1,14 @@
 // A row of a replay: how a turn begins and ends, a call with what it was given and said, a tool.
 import { kindOfEnd } from "../parts/end";
-import { bytes, count, counted, dollars, seconds, When } from "../parts/numbers";
+import { count, counted, dollars, seconds, When } from "../parts/numbers";
 import { Line, plain, Verbatim } from "../parts/text";
 import type { Head, OutlineCall, OutlineTurn, ToolsChange } from "../types";
-import { withParams } from "../url";
+import { param, withParams } from "../url";
 import { Definition } from "./definition";
 import { Message } from "./message";
-import { lostCache, type Request, type Row, type Session } from "./rows";
+import { lostCache, type Row, type Session } from "./rows";
+import { ToolView } from "./tool_view";
+import { useNow } from "./use_now";
 
 interface Props {
   row: Row;
@@ -20,11 +22,15 @@ export function RowView({ row, session, folded, onFold }: Props) {
     case "turn":
       return <TurnBegin turn={row.turn} number={row.number} folded={folded} onFold={onFold} />;
     case "end":
-      return <TurnEnd turn={row.turn} />;
+      return row.turn.status === "running" ? (
+        <Running turn={row.turn} session={session} />
+      ) : (
+        <TurnEnd turn={row.turn} />
+      );
     case "call":
       return <CallView call={row.call} number={row.number} session={session} />;
     case "tool":
-      return <ToolView request={row.request} />;
+      return <ToolView row={row} session={session} />;
   }
 }
 
@@ -69,8 +75,28 @@ function TurnEnd({ turn }: { turn: OutlineTurn }) {
         {rounds} {turn.rounds === 1 && turn.max_rounds === null ? "round" : "rounds"} ·{" "}
         {counted(turn.tool_call_count, "tool")}
         {turn.tool_error_count > 0 && `, ${count(turn.tool_error_count)} failed`} ·{" "}
-        {turn.status === "running" ? "running" : seconds(turn.duration)} · {dollars(turn.cost_usd)}
+        {seconds(turn.duration)} · {dollars(turn.cost_usd)}
       </span>
+    </div>
+  );
+}
+
+/** A turn that has not ended: for how long, and since when nothing has come of it. */
+function Running({ turn, session }: { turn: OutlineTurn; session: Session }) {
+  const { calls, tools } = session.outline;
+  const ends = [...calls, ...tools]
+    .filter((one) => one.turn_id === turn.turn_id)
+    .map((one) => Date.parse(one.start_time) + 1000 * one.duration);
+  const begun = Date.parse(turn.start_time);
+  const now = Math.max(useNow(param("f") === "1"), begun, ...ends);
+  return (
+    <div class="stop busy">
+      <span aria-hidden="true">●</span> <strong>running</strong>
+      <span class="faint">
+        {seconds((now - begun) / 1000)} · nothing new for{" "}
+        {seconds((now - Math.max(begun, ...ends)) / 1000)} · {counted(ends.length, "row")} so far
+      </span>
+      <span class="ticking" aria-hidden="true" />
     </div>
   );
 }
@@ -90,7 +116,14 @@ function CallView({
   const heads = (places: readonly number[]) =>
     places.flatMap((at) => (outline.messages[at] ? [outline.messages[at]] : []));
   const message = (head: Head, without: readonly string[] = []) => (
-    <Message key={head.hash} head={head} project={project} scope={scope} without={without} />
+    <Message
+      key={head.hash}
+      head={head}
+      project={project}
+      scope={scope}
+      id={call.span_id}
+      without={without}
+    />
   );
   return (
     <div class="call">
@@ -186,55 +219,4 @@ export function toolsSaid(change: ToolsChange): string {
 /** A tool's result as the model was given it: Anthropic's come as a user's message. */
 export function isAnswer(head: Head): boolean {
   return head.kinds.length > 0 && head.kinds.every((kind) => kind === "tool_call_response");
-}
-
-function ToolView({ request }: { request: Request }) {
-  const { asked, ran } = request;
-  const again = ran && ran.times > 1;
-  const own = ran?.failed && ran.error_message ? ran.error_message : ran?.result.head;
-  // What the model was given in full stands at its next call.
-  const result = asked.answered && !asked.altered && !ran?.failed ? "" : own;
-  return (
-    <div class="tool">
-      <p class="line">
-        <span aria-hidden="true">⚒ </span>
-        <strong class="mono">{plain(asked.name)}</strong>{" "}
-        <span class="mono arguments">
-          <Line text={asked.arguments} />
-        </span>{" "}
-        {ran ? (
-          <span class={ran.failed ? "bad" : "faint"}>
-            {ran.failed ? "✗ failed" : "✓"} {seconds(ran.duration)}
-          </span>
-        ) : (
-          <span class="faint">{asked.answered ? "" : "no execution recorded"}</span>
-        )}
-        {again && (
-          <span class="warn">
-            {" "}
-            ↻ {count(ran.times)}× with the same arguments{ran.same_result && ", the same result"}
-          </span>
-        )}
-      </p>
-      {ran && result && (
-        <div data-min={ran.failed ? "2" : "3"} class={ran.failed ? "result bad" : "result"}>
-          {ran.failed && ran.error_type && <strong>{plain(ran.error_type)} </strong>}
-          <Verbatim text={result} />
-          {!ran.result.head && !ran.error_message ? null : rest(ran.result.size, ran.result.head)}
-        </div>
-      )}
-      {asked.answered && (asked.altered || !ran) && (
-        <div data-min="3" class="result">
-          <span class="warn">⇒ the model was given {ran ? "something else" : ""}</span>
-          <Verbatim text={asked.seen} />
-        </div>
-      )}
-    </div>
-  );
-}
-
-function rest(size: number, head: string) {
-  return size > new TextEncoder().encode(head).length ? (
-    <span class="missing">… {bytes(size)} in all</span>
-  ) : null;
 }

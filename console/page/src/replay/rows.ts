@@ -24,7 +24,13 @@ export type Row = Base &
     | { readonly kind: "turn"; readonly turn: OutlineTurn; readonly number: number }
     | { readonly kind: "end"; readonly turn: OutlineTurn }
     | { readonly kind: "call"; readonly call: OutlineCall; readonly number: number }
-    | { readonly kind: "tool"; readonly request: Request; readonly call: OutlineCall | null }
+    | {
+        readonly kind: "tool";
+        readonly request: Request;
+        readonly call: OutlineCall | null;
+        /** Which of several calls of one answer it is, from 0. */
+        readonly together: { readonly at: number; readonly of: number } | null;
+      }
   );
 
 export interface Session {
@@ -87,11 +93,12 @@ export function sessionOf(outline: Outline): Session {
       callNumber += 1;
       const problem = call.error_type !== "" || lostCache(call);
       rows.push({ ...base, kind: "call", level: 1, problem, call, number: callNumber });
+      const of = call.requests.length;
       for (const [at, asked] of call.requests.entries()) {
         const ran = asked.tool ? tools.get(asked.tool) : undefined;
-        rows.push(
-          toolRow(asked.tool || `${call.span_id}.${at}`, step.depth, inside, { asked, ran }, call),
-        );
+        const id = asked.tool || `${call.span_id}.${at}`;
+        const together = of > 1 ? { at, of } : null;
+        rows.push(toolRow({ ...base, id }, { asked, ran }, call, together));
       }
     } else if (tool) {
       const asked = {
@@ -103,23 +110,24 @@ export function sessionOf(outline: Outline): Session {
         seen: "",
         altered: false,
       };
-      rows.push(toolRow(tool.span_id, step.depth, inside, { asked, ran: tool }, null));
+      rows.push(toolRow(base, { asked, ran: tool }, null, null));
     }
   }
   close(0);
   return { outline, rows, calls, turns };
 }
 
+type ToolRow = Extract<Row, { kind: "tool" }>;
+
 function toolRow(
-  id: string,
-  depth: number,
-  inside: readonly string[],
+  base: Pick<ToolRow, "id" | "depth" | "inside">,
   request: Request,
   call: OutlineCall | null,
+  together: ToolRow["together"],
 ): Row {
   const ran = request.ran;
   const problem = ran !== undefined && (ran.failed || (ran.times > 1 && ran.same_result));
-  return { kind: "tool", id, depth, level: 2, inside, problem, request, call };
+  return { ...base, kind: "tool", level: 2, problem, request, call, together };
 }
 
 /** The rows that a level and the folded turns leave. */

@@ -19,12 +19,22 @@ export interface Part {
 }
 
 const KEPT = 4_000;
-const known = new Map<string, readonly Part[]>();
+interface Known {
+  readonly parts: readonly Part[];
+  /** The places of parts of which the server has more. */
+  readonly cut: readonly number[];
+}
+
+const known = new Map<string, Known>();
 /** Changes whenever texts have come. */
 export const arrived = signal(0);
 
 export function partsOf(project: string, scope: string, hash: string): readonly Part[] | undefined {
-  return known.get(key(project, scope, hash));
+  return known.get(key(project, scope, hash))?.parts;
+}
+
+export function cutOf(project: string, scope: string, hash: string): readonly number[] {
+  return known.get(key(project, scope, hash))?.cut ?? [];
 }
 
 // A hash says all of a message, but whose it is: another scope may have pruned it.
@@ -44,7 +54,8 @@ export async function load(
     const asked = left.slice(0, 1_000);
     const { answer } = await ask("POST /api/messages", { project, scope, hashes: asked }, signal);
     for (const message of answer.messages) {
-      known.set(key(project, scope, message.hash), parsed(message.parts));
+      const parts = parsed(message.parts);
+      known.set(key(project, scope, message.hash), { parts, cut: message.cut });
     }
     while (known.size > KEPT) {
       const oldest = known.keys().next();

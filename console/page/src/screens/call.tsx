@@ -1,15 +1,19 @@
 // One model call: what was sent, what came back, what it cost.
-import { useMemo } from "preact/hooks";
+import type { ComponentChildren } from "preact";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { jaeger, traceIn } from "../frame/jaeger";
 import { useStatus } from "../frame/status";
 import { hint, useKeys } from "../keys";
 import { commandLine, copy } from "../parts/copy";
 import { bytes, count, dollars, estimated, seconds, When } from "../parts/numbers";
+import { save } from "../parts/save";
 import { Answered, Missing } from "../parts/states";
 import { Line, plain, Verbatim } from "../parts/text";
+import { nextForm } from "../reading/forms";
 import { Definition } from "../replay/definition";
 import { Fact, Facts } from "../replay/inspector";
-import { Message } from "../replay/message";
+import { Message, textOf } from "../replay/message";
+import { partsOf } from "../replay/texts";
 import { useTextsOf } from "../replay/use_texts";
 import type { CallScreen, CostParts, RequestAnswer } from "../types";
 import { address, go, param, setParams, withParams } from "../url";
@@ -31,8 +35,26 @@ function Known({ call }: { call: CallScreen }) {
   const showing = param("show") === "request";
   const request = useAsk("GET /api/request", { project, span });
   const told = request.answer;
+  const heads = [...call.inputs, ...call.outputs];
+  const at = Number(param("at") || 0) - 1;
+  const move = (by: 1 | -1) => {
+    const next = at < 0 && by < 0 ? heads.length - 1 : at + by;
+    if (!heads[next]) return false;
+    setParams({ at: String(next + 1) }, { replace: true });
+    return true;
+  };
+  // Without a chosen one, the answer's first message.
+  const chosen = heads[at] ?? call.outputs[0];
   const to = (id: string) => () => (id ? go(withParams(["call", project, id], {})) : false);
   useKeys({
+    next: () => move(1),
+    previous: () => move(-1),
+    ...(chosen
+      ? {
+          form: () =>
+            nextForm(chosen.hash, partsOf(project, scopeOf(call), chosen.hash)?.map(textOf) ?? []),
+        }
+      : {}),
     nextGroup: to(call.after),
     previousGroup: to(call.before),
     up: () => go(withParams(["s", project, call.session_id], replayParams(call))),
@@ -97,6 +119,9 @@ function Head({ call }: { call: CallScreen }) {
         <When time={call.start_time} />
       </span>
       <span class="space" />
+      <button type="button" onClick={() => void save({ project, call: span }, span)}>
+        Save as HTML
+      </button>
       <a href={withParams(["s", project, call.session_id], replayParams(call))}>replay</a>
       {before && <a href={withParams(["diff", project, `${before}..${span}`], {})}>what changed</a>}
       {before && (
@@ -193,7 +218,7 @@ function Body({ told }: { told: RequestAnswer }) {
 
 function Sent({ call }: { call: CallScreen }) {
   const { project } = call;
-  const scope = call.session_id || call.trace_id;
+  const scope = scopeOf(call);
   const hashes = useMemo(
     () =>
       [...call.inputs, ...call.outputs].filter((head) => head.recorded).map((head) => head.hash),
@@ -215,9 +240,9 @@ function Sent({ call }: { call: CallScreen }) {
       )}
       <ol class="messages">
         {call.inputs.map((head, at) => (
-          <li key={at}>
-            <Message head={head} project={project} scope={scope} />
-          </li>
+          <Chosen key={at} place={at + 1}>
+            <Message head={head} project={project} scope={scope} id={head.hash} />
+          </Chosen>
         ))}
       </ol>
     </>
@@ -232,15 +257,37 @@ function pretty(text: string): string {
   }
 }
 
+/** A message to which j and k come. */
+function Chosen({ place, children }: { place: number; children: ComponentChildren }) {
+  const element = useRef<HTMLLIElement>(null);
+  const chosen = param("at") === String(place);
+  useLayoutEffect(() => {
+    if (!chosen) return;
+    element.current?.focus({ preventScroll: true });
+    element.current?.scrollIntoView({ block: "nearest" });
+  }, [chosen]);
+  return (
+    <li ref={element} tabIndex={-1} aria-current={chosen}>
+      {children}
+    </li>
+  );
+}
+
+function scopeOf(call: CallScreen): string {
+  return call.session_id || call.trace_id;
+}
+
 function Answer({ call }: { call: CallScreen }) {
-  const scope = call.session_id || call.trace_id;
+  const scope = scopeOf(call);
   if (call.outputs.some((head) => head.recorded)) {
     return (
-      <>
-        {call.outputs.map((head) => (
-          <Message key={head.hash} head={head} project={call.project} scope={scope} />
+      <ol class="messages">
+        {call.outputs.map((head, at) => (
+          <Chosen key={head.hash} place={call.inputs.length + at + 1}>
+            <Message head={head} project={call.project} scope={scope} id={head.hash} />
+          </Chosen>
         ))}
-      </>
+      </ol>
     );
   }
   if (call.response_text) return <Verbatim text={call.response_text} />;

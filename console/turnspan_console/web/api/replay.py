@@ -13,14 +13,16 @@ from turnspan_records.replay import replay
 from turnspan_records.screens.following import FoundInSession, find_in_session, newest
 from turnspan_records.screens.outline import outline
 from turnspan_records.screens.outline_types import Outline
-from turnspan_records.screens.saved import conversation_html, document
+from turnspan_records.screens.saved import call_html, conversation_html, document
 from turnspan_records.screens.stopping import StopEvidence, stop_evidence
 from turnspan_records.screens.texts import (
     TextRange,
     Texts,
+    ToolField,
     definition_text,
     text_range,
     texts,
+    tool_range,
 )
 
 Hash = Annotated[str, Meta(pattern="^[0-9a-f]{32}$")]
@@ -82,6 +84,23 @@ def _message_text(store: Store, query: MessageTextQuery) -> TextRange:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolTextQuery:
+    """From which character of what a tool was asked, or gave."""
+
+    project: str
+    span: str
+    field: ToolField
+    start: Annotated[int, Meta(ge=0, le=2**40)] = 0
+
+
+def _tool_text(store: Store, query: ToolTextQuery) -> TextRange:
+    try:
+        return tool_range(store, query.project, query.span, query.field, query.start)
+    except KeyError:
+        raise NothingFoundError(f"There is no tool call {query.span!r}.") from None
+
+
+@dataclass(frozen=True, slots=True)
 class DefinitionQuery:
     """Which system prompt or tool catalogue."""
 
@@ -136,11 +155,12 @@ def _find(store: Store, query: FindInSessionQuery) -> FoundInSession:
 
 @dataclass(frozen=True, slots=True)
 class SavedQuery:
-    """Which session, or which trace without one."""
+    """Which call; without one which session, or which trace without that."""
 
     project: str
     session: str = ""
     trace: str = ""
+    call: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +171,14 @@ class SavedPage:
 
 
 def _saved(store: Store, query: SavedQuery) -> SavedPage:
+    if query.call:
+        try:
+            fragment = call_html(store, query.project, query.call)
+        except KeyError:
+            raise NothingFoundError(
+                f"There is no model call {query.call!r} in {query.project!r}."
+            ) from None
+        return SavedPage(document(query.call, fragment))
     found = replay(store, query.project, query.session, query.trace)
     return SavedPage(document(query.session or query.trace, conversation_html(found)))
 
@@ -163,6 +191,10 @@ ENDPOINTS = (
         "More of a long message.",
     ),
     Endpoint(
+        *("GET", "/api/tool-text", ToolTextQuery, TextRange, _tool_text),
+        "More of what a tool was asked, or gave.",
+    ),
+    Endpoint(
         *("GET", "/api/definition", DefinitionQuery, DefinitionText, _definition),
         "A system prompt or a tool catalogue.",
     ),
@@ -171,5 +203,7 @@ ENDPOINTS = (
         *("GET", "/api/session-find", FindInSessionQuery, FoundInSession, _find),
         "Where a text stands in a session.",
     ),
-    Endpoint("GET", "/api/saved", SavedQuery, SavedPage, _saved, "A session as one HTML file."),
+    Endpoint(
+        "GET", "/api/saved", SavedQuery, SavedPage, _saved, "A session or a call as one file."
+    ),
 )

@@ -1,0 +1,186 @@
+// Markdown as elements: the parser gives tokens, and every text of them is shown as text. Nothing is
+// fetched, and no link leads anywhere before its whole address was seen.
+
+import { Lexer, type MarkedToken, type Token, type Tokens } from "marked";
+import type { ComponentChildren } from "preact";
+import { useMemo, useState } from "preact/hooks";
+import { count, Missing, plain, Verbatim, visible } from "/static/app.js";
+
+/** Characters that are read at once: a text that is made to keep a parser busy has no more. */
+const PIECE = 64_000;
+// What takes the parser's time by its square: words without end, and lists and quotes in each other.
+const ENDLESS = /\S{4000}/;
+const NESTED = /^[ \t]{100,}([-*+]|\d+[.)])|^([ \t]*>){40}|^(\s*([-*+]|\d+[.)])){40}/m;
+
+interface Told {
+  readonly elements: ComponentChildren;
+  /** Characters that follow. */
+  readonly left: number;
+  /** Why it is not read as Markdown; empty where it is. */
+  readonly refused: string;
+}
+
+export function Markdown({ text }: { text: string }) {
+  const [pieces, setPieces] = useState(1);
+  const told = useMemo(() => read(text, pieces), [text, pieces]);
+  if (told.refused) {
+    return (
+      <>
+        <Missing reason={`as written: ${told.refused}`} />
+        <Verbatim text={text} />
+      </>
+    );
+  }
+  return (
+    <div class="markdown" dir="auto">
+      {told.elements}
+      {told.left > 0 && (
+        <button type="button" class="more" onClick={() => setPieces(pieces + 1)}>
+          {count(told.left)} more characters
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** The first so many pieces of a text. */
+export function read(text: string, pieces: number): Told {
+  const begin = text.slice(0, endOf(text, pieces * PIECE));
+  const refused = (why: string): Told => ({ elements: null, left: 0, refused: why });
+  if (ENDLESS.test(begin)) return refused("it has a word of more than 4,000 characters");
+  if (NESTED.test(begin)) return refused("its lists or quotes are nested too deeply");
+  try {
+    const elements = new Lexer({ gfm: true }).lex(begin).map(block);
+    return { elements, left: text.length - begin.length, refused: "" };
+  } catch (error) {
+    return refused(`the parser gave up (${error instanceof Error ? error.message : error})`);
+  }
+}
+
+/** After a paragraph, where there is one. */
+function endOf(text: string, most: number): number {
+  if (text.length <= most) return text.length;
+  const at = text.lastIndexOf("\n\n", most);
+  return at > most - PIECE / 2 ? at : most;
+}
+
+function block(one: Token): ComponentChildren {
+  const token = one as MarkedToken;
+  switch (token.type) {
+    case "space":
+    case "def":
+      return null;
+    case "heading":
+      // No heading of the page: its outline is not the message's.
+      return <p class="title">{token.tokens.map(inline)}</p>;
+    case "paragraph":
+      return <p>{token.tokens.map(inline)}</p>;
+    case "text":
+      return token.tokens ? token.tokens.map(inline) : visible(token.text);
+    case "code":
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also for who has only keys.
+      return <pre tabIndex={0}>{visible(token.text)}</pre>;
+    case "blockquote":
+      return <blockquote>{token.tokens.map(block)}</blockquote>;
+    case "list": {
+      const items = token.items.map((item) => <li>{item.tokens.map(block)}</li>);
+      return token.ordered ? <ol start={Number(token.start || 1)}>{items}</ol> : <ul>{items}</ul>;
+    }
+    case "table":
+      return <Table token={token as Tokens.Table} />;
+    case "hr":
+      return <hr />;
+    case "checkbox":
+      return token.checked ? "☑ " : "☐ ";
+    default:
+      return <p class="mono">{visible(token.raw)}</p>; // HTML and the rest: as it was written
+  }
+}
+
+function Table({ token }: { token: Tokens.Table }) {
+  return (
+    <table>
+      <thead>
+        <tr>
+          {token.header.map((cell) => (
+            <th scope="col">{cell.tokens.map(inline)}</th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {token.rows.map((row) => (
+          <tr>
+            {row.map((cell) => (
+              <td>{cell.tokens.map(inline)}</td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function inline(one: Token): ComponentChildren {
+  const token = one as MarkedToken;
+  switch (token.type) {
+    case "strong":
+      return <strong>{token.tokens.map(inline)}</strong>;
+    case "em":
+      return <em>{token.tokens.map(inline)}</em>;
+    case "del":
+      return <s>{token.tokens.map(inline)}</s>;
+    case "codespan":
+      return <code>{visible(token.text)}</code>;
+    case "br":
+      return <br />;
+    case "checkbox":
+      return token.checked ? "☑ " : "☐ ";
+    case "link":
+      return <Link address={token.href}>{token.tokens.map(inline)}</Link>;
+    case "image":
+      return <Missing reason={`[image: ${plain(token.text)}, ${plain(token.href)}]`} />;
+    case "text":
+      return token.tokens ? token.tokens.map(inline) : visible(token.text);
+    case "escape":
+      return visible(token.text);
+    default:
+      return visible(token.raw);
+  }
+}
+
+/** Where it leads is said before anybody goes there. */
+function Link({ address, children }: { address: string; children: ComponentChildren }) {
+  const [open, setOpen] = useState(false);
+  const to = destination(address);
+  return (
+    <span class="told-link">
+      <button type="button" aria-expanded={open} onClick={() => setOpen(!open)}>
+        {children}
+      </button>{" "}
+      <span class="faint">({visible(to?.host || address.slice(0, 60))})</span>
+      {open && (
+        <span class="address">
+          {" "}
+          {visible(to?.href ?? address)}{" "}
+          {to ? (
+            <a href={to.href} target="_blank" rel="noreferrer noopener">
+              open in a new tab
+            </a>
+          ) : (
+            <Missing reason="no address that can be opened from here" />
+          )}
+        </span>
+      )}
+    </span>
+  );
+}
+
+/** The address as a browser would go to it, so that a name in look-alike letters shows what it is. */
+function destination(address: string): URL | null {
+  try {
+    const url = new URL(address);
+    return ["http:", "https:"].includes(url.protocol) ? url : null;
+  } catch {
+    return null;
+  }
+}

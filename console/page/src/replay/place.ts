@@ -1,0 +1,27 @@
+// Where a row is: what the address says when it is the chosen one, and nothing hides it.
+import { address, type Params, param } from "../url";
+import type { Session } from "./rows";
+
+/** The parameters that choose a row, unfold the turns it is inside of, and raise the level to its. */
+export function placeOfRow(session: Session, id: string): Params {
+  const row = session.rows.find((one) => one.id === id);
+  const folded = param("d")
+    .split(" ")
+    .filter((turn) => !row?.inside.includes(turn));
+  const level = Number(param("l") || "3");
+  return {
+    at: id,
+    d: folded.join(" "),
+    l: row && row.level > level ? String(row.level) : param("l"),
+  };
+}
+
+/** The same as an address, for a link. */
+export function rowAddress(session: Session, id: string): string {
+  const params = new URLSearchParams(address.value.params);
+  for (const [name, value] of Object.entries(placeOfRow(session, id))) {
+    if (value) params.set(name, value);
+    else params.delete(name);
+  }
+  return `${location.pathname}?${params}`;
+}

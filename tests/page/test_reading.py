@@ -1,0 +1,182 @@
+"""Reading a session closely: its times, its texts in several forms, what its tools were asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from support.barriers import barriers
+from support.hostile_session import MARKUP
+from support.pages import Look, ServedPage, Watched
+from support.reading_session import (
+    DEEP,
+    EDITING,
+    NESTED,
+    PARALLEL,
+    SESSION,
+    long_json,
+)
+
+LINES = ".waterfall tbody tr"
+OTHERS = ("str_replace_editor", "shell", "replace_in_file", "MultiEdit", "Write", "exec")
+CHOSEN = 'article[aria-current="true"]'
+
+
+def opened(look: Look, page: ServedPage, query: str = "", **options: Any) -> Watched:
+    seen = look(page, f"/s/shop/{SESSION}?{query}", **options)
+    seen.page.wait_for_selector(CHOSEN if "at=" in query else "article")
+    return seen
+
+
+def test_a_waterfall_beside_the_conversation(look: Look, made_page: ServedPage) -> None:
+    """Every turn, call and tool on a line; parallel ones say so, a pause is folded; its keys and
+    those of the conversation move one cursor."""
+    seen = opened(look, made_page, bypass_csp=True)
+    seen.press("w")
+    seen.page.wait_for_selector(LINES)
+    assert "w=1" in seen.path
+    names = seen.page.locator(f"{LINES} td:first-child").all_inner_texts()
+    assert [name.split("\n")[0].strip("▾∥ ") for name in names] == [
+        *("Turn 1 reader", "● call 1", "⚒ search", "⚒ search", "⚒ bash"),
+        *("⋯ nothing ran for 30.0 s", "● call 2", "⚒ edit", "⚒ apply_patch", "⚒ search"),
+        *("⚒ search", "Nested turn 2 helper", "● call 3"),
+        "⋯ nothing ran for 15.5 s",
+    ]
+    assert ["beside 2 others" in name for name in names[:5]] == [False, False, True, True, True]
+    levels = seen.page.eval_on_selector_all(LINES, "all => all.map(one => one.ariaLevel)")
+    assert levels[0] == "1" and levels[12] == "3"
+    bars = seen.page.eval_on_selector_all(
+        f"{LINES} svg", "all => all.map(one => Number(one.lastChild.getAttribute('x')))"
+    )
+    # What ran one after the other is so on the axis, and the pause takes next to nothing of it.
+    assert bars[1] < bars[2] < bars[3] < bars[6] < bars[7] and bars[6] - bars[2] < 250
+    seen.page.click(f"{LINES}:has-text('apply_patch')")
+    assert "apply_patch" in seen.page.inner_text(CHOSEN)
+    seen.page.focus(f"{LINES}[aria-selected=true]")
+    seen.press("ArrowDown", "ArrowDown", "ArrowDown", "ArrowLeft")
+    assert seen.page.evaluate("document.activeElement.innerText").startswith("▸ Nested turn")
+    assert "call 3" not in seen.page.inner_text(".waterfall")
+    assert "Nested turn" in seen.page.inner_text(CHOSEN)
+    seen.press("ArrowRight", "j")
+    assert "call 3" in seen.page.inner_text(f"{LINES}[aria-selected=true]")
+    assert barriers(seen) == []
+    seen.page.reload()
+    seen.page.wait_for_selector(f"{LINES}[aria-selected=true]:has-text('call 3')")
+
+
+def test_markdown_is_shown_and_does_nothing(look: Look, made_page: ServedPage) -> None:
+    """Marks, a table and a list are elements; markup, pictures and addresses are text; a link says
+    where it leads before it can be followed. m goes on and comes back."""
+    seen = opened(look, made_page, f"at={PARALLEL}", bypass_csp=True)
+    seen.press("m")
+    told = seen.page.wait_for_selector(f"{CHOSEN} .markdown")
+    assert told is not None
+    assert f"md={PARALLEL}" in seen.path
+    for selector, text in (
+        *((".title", "A title"), ("strong", "strong"), ("li li", "☑ two")),
+        *(("th:nth-child(2)", "b"), ("code", "ESC")),
+    ):
+        assert text in seen.page.inner_text(f"{CHOSEN} .markdown {selector}")
+    assert seen.page.query_selector(".markdown :is(a, img, script, style, svg, b)") is None
+    text = told.inner_text()
+    assert "[image: pixel, http://127.0.0.1:9/x.png]" in text and "<script>alert(1)" in text
+    assert "\u202e" not in text
+    seen.page.click(".told-link button:has-text('a link')")
+    link = seen.page.locator(".told-link a")
+    assert link.get_attribute("href") == "https://example.com/a?b=c"
+    assert "noreferrer" in str(link.get_attribute("rel"))
+    assert "https://example.com/a?b=c" in seen.page.inner_text(".told-link .address")
+    seen.page.click(".told-link button:has-text('run')")
+    assert "no address that can be opened" in seen.page.inner_text(".markdown")
+    assert seen.page.locator(".told-link a").count() == 1
+    assert barriers(seen) == []
+    seen.press("m")
+    seen.page.wait_for_selector(f"{CHOSEN} .markdown", state="detached")
+    assert "md=" not in seen.path and MARKUP.split("|")[0] in seen.page.inner_text(CHOSEN)
+
+
+BUSY = ("> " * 20_000 + "x", "x." * 30_000 + "@", ("[" * 3_999 + " *a ") * 10)
+"""What would keep a parser busy for seconds, or nest until it falls; and what only looks so."""
+
+
+def test_hostile_markdown_keeps_nobody_waiting(look: Look, made_page: ServedPage) -> None:
+    seen = opened(look, made_page, f"at={PARALLEL}&md={PARALLEL}")
+    seen.page.wait_for_selector(".markdown table")
+    refused: list[str] = seen.page.evaluate(
+        """async (texts) => {
+            const { read } = await import("/static/markdown.js");
+            return texts.map((text) => read(text, 1).refused);
+        }""",
+        list(BUSY),
+    )
+    assert [bool(why) for why in refused] == [True, True, False]
+
+
+def test_json_as_a_tree(look: Look, made_page: ServedPage) -> None:
+    """200 levels and a list of 3,000 are there at once, folded, and open by keys; of 5 MB too,
+    which come in pieces."""
+    seen = opened(look, made_page, f"at={EDITING}&tree={EDITING}")
+    seen.page.wait_for_selector(f"{CHOSEN} .tree")
+    assert seen.page.locator(".tree details").count() == DEEP + 2
+    assert "bottom: reached" in seen.page.inner_text(".tree").replace("\n", " ")
+    assert seen.page.locator(".tree .leaf").count() <= 110
+    seen.page.locator(".tree summary:has-text('3,000 items')").focus()
+    seen.press("Enter")
+    seen.page.click(".tree button:has-text('2,900 more')")
+    seen.page.wait_for_selector(".tree button:has-text('1,900 more')")
+    seen.page.locator(".tree summary").first.focus()
+    seen.press("Enter")
+    seen.page.wait_for_selector(".tree:not(:has-text('reached'))")
+    assert "A tree needs all of it" in seen.page.inner_text(f"{CHOSEN} .load")
+    pieces = f"{CHOSEN} .pieces"
+    before = len(seen.page.inner_text(pieces))
+    seen.page.click(f"{CHOSEN} .load button:has-text('Load more')")
+    total = f"{len(long_json()):,}"
+    seen.page.wait_for_selector(f"{CHOSEN} .load:has-text('of {total} characters')")
+    assert seen.page.locator(f"{pieces} .verbatim").count() == 2
+    assert before < 300_000
+    seen.page.click(f"{CHOSEN} .load button:has-text('Load all')")
+    seen.page.wait_for_selector(f"{pieces} .tree button:has-text('9,900 more of 10,000')")
+    assert seen.page.locator(f"{CHOSEN} .load").count() == 0
+
+
+def test_arguments_as_what_they_are(look: Look, made_page: ServedPage) -> None:
+    """A command, edits by the names that agents give them, patches, texts with their own lines;
+    the same call again says so, with a way to the first."""
+    seen = opened(look, made_page, f"at={NESTED}")
+    row = "article:has(strong:text-is('{}'))".format
+    seen.page.wait_for_selector(f"{row('MultiEdit')} .patch")
+    shown = {
+        name: seen.page.locator(f"{row(name)} .given, {row(name)} .shell").first.inner_text()
+        for name in ("bash", "edit", "apply_patch", *OTHERS)
+    }
+    lines = {name: [one.strip() for one in text.split("\n") if one] for name, text in shown.items()}
+    assert lines["bash"] == ["$", "cd /tmp &&", "ls -l | head"]
+    assert lines["edit"] == ["a.py", "one", "-two", "+2"]
+    assert lines["apply_patch"][2:4] == ["-old", "+new"]
+    assert lines["str_replace_editor"][:4] == ["b.py", "x", "-y", "+z"]
+    assert lines["exec"] == ["*** Begin Patch", "-up", "+down"]
+    assert lines["shell"] == ["$", "ls -l"]
+    assert lines["replace_in_file"] == ["c.py", "-far", "+near"]
+    assert lines["MultiEdit"] == ["d.py", "-p", "+q", "-r", "+s"]
+    assert lines["Write"] == ["file_path", "e.py", "content", "def f():", "pass"]
+    again = seen.page.locator("article .warn:has-text('3rd time, same arguments, same result')")
+    assert again.count() == 1
+    again.get_by_text("first").click()
+    seen.page.wait_for_selector(f"{CHOSEN}:has-text('3 calls in one answer')")
+    assert seen.page.locator("article.together").count() == 3 + 4 + len(OTHERS)
+
+
+def test_a_call_is_walked_and_saved(look: Look, made_page: ServedPage) -> None:
+    """j goes to its messages, m shows one otherwise; the button saves the whole call."""
+    seen = look(made_page, f"/call/shop/{EDITING}")
+    seen.page.wait_for_selector(".message .form")
+    seen.press("j", "j", "j", "m")
+    seen.page.wait_for_selector('li[aria-current="true"] .tree')
+    assert "at=3" in seen.path and "tree=" in seen.path
+    with seen.page.expect_download() as download:
+        seen.page.click("text=Save as HTML")
+    html = download.value.path().read_text()
+    assert download.value.suggested_filename == f"{EDITING}.html"
+    for text in ("Content-Security-Policy", "A title", "&lt;script&gt;alert"):
+        assert text in html
+    assert "<script" not in html and "apply_patch" in html and "reached" in html
