@@ -16,7 +16,7 @@ const maps = process.env.DEV === "1";
 const ENTRIES = [
   "src/app.tsx",
   "src/charts.tsx",
-  "src/editor.tsx",
+  "src/later/editor.tsx",
   "src/later/markdown.tsx",
   "src/later/tree.tsx",
   "src/later/waterfall.tsx",

@@ -5,7 +5,7 @@ export { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 export { jsx, jsxs } from "preact/jsx-runtime";
 export { count, counted, seconds } from "./parts/numbers";
 export { Missing } from "./parts/states";
-export { Line, plain, Verbatim, visible } from "./parts/text";
+export { Line, marked, plain, UNFIT, Verbatim, visible } from "./parts/text";
 export { jsonOf } from "./reading/forms";
 export { shownRows } from "./replay/rows";
 export { useNow } from "./replay/use_now";

@@ -1,9 +1,9 @@
 // Anything else: SQL of one's own, which reads the records and nothing else.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { TextField } from "../editor";
 import { announce } from "../frame/live";
 import { useStatus } from "../frame/status";
 import { hint, useKeys } from "../keys";
+import type { TextField } from "../later/editor";
 import { commandLine } from "../parts/copy";
 import { counted } from "../parts/numbers";
 import { Downloads } from "../parts/rows_shown";

@@ -1,5 +1,5 @@
 // Saving a statement under a name, which `turnspan sql --saved` knows as well.
-import { useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { AskError, ask } from "../api";
 import { announce } from "../frame/live";
 import { visible } from "../parts/text";
@@ -16,6 +16,11 @@ interface Props {
 export function Save({ sql, name, known, saved }: Props) {
   const [chosen, setChosen] = useState<string | null>(null);
   const [error, setError] = useState("");
+  const field = useRef<HTMLInputElement>(null);
+  const open = chosen !== null;
+  useLayoutEffect(() => {
+    if (open) field.current?.focus();
+  }, [open]);
   if (chosen === null)
     return (
       <button type="button" onClick={() => setChosen(name)}>
@@ -40,7 +45,7 @@ export function Save({ sql, name, known, saved }: Props) {
       <label>
         Name{" "}
         <input
-          autofocus
+          ref={field}
           type="text"
           maxLength={80}
           value={chosen}

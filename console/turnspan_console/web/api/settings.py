@@ -9,6 +9,7 @@ from datetime import datetime, timezone
 from turnspan import __version__
 from turnspan.config import OPTIONS
 from turnspan_clickhouse.receive.receiver_stats import read_receiver_stats
+from turnspan_clickhouse.store.cancellation import Cancellation
 from turnspan_clickhouse.store.client import Store
 from turnspan_console.checks.check import Check, guarded
 from turnspan_console.checks.environment import settings_of
@@ -165,7 +166,7 @@ def _retention(store: Store) -> Retention:
     )
 
 
-def _dry_run(store: Store, query: DryRunQuery) -> DryRun:
+def _dry_run(store: Store, query: DryRunQuery, _cancellation: Cancellation) -> DryRun:
     try:
         told = retain(store, Policy(window_days=query.window_days))
     except KeepingError as error:

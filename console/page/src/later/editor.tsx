@@ -14,10 +14,10 @@ import {
   keymap,
   lineNumbers,
 } from "@codemirror/view";
-import { marked, UNFIT } from "./parts/text";
-import { completions, type Words } from "./sql/completions";
-import { CLICKHOUSE } from "./sql/dialect";
-import { COLORS, THEME } from "./sql/editor_theme";
+import { marked, UNFIT } from "/static/app.js";
+import { completions, type Words } from "../sql/completions";
+import { CLICKHOUSE } from "../sql/dialect";
+import { COLORS, THEME } from "../sql/editor_theme";
 
 /** What a screen does with a field of text, of which this is one and a `<textarea>` another. */
 export interface TextField {
