@@ -130,6 +130,7 @@ def test_a_consortium_run_side_by_side(look: Look, page: ServedPage) -> None:
         assert len(columns) == len(iteration.members)
         for shown, member in zip(columns, iteration.members, strict=True):
             assert shown.startswith(member.label)
+            assert ("· won" in shown) == member.won
             assert (member.answer or member.error_type) in shown
             ranking = iteration.decision.ranking if iteration.decision else []
             if member.label in ranking:

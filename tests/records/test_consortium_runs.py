@@ -39,6 +39,8 @@ def test_a_run_whole(filled: Store) -> None:
     assert [(one.label, one.answer, len(one.calls)) for one in second.members] == [
         ("m-a", " abcd ", 2), ("m-b#2", "abcd", 1),
     ]  # fmt: skip
+    members = [one for iteration in run.iterations for one in iteration.members]
+    assert [one.label for one in members if one.won] == ["m-b#2"]
     assert first.decision is not None
     assert (first.decision.model, first.decision.needs_iteration) == ("judge", True)
     assert second.decision is not None

@@ -237,6 +237,37 @@ export interface Composition {
   missing: number;
 }
 
+export interface ConsortiumRun {
+  project: string;
+  consortium_id: string;
+  name: string;
+  strategy: string;
+  status: string;
+  source: string;
+  started_at: string;
+  duration: number;
+  session_id: string;
+  turn_id: string;
+  trace_id: string;
+  outer_id: string;
+  winner: string;
+  confidence: number | null;
+  agreement: number | null;
+  calls: number;
+  input_tokens: number | null;
+  output_tokens: number | null;
+  cost_usd: number | null;
+  longest_member: string;
+  longest_member_seconds: number;
+  error_type: string;
+  error_message: string;
+  prompt: string;
+  final_text: string;
+  other_calls: string[];
+  iterations: Iteration[];
+  judgments: Judged[];
+}
+
 export interface ContextItem {
   id: string;
   position: number;
@@ -303,6 +334,27 @@ export interface CostParts {
   parts: CostPart[];
   estimated: boolean;
   reason: string;
+}
+
+export interface Decision {
+  id: string;
+  iteration: number;
+  model: string;
+  started_at: string;
+  duration: number;
+  error_type: string;
+  error_message: string;
+  calls: string[];
+  input_tokens: number | null;
+  output_tokens: number | null;
+  cost_usd: number | null;
+  synthesis: string;
+  ranking: string[];
+  confidence: number | null;
+  reasoning: string;
+  refinement_areas: string[];
+  needs_iteration: boolean | null;
+  raw: string;
 }
 
 export interface DefinitionHead {
@@ -629,6 +681,12 @@ export interface ItemOutcomesQuery {
   project?: string;
 }
 
+export interface Iteration {
+  number: number;
+  members: MemberAnswer[];
+  decisions: Decision[];
+}
+
 export interface JudgeEachQuery {
   subjects: Subject[];
   by: string;
@@ -725,6 +783,25 @@ export interface LookupAnswer {
 
 export interface LookupQuery {
   id: string;
+}
+
+export interface MemberAnswer {
+  id: string;
+  iteration: number;
+  model: string;
+  started_at: string;
+  duration: number;
+  error_type: string;
+  error_message: string;
+  calls: string[];
+  input_tokens: number | null;
+  output_tokens: number | null;
+  cost_usd: number | null;
+  instance: string;
+  answer: string;
+  inner_run: string;
+  label: string;
+  won: boolean;
 }
 
 export interface MessageChange {
@@ -1051,74 +1128,6 @@ export interface RolloutShown {
   cost_usd: number | null;
   score: number | null;
   attempts: AttemptShown[];
-}
-
-export interface Run {
-  project: string;
-  run: string;
-  name: string;
-  strategy: string;
-  status: string;
-  source: string;
-  started_at: string;
-  seconds: number;
-  session: string;
-  turn: string;
-  outer: string;
-  winner: string;
-  confidence: number | null;
-  agreement: number | null;
-  calls: number;
-  input_tokens: number | null;
-  output_tokens: number | null;
-  cost_usd: number | null;
-  longest_member: string;
-  longest_seconds: number;
-  error_type: string;
-  error_message: string;
-  prompt: string;
-  final_text: string;
-  other_calls: string[];
-  iterations: RunIteration[];
-}
-
-export interface RunDecision {
-  id: string;
-  model: string;
-  synthesis: string;
-  ranking: string[];
-  confidence: number | null;
-  reasoning: string;
-  refinement_areas: string[];
-  needs_iteration: boolean | null;
-  raw: string;
-  seconds: number;
-  cost_usd: number | null;
-  calls: string[];
-  error_type: string;
-  error_message: string;
-}
-
-export interface RunIteration {
-  number: number;
-  members: RunMember[];
-  decisions: RunDecision[];
-}
-
-export interface RunMember {
-  id: string;
-  model: string;
-  instance: string;
-  label: string;
-  answer: string;
-  seconds: number;
-  cost_usd: number | null;
-  input_tokens: number | null;
-  output_tokens: number | null;
-  calls: string[];
-  inner_run: string;
-  error_type: string;
-  error_message: string;
 }
 
 export interface RunQuery {
@@ -1549,7 +1558,7 @@ export interface Endpoints {
   "GET /api/context": { query: ContextQuery; answer: ContextPanel };
   "GET /api/context/outcomes": { query: ItemOutcomesQuery; answer: ItemOutcomes };
   "GET /api/consortium": { query: RunsQuery; answer: Runs };
-  "GET /api/consortium/run": { query: RunQuery; answer: Run };
+  "GET /api/consortium/run": { query: RunQuery; answer: ConsortiumRun };
   "GET /api/lineage/experiments": { query: ExperimentsQuery; answer: Experiments };
   "GET /api/lineage": { query: LineageQuery; answer: ExperimentShown };
   "GET /api/serving": { query: ServingQuery; answer: Serving };

@@ -276,7 +276,7 @@ def _run(run: ConsortiumRun) -> str:
     for iteration in run.iterations:
         lines.append(f"iteration {iteration.number}")
         for member in iteration.members:
-            said = {"label": member.label, **asdict(member), "answer": ""}
+            said = {**asdict(member), "answer": ""}
             lines.append(f"  member {record(said)}")
             lines += quoted("answer", member.answer, _HEAD, "  ")
         for decision in iteration.decisions:

@@ -47,7 +47,7 @@ def print_run(run: ConsortiumRun, output: Output, *, full: bool = False) -> None
         _error(run.error_type, run.error_message, page)
     page.section("prompt", run.prompt, limit=_LINES)
     for iteration in run.iterations:
-        _iteration(iteration, run, page)
+        _iteration(iteration, page)
     if run.other_calls:
         page.blank()
         calls = values.counted(len(run.other_calls), "other model call")
@@ -89,10 +89,10 @@ def _count(value: int | None) -> str:
     return values.UNKNOWN if value is None else values.count(value)
 
 
-def _iteration(iteration: Iteration, run: ConsortiumRun, page: Page) -> None:
+def _iteration(iteration: Iteration, page: Page) -> None:
     page.blank()
     page.line((f"Iteration {iteration.number}", styles.HEADING))
-    cells = [_member(one, run) for one in iteration.members]
+    cells = [_member(one) for one in iteration.members]
     width = (page.width - len(_GAP) * (len(cells) - 1)) // len(cells) if cells else 0
     if page.output.terminal and len(cells) > 1 and width >= NARROWEST:
         _beside(iteration.members, cells, width, page)
@@ -107,14 +107,13 @@ def _iteration(iteration: Iteration, run: ConsortiumRun, page: Page) -> None:
         _decision(decision, page)
 
 
-def _member(member: MemberAnswer, run: ConsortiumRun) -> list[Text]:
+def _member(member: MemberAnswer) -> list[Text]:
     """What stands over an answer."""
-    won = bool(run.winner) and run.winner in (member.label, member.model)
     head = [Text(values.one_line(member.label) or "member", styles.TITLE)]
     head.append(Text(f"  {values.seconds(member.duration)}", styles.FAINT))
     if member.cost_usd is not None:
         head.append(Text(f"  {values.dollars(member.cost_usd)}", styles.FAINT))
-    if won:
+    if member.won:
         head.append(Text("  won", styles.GOOD))
     if member.error_type:
         said = f"{member.error_type}: {member.error_message}".removesuffix(": ")

@@ -88,11 +88,9 @@ class MemberAnswer(_Asked):
     answer: str = ""
     inner_run: str = ""
     """The run that it is itself."""
-
-    @property
-    def label(self) -> str:
-        """What rankings call it: the model, and which instance of it."""
-        return f"{self.model}#{self.instance}" if self.instance else self.model
+    label: str = ""
+    """What rankings call it: the model, and which instance of it."""
+    won: bool = False
 
 
 @dataclass(slots=True)
@@ -195,6 +193,7 @@ def consortium_run(store: Store, project: str, run: str) -> ConsortiumRun:
         block = blocks.get(str(outer))
         if isinstance(block, MemberAnswer):
             block.inner_run = str(inner)
+    _name(made.winner, blocks.values())
     made.iterations = _by_iteration(blocks.values())
     made.judgments = judgments(store, project, "consortium", run)
     return made
@@ -263,6 +262,15 @@ def _count(block: _Asked, call: Mapping[str, Any], span: str) -> None:
         known, more = getattr(block, name), call[name]
         if more is not None:
             setattr(block, name, more if known is None else known + more)
+
+
+def _name(winner: str, blocks: Iterable[MemberAnswer | Decision]) -> None:
+    """Say what rankings call each member, and who won: of a model without instances its name."""
+    for block in blocks:
+        if isinstance(block, MemberAnswer):
+            model, instance = block.model, block.instance
+            block.label = f"{model}#{instance}" if instance else model
+            block.won = bool(winner) and winner in (block.label, model)
 
 
 def _by_iteration(blocks: Iterable[MemberAnswer | Decision]) -> list[Iteration]:

@@ -8,7 +8,13 @@ import { count, counted, dollars, percent, seconds, UNKNOWN, When } from "../par
 import { openSql, RowsShown } from "../parts/rows_shown";
 import { Answered, Missing, Nothing } from "../parts/states";
 import { Line, plain, Verbatim } from "../parts/text";
-import type { Run, RunDecision, RunIteration, RunMember, RunRow } from "../types";
+import type {
+  ConsortiumRun,
+  Decision as DecisionMade,
+  MemberAnswer,
+  Iteration as Round,
+  RunRow,
+} from "../types";
 import { address, go, param, to, withParams } from "../url";
 import { useAsk } from "../use_ask";
 
@@ -136,10 +142,10 @@ function OneRun({ project, run }: { project: string; run: string }) {
   );
 }
 
-function Whole({ run }: { run: Run }) {
+function Whole({ run }: { run: ConsortiumRun }) {
   useKeys({
-    copyId: () => copy(run.run, "the run's id"),
-    ...(run.session ? { up: () => go(to("s", run.project, run.session)) } : {}),
+    copyId: () => copy(run.consortium_id, "the run's id"),
+    ...(run.session_id ? { up: () => go(to("s", run.project, run.session_id)) } : {}),
   });
   const last = run.iterations.at(-1)?.decisions.at(-1);
   const confidences = run.iterations.map((one) => two(one.decisions.at(-1)?.confidence ?? null));
@@ -155,14 +161,14 @@ function Whole({ run }: { run: Run }) {
           {count(run.input_tokens)}→{count(run.output_tokens)} tokens
         </span>
         <span>{dollars(run.cost_usd)}</span>
-        <span>{seconds(run.seconds)}</span>
+        <span>{seconds(run.duration)}</span>
         {run.longest_member && (
           <span class="faint">
-            longest: <Line text={run.longest_member} /> {seconds(run.longest_seconds)}
+            longest: <Line text={run.longest_member} /> {seconds(run.longest_member_seconds)}
           </span>
         )}
-        {run.outer && (
-          <a href={to("consortium", run.project, run.outer)}>a member of another run</a>
+        {run.outer_id && (
+          <a href={to("consortium", run.project, run.outer_id)}>a member of another run</a>
         )}
       </p>
       <Grouped run={run} />
@@ -172,12 +178,7 @@ function Whole({ run }: { run: Run }) {
         <Recorded text={run.prompt} what="The prompt" />
       </details>
       {run.iterations.map((iteration) => (
-        <Iteration
-          key={iteration.number}
-          iteration={iteration}
-          winner={run.winner}
-          project={run.project}
-        />
+        <Iteration key={iteration.number} iteration={iteration} project={run.project} />
       ))}
       <section aria-label="Output">
         <h2>Output {run.winner && <Line text={`(${run.winner})`} />}</h2>
@@ -205,7 +206,7 @@ function Whole({ run }: { run: Run }) {
 }
 
 /** How it is known what belongs to the run. */
-function Grouped({ run }: { run: Run }) {
+function Grouped({ run }: { run: ConsortiumRun }) {
   if (run.source !== "import") return null;
   const ambiguous = run.other_calls.length;
   return (
@@ -226,8 +227,8 @@ function Recorded({ text, what }: { text: string; what: string }) {
   );
 }
 
-function Iteration(props: { iteration: RunIteration; winner: string; project: string }) {
-  const { iteration, winner, project } = props;
+function Iteration(props: { iteration: Round; project: string }) {
+  const { iteration, project } = props;
   const decision = iteration.decisions.at(-1);
   const calls = iteration.members.flatMap((member) => member.calls.at(-1) ?? []).slice(0, 6);
   return (
@@ -246,7 +247,6 @@ function Iteration(props: { iteration: RunIteration; winner: string; project: st
             key={member.id}
             member={member}
             rank={decision ? decision.ranking.indexOf(member.label) + 1 : 0}
-            wins={member.label === winner}
             project={project}
             iteration={iteration.number}
           />
@@ -260,14 +260,13 @@ function Iteration(props: { iteration: RunIteration; winner: string; project: st
 }
 
 interface MemberProps {
-  member: RunMember;
+  member: MemberAnswer;
   rank: number;
-  wins: boolean;
   project: string;
   iteration: number;
 }
 
-function Member({ member, rank, wins, project, iteration }: MemberProps) {
+function Member({ member, rank, project, iteration }: MemberProps) {
   const [call] = member.calls;
   return (
     <div class="column">
@@ -276,8 +275,8 @@ function Member({ member, rank, wins, project, iteration }: MemberProps) {
           <strong>
             <Line text={member.label} />
           </strong>{" "}
-          {rank > 0 && <span class={wins ? "good" : undefined}>rank {rank}</span>}
-          {wins && " · won"} · {dollars(member.cost_usd)} · {seconds(member.seconds)} ·{" "}
+          {rank > 0 && <span class={member.won ? "good" : undefined}>rank {rank}</span>}
+          {member.won && " · won"} · {dollars(member.cost_usd)} · {seconds(member.duration)} ·{" "}
           {count(member.input_tokens)}→{count(member.output_tokens)}
           {call && (
             <>
@@ -311,12 +310,12 @@ function Member({ member, rank, wins, project, iteration }: MemberProps) {
   );
 }
 
-function Decision({ one, counts }: { one: RunDecision; counts: boolean }) {
+function Decision({ one, counts }: { one: DecisionMade; counts: boolean }) {
   return (
     <div class="decision">
       <p>
         <span aria-hidden="true">◆</span> <strong>arbiter</strong> <Line text={one.model} /> ·
-        confidence {two(one.confidence)} · {dollars(one.cost_usd)} · {seconds(one.seconds)}
+        confidence {two(one.confidence)} · {dollars(one.cost_usd)} · {seconds(one.duration)}
         {one.needs_iteration !== null && (one.needs_iteration ? " · asks for another" : " · final")}
         {!counts && <span class="warn"> · superseded</span>}
       </p>

@@ -13,12 +13,7 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_console.web.api.refusals import refusing
 from turnspan_console.web.api.window import window_of
 from turnspan_console.web.endpoints import Endpoint
-from turnspan_records.consortium.run_detail import (
-    ConsortiumRun,
-    Decision,
-    MemberAnswer,
-    consortium_run,
-)
+from turnspan_records.consortium.run_detail import ConsortiumRun, consortium_run
 from turnspan_records.consortium.runs import consortium_runs, consortium_runs_sql
 from turnspan_records.lookup import find
 from turnspan_records.loop.lineages import AmbiguousError
@@ -72,87 +67,6 @@ class RunQuery:
     project: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class RunMember:
-    """What a member answered."""
-
-    id: str
-    model: str
-    instance: str
-    label: str
-    """What rankings call it."""
-    answer: str
-    seconds: float
-    cost_usd: float | None
-    input_tokens: int | None
-    output_tokens: int | None
-    calls: list[str]
-    inner_run: str
-    error_type: str
-    error_message: str
-
-
-@dataclass(frozen=True, slots=True)
-class RunDecision:
-    """What an arbiter made of an iteration."""
-
-    id: str
-    model: str
-    synthesis: str
-    ranking: list[str]
-    confidence: float | None
-    reasoning: str
-    refinement_areas: list[str]
-    needs_iteration: bool | None
-    raw: str
-    seconds: float
-    cost_usd: float | None
-    calls: list[str]
-    error_type: str
-    error_message: str
-
-
-@dataclass(frozen=True, slots=True)
-class RunIteration:
-    """One round of answers; of several decisions the last counts."""
-
-    number: int
-    members: list[RunMember]
-    decisions: list[RunDecision]
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """A run, whole. ``agreement`` is how alike the last answers are, 0 to 1."""
-
-    project: str
-    run: str
-    name: str
-    strategy: str
-    status: str
-    source: str
-    started_at: datetime
-    seconds: float
-    session: str
-    turn: str
-    outer: str
-    winner: str
-    confidence: float | None
-    agreement: float | None
-    calls: int
-    input_tokens: int | None
-    output_tokens: int | None
-    cost_usd: float | None
-    longest_member: str
-    longest_seconds: float
-    error_type: str
-    error_message: str
-    prompt: str
-    final_text: str
-    other_calls: list[str]
-    iterations: list[RunIteration]
-
-
 def _runs(store: Store, query: RunsQuery) -> Runs:
     window = window_of(query.since, query.until)
     found = consortium_runs(store, project=query.project, window=window, limit=query.limit)
@@ -174,7 +88,7 @@ def _dollars(value: Any) -> float | None:
     return None if value is None else float(value)
 
 
-def _run(store: Store, query: RunQuery) -> Run:
+def _run(store: Store, query: RunQuery) -> ConsortiumRun:
     with refusing("consortium run"):
         places = {
             (one.project, one.id)
@@ -186,74 +100,10 @@ def _run(store: Store, query: RunQuery) -> Run:
         if len(places) > 1:
             raise AmbiguousError(", ".join(f"{id_} of {of}" for of, id_ in sorted(places)))
         ((project, id_),) = places
-        return _whole(consortium_run(store, project, id_))
-
-
-def _whole(run: ConsortiumRun) -> Run:
-    names = (
-        *("project", "name", "strategy", "status", "source", "started_at", "winner"),
-        *("confidence", "agreement", "calls", "input_tokens", "output_tokens", "longest_member"),
-        *("error_type", "error_message", "prompt", "final_text", "other_calls"),
-    )
-    values: dict[str, Any] = {name: getattr(run, name) for name in names}
-    return Run(
-        **values,
-        run=run.consortium_id,
-        seconds=run.duration,
-        session=run.session_id,
-        turn=run.turn_id,
-        outer=run.outer_id,
-        cost_usd=_dollars(run.cost_usd),
-        longest_seconds=run.longest_member_seconds,
-        iterations=[
-            RunIteration(
-                one.number,
-                [_member(member) for member in one.members],
-                [_decision(decision) for decision in one.decisions],
-            )
-            for one in run.iterations
-        ],
-    )
-
-
-def _member(one: MemberAnswer) -> RunMember:
-    return RunMember(
-        id=one.id,
-        model=one.model,
-        instance=one.instance,
-        label=one.label,
-        answer=one.answer,
-        seconds=one.duration,
-        cost_usd=_dollars(one.cost_usd),
-        input_tokens=one.input_tokens,
-        output_tokens=one.output_tokens,
-        calls=one.calls,
-        inner_run=one.inner_run,
-        error_type=one.error_type,
-        error_message=one.error_message,
-    )
-
-
-def _decision(one: Decision) -> RunDecision:
-    return RunDecision(
-        id=one.id,
-        model=one.model,
-        synthesis=one.synthesis,
-        ranking=one.ranking,
-        confidence=one.confidence,
-        reasoning=one.reasoning,
-        refinement_areas=one.refinement_areas,
-        needs_iteration=one.needs_iteration,
-        raw=one.raw,
-        seconds=one.duration,
-        cost_usd=_dollars(one.cost_usd),
-        calls=one.calls,
-        error_type=one.error_type,
-        error_message=one.error_message,
-    )
+        return consortium_run(store, project, id_)
 
 
 ENDPOINTS = (
     Endpoint("GET", "/api/consortium", RunsQuery, Runs, _runs, "The consortium runs."),
-    Endpoint("GET", "/api/consortium/run", RunQuery, Run, _run, "One consortium run."),
+    Endpoint("GET", "/api/consortium/run", RunQuery, ConsortiumRun, _run, "One consortium run."),
 )
