@@ -24,6 +24,14 @@ HEIGHT = 2_000
 """So high that the bars lie over nothing: what is under one now counts as too small to be hit."""
 SCHEMES: tuple[Scheme, Scheme] = ("light", "dark")
 
+# What is wider than its place lies over what stands beside it.
+OVERLAPS = """
+() => [...document.querySelectorAll("main :is(table, pre, dl, ul)")]
+  .filter((one) => one.checkVisibility()
+    && getComputedStyle(one.parentElement).overflowX === "visible"
+    && one.getBoundingClientRect().right > one.parentElement.getBoundingClientRect().right + 1)
+  .map((one) => one.outerHTML.slice(0, 80))
+"""
 # Of everything that gets the focus: is it seen that it has it, and is it in view?
 WATCH = """
 () => {
@@ -83,6 +91,7 @@ def found(seen: Watched, place: Place, turn: int, looks: int = 3) -> list[str]:
         problems += [here + one for one in barriers(seen, rules)]
         wide = seen.page.evaluate("document.documentElement.scrollWidth")
         problems += [f"{here}{wide} pixels wide"] if wide > width else []
+        problems += [f"{here}{one} is too wide" for one in seen.page.evaluate(OVERLAPS)]
     return problems
 
 
