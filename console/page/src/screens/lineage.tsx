@@ -80,7 +80,7 @@ function List({ experiments }: { experiments: readonly ExperimentRow[] }) {
             <td>
               <When time={one.last_time} />
             </td>
-            <td>
+            <td class="name">
               <a href={open(one)} tabIndex={-1}>
                 <Line text={one.experiment} />
               </a>
