@@ -338,7 +338,7 @@ def _print_diagnostics(store: Store, begun: datetime, output: Output) -> None:
 
 
 def _print_replay(planned: list[Session], store: Store, output: Output) -> None:
-    from turnspan_console.transcript import Transcript
+    from turnspan_console.panels.transcript import Transcript
     from turnspan_records.replay import replay
 
     output.line()

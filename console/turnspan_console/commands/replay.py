@@ -51,7 +51,7 @@ def command(id_: str | None, full: bool, html: str, color: bool | None, format_:
 
         output.json(plain(conversation))
         return
-    from turnspan_console.transcript import Transcript
+    from turnspan_console.panels.transcript import Transcript
 
     Transcript(output, full=full).print(conversation)
 

@@ -12,7 +12,7 @@ from turnspan_console.details import print_judgments
 from turnspan_console.output import Output
 from turnspan_console.page import Page
 from turnspan_console.panels.keys import Keys
-from turnspan_console.transcript import Transcript
+from turnspan_console.panels.transcript import Transcript
 from turnspan_records.judging.review import Item, Review
 
 JUDGING: Final[Mapping[str, dict[str, Any]]] = {
