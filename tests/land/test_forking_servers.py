@@ -85,7 +85,7 @@ class Web:
     def stop(self) -> str:
         """SIGTERM to the master; what was logged."""
         self.process.terminate()
-        logged = self.process.communicate(timeout=30)[1]
+        logged = self.process.communicate(timeout=90)[1]
         assert self.process.returncode == 0, logged
         return logged
 

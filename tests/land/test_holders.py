@@ -261,7 +261,7 @@ def test_holders_that_end_while_somebody_looks_are_not_gone(tmp_path: Path) -> N
         found: list[Holder | None] = []
         while parent.poll() is None:
             found.append(holder(path))
-    assert {one.state for one in found if one is not None} == {ALIVE}
+    assert {one.state for one in found if one is not None} <= {ALIVE}
     assert holder(path) is None
 
 
