@@ -201,6 +201,21 @@ _PRESSED = """
 })
 """
 """The time from a key to the end of the frame that it changed."""
+_JUDGED = """
+() => new Promise((done) => {
+  const before = location.href;
+  const begun = performance.now();
+  const key = new KeyboardEvent("keydown", { key: "1", bubbles: true });
+  document.activeElement.dispatchEvent(key);
+  const look = () => {
+    const next = location.href !== before && document.querySelector('.judging[aria-busy="false"]');
+    next ? done(performance.now() - begun) : requestAnimationFrame(look);
+  };
+  look();
+})
+"""
+"""The time from a verdict's key to the frame that shows the next turn: on disk in between."""
+_VERDICTS = 12
 _SCROLLED = """
 () => new Promise((done) => {
   const times = [];
@@ -242,11 +257,19 @@ def in_browser(page: ServedPage, runs: int) -> dict[str, float]:
             told = shown.context.new_cdp_session(shown).send("Runtime.getHeapUsage")
             memory.append(told["usedSize"] / 1e6)
             shown.close()
+        shown = browser.new_page()
+        shown.goto(f"{page.address}review?by=bench#t={page.token}")
+        verdicts: list[float] = []
+        for _ in range(_VERDICTS):
+            shown.wait_for_selector('.judging[aria-busy="false"]')
+            shown.wait_for_timeout(300)  # as long as a fast reader takes: the next is fetched
+            verdicts.append(shown.evaluate(_JUDGED))
         browser.close()
     return {
         "session, from nothing to its first text, ms": median(texts),
         "session, heap of the page, MB": median(memory),
         **{f"session, key {key} until the next frame, ms": median(t) for key, t in keys.items()},
+        "review, a verdict's key until the next turn is shown, ms": median(verdicts),
         "session, a frame while it scrolls, ms": median(frames),
         "session, frames over 50 ms while it scrolls, %": 100
         * sum(one > 50 for one in frames)
