@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import sys
-import threading
 from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
@@ -388,45 +386,9 @@ def instrumented() -> Iterator[None]:
     provider.shutdown()
 
 
-@pytest.fixture(scope="module")
-def called(
-    instrumented: None, one_server: ModelServer, one_gpt: openai.OpenAI
-) -> dict[Callable[..., Any], set[Any]]:
-    """The code that each scene runs: in the others a fault there is not met."""
-    found: dict[Callable[..., Any], set[Any]] = {}
-    for scene in SCENES:
-        codes = found[scene] = set()
-
-        def note(frame: Any, event: str, _: Any, codes: set[Any] = codes) -> None:
-            if event == "call":
-                codes.add(frame.f_code)
-
-        threading.setprofile(note)
-        sys.setprofile(note)
-        try:
-            turnspan.agent(scene)(one_gpt, one_server)
-        finally:
-            sys.setprofile(None)
-            threading.setprofile(None)
-    return found
-
-
-@pytest.fixture
-def scenes(
-    request: pytest.FixtureRequest, called: dict[Callable[..., Any], set[Any]]
-) -> list[Callable[..., Any]]:
-    """Those that meet the fault; all where that is not known, the first where none does."""
-    owner, name = SEAMS[request.node.callspec.params["broken"]]
-    code = getattr(inspect.unwrap(inspect.getattr_static(owner, name)), "__code__", None)
-    if code is None:
-        return list(SCENES)
-    return [scene for scene in SCENES if code in called[scene]] or [plain]
-
-
 @pytest.mark.usefixtures("instrumented")
 @pytest.mark.parametrize("broken", SEAMS, indirect=True)
 def test_a_fault_costs_telemetry_only(
-    scenes: list[Callable[..., Any]],
     broken: list[str],
     untraced: dict[Callable[..., Any], Any],
     one_server: ModelServer,
@@ -436,10 +398,12 @@ def test_a_fault_costs_telemetry_only(
 
     @turnspan.agent
     def everything() -> dict[Callable[..., Any], Any]:
-        return {scene: scene(one_gpt, one_server) for scene in scenes}
+        return {scene: scene(one_gpt, one_server) for scene in SCENES}
 
-    for scene, result in everything().items():
-        assert result == untraced[scene], scene.__name__
+    results = everything()
+
+    for scene, expected in untraced.items():
+        assert results[scene] == expected, scene.__name__
     if broken:
         assert errors.counts()
 
