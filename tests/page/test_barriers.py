@@ -123,7 +123,9 @@ def test_nothing_is_no_barrier_either(look: Look, empty_page: ServedPage) -> Non
     seen.expected = ("404",)
     problems: list[str] = []
     for turn, path in enumerate(EMPTY):
-        place = Place(path, "main :is(.nothing, .problem, .checks li, textarea, .ways)")
+        place = Place(
+            path, "main :is(.nothing, .problem, .checks li, .editor:not([hidden]), .ways)"
+        )
         show(seen, place)
         assert "Traceback" not in seen.page.inner_text("main")
         assert len(seen.page.inner_text("main")) > 40, path
