@@ -7,6 +7,7 @@ all that a version knows and tells what was recorded of it.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from typing import Any, Final
 
@@ -25,7 +26,9 @@ OWN: Final = ["own", "own-1", "own"]
 
 
 @pytest.fixture(scope="module", params=VERSIONS)
-def seen(request: pytest.FixtureRequest) -> dict[str, Case]:
+def seen(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Case]:
     """What was recorded of each case, by its name."""
     version: str = request.param
     ran = subprocess.run(
@@ -34,6 +37,8 @@ def seen(request: pytest.FixtureRequest) -> dict[str, Case]:
         text=True,
         check=True,
         timeout=120,
+        # Plugins write there, and need it to be there.
+        env={**os.environ, "LLM_USER_PATH": str(tmp_path_factory.mktemp("llm"))},
     )
     found: dict[str, Case] = json.loads(ran.stdout.splitlines()[-1])
     assert found.pop("internal errors") == {}
