@@ -7,7 +7,6 @@ the model server knows which of them it answers.
 from __future__ import annotations
 
 import json
-import os
 import re
 import sqlite3
 import subprocess
@@ -19,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import turnspan_records
-from stacks.running import PROGRAMS, python_of
+from stacks.running import LLM_IN_HOME, PROGRAMS, at_home, python_of
 from turnspan.testing import ModelError, ModelRequest
 from turnspan_records.consortium.run_detail import consortium_run
 
@@ -133,18 +132,14 @@ class Answering:
 
 def surroundings(folder: Path, url: str, store: Path | None = None) -> dict[str, str]:
     """The environment of a command with a home folder of its own, recorded in the store if any."""
-    home = folder / "home"
-    for users in (folder / "user", home / ".config" / "io.datasette.llm"):
-        users.mkdir(parents=True, exist_ok=True)
+    kept = at_home(folder)
+    for users in (folder / "user", folder / LLM_IN_HOME):
         (users / "extra-openai-models.yaml").write_text(
             "\n".join(
                 f"- model_id: stub/{name}\n  model_name: {name}\n  api_base: {url}/v1"
                 for name in MODELS
             )
         )
-    kept = {key: value for key, value in os.environ.items() if not key.startswith("TURNSPAN")}
-    kept |= {"HOME": str(home), "LLM_USER_PATH": str(folder / "user"), "OPENAI_API_KEY": "k"}
-    kept.pop("XDG_CONFIG_HOME", None)
     if store is not None:
         kept["TURNSPAN_STORE"] = f"chdb://{store}"
     return kept

@@ -17,6 +17,9 @@ from stacks.stub import Stub, serving
 ROOT: Final = Path(__file__).parents[2]
 PROGRAMS: Final = Path(__file__).parent / "programs"
 
+LLM_IN_HOME: Final = Path("home", ".config", "io.datasette.llm")
+"""Where some plugins of ``llm`` write, whatever ``LLM_USER_PATH`` says, and expect a folder."""
+
 _QUIET: Final = {
     "AGNO_TELEMETRY": "false",
     "ANONYMIZED_TELEMETRY": "false",
@@ -59,6 +62,16 @@ def ready(venv: str) -> Path:
 def python_of(venv: str) -> Path:
     """The interpreter of an environment."""
     return ready(venv) / "bin" / "python"
+
+
+def at_home(folder: Path) -> dict[str, str]:
+    """The environment of a command of ``llm`` with home and settings of its own in the folder."""
+    for users in (folder / "user", folder / LLM_IN_HOME):
+        users.mkdir(parents=True, exist_ok=True)
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("TURNSPAN")}
+    kept.pop("XDG_CONFIG_HOME", None)
+    own = {"HOME": str(folder / "home"), "LLM_USER_PATH": str(folder / "user")}
+    return {**kept, **own, "OPENAI_API_KEY": "k"}
 
 
 def play(cell: Cell, folder: Path) -> Played:
