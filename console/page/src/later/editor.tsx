@@ -2,7 +2,7 @@
 //
 // It lives in a shadow tree: there its styles are sheets of the CSSOM, which the page's policy lets
 // be. In the document itself they would be an inline <style>, which it refuses.
-import { autocompletion, completionKeymap } from "@codemirror/autocomplete";
+import { autocompletion, closeCompletion, completionKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { LanguageSupport, syntaxHighlighting } from "@codemirror/language";
 import { EditorState, StateEffect, StateField } from "@codemirror/state";
@@ -11,6 +11,7 @@ import {
   type DecorationSet,
   EditorView,
   highlightSpecialChars,
+  type KeyBinding,
   keymap,
   lineNumbers,
 } from "@codemirror/view";
@@ -65,6 +66,14 @@ const wrongPart = StateField.define<DecorationSet>({
 
 // Escape leaves the editor and Ctrl+Enter runs: both are the page's, as everywhere.
 const KEYS = defaultKeymap.filter(({ key }) => key !== "Escape" && key !== "Mod-Enter");
+/** What is run is not completed any more: the list would come over the rows, and take an Escape. */
+const NOTHING_TO_COMPLETE: KeyBinding = {
+  key: "Mod-Enter",
+  run: (view) => {
+    closeCompletion(view);
+    return false;
+  },
+};
 
 /** Open an editor in an element, which can have one only. */
 export function open(place: HTMLElement, { text, label, changed }: Options): Editor {
@@ -83,7 +92,7 @@ export function open(place: HTMLElement, { text, label, changed }: Options): Edi
         syntaxHighlighting(COLORS),
         // So few that their list need not scroll: it has no focus by which that could be done.
         autocompletion({ override: [completions(() => words)], maxRenderedOptions: 12 }),
-        keymap.of([...completionKeymap, ...KEYS, ...historyKeymap]),
+        keymap.of([NOTHING_TO_COMPLETE, ...completionKeymap, ...KEYS, ...historyKeymap]),
         EditorView.lineWrapping,
         EditorView.domEventHandlers({ beforeinput: typeOver }),
         EditorView.contentAttributes.of({ "aria-label": label }),
