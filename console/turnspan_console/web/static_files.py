@@ -23,6 +23,7 @@ _KINDS = {
     "css": "text/css; charset=utf-8",
     "svg": "image/svg+xml",
     "txt": "text/plain; charset=utf-8",
+    "map": "application/json",  # of a build with source maps
 }
 
 
