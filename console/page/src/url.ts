@@ -1,5 +1,5 @@
 // The address is the whole state of the page: reload, back and a pasted link show the same.
-import { computed, signal } from "@preact/signals";
+import { computed, type ReadonlySignal, signal } from "@preact/signals";
 
 export interface Address {
   /** The parts of the path, decoded. */
@@ -16,6 +16,10 @@ export const address = computed<Address>(() => {
 
 /** What goes from screen to screen: whose records, of when. */
 const KEPT = ["project", "since", "until"] as const;
+const keptParams = computed(() => {
+  const kept = KEPT.map((name) => [name, address.value.params.get(name) ?? ""]);
+  return new URLSearchParams(kept.filter(([, value]) => value)).toString();
+});
 
 function cut(text: string): string[] {
   const at = text.indexOf("?");
@@ -45,11 +49,7 @@ export function to(...parts: string[]): string {
 
 /** The same with parameters; an empty one is left out. */
 export function withParams(parts: readonly string[], params: Params): string {
-  const kept = new URLSearchParams();
-  for (const name of KEPT) {
-    const value = address.value.params.get(name);
-    if (value) kept.set(name, value);
-  }
+  const kept = new URLSearchParams(keptParams.value);
   for (const [name, value] of Object.entries(params)) {
     if (value) kept.set(name, value);
     else kept.delete(name);
@@ -85,8 +85,13 @@ export function setParams(params: Params, { replace = false } = {}): void {
   href.value = target;
 }
 
+// One each, so that whoever shows one is not drawn again when another changes.
+const params = new Map<string, ReadonlySignal<string>>();
+
 export function param(name: string): string {
-  return address.value.params.get(name) ?? "";
+  const found = params.get(name) ?? computed(() => address.value.params.get(name) ?? "");
+  params.set(name, found);
+  return found.value;
 }
 
 export function listen(): void {

@@ -9,7 +9,7 @@ import { type Form, formOf, nextForm } from "../reading/forms";
 import { LongText } from "../reading/long_text";
 import { Written } from "../reading/written";
 import type { Head } from "../types";
-import { arrived, cutOf, type Part, partsOf, resultText, written } from "./texts";
+import { cutOf, type Part, partsOf, resultText, written } from "./texts";
 
 interface Props {
   head: Head;
@@ -22,7 +22,6 @@ interface Props {
 }
 
 export function Message({ head, project, scope, id, without = [] }: Props) {
-  arrived.value; // shown again when texts have come
   const parts = head.recorded ? partsOf(project, scope, head.hash) : undefined;
   const form = formOf(id);
   const more = (part: number) => (start: number, signal: AbortSignal) =>

@@ -1,5 +1,5 @@
 // The rows of a session that are shown, and where their reader is among them.
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { announceSometimes } from "../frame/live";
 import { count, counted } from "../parts/numbers";
 import { setParams } from "../url";
@@ -11,6 +11,9 @@ import { TimeBar } from "./time_bar";
 /** Up to so many rows are all in the document, so that the browser's own find reaches them. */
 export const WHOLE = 2_000;
 const WINDOW = 300;
+/** So many are drawn at once, and then with each step. */
+const FIRST = 40;
+const THEN = 80;
 
 interface RowsProps {
   list: { current: HTMLDivElement | null };
@@ -25,56 +28,121 @@ interface RowsProps {
 export function Rows({ list, session, shown, at, folded, clicked, toggle }: RowsProps) {
   const [from, setFrom] = useState(0);
   const whole = shown.length <= WHOLE;
+  const drawn = useDrawn(shown.length, at);
   // Beyond that a window of rows around the cursor is in the document.
   const around = Math.max(0, Math.min(at - WINDOW / 2, shown.length - WINDOW));
   const inside = at < 0 || (at >= from && at < from + WINDOW);
   const start = whole ? 0 : inside ? Math.min(from, Math.max(0, shown.length - WINDOW)) : around;
   useEffect(() => setFrom(start), [start]);
-  const end = whole ? shown.length : start + WINDOW;
+  const end = whole ? Math.min(drawn, shown.length) : start + WINDOW;
+  const hands = useRef({ open: (_: Row) => {}, toggle });
+  hands.current = {
+    open: (row) => {
+      clicked.current = row.id !== shown[at]?.id;
+      setParams({ at: row.id }, { replace: true });
+    },
+    toggle,
+  };
   return (
-    <div class="rows" role="feed" aria-label="The session" ref={list}>
+    <div
+      class="rows"
+      role="feed"
+      aria-label="The session"
+      aria-busy={whole && end < shown.length}
+      ref={list}
+    >
       {start > 0 && (
         <button type="button" class="more" onClick={() => setFrom(Math.max(0, start - WINDOW / 2))}>
           {count(start)} earlier rows
         </button>
       )}
       {shown.slice(start, end).map((row, index) => (
-        // biome-ignore lint/a11y/useKeyWithClickEvents: j and k move the cursor here.
-        <article
+        <RowShown
           key={row.id}
-          id={`row ${row.id}`}
-          class={classOf(row)}
-          style={{ "--depth": String(row.depth) }}
-          tabIndex={start + index === Math.max(at, 0) ? 0 : -1}
-          aria-current={start + index === at}
-          aria-posinset={start + index + 1}
-          aria-setsize={shown.length}
-          onClick={(event) => {
-            if (event.target instanceof Element && event.target.closest("a, button, summary"))
-              return;
-            if (getSelection()?.toString()) return;
-            clicked.current = start + index !== at;
-            setParams({ at: row.id }, { replace: true });
-          }}
-        >
-          <TimeBar row={row} session={session} />
-          <div class="what">
-            <RowView
-              row={row}
-              session={session}
-              folded={row.kind === "turn" && folded.has(row.turn.turn_id)}
-              onFold={() => row.kind === "turn" && toggle(row.turn.turn_id)}
-            />
-          </div>
-        </article>
+          row={row}
+          session={session}
+          folded={row.kind === "turn" && folded.has(row.turn.turn_id)}
+          chosen={start + index === at}
+          reached={start + index === Math.max(at, 0)}
+          place={start + index + 1}
+          of={shown.length}
+          hands={hands}
+        />
       ))}
-      {end < shown.length && (
+      {!whole && end < shown.length && (
         <button type="button" class="more" onClick={() => setFrom(start + WINDOW / 2)}>
           {count(shown.length - end)} later rows
         </button>
       )}
     </div>
   );
+}
+
+/** How many rows are drawn by now: those up to the cursor and some more at once, the others after
+ * the first frame, so that nobody waits for what is not in view. */
+function useDrawn(rows: number, at: number): number {
+  const [drawn, setDrawn] = useState(at + 1 + FIRST);
+  useEffect(() => {
+    if (drawn >= rows) return;
+    const timer = setTimeout(() => setDrawn(drawn + THEN));
+    return () => clearTimeout(timer);
+  }, [drawn, rows]);
+  return Math.max(drawn, at + 1 + FIRST);
+}
+
+interface RowShownProps {
+  row: Row;
+  session: Session;
+  folded: boolean;
+  chosen: boolean;
+  /** By the tab key. */
+  reached: boolean;
+  place: number;
+  of: number;
+  hands: { readonly current: { open: (row: Row) => void; toggle: (turn: string) => void } };
+}
+
+function RowShown({ row, session, folded, chosen, reached, place, of, hands }: RowShownProps) {
+  // What stays the same element is not drawn again: a key changes two of a thousand rows.
+  const inner = useMemo(
+    () => [
+      <TimeBar key="time" row={row} session={session} />,
+      <div key="what" class="what">
+        <RowView
+          row={row}
+          session={session}
+          folded={folded}
+          onFold={() => row.kind === "turn" && hands.current.toggle(row.turn.turn_id)}
+        />
+      </div>,
+    ],
+    [row, session, folded, hands],
+  );
+  return useMemo(
+    () => (
+      // biome-ignore lint/a11y/useKeyWithClickEvents: j and k move the cursor here.
+      <article
+        id={`row ${row.id}`}
+        class={classOf(row)}
+        style={{ "--depth": String(row.depth) }}
+        tabIndex={reached ? 0 : -1}
+        aria-current={chosen}
+        aria-posinset={place}
+        aria-setsize={of}
+        onClick={(event) => {
+          if (event.target instanceof Element && event.target.closest("a, button, summary")) return;
+          if (!getSelection()?.toString()) hands.current.open(row);
+        }}
+      >
+        {inner}
+      </article>
+    ),
+    [row, inner, chosen, reached, place, of, hands],
+  );
+}
+
+function isDrawn(list: { current: HTMLDivElement | null }): boolean {
+  return list.current?.ariaBusy !== "true";
 }
 
 function classOf(row: Row): string {
@@ -129,13 +197,14 @@ export function useNewRows(
   const atEnd = useRef(true);
   useEffect(() => {
     const look = () => {
-      atEnd.current = innerHeight + scrollY >= document.documentElement.scrollHeight - 80;
+      const below = document.documentElement.scrollHeight - innerHeight - scrollY;
+      atEnd.current = below <= 80 && isDrawn(list);
       if (atEnd.current) setUnseen((now) => (now.length ? [] : now));
     };
     look();
     addEventListener("scroll", look, { passive: true });
     return () => removeEventListener("scroll", look);
-  }, []);
+  }, [list]);
   const known = useRef(new Set(session.rows.map((row) => row.id)));
   // biome-ignore lint/correctness/useExhaustiveDependencies: a level or a fold brings no new rows.
   useLayoutEffect(() => {

@@ -1,5 +1,5 @@
 // The whole texts of messages: asked for by their hashes, kept, and shown as soon as they are there.
-import { signal } from "@preact/signals";
+import { batch, type Signal, signal } from "@preact/signals";
 import { ask } from "../api";
 
 export interface Part {
@@ -25,21 +25,27 @@ interface Known {
   readonly cut: readonly number[];
 }
 
-const known = new Map<string, Known>();
+// A signal each: of a thousand messages that are shown, those are drawn again whose texts have come.
+const known = new Map<string, Signal<Known | undefined>>();
+/** Those whose texts are there, the oldest first. */
+const held = new Set<Signal<Known | undefined>>();
 /** Changes whenever texts have come. */
 export const arrived = signal(0);
 
 export function partsOf(project: string, scope: string, hash: string): readonly Part[] | undefined {
-  return known.get(key(project, scope, hash))?.parts;
+  return textsOf(project, scope, hash).value?.parts;
 }
 
 export function cutOf(project: string, scope: string, hash: string): readonly number[] {
-  return known.get(key(project, scope, hash))?.cut ?? [];
+  return textsOf(project, scope, hash).value?.cut ?? [];
 }
 
 // A hash says all of a message, but whose it is: another scope may have pruned it.
-function key(project: string, scope: string, hash: string): string {
-  return JSON.stringify([project, scope, hash]);
+function textsOf(project: string, scope: string, hash: string): Signal<Known | undefined> {
+  const key = JSON.stringify([project, scope, hash]);
+  const found = known.get(key) ?? signal<Known | undefined>(undefined);
+  known.set(key, found);
+  return found;
 }
 
 /** Ask for texts, in this order, until all are there or nobody wants them. */
@@ -49,20 +55,23 @@ export async function load(
   hashes: readonly string[],
   signal: AbortSignal,
 ): Promise<void> {
-  let left = hashes.filter((hash) => !known.has(key(project, scope, hash)));
+  let left = hashes.filter((hash) => !textsOf(project, scope, hash).peek());
   while (left.length && !signal.aborted) {
     const asked = left.slice(0, 1_000);
     const { answer } = await ask("POST /api/messages", { project, scope, hashes: asked }, signal);
-    for (const message of answer.messages) {
-      const parts = parsed(message.parts);
-      known.set(key(project, scope, message.hash), { parts, cut: message.cut });
-    }
-    while (known.size > KEPT) {
-      const oldest = known.keys().next();
-      if (oldest.done) break;
-      known.delete(oldest.value);
-    }
-    arrived.value += 1;
+    batch(() => {
+      for (const message of answer.messages) {
+        const texts = textsOf(project, scope, message.hash);
+        texts.value = { parts: parsed(message.parts), cut: message.cut };
+        held.add(texts);
+      }
+      for (const oldest of held) {
+        if (held.size <= KEPT) break;
+        oldest.value = undefined;
+        held.delete(oldest);
+      }
+      arrived.value += 1;
+    });
     left = [...answer.left, ...left.slice(asked.length)];
   }
 }

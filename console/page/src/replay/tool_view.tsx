@@ -9,12 +9,11 @@ import { Written } from "../reading/written";
 import type { OutlineTool, Text } from "../types";
 import { rowAddress } from "./place";
 import type { Row, Session } from "./rows";
-import { arrived, partsOf } from "./texts";
+import { partsOf } from "./texts";
 
 type ToolRow = Extract<Row, { kind: "tool" }>;
 
 export function ToolView({ row, session }: { row: ToolRow; session: Session }) {
-  arrived.value; // shown again when texts have come
   const { asked, ran } = row.request;
   const form = formOf(row.id);
   const project = session.outline.project;

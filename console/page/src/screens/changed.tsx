@@ -8,7 +8,7 @@ import { count, counted, estimated } from "../parts/numbers";
 import { Answered, Missing, Nothing } from "../parts/states";
 import { Line, plain, Verbatim } from "../parts/text";
 import { toolsSaid } from "../replay/row_view";
-import { arrived, partsOf, resultText, written } from "../replay/texts";
+import { partsOf, resultText, written } from "../replay/texts";
 import { useTextsOf } from "../replay/use_texts";
 import { WordsView } from "../replay/words_view";
 import type { CacheBreak, ComparedCall, Difference, Head, MessageChange } from "../types";
@@ -187,7 +187,6 @@ function scopeOf(call: ComparedCall): string {
 
 /** The whole text where it is there, else how it begins. */
 function textOf(call: ComparedCall, head: Head): string {
-  arrived.value; // shown again when texts have come
   const parts = partsOf(call.project, scopeOf(call), head.hash);
   if (!parts) return head.text;
   return parts
