@@ -16,9 +16,10 @@ from turnspan_records.conversation import Message, ToolRequest
 NONE = NO_HASH.hex()
 """The hash column's value, in hex, where a record has no such content."""
 
-ONE_SESSION = {"max_threads": 1, "optimize_read_in_order": 0}
+ONE_SESSION = {"max_threads": 1, "optimize_read_in_order": 0, "max_block_size": 256}
 """Settings of a query that reads one session, a granule or two of a table: threads and streams in
-the order of the key cost it more than they read."""
+the order of the key cost it more than they read, and histories of 5,000 calls are half as much
+memory in small blocks."""
 
 _COLUMNS = "lower(hex(hash)) AS id, role, name, parts, source, dialect"
 

@@ -40,13 +40,12 @@ def replay(store: Store, project: str, session_id: str, trace_id: str = "") -> C
     where = scope_condition(session_id)
     parameters = {"project": project, "session": session_id, "trace": trace_id}
 
-    def select(what: str, table: str) -> list[dict[str, Any]]:
-        sql = f"{what} FROM {table} WHERE {where} ORDER BY start_time, span_id"
-        return store.query(sql, parameters, ONE_SESSION).dicts()
+    def select(sql: str) -> list[dict[str, Any]]:
+        return store.query(sql.format(where=where), parameters, ONE_SESSION).dicts()
 
-    turns = [rows.turn(row) for row in select(rows.TURNS, "turn_summary")]
-    sent = rows.calls(select(rows.CALLS, "llm_call"))
-    tools = [rows.tool(row) for row in select(rows.TOOLS, "tool_call")]
+    turns = [rows.turn(row) for row in select(rows.TURNS)]
+    sent = rows.calls(select(rows.CALLS))
+    tools = [rows.tool(row) for row in select(rows.TOOLS)]
     messages = load_messages(store, project, session_id or trace_id)
     prompts = load_system_prompts(store, project, {one.call.system_hash for one in sent})
     gists = {hash_: _gist(message) for hash_, message in messages.items()}

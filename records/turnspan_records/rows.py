@@ -11,37 +11,42 @@ from turnspan_records.conversation import Call, ToolExecution, Turn
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
+_IN_ORDER = " WHERE {where} ORDER BY start_time, span_id"
+
+# What selects the rows of a session, in the order of their beginning.
 TURNS = (
     "SELECT turn_id, parent_turn_id, trace_id, span_id, session_id, start_time, duration, status,"
     " agent_name, agent_version, user_message, response_text, stop_reason, stop_detail, rounds,"
     " max_rounds, llm_call_count, tool_call_count, tool_error_count, turn_intent, input_tokens,"
     " output_tokens, cost_usd, models, error_type, error_message"
+    f" FROM turn_summary{_IN_ORDER}"
 )
 
 CALL_TEXTS = " response_text, response_thoughts, tool_calls,"
 CALLS = (
-    "WITH lagInFrame(input_messages) OVER (PARTITION BY agent_name ORDER BY start_time, span_id"
-    " ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS before,"
-    " arrayFirstIndex((old, new) -> old != new,"
-    " arrayResize(before, length(input_messages)), input_messages) AS other,"
-    " toUInt32(if(other = 0, toInt64(length(input_messages)), toInt64(other) - 1)) AS repeated"
-    " SELECT span_id, trace_id, turn_id, parent_span_id, start_time, duration,"
+    "SELECT span_id, trace_id, turn_id, parent_span_id, start_time, duration,"
     " time_to_first_chunk, round, provider, request_model, response_model, finish_reasons,"
     " input_tokens, output_tokens, cache_read_tokens, reasoning_tokens, cost_usd, tries,"
     " stream_outcome, error_type, error_message, agent_name,"
     f"{CALL_TEXTS}"
-    " repeated,"
+    " toUInt32(if(other = 0, toInt64(length(input_messages)), toInt64(other) - 1)) AS repeated,"
     " arrayMap(h -> lower(hex(h)), arraySlice(input_messages, repeated + 1)) AS input_hashes,"
     " arrayMap(h -> lower(hex(h)), output_messages) AS output_hashes,"
     " lower(hex(system_prompt)) AS system_hash"
+    # In a query of its own: what is named by WITH is done once for each use, over all histories.
+    " FROM (SELECT *, arrayFirstIndex((old, new) -> old != new,"
+    " arrayResize(before, length(input_messages)), input_messages) AS other"
+    " FROM (SELECT *, lagInFrame(input_messages) OVER (PARTITION BY agent_name"
+    " ORDER BY start_time, span_id ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS before"
+    " FROM llm_call WHERE {where})) AS sent ORDER BY start_time, span_id"
 )
-"""What selects the calls of a session, in the order of their beginning. A history comes without
-what the call of this agent before had sent as well: all of them would be the square of the calls.
-"""
+"""A history comes without what the call of this agent before had sent as well: all of them would
+be the square of the calls."""
 
 TOOLS = (
     "SELECT span_id, name, call_id, start_time, duration, round, arguments, result, failed,"
     " error_type, error_message, turn_id, trace_id, parent_span_id"
+    f" FROM tool_call{_IN_ORDER}"
 )
 
 

@@ -49,6 +49,7 @@ SELECT turn_id, parent_turn_id, trace_id, span_id, session_id, start_time, durat
     cost_usd, models, error_type, error_message,
     length(turn_summary.user_message) AS asked_bytes,
     length(turn_summary.response_text) AS answered_bytes, max_identical_tool_streak
+FROM turn_summary WHERE {{where}} ORDER BY start_time, span_id
 """
 
 CALLS = rows.CALLS.replace(
@@ -60,7 +61,7 @@ CALLS = rows.CALLS.replace(
     " JSONExtract(tool_calls,"
     " 'Array(Tuple(id String, name String, arguments String))')))) AS tool_calls,"
     " cache_write_tokens, tokens_estimated, consortium_id,"
-    " length(llm_call.response_text) AS answered_bytes, length(input_messages) AS sent,"
+    " length(sent.response_text) AS answered_bytes, length(input_messages) AS sent_count,"
     " lower(hex(tool_definitions)) AS tools_hash,",
 )
 
@@ -73,6 +74,7 @@ SELECT span_id, name, call_id, start_time, duration, round,
     if(tool_call.result = '', tool_call.error_message, tool_call.result) AS answered,
     sipHash64(replaceAll(replaceAll(replaceAll(answered, ' ', ''), '\\n', ''), '\\t', ''))
         AS answered_digest
+FROM tool_call WHERE {{where}} ORDER BY start_time, span_id
 """
 
 

@@ -49,15 +49,14 @@ def outline(store: Store, project: str, session_id: str, trace_id: str = "") -> 
     where = scope_condition(session_id)
     parameters = {"project": project, "session": session_id, "trace": trace_id}
 
-    def select(what: str, table: str) -> list[dict[str, Any]]:
-        sql = f"{what} FROM {table} WHERE {where} ORDER BY start_time, span_id"
-        return store.query(sql, parameters, ONE_SESSION).dicts()
+    def select(sql: str) -> list[dict[str, Any]]:
+        return store.query(sql.format(where=where), parameters, ONE_SESSION).dicts()
 
     cursor = newest(store, project, session_id, trace_id)  # before: what lands meanwhile is newer
     found = _Rows(
-        select(heads.TURNS, "turn_summary"),
-        select(heads.CALLS, "llm_call"),
-        select(heads.TOOLS, "tool_call"),
+        select(heads.TURNS),
+        select(heads.CALLS),
+        select(heads.TOOLS),
     )
     known = heads.load_heads(store, project, session_id or trace_id)
     sent = rows.calls(found.calls)
@@ -116,7 +115,7 @@ class _Told:
             cache_lost=None if before is None else cache_lost(before, row),
             tokens_estimated=bool(row["tokens_estimated"]),
             consortium_id=str(row["consortium_id"]),
-            messages=int(row["sent"]),
+            messages=int(row["sent_count"]),
             new=tuple(self._place(one) for one in call.new_messages),
             replies=tuple(self._place(one) for one in call.replies),
             before="" if before is None else str(before["span_id"]),

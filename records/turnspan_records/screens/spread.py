@@ -74,6 +74,7 @@ GROUP BY name, value
 ORDER BY turns DESC, name, value
 LIMIT {{values:UInt32}} BY name
 """
+# A set of a million numbers is made in less than half the time of one of names.
 _TOOLS = """
 SELECT
     name AS value,
@@ -82,7 +83,8 @@ SELECT
 FROM tool_call
 WHERE ({{project:String}} = '' OR project = {{project:String}})
     AND start_time >= {{since:DateTime64(9, 'UTC')}}
-    AND (project, turn_id) IN (SELECT project, turn_id FROM turn_summary AS t WHERE {where})
+    AND sipHash128(project, turn_id) IN
+        (SELECT sipHash128(project, turn_id) FROM turn_summary AS t WHERE {where})
 GROUP BY value
 ORDER BY turns DESC, value
 """
