@@ -117,12 +117,14 @@ def _session(store: Store, found: Found) -> Detail:
     rows = store.query(
         "SELECT project, session_id, any(service) AS service, any(environment) AS environment,"
         " any(user_id) AS user_id, min(start_time) AS first_time, max(start_time) AS last_time,"
-        " count() AS turns, sum(t.rounds) AS rounds, sum(llm_call_count) AS calls,"
-        " sum(tool_call_count) AS tools, sum(t.input_tokens) AS input_tokens,"
-        " sum(t.output_tokens) AS output_tokens, sum(t.cost_usd) AS cost_usd,"
+        " countIf(parent_turn_id = '') AS turns, sum(t.rounds) AS rounds,"
+        " sum(llm_call_count) AS calls, sum(tool_call_count) AS tools,"
+        " sumIf(t.input_tokens, parent_turn_id = '') AS input_tokens,"
+        " sumIf(t.output_tokens, parent_turn_id = '') AS output_tokens,"
+        " sumIf(t.cost_usd, parent_turn_id = '') AS cost_usd,"
         " arraySort(groupUniqArrayArray(t.models)) AS models"
         " FROM turn_summary AS t WHERE project = {project:String}"
-        " AND session_id = {session:String} AND parent_turn_id = '' GROUP BY project, session_id",
+        " AND session_id = {session:String} GROUP BY project, session_id",
         {"project": found.project, "session": found.session_id},
     ).dicts()
     result = Detail("session", found.id, rows[0] if rows else {"project": found.project})

@@ -12,14 +12,15 @@ from turnspan_records.window import Window, as_parameter
 _FILTER = """({project:String} = '' OR project = {project:String})
     AND start_time >= {since:DateTime64(9, 'UTC')} AND start_time < {until:DateTime64(9, 'UTC')}"""
 
+# A turn's cost holds that of the turns inside of it, its counts do not (SEMANTICS.md, counters).
 _SESSIONS = f"""
 SELECT
     project,
     session_id AS session,
     max(start_time) AS last_time,
     countIf(parent_turn_id = '') AS turns,
-    sumIf(llm_call_count, parent_turn_id = '') AS calls,
-    sumIf(tool_call_count, parent_turn_id = '') AS tools,
+    sum(llm_call_count) AS calls,
+    sum(tool_call_count) AS tools,
     sumIf(t.cost_usd, parent_turn_id = '') AS cost_usd,
     argMaxIf(
         if(t.status = 'final', splitByChar(':', t.stop_reason)[1], t.status),

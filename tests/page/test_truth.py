@@ -140,11 +140,12 @@ def test_the_lists(seen: Watched, whole_page: ServedPage) -> None:
         assert cells[3:7] == expected, turn
 
     settled(seen, f"sessions?{DEMO}", ROWS)
-    # As `turnspan sessions` counts: calls and tools of the turns themselves, not of turns in them.
+    # A turn's cost holds that of the turns inside of it, its counts do not.
     sessions = {quote(one["session_id"], safe="!'()*~"): one for one in ask(whole_page,
-        "SELECT session_id, count() AS turns, sum(llm_call_count) AS calls, sum(tool_call_count)"
-        " AS tools, sum(cost_usd) AS cost_usd FROM turn_summary WHERE project = 'demo'"
-        " AND session_id != '' AND parent_turn_id = '' GROUP BY session_id")}  # fmt: skip
+        "SELECT session_id, countIf(parent_turn_id = '') AS turns, sum(llm_call_count) AS calls,"
+        " sum(tool_call_count) AS tools, sumIf(cost_usd, parent_turn_id = '') AS cost_usd"
+        " FROM turn_summary WHERE project = 'demo' AND session_id != ''"
+        " GROUP BY session_id")}  # fmt: skip
     rows = seen.page.evaluate(CELLS)
     assert len(rows) == len(sessions)
     for href, *cells in rows:

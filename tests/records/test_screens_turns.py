@@ -14,12 +14,14 @@ from support.landing import insert
 from support.rows import PROJECT, T0, tool, turn
 from turnspan_clickhouse.rows.tables import Annotation
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.detail import detail
+from turnspan_records.lookup import find
 from turnspan_records.sandbox import Sandbox
 from turnspan_records.screens.filters import KNOWN, turn_filter
 from turnspan_records.screens.names import Named, names
 from turnspan_records.screens.spread import BINS, facets, histogram, width_for
 from turnspan_records.screens.turns import Wanted, sessions_page, turns_page
-from turnspan_records.sessions import turns
+from turnspan_records.sessions import sessions, turns
 from turnspan_records.window import Window, moment
 
 DAY = 86_400
@@ -56,8 +58,10 @@ def filled(module_store: Store) -> Iterator[Store]:
         turn("odd2", 9 * DAY + 1, session_id="x", agent_name="wiki", status="running",
              stop_reason="", agent_version="v2"),
         turn("odd3", 9 * DAY + 1, session_id="x", agent_name="wiki", error_type="ValueError",
-             stop_reason="loop_detected:search", duration=9.5, turn_intent="ask", chat_mode="chat"),
-        turn("sub1", 9 * DAY + 2, session_id="x", parent_turn_id="odd3", agent_name="nested"),
+             stop_reason="loop_detected:search", duration=9.5, turn_intent="ask", chat_mode="chat",
+             trace_id="3" * 32, llm_call_count=3, tool_call_count=1),
+        turn("sub1", 9 * DAY + 2, session_id="x", parent_turn_id="odd3", agent_name="nested",
+             trace_id="3" * 32, llm_call_count=2, tool_call_count=4),
         turn("else", 0, project="other", agent_name="b"),
         tool("c1", 9 * DAY, turn_id="odd1", name="run_query", failed=True),
         tool("c2", 9 * DAY, turn_id="odd1", name="search"),
@@ -212,6 +216,22 @@ def test_sessions_have_the_figures_of_their_turns(filled: Store) -> None:
     of_wiki = Wanted(PROJECT, filter=turn_filter("stop:tool_failure"))
     [x] = sessions_page(filled, of_wiki).sessions
     assert (x.turns, x.end) == (1, "tool_failure")
+
+
+def test_a_session_counts_the_calls_of_turns_inside_of_turns(filled: Store) -> None:
+    """As its cost does, which a root turn has for all of them."""
+    [x] = [one for one in sessions_page(filled, Wanted(PROJECT)).sessions if one.session == "x"]
+    assert (x.turns, x.calls, x.tools) == (3, 5, 7)
+    listed = sessions(filled, project=PROJECT, limit=100).dicts()
+    [row] = [one for one in listed if one["session"] == "x"]
+    assert (row["turns"], row["calls"], row["tools"]) == (3, 5, 7)
+    whole = detail(filled, find(filled, "x")[0]).facts
+    assert (whole["turns"], whole["calls"], whole["tools"]) == (3, 5, 7)
+    # Of turns that are not asked for, nothing is counted.
+    for end, counted in (("loop_detected", (1, 5, 5)), ("tool_failure", (1, 0, 2))):
+        of_them = Wanted(PROJECT, filter=turn_filter(f"stop:{end}"))
+        [x] = sessions_page(filled, of_them).sessions
+        assert (x.turns, x.calls, x.tools) == counted, end
 
 
 def test_facets_are_counts_of_filters(filled: Store) -> None:
