@@ -14,7 +14,7 @@ from support.rows import PROJECT, call, message, said, tool, turn
 from turnspan_clickhouse.rows.loop_tables import Artifact
 from turnspan_clickhouse.rows.tables import RECORDS, Annotation, LlmCall, SpanRow
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.keeping import Archive, Policy, Retained, restore, retain
+from turnspan_records.keeping import Archive, KeepingError, Policy, Retained, restore, retain
 from turnspan_records.keeping.work import Work, unfinished
 
 ONE_KIND = pytest.mark.parametrize("module_store", ["embedded"], indirect=True)
@@ -342,3 +342,19 @@ def test_rows_that_come_late_go_with_the_next_pass(empty: Store, policy: Policy)
     late = [row for some in Archive(second.archive).records("message") for row in some]
     assert len(late) == 1
     assert first.archive != second.archive
+
+
+def test_one_pass_at_a_time(empty: Store, policy: Policy) -> None:
+    """An embedded store is another's between two statements: a second pass would meet the first."""
+    insert(empty, call("c1", start_time=now_of(empty) - 91 * DAY))
+    met: list[str] = []
+
+    def meanwhile(stage: str, _done: int, _total: int) -> None:
+        with pytest.raises(KeepingError, match="wait for it to finish"):
+            retain(empty, policy, apply=True)
+        met.append(stage)
+
+    retain(empty, policy, apply=True, progress=meanwhile)
+    assert met
+    assert calls(empty) == set()
+    assert not retain(empty, policy, apply=True).going
