@@ -144,19 +144,13 @@ LIMIT {{limit:UInt32}}
 # A turn's cost holds that of the turns inside of it, its counts do not (SEMANTICS.md, counters):
 # those are counted with the root turn of their trace.
 _SESSIONS = """
-WITH
-    page AS
+WITH page AS
     (
         SELECT project, session_id, max(start_time) AS newest FROM turn_summary AS t
         WHERE session_id != '' AND {where}
         GROUP BY project, session_id{older}
         ORDER BY newest DESC, session_id DESC
         LIMIT {{limit:UInt32}}
-    ),
-    wanted AS
-    (
-        SELECT project, session_id, trace_id, turn_id FROM turn_summary AS t
-        WHERE (project, session_id) IN (SELECT project, session_id FROM page) AND {where}
     )
 SELECT
     project, session_id,
@@ -167,11 +161,14 @@ SELECT
     argMaxIf({end}, (start_time, turn_id), parent_turn_id = '') AS ended,
     countIf({end} NOT IN ('completed', 'running') AND parent_turn_id = '') AS problems,
     leftUTF8(argMinIf(user_message, (start_time, turn_id), parent_turn_id = ''), 240) AS said
-FROM turn_summary AS t
-WHERE (project, session_id) IN (SELECT project, session_id FROM page)
-    AND if(parent_turn_id = '',
-        (project, turn_id) IN (SELECT project, turn_id FROM wanted),
-        (project, session_id, trace_id) IN (SELECT project, session_id, trace_id FROM wanted))
+FROM
+(
+    SELECT *, ({where}) AS wanted,
+        max(wanted) OVER (PARTITION BY project, session_id, trace_id) AS with_wanted
+    FROM turn_summary AS t
+    WHERE (project, session_id) IN (SELECT project, session_id FROM page)
+) AS t
+WHERE wanted OR (parent_turn_id != '' AND with_wanted)
 GROUP BY project, session_id
 ORDER BY nanoseconds DESC, session_id DESC
 """
