@@ -28,21 +28,19 @@ interface RowsProps {
 export function Rows({ list, session, shown, at, folded, clicked, toggle }: RowsProps) {
   const [from, setFrom] = useState(0);
   const whole = shown.length <= WHOLE;
-  const drawn = useDrawn(shown.length, at);
+  const drawn = useDrawn(whole ? shown.length : 0, at);
   // Beyond that a window of rows around the cursor is in the document.
   const around = Math.max(0, Math.min(at - WINDOW / 2, shown.length - WINDOW));
   const inside = at < 0 || (at >= from && at < from + WINDOW);
   const start = whole ? 0 : inside ? Math.min(from, Math.max(0, shown.length - WINDOW)) : around;
   useEffect(() => setFrom(start), [start]);
   const end = whole ? Math.min(drawn, shown.length) : start + WINDOW;
-  const hands = useRef({ open: (_: Row) => {}, toggle });
-  hands.current = {
-    open: (row) => {
-      clicked.current = row.id !== shown[at]?.id;
-      setParams({ at: row.id }, { replace: true });
-    },
-    toggle,
+  const open = (row: Row) => {
+    clicked.current = row.id !== shown[at]?.id;
+    setParams({ at: row.id }, { replace: true });
   };
+  const hands = useRef({ open, toggle });
+  hands.current = { open, toggle };
   return (
     <div
       class="rows"
