@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import turnspan_records
-from stacks.running import LLM_IN_HOME, PROGRAMS, at_home, python_of
+from stacks.running import PROGRAMS, at_home, llm_folders, python_of
 from turnspan.testing import ModelError, ModelRequest
 from turnspan_records.consortium.run_detail import consortium_run
 
@@ -133,7 +133,7 @@ class Answering:
 def surroundings(folder: Path, url: str, store: Path | None = None) -> dict[str, str]:
     """The environment of a command with a home folder of its own, recorded in the store if any."""
     kept = at_home(folder)
-    for users in (folder / "user", folder / LLM_IN_HOME):
+    for users in llm_folders(folder):
         (users / "extra-openai-models.yaml").write_text(
             "\n".join(
                 f"- model_id: stub/{name}\n  model_name: {name}\n  api_base: {url}/v1"

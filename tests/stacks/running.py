@@ -17,9 +17,6 @@ from stacks.stub import Stub, serving
 ROOT: Final = Path(__file__).parents[2]
 PROGRAMS: Final = Path(__file__).parent / "programs"
 
-LLM_IN_HOME: Final = Path("home", ".config", "io.datasette.llm")
-"""Where some plugins of ``llm`` write, whatever ``LLM_USER_PATH`` says, and expect a folder."""
-
 _QUIET: Final = {
     "AGNO_TELEMETRY": "false",
     "ANONYMIZED_TELEMETRY": "false",
@@ -64,13 +61,21 @@ def python_of(venv: str) -> Path:
     return ready(venv) / "bin" / "python"
 
 
+def llm_folders(folder: Path) -> tuple[Path, Path]:
+    """The folders of ``llm``'s settings, made in this one: ``LLM_USER_PATH``, and that of the home
+    folder, where some plugins write whatever the variable says."""
+    found = folder / "user", folder / "home" / ".config" / "io.datasette.llm"
+    for users in found:
+        users.mkdir(parents=True, exist_ok=True)
+    return found
+
+
 def at_home(folder: Path) -> dict[str, str]:
     """The environment of a command of ``llm`` with home and settings of its own in the folder."""
-    for users in (folder / "user", folder / LLM_IN_HOME):
-        users.mkdir(parents=True, exist_ok=True)
+    settings, _ = llm_folders(folder)
     kept = {key: value for key, value in os.environ.items() if not key.startswith("TURNSPAN")}
     kept.pop("XDG_CONFIG_HOME", None)
-    own = {"HOME": str(folder / "home"), "LLM_USER_PATH": str(folder / "user")}
+    own = {"HOME": str(folder / "home"), "LLM_USER_PATH": str(settings)}
     return {**kept, **own, "OPENAI_API_KEY": "k"}
 
 
