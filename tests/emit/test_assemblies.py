@@ -348,18 +348,18 @@ def test_every_text_is_redacted(gpt: openai.OpenAI) -> None:
 
     def hook(text: str, where: str) -> str:
         seen.add(where)
-        return text.replace("Ada", "[name]").replace("Eve", "[name]")
+        return text.replace("Edith", "[name]").replace("Ingrid", "[name]")
 
     with record(redact=hook) as recorded, turnspan.agent("wiki"):
-        with turnspan.context_assembly("for Ada", entities=["Ada"]) as context:
-            with context.step("Ada's step"):
-                context.keep("Ada", text=f"Ada has {secret}.", section="Ada", source="Ada")
-            context.drop("Eve", reason="Eve")
-            context.assembled(f"Ada has {secret}, and so on and so on.")
-        ask(gpt, f"Ada has {secret}, and so on and so on.")
+        with turnspan.context_assembly("for Edith", entities=["Edith"]) as context:
+            with context.step("Edith's step"):
+                context.keep("Edith", text=f"Edith has {secret}.", section="Edith", source="Edith")
+            context.drop("Ingrid", reason="Ingrid")
+            context.assembled(f"Edith has {secret}, and so on and so on.")
+        ask(gpt, f"Edith has {secret}, and so on and so on.")
     row = assembly(recorded)
     said = repr((row, items(recorded), recorded.rows(Definition), recorded.rows(LlmCall)))
-    assert "Ada" not in said and "Eve" not in said and secret not in said
+    assert "Edith" not in said and "Ingrid" not in said and secret not in said
     assert [one.item_id for one in items(recorded)] == ["[name]", "[name]#2"]
     assert recorded.rows(LlmCall)[0].context_assembled == row.context_hash != NO_HASH
     assert {"context", "context:id", "context:section", "context:source", "context:reason",
