@@ -161,11 +161,15 @@ def chosen_dsn() -> Dsn:
 def open_chosen(*, create: bool = False) -> Store:
     """The store, up to date and with what waited in its spool, as every reading command wants it.
 
-    One that does not exist is a failure, or made where ``create`` says so.
+    One that does not exist is a failure, or made where ``create`` says so. Ctrl-C ends what it is
+    asked.
     """
+    from turnspan_clickhouse.store.interrupts import ends_with_interrupts
     from turnspan_records.access import open_dsn
 
-    return open_dsn(chosen_dsn(), note=note, create=create, waiting=say_who_has_it)
+    store = open_dsn(chosen_dsn(), note=note, create=create, waiting=say_who_has_it)
+    click.get_current_context().call_on_close(ends_with_interrupts(store))
+    return store
 
 
 def say_who_has_it(found: Holder) -> None:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
+import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from support.clickhouse_server import ClickHouseServer
 from support.story import ENTRY, Invoke, Spawn
+from turnspan_clickhouse.files.lock_holders import holder
 from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
 
 READERS = (
@@ -199,3 +204,49 @@ def test_an_interrupt_is_exit_code_130_without_a_traceback(
     monkeypatch.setattr("turnspan_clickhouse.store.dsn.parse", interrupted)
     shown = invoke("turns")
     assert shown.exit_code == 130 and "Traceback" not in shown.output
+
+
+@pytest.mark.parametrize(
+    ("ends", "limits"), [(signal.SIGINT, []), (signal.SIGKILL, []), (signal.SIGINT, ["--write"])]
+)
+def test_what_nobody_waits_for_ends_on_the_server(
+    clickhouse_server: ClickHouseServer, server_dsn: Dsn, ends: signal.Signals, limits: list[str]
+) -> None:
+    """After Ctrl-C as when the process is gone; all ways to read send it as what may be ended."""
+    with open_store(server_dsn) as store:
+        migrate(store)
+    query = "SELECT sum(sipHash64(number)) FROM numbers(1000000000000)"
+    asked = f"SELECT count() FROM system.processes WHERE current_database = '{server_dsn.database}'"
+    command = [*(sys.executable, "-c", ENTRY, "--store", str(server_dsn)), "sql", query, *limits]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        until(lambda: clickhouse_server.run(asked) == "1\n")
+        process.send_signal(ends)
+        until(lambda: clickhouse_server.run(asked) == "0\n")
+        assert "Traceback" not in process.communicate(timeout=30)[1]
+
+
+def test_ctrl_c_ends_what_the_embedded_engine_runs(embedded_dsn: Dsn) -> None:
+    """Python hears of it when the engine returns, in hours else."""
+    with open_store(embedded_dsn) as store:
+        migrate(store)
+    assert embedded_dsn.path is not None
+    lock = embedded_dsn.path / "lock"
+    query = "SELECT sum(sipHash64(number)) FROM numbers(1000000000000)"
+    command = [*(sys.executable, "-c", ENTRY, "--store", str(embedded_dsn)), "sql", query]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        until(lambda: (found := holder(lock)) is not None and found.pid == process.pid)
+        time.sleep(1.0)  # it is opened, asked about its schema, and begins
+        process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=20)[1]
+    assert process.returncode == 130
+    assert "Traceback" not in said
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Wait until something holds, for twenty seconds."""
+    last = time.monotonic() + 20
+    while not holds():
+        assert time.monotonic() < last
+        time.sleep(0.05)

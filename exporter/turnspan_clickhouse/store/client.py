@@ -35,6 +35,9 @@ READ_SETTINGS: Mapping[str, Any] = {
 _IF_KNOWN: Mapping[str, Any] = {
     # The views' joins look up the sessions they found in the primary index (since ClickHouse 26).
     "enable_join_runtime_filters_index_analysis": 1,
+    # What nobody waits for any more (Ctrl-C, a closed terminal, a lost connection) ends. ClickHouse
+    # heeds it for statements with `readonly` only.
+    "cancel_http_readonly_queries_on_client_close": 1,
 }
 
 CLUSTER_SETTINGS: Mapping[str, Any] = {
@@ -82,6 +85,11 @@ class Store:
             for name, value in _IF_KNOWN.items()
             if name in known and not known[name].readonly
         }
+        readonly = known.get("readonly")
+        if not dsn.embedded and readonly is not None and int(readonly.value) == 0:
+            self._reading = {"readonly": 2}
+        else:  # the engine's session keeps what a statement sets; a user has their own
+            self._reading = {}
 
     @property
     def database(self) -> str:
@@ -120,7 +128,7 @@ class Store:
             QueryError: the engine refused it.
             StoreUnavailableError: the server did not answer.
         """
-        merged = {**self.read_settings, **(settings or {})}
+        merged = {**self.read_settings, **self._reading, **(settings or {})}
         with self.held() as client, translated_errors(self.dsn):
             result = client.query(sql, parameters=dict(parameters or {}), settings=merged)
         types = tuple(t.name for t in result.column_types)

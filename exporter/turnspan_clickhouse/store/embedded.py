@@ -93,6 +93,18 @@ class EmbeddedStore(Store):
         closed, and is so at the latest with the store."""
         return self._engine.another_client()
 
+    def end_reading(self) -> None:
+        """End the statements that read, whichever threads wait for them: those raise
+        ``QueryError``. What inserts goes on.
+
+        Raises:
+            StoreError: the engine could not be asked to.
+        """
+        with self._lending.use_with_others() as used, translated_errors(self.dsn):
+            if used:
+                with contextlib.closing(self._engine.another_client()) as client:
+                    client.query("KILL QUERY WHERE query_kind = 'Select' ASYNC")
+
     def close(self) -> None:
         """Release the folder; closing twice is fine."""
         if not self._engine.closed:

@@ -79,6 +79,18 @@ class Lending:
             if not depth:
                 self._leave()
 
+    @contextlib.contextmanager
+    def use_with_others(self) -> Generator[bool]:
+        """Have it kept for a block if another thread is using it now; whether one is."""
+        with self._changed:
+            found = self._is_open and not self._moving and self._users > 0
+            self._users += found
+        try:
+            yield found
+        finally:
+            if found:
+                self._leave()
+
     def step_aside(self) -> None:
         """Let go of it if nothing uses it now."""
         if self.forked:
