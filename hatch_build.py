@@ -200,8 +200,15 @@ class CompiledWheel(BuildHookInterface[Any]):
         shutil.rmtree(getattr(self, "_folder", ""), ignore_errors=True)
 
 
-_FLAGS = [] if sys.platform == "win32" else ["-fno-semantic-interposition"]
-"""Our functions call each other directly, not through the linker's table, and may be inlined."""
+_FLAGS = (
+    # Our functions call each other directly, not through the linker's table, and may be inlined.
+    "-fno-semantic-interposition",
+    # Macros first, then compile: GCC 12 takes 25 s instead of 140 for the one large file.
+    "-no-integrated-cpp",
+    # Which then warns of parentheses that macros brought.
+    "-Wno-error",
+)
+"""For compilers that take GCC's options."""
 
 
 def lacks_to_compile() -> str:
@@ -257,8 +264,9 @@ def compile_into(root: Path, folder: Path) -> dict[str, Path]:
         extensions = mypycify(
             [*options, *COMPILED], opt_level=level, group_name="turnspan", debug_level="0"
         )
-        for extension in extensions:
-            extension.extra_compile_args += _FLAGS
+        if sys.platform != "win32":
+            for extension in extensions:  # they share one list
+                extension.extra_compile_args = [*extension.extra_compile_args, *_FLAGS]
         command = build_ext(Distribution({"name": "turnspan", "ext_modules": extensions}))
         command.parallel = os.cpu_count()
         command.build_lib = "built"
