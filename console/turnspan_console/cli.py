@@ -18,7 +18,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         *("diagnose", "sessions", "turns", "errors", "replay", "why", "show", "find", "context"),
         *("diff", "lineage", "compare", "consortium", "sql", "console"),
     ),
-    "Judge": ("review", "annotate", "prefer", "rank", "withdraw", "quality"),
+    "Judge": ("review", "annotate", "prefer", "rank", "withdraw", "steer", "quality"),
     "Curate": ("export", "summaries"),
     "Keep": ("retain", "restore", "forget"),
     "Look after": ("status", "doctor", "migrate", "ship", "receive", "import", "mcp"),

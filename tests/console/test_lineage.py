@@ -12,7 +12,12 @@ from click.testing import CliRunner
 
 import training_camp
 import turnspan
+from support.camp_rows import ATTEMPTS, LINEAGE, ROLLOUTS, camp_rows
+from support.landing import insert
+from support.rows import turn
 from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.migrations import migrate
+from turnspan_clickhouse.store.opening import open_store
 from turnspan_console.cli import turnspan as command
 
 
@@ -82,3 +87,39 @@ def test_what_cannot_be_shown(played: str) -> None:
     refused = run(played, "compare", lineage["lineage_id"], one, code=2)
     assert "has no answer to compare" in refused
     assert "no experiments" in run(played, "lineage", "--project", "none", code=1)
+
+
+def test_what_is_to_become_of_a_lineage(tmp_path: Path) -> None:
+    """Said of an attempt it is said of its lineage, once; one that is locked is not evolved."""
+    dsn = Dsn(scheme="chdb", path=tmp_path / "store")
+    with open_store(dsn) as store:
+        migrate(store)
+        insert(store, *camp_rows())
+
+    def told(*arguments: str, code: int = 0) -> str:
+        return run(str(dsn), *arguments, code=code)
+
+    name = f"lineage {LINEAGE}: "
+    said = ("--directive", "be brief", "--once", "add prices", "--evolve", "--author", "ada")
+    assert told("steer", ATTEMPTS[1], LINEAGE, *said) == f"{name}directive, once, evolve\n"
+    tree = told("lineage", "camp")
+    assert "A  plain  to be evolved" in tree
+    assert "directive  be brief" in tree and "next time  add prices" in tree
+    assert told("steer", ROLLOUTS[0][:8], "--lock", "--reason", "the best") == f"{name}locked\n"
+    refused = told("steer", LINEAGE, "--evolve")
+    assert refused == f"{name}not to be evolved: it is locked\n"
+    assert told("steer", LINEAGE, "--unlock", "--evolve") == f"{name}unlocked, evolve\n"
+    assert told("steer", LINEAGE, "--directive", "") == f"{name}directive\n"
+    (lineage,) = json.loads(told("lineage", "camp", "--format", "json"))["lineages"]
+    assert (lineage["locked"], lineage["evolve"], lineage["directive"]) == (False, True, "")
+    kinds = [(one["kind"], one["text"]) for one in lineage["events"]]
+    assert kinds[1:] == [
+        ("directive", "be brief"), ("once", "add prices"), ("evolve", ""), ("locked", "the best"),
+        ("unlocked", ""), ("evolve", ""), ("directive", ""),
+    ]  # fmt: skip
+    assert "Say --directive, --once" in told("steer", LINEAGE, code=2)
+    assert "either --lock or --unlock" in told("steer", LINEAGE, "--lock", "--unlock", code=2)
+    assert "what is to be done differently" in told("steer", LINEAGE, "--once", " ", code=2)
+    with open_store(dsn) as store:
+        insert(store, turn("apart-turn"))
+    assert "turn apart-turn is of no lineage" in told("steer", "apart-turn", "--lock", code=2)

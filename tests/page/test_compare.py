@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from urllib.parse import quote
@@ -9,6 +10,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import expect
 
+from support.camp_rows import ATTEMPTS, LINEAGE, camp_rows
 from support.improved import Improved
 from support.landing import insert
 from support.pages import Look, ServedPage, Watched, served
@@ -35,7 +37,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedPage]:
     made.turn("other-question", "Which shoes?", "Those.", response_text="Those.")
     with open_store(Dsn(scheme="chdb", path=folder / "store")) as store:
         migrate(store)
-        insert(store, *made.rows)
+        insert(store, *made.rows, *camp_rows())
         shown = compare(store, [find(store, id_)[0] for id_ in IDS])
         EXPECTED.update({one.id: (one.version, one.calls, one.text) for one in shown.answers})
     with served(f"chdb://{folder / 'store'}", folder) as served_page:
@@ -168,6 +170,44 @@ def test_what_is_locked_stays_when_others_change(look: Look, page: ServedPage) -
     assert told == {"turns": [*reversed(IDS)]}
     none = page.ask(f"/api/compare/alike?project={PROJECT}&turn=nothing-here").json()
     assert none == {"turns": []}
+
+
+def test_what_is_to_become_of_lineages(look: Look, page: ServedPage) -> None:
+    """A directive, a lock and `evolve` are said of the lineage that an answer is of, and land."""
+    seen = look(page, f"/compare?by=ada&blind=0&ids={ATTEMPTS[1]},{ATTEMPTS[2]}")
+    header = seen.page.locator(".side header").first
+    expect(header).to_contain_text("lineage A")
+    seen.press("1", "!")
+    seen.page.keyboard.type("be brief")
+    seen.press("Enter")
+    expect(header).to_contain_text("from now on: be brief")
+    seen.press("!")
+    seen.page.keyboard.type("add prices")
+    seen.page.get_by_label("in the next cycle only").check()
+    seen.page.get_by_role("button", name="Enter store").click()
+    expect(header).to_contain_text("next time: add prices")
+    seen.press("L")
+    expect(seen.page.locator(".stays")).to_have_count(2)  # both are of the one lineage
+    seen.press("E")
+    expect(seen.page.locator("body")).to_contain_text("All of their lineages are locked.")
+    seen.press("L")
+    expect(seen.page.locator(".stays")).to_have_count(0)
+    seen.press("E")
+    expect(header).to_contain_text("may be evolved")
+    told = page.ask(f"/api/lineage?session=camp&project={PROJECT}").json()
+    (line,) = [one for one in told["lineages"] if one["id"] == LINEAGE]
+    assert (line["directive"], line["once"]) == ("be brief", ["add prices"])
+    assert (line["locked"], line["evolve"]) == (False, True)
+    seen.page.reload()
+    expect(header).to_contain_text("from now on: be brief")
+    asked = {"lineages": [{"project": PROJECT, "id": LINEAGE}], "word": "once", "by": "ada"}
+    refused = page.ask(
+        "/api/lineage/steer",
+        method="POST",
+        body=json.dumps({**asked, "id": "word-0001"}).encode(),
+        content_type="application/json",
+    )
+    assert refused.status == 400 and b"done differently" in refused.body
 
 
 def test_reasons_and_directives_are_kept(look: Look, page: ServedPage) -> None:

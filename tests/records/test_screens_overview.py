@@ -156,3 +156,30 @@ def test_values_are_quoted_where_they_are_shown() -> None:
         "SELECT 'it\\'s \\\\ {c:UInt32}', ['x\\'', 'y'], 3, true,"
         " toDateTime64('2026-01-01', 9, 'UTC')"
     )
+
+
+def test_the_costs_by_model_add_up(store: Store) -> None:
+    """To the cost of each stretch; five are told apart, several of one turn are one of them."""
+    models = [["gpt-4o"], ["claude"], ["gpt-4o", "claude"], ["claude", "gpt-4o"], [], ["d"], ["e"]]
+    insert(
+        store,
+        *(
+            turn(f"m{day}{at}", day * DAY, models=used, cost_usd=Decimal(10 - at) / 8)
+            for day in (0, 3)
+            for at, used in enumerate(models)
+        ),
+        turn("unknown", DAY, models=["gpt-4o"], cost_usd=None),
+    )
+    told = trend(store, WANTED)
+    assert [one.models for one in told.models] == [
+        "claude + gpt-4o", "gpt-4o", "claude", "", "d", None
+    ]  # fmt: skip
+    for at, bucket in enumerate(told.buckets):
+        costs = [one.costs[at] for one in told.models]
+        assert bucket.figures.cost_usd == (
+            None if set(costs) == {None} else sum(filter(None, costs))
+        )
+    assert [one.costs[0] for one in told.models] == [1.875, 1.25, 1.125, 0.75, 0.625, 0.5]
+    with Sandbox(store) as sandbox:
+        rows = sandbox.query(told.models_sql).rows
+    assert {(used, float(cost)) for _, used, cost in rows} >= {("e", 0.5), ("gpt-4o", 1.25)}

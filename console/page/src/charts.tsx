@@ -15,6 +15,8 @@ export interface Plotted {
   /** How long a stretch is. */
   readonly width: number;
   readonly series: readonly Series[];
+  /** Each on top of the one before. */
+  readonly stacked?: boolean;
   readonly written: (value: number) => string;
   readonly chosen: (since: number, until: number) => void;
 }
@@ -28,6 +30,7 @@ export function draw(element: HTMLElement, plotted: Plotted, sync: string): () =
   const style = getComputedStyle(document.documentElement);
   const color = (name: string) => resolved(style.getPropertyValue(name));
   const axis = { stroke: color("--faint"), font: FONT, ticks: { show: false } };
+  const drawn = plotted.stacked ? stacked(plotted.series) : plotted.series;
   const options: uPlot.Options = {
     width: element.clientWidth,
     height: HEIGHT,
@@ -52,7 +55,7 @@ export function draw(element: HTMLElement, plotted: Plotted, sync: string): () =
         values: (_, ticks) => ticks.map((tick) => plotted.written(tick)),
       },
     ],
-    series: [{}, ...plotted.series.map((one) => line(one, color(one.color)))],
+    series: [{}, ...drawn.map((one) => line(one, color(one.color)))],
     hooks: {
       setSelect: [
         (plot) => {
@@ -63,7 +66,7 @@ export function draw(element: HTMLElement, plotted: Plotted, sync: string): () =
       ],
     },
   };
-  const data = [plotted.times, ...plotted.series.map((one) => one.values)];
+  const data = [plotted.times, ...drawn.map((one) => one.values)];
   const plot = new uPlot(options, data as uPlot.AlignedData, element);
   const observer = new ResizeObserver(() => {
     if (element.clientWidth) plot.setSize({ width: element.clientWidth, height: HEIGHT });
@@ -73,6 +76,21 @@ export function draw(element: HTMLElement, plotted: Plotted, sync: string): () =
     observer.disconnect();
     plot.destroy();
   };
+}
+
+/** Each with what is under it, the highest first: the others are drawn over it. */
+function stacked(series: readonly Series[]): Series[] {
+  const under = new Map<number, number>();
+  return series
+    .map((one) => ({
+      ...one,
+      values: one.values.map((value, at) => {
+        const top = (under.get(at) ?? 0) + (value ?? 0);
+        under.set(at, top);
+        return value === null ? null : top;
+      }),
+    }))
+    .reverse();
 }
 
 /** The time at each tick, as exact as the ticks are apart, with the day under it where it is new. */

@@ -57,6 +57,7 @@ export const KEYS = {
   pick: ["p", "pick only the best"],
   bothBad: ["v", "all bad"],
   lock: ["L", "lock, or unlock"],
+  evolve: ["E", "let the lineages that are not locked be evolved"],
   others: ["O", "other answers for what is not locked"],
   directive: ["!", "what is to be done differently"],
   theme: ["t", "theme"],

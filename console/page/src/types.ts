@@ -210,6 +210,7 @@ export interface ComparedAnswer {
   duration: number | null;
   prompt: string;
   why_not: string;
+  lineage: LineageOf | null;
 }
 
 export interface ComparedCall {
@@ -746,6 +747,20 @@ export interface LineageEvent {
   created_at: string;
 }
 
+export interface LineageNamed {
+  project: string;
+  id: string;
+}
+
+export interface LineageOf {
+  id: string;
+  label: string;
+  directive: string;
+  once: string[];
+  locked: boolean;
+  evolve: boolean;
+}
+
 export interface LineageQuery {
   session: string;
   project?: string;
@@ -758,6 +773,7 @@ export interface LineageShown {
   directive: string;
   once: string[];
   locked: boolean;
+  evolve: boolean;
   scores: (number | null)[];
   versions: VersionShown[];
   evolutions: EvolutionShown[];
@@ -834,6 +850,11 @@ export interface MessagesQuery {
   project: string;
   scope: string;
   hashes: string[];
+}
+
+export interface ModelCost {
+  models: string | null;
+  costs: (number | null)[];
 }
 
 export interface Named {
@@ -1271,6 +1292,18 @@ export interface SqlQuery {
   plan?: boolean;
 }
 
+export interface SteerQuery {
+  lineages: LineageNamed[];
+  word: "directive" | "evolve" | "locked" | "once" | "unlocked";
+  by: string;
+  id: string;
+  text?: string;
+}
+
+export interface Steered {
+  number: number;
+}
+
 export interface StopEvidence {
   turn_id: string;
   ended_how: string;
@@ -1412,7 +1445,9 @@ export interface Trend {
   total: Figures;
   before: Figures | null;
   first_token_p95_seconds: number | null;
+  models: ModelCost[];
   sql: string;
+  models_sql: string;
 }
 
 export interface TurnId {
@@ -1561,5 +1596,6 @@ export interface Endpoints {
   "GET /api/consortium/run": { query: RunQuery; answer: ConsortiumRun };
   "GET /api/lineage/experiments": { query: ExperimentsQuery; answer: Experiments };
   "GET /api/lineage": { query: LineageQuery; answer: ExperimentShown };
+  "POST /api/lineage/steer": { query: SteerQuery; answer: Steered };
   "GET /api/serving": { query: ServingQuery; answer: Serving };
 }

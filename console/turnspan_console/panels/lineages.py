@@ -45,9 +45,11 @@ def print_experiment(experiment: Experiment, output: Output, *, full: bool = Fal
 
 
 def _lineage(lineage: Lineage, page: Page) -> None:
-    locked: list[Piece] = [("  locked", styles.WARN)] if lineage.locked else []
+    marks: list[Piece] = [("  locked", styles.WARN)] if lineage.locked else []
+    if lineage.evolve:
+        marks.append(("  to be evolved", styles.WARN))
     strategy = values.one_line(lineage.strategy)
-    page.line((lineage.label, styles.AGENT), f"  {strategy}" if strategy else "", *locked)
+    page.line((lineage.label, styles.AGENT), f"  {strategy}" if strategy else "", *marks)
     page.push("│ ", styles.FAINT)
     if lineage.directive:
         page.line(("directive  ", styles.FAINT), values.one_line(lineage.directive))

@@ -157,8 +157,8 @@ class Evolution:
 
 @dataclass(slots=True)
 class LineageEvent:
-    """What was said of a lineage: ``strategy``, ``directive``, ``once``, ``locked`` or
-    ``unlocked``."""
+    """What was said of a lineage: ``strategy``, ``directive``, ``once``, ``locked``,
+    ``unlocked`` or ``evolve``."""
 
     kind: str
     text: str
@@ -177,6 +177,8 @@ class Lineage:
     once: list[str]
     """What was said for the next rollout, which is still to come."""
     locked: bool
+    evolve: bool = False
+    """Whether its next version was asked for, after its last rollout began."""
     events: list[LineageEvent] = field(default_factory=list[LineageEvent])
     versions: list[Version] = field(default_factory=list[Version])
     rollouts: list[Rollout] = field(default_factory=list[Rollout])

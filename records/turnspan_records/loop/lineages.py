@@ -69,7 +69,7 @@ ORDER BY last_time DESC, experiment
 LIMIT {limit:UInt32}
 """
 _LINEAGES = """
-SELECT lineage_id, label, strategy, directive, once, locked
+SELECT lineage_id, label, strategy, directive, once, locked, evolve
 FROM lineage_current
 WHERE project = {project:String} AND experiment_id = {experiment:String}
 ORDER BY label, lineage_id
@@ -182,7 +182,8 @@ def experiment(store: Store, session: str, *, project: str = "") -> Experiment:
     rows = store.query(_LINEAGES, parameters).dicts()
     parameters["lineages"] = [str(row["lineage_id"]) for row in rows]
     for row in rows:
-        row["once"], row["locked"] = list(row["once"]), bool(row["locked"])
+        row["once"] = list(row["once"])
+        row["locked"], row["evolve"] = bool(row["locked"]), bool(row["evolve"])
         made.lineages.append(Lineage(**row))
     _fill(store, {one.lineage_id: one for one in made.lineages}, parameters)
     for row in store.query(_INSIGHTS, parameters).dicts():

@@ -64,6 +64,16 @@ class Bucket:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelCost:
+    """What the turns cost that used a model, or several together."""
+
+    models: str | None
+    """Their names with ` + ` between them; empty where none was named; ``None`` of all the rest."""
+    costs: list[float | None]
+    """US dollars of each stretch of time; ``None`` where nothing is known."""
+
+
+@dataclass(frozen=True, slots=True)
 class Trend:
     """The turns of a window, in stretches of time, all together, and those of as long before."""
 
@@ -73,7 +83,10 @@ class Trend:
     before: Figures | None
     first_token_p95_seconds: float | None
     """Of the streamed model calls of the window, however their turns are filtered."""
+    models: list[ModelCost]
+    """The costs by model: the ones that cost most, the dearest first, then all the rest."""
     sql: str
+    models_sql: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +133,20 @@ SELECT
 GROUP BY bucket
 ORDER BY bucket
 """
+_MODELS = """
+SELECT
+    intDiv(toUnixTimestamp(start_time), {{width:UInt32}}) AS bucket,
+    arrayStringConcat(arraySort(t.models), ' + ') AS used,
+    sum(t.cost_usd) AS cost_usd
+FROM turn_summary AS t
+WHERE {where}
+GROUP BY bucket, used
+HAVING isNotNull(cost_usd)
+ORDER BY cost_usd DESC, bucket, used
+LIMIT 20000
+"""
+_MOST_MODELS = 5
+"""So many are told apart."""
 _TOTAL = f"""
 SELECT
     toUnixTimestamp(min(start_time)) AS first,
@@ -186,9 +213,16 @@ def trend(store: Store, wanted: Wanted) -> Trend:
         Bucket(_EPOCH + timedelta(seconds=at * width), known.get(at, none))
         for at in (range(first // width, last // width + 1) if known else ())
     ]
+    by_model = _MODELS.format(where=wanted.where)
+    costs = store.query(by_model, given).rows if known else []
     [(first_token,)] = store.query(_FIRST_TOKEN, wanted.parameters).rows
     streamed = None if first_token is None or isnan(first_token) else float(first_token)
-    return Trend(width, buckets, total, before, streamed, shown_sql(sql, given))
+    return Trend(
+        *(width, buckets, total, before, streamed),
+        _by_model(buckets, width, costs),
+        shown_sql(sql, given),
+        shown_sql(by_model, given),
+    )
 
 
 def look_at(store: Store, wanted: Wanted) -> LookAts:
@@ -198,6 +232,27 @@ def look_at(store: Store, wanted: Wanted) -> LookAts:
     rows: Sequence[Mapping[str, Any]] = store.query(sql, wanted.parameters).dicts()
     found = [LookAt(row["look"], LOOKS[row["look"]][0], row["turns"], row["agent"]) for row in rows]
     return LookAts(found, shown_sql(sql, wanted.parameters))
+
+
+def _by_model(
+    buckets: Sequence[Bucket], width: int, rows: Sequence[Sequence[Any]]
+) -> list[ModelCost]:
+    """The costs of the dearest models in these stretches of time, and of the rest."""
+    costs: dict[str, dict[int, float]] = {}
+    for bucket, used, cost in rows:
+        costs.setdefault(str(used), {})[int(bucket)] = float(cost)
+    dearest = sorted(costs, key=lambda used: (-sum(costs[used].values()), used))[:_MOST_MODELS]
+    numbers = [int((one.time - _EPOCH).total_seconds()) // width for one in buckets]
+    found = [ModelCost(used, [costs[used].get(at) for at in numbers]) for used in dearest]
+    if len(costs) > len(dearest):
+        rest = [
+            None
+            if (whole := one.figures.cost_usd) is None
+            else max(0.0, whole - sum(costs[used].get(at, 0.0) for used in dearest))
+            for at, one in zip(numbers, buckets, strict=True)
+        ]
+        found.append(ModelCost(None, rest))
+    return found
 
 
 def _before(wanted: Wanted) -> Wanted | None:

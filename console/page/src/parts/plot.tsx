@@ -18,6 +18,8 @@ interface Props {
   /** Seconds of a stretch. */
   width: number;
   series: readonly Charts.Series[];
+  /** Each on top of the one before. */
+  stacked?: boolean;
   written: (value: number | null) => string;
 }
 
@@ -37,7 +39,7 @@ export function Plot(props: Props) {
 }
 
 function Drawn(props: Props) {
-  const { label, times, width, series, written } = props;
+  const { label, times, width, series, stacked = false, written } = props;
   const place = useRef<HTMLDivElement>(null);
   const [failed, setFailed] = useState(false);
   const key = JSON.stringify([times, series]);
@@ -50,7 +52,7 @@ function Drawn(props: Props) {
         if (gone || !place.current) return;
         remove = charts.draw(
           place.current,
-          { times: times.map(secondsOf), width, series, written, chosen: choose },
+          { times: times.map(secondsOf), width, series, stacked, written, chosen: choose },
           "overview",
         );
       })

@@ -1,9 +1,9 @@
 // Compare: two to six answers side by side, blind until their order is stored.
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { type AskError, ask } from "../api";
 import { announce } from "../frame/live";
 import { useStatus } from "../frame/status";
-import { type Action, type Handlers, hint, useKeys } from "../keys";
+import { type Action, type Handlers, useKeys } from "../keys";
 import { commandLine, copy } from "../parts/copy";
 import { Told, useJudging } from "../parts/judging";
 import { counted } from "../parts/numbers";
@@ -12,6 +12,7 @@ import type { Compared, ComparedAnswer } from "../types";
 import { param, setParams } from "../url";
 import { useAsk } from "../use_ask";
 import { Columns, Prompts } from "./compare_columns";
+import { useLineages } from "./compare_lineages";
 import {
   exchanged,
   type Groups,
@@ -24,12 +25,10 @@ import {
   withColumn,
   written,
 } from "./compare_order";
+import { Directive, LONGEST, type Mode, Ways } from "./compare_ways";
 
 const DIGITS = ["one", "two", "three", "four", "five", "six"] as const;
 const SCORES: readonly Action[] = [...DIGITS, "seven", "eight", "nine", "zero"];
-/** Characters of a reason or a directive. */
-const LONGEST = 2_000;
-type Mode = "" | "order" | "best" | "score" | "directive";
 
 export function Compare() {
   const ids = param("ids").split(",").filter(Boolean);
@@ -64,6 +63,7 @@ function Side({ shown }: { shown: Compared }) {
   const why = useRef<HTMLInputElement>(null);
   const [scores, setScores] = useState<ReadonlyMap<string, number>>(new Map());
   const { judging, busy, save, takeBack } = useJudging(shown.by);
+  const lineages = useLineages(shown, save);
   const hidden = blind && !judging.saved.length;
   useEffect(() => {
     if (blind && !seed) setParams({ seed: String(drawn()) }, { replace: true });
@@ -74,16 +74,18 @@ function Side({ shown }: { shown: Compared }) {
   const pairs = pairsOf(typed.groups, answerOf, shown.no_pairs);
   const project = shown.answers[0]?.project ?? "";
   const ids = shown.answers.map((one) => one.id);
-  const locked = new Set(
+  const kept = new Set(
     param("lock")
       .split(",")
       .filter((id) => ids.includes(id)),
   );
+  const locked = new Set([...kept, ...lineages.locked]);
   const lock = () => {
+    if (lineages.lock(shown.answers[answerOf(on)], on + 1)) return;
     const id = idOf(on);
-    if (!locked.delete(id)) locked.add(id);
-    setParams({ lock: [...locked].join(",") }, { replace: true });
-    announce(`Answer ${on + 1} ${locked.has(id) ? "stays" : "may change"}`);
+    if (!kept.delete(id)) kept.add(id);
+    setParams({ lock: [...kept].join(",") }, { replace: true });
+    announce(`Answer ${on + 1} ${kept.has(id) ? "stays" : "may change"}`);
   };
   const others = async () => {
     if (shown.answers.some((one) => one.kind !== "turn"))
@@ -93,7 +95,7 @@ function Side({ shown }: { shown: Compared }) {
       const { answer } = await ask("GET /api/compare/alike", { turn, project });
       const next = exchanged(ids, locked, answer.turns);
       if (next.join() === ids.join()) announce("There are no other answers to this prompt.");
-      else setParams({ ids: next.join(","), lock: [...locked].join(",") });
+      else setParams({ ids: next.join(","), lock: [...kept].join(",") });
     } catch (error) {
       announce((error as AskError).message);
     }
@@ -153,8 +155,9 @@ function Side({ shown }: { shown: Compared }) {
       setScores((now) => new Map(now).set(id, given)),
     );
   };
-  const direct = (text: string) => {
-    if (text) judgeOne({ directive: text }, "what to do differently is kept");
+  const direct = (text: string, once: boolean) => {
+    if (text && lineages.direct(shown.answers[answerOf(on)], text, once)) setMode("");
+    else if (text) judgeOne({ directive: text }, "what to do differently is kept");
     else setMode("");
   };
   const choose = (column: number) => {
@@ -174,6 +177,7 @@ function Side({ shown }: { shown: Compared }) {
     score: () => setMode(mode === "score" ? "" : "score"),
     bothBad: allBad,
     lock,
+    evolve: lineages.evolve,
     others: () => void others(),
     directive: () => setMode(mode === "directive" ? "" : "directive"),
     undo,
@@ -199,6 +203,7 @@ function Side({ shown }: { shown: Compared }) {
       {(seed > 0 || !blind) && (
         <Columns
           answers={places.flatMap((at) => shown.answers[at] ?? [])}
+          lineOf={lineages.lineOf}
           on={on}
           choose={choose}
           hidden={hidden}
@@ -217,6 +222,7 @@ function Side({ shown }: { shown: Compared }) {
           score={() => setMode("score")}
           direct={() => setMode("directive")}
           lock={lock}
+          evolve={lineages.evolve}
           others={() => void others()}
         />
         {mode === "score" && (
@@ -224,7 +230,14 @@ function Side({ shown }: { shown: Compared }) {
             Score of answer {on + 1}: <kbd>1</kbd> … <kbd>9</kbd>, <kbd>0</kbd> for 10
           </p>
         )}
-        {mode === "directive" && <Directive key={on} place={on + 1} store={direct} />}
+        {mode === "directive" && (
+          <Directive
+            key={on}
+            place={on + 1}
+            ofLineage={lineages.lineOf(shown.answers[answerOf(on)]) !== null}
+            store={direct}
+          />
+        )}
         {(mode === "order" || mode === "best" || typed.groups.length > 0) && (
           <p>
             {mode === "best" ? "The best: " : "Order: "}
@@ -311,70 +324,5 @@ function Switch(props: { name: string; on: boolean; words: string; keys: string 
       />
       {words} {keys && <kbd>{keys}</kbd>}
     </label>
-  );
-}
-
-/** What an answer's author is to do differently, kept with the answer. */
-function Directive({ place, store }: { place: number; store: (text: string) => void }) {
-  const field = useRef<HTMLInputElement>(null);
-  // At once: what is typed before would be keys.
-  useLayoutEffect(() => field.current?.focus(), []);
-  return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        store(field.current?.value.trim() ?? "");
-      }}
-    >
-      <label>
-        Answer {place}, to be done differently:{" "}
-        <input ref={field} type="text" maxLength={LONGEST} placeholder="be brief" />
-      </label>{" "}
-      <button type="submit">
-        <kbd>Enter</kbd> store
-      </button>
-    </form>
-  );
-}
-
-interface WaysProps {
-  mode: Mode;
-  begin: (what: Mode) => void;
-  allBad: () => void;
-  undo: () => unknown;
-  score: () => void;
-  direct: () => void;
-  lock: () => void;
-  others: () => void;
-}
-
-function Ways({ mode, begin, allBad, undo, score, direct, lock, others }: WaysProps) {
-  return (
-    <p class="ways">
-      <button type="button" aria-pressed={mode === "order"} onClick={() => begin("order")}>
-        <kbd>o</kbd> order
-      </button>
-      <button type="button" aria-pressed={mode === "best"} onClick={() => begin("best")}>
-        <kbd>p</kbd> only the best
-      </button>
-      <button type="button" onClick={allBad}>
-        <kbd>v</kbd> all bad
-      </button>
-      <button type="button" aria-pressed={mode === "score"} onClick={score}>
-        <kbd>s</kbd> score
-      </button>
-      <button type="button" aria-pressed={mode === "directive"} onClick={direct}>
-        <kbd>!</kbd> do differently
-      </button>
-      <button type="button" onClick={lock}>
-        <kbd>L</kbd> lock
-      </button>
-      <button type="button" title={hint("others")} onClick={others}>
-        <kbd>O</kbd> other answers
-      </button>
-      <button type="button" onClick={() => void undo()}>
-        <kbd>z</kbd> undo
-      </button>
-    </p>
   );
 }

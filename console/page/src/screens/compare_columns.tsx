@@ -4,7 +4,7 @@ import { Against, Changed } from "../parts/marked";
 import { count, dollars, seconds, UNKNOWN } from "../parts/numbers";
 import { Missing } from "../parts/states";
 import { Line, plain, Verbatim, visible } from "../parts/text";
-import type { Compared, ComparedAnswer } from "../types";
+import type { Compared, ComparedAnswer, LineageOf } from "../types";
 import { to, withParams } from "../url";
 
 const WORDS: Readonly<Record<string, string>> = {
@@ -69,6 +69,7 @@ function Different(props: { first: ComparedAnswer; other: ComparedAnswer; place:
 interface ColumnsProps {
   /** In the order of the columns. */
   answers: readonly ComparedAnswer[];
+  lineOf: (answer: ComparedAnswer) => LineageOf | null;
   on: number;
   choose: (column: number) => void;
   hidden: boolean;
@@ -79,7 +80,7 @@ interface ColumnsProps {
 }
 
 export function Columns(props: ColumnsProps) {
-  const { answers, on, choose, hidden, marks, linked, locked, scores } = props;
+  const { answers, lineOf, on, choose, hidden, marks, linked, locked, scores } = props;
   const frame = useRef<HTMLDivElement>(null);
   const scrolled = (event: Event) => {
     if (!linked || !(event.target instanceof HTMLElement)) return;
@@ -114,6 +115,7 @@ export function Columns(props: ColumnsProps) {
             ) : (
               <Facts answer={answer} score={scores.get(answer.id) ?? answer.score} />
             )}
+            {!hidden && <Lineage line={lineOf(answer)} />}
             {hidden && scores.has(answer.id) && <span>{scores.get(answer.id)}/10</span>}
           </header>
           <section
@@ -140,6 +142,21 @@ function Text(props: {
   if (!answer.text) return <Missing reason={noAnswer(answer)} />;
   if (marks && first?.text) return <Against other={first.text} text={answer.text} />;
   return <Verbatim text={answer.text} />;
+}
+
+/** What holds of the answer's lineage; it would tell whose answer it is. */
+function Lineage({ line }: { line: LineageOf | null }) {
+  if (!line) return null;
+  return (
+    <span class="facts-line">
+      lineage {visible(line.label)}{" "}
+      {line.directive && <>· from now on: {visible(line.directive)} </>}
+      {line.once.map((said) => (
+        <span key={said}>· next time: {visible(said)} </span>
+      ))}
+      {line.evolve && <>· may be evolved</>}
+    </span>
+  );
 }
 
 /** Where an answer is shown by itself. */

@@ -29,6 +29,7 @@ function OfLineage({ one }: { one: LineageShown }) {
       <h2>
         Lineage <Line text={one.label} />
       </h2>
+      {one.evolve && <p>Its next version was asked for, and has not begun.</p>}
       {one.directive && (
         <p>
           directive: <Line text={one.directive} />

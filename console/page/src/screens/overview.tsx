@@ -39,7 +39,7 @@ export function Overview() {
             {(told) => <EndBars told={told} />}
           </Answered>
         </Panel>
-        <Panel title={`Cost ${dollars(total?.cost_usd)}`} sql={trend.answer?.sql}>
+        <Panel title={`Cost ${dollars(total?.cost_usd)}`} sql={trend.answer?.models_sql}>
           <Answered asked={trend} rows={5}>
             {(told) => <Cost told={told} />}
           </Answered>
@@ -170,11 +170,23 @@ function Cost({ told }: { told: Trend }) {
         label="Cost over time"
         times={told.buckets.map((one) => one.time)}
         width={told.width_seconds}
-        series={[series(told, "cost", "--link", (one) => one.cost_usd, true)]}
+        series={told.models.map(({ models, costs }, at) => ({
+          label: modelsOf(models),
+          color: models === null ? "--faint" : (COLORS[at] ?? "--faint"),
+          bars: true,
+          values: costs,
+        }))}
+        stacked
         written={dollars}
       />
     </>
   );
+}
+
+const COLORS = ["--link", "--tool", "--busy", "--warn", "--good"] as const;
+
+function modelsOf(models: string | null): string {
+  return models === null ? "all others" : plain(models) || "no model named";
 }
 
 function Slow({ told }: { told: Trend }) {
@@ -203,9 +215,8 @@ function series(
   label: string,
   color: string,
   of: (one: Figures) => number | null,
-  bars = false,
 ): Charts.Series {
-  return { label, color, bars, values: told.buckets.map((one) => of(one.figures)) };
+  return { label, color, values: told.buckets.map((one) => of(one.figures)) };
 }
 
 function Empty() {

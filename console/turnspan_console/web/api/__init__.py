@@ -21,6 +21,7 @@ from turnspan_console.web.api import (
     saved_sql,
     settings,
     sql,
+    steering,
     store,
     turns,
 )
@@ -45,6 +46,7 @@ _TOPICS = (
     context,
     consortium,
     lineage,
+    steering,
 )
 
 _UNSERVED = Serving()

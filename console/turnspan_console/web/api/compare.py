@@ -14,8 +14,10 @@ from turnspan_console.web.api.judge import JudgedEach
 from turnspan_console.web.api.refusals import refusing
 from turnspan_console.web.api.reviewers import reviewer_of
 from turnspan_console.web.endpoints import Endpoint
+from turnspan_records.lookup import Found
 from turnspan_records.loop.comparing import Answer, Comparison
 from turnspan_records.loop.prompts import Prompt, pair_of
+from turnspan_records.loop.steering import Line, lines_of
 from turnspan_records.screens import comparing
 from turnspan_records.screens.reviewing import Given, judge
 
@@ -27,6 +29,19 @@ class CompareQuery:
     ids: list[str]
     project: str = ""
     by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LineageOf:
+    """The lineage of an answer, and what holds of it now."""
+
+    id: str
+    label: str
+    directive: str
+    once: list[str]
+    locked: bool
+    evolve: bool
+    """Whether its next version was asked for, after its last rollout began."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +68,7 @@ class ComparedAnswer:
     prompt: str
     """The hash of what it answers; empty where it is no sample, for the reason ``why_not``."""
     why_not: str
+    lineage: LineageOf | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,10 +148,11 @@ class AllBadQuery:
 def _compare(store: Store, query: CompareQuery) -> Compared:
     with refusing("record"):
         shown = comparing.side_by_side(store, query.ids, project=query.project)
-        each = zip(shown.answers, shown.prompts, strict=True)
+        found = [Found(one.kind, one.id, one.project) for one in shown.answers]
+        each = zip(shown.answers, shown.prompts, lines_of(store, found), strict=True)
         return Compared(
             by=reviewer_of(query.by),
-            answers=[_answer(answer, prompt) for answer, prompt in each],
+            answers=[_answer(*one) for one in each],
             differing=shown.differing,
             same_prompt=shown.same_prompt,
             why_no_pairs=shown.why_no_pairs,
@@ -143,7 +160,7 @@ def _compare(store: Store, query: CompareQuery) -> Compared:
         )
 
 
-def _answer(answer: Answer, prompt: Prompt) -> ComparedAnswer:
+def _answer(answer: Answer, prompt: Prompt, line: Line | None) -> ComparedAnswer:
     return ComparedAnswer(
         kind=answer.kind,
         id=answer.id,
@@ -164,7 +181,12 @@ def _answer(answer: Answer, prompt: Prompt) -> ComparedAnswer:
         duration=answer.duration,
         prompt=prompt.hash,
         why_not=prompt.why_not,
+        lineage=None if line is None else _line(line),
     )
+
+
+def _line(line: Line) -> LineageOf:
+    return LineageOf(line.id, line.label, line.directive, list(line.once), line.locked, line.evolve)
 
 
 def _alike(store: Store, query: AlikeQuery) -> Alike:

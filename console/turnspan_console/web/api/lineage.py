@@ -166,6 +166,8 @@ class LineageShown:
     directive: str
     once: list[str]
     locked: bool
+    evolve: bool
+    """Whether its next version was asked for, after its last rollout began."""
     scores: list[float | None]
     """Of its versions, in their order."""
     versions: list[VersionShown]
@@ -229,6 +231,7 @@ def _line(one: Lineage) -> LineageShown:
         directive=one.directive,
         once=one.once,
         locked=one.locked,
+        evolve=one.evolve,
         scores=[version.score for version in one.versions],
         versions=[_version(version, one.rollouts) for version in one.versions],
         evolutions=[_evolution(evolution) for evolution in one.evolutions],

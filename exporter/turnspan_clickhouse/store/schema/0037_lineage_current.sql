@@ -12,7 +12,9 @@ SELECT
         groupArrayIf((at, said), what = 'once')))) AS once,
     argMaxIf(what = 'locked', at, what IN ('locked', 'unlocked')) AS locked,
     maxIf(at, what IN ('locked', 'unlocked')) AS locked_time,
-    maxIf(cycle, what = 'rollout') AS last_cycle
+    maxIf(cycle, what = 'rollout') AS last_cycle,
+    -- As what was said once: the next rollout is what was asked for.
+    maxIf(at, what = 'evolve') > maxIf(at, what = 'rollout') AS evolve
 FROM
 (
     SELECT project, experiment_id AS of_experiment, lineage_id, label AS called,
