@@ -176,3 +176,23 @@ def test_what_keeps_the_whole_page_is_said_once(
         newer.page.wait_for_selector(TROUBLE)
         assert "upgrade it (pip install --upgrade turnspan)" in newer.page.inner_text(TROUBLE)
         expect(newer.page.locator(".problem")).to_have_count(1)
+
+
+def test_a_server_of_an_older_schema(look: Look, server_dsn: Dsn, tmp_path: Path) -> None:
+    """The page changes no server: it says the command, and goes on by itself once that was done."""
+    with open_store(server_dsn) as store:
+        migrate(store)
+        insert(store, *recorded())
+        older = "ALTER TABLE schema_migration DELETE WHERE version = {newest:UInt32}"
+        store.command(older, {"newest": SCHEMA_VERSION}, {"mutations_sync": 2})
+        with served(str(server_dsn), tmp_path) as page:
+            seen = look(page, f"/turns?project={PROJECT}")
+            seen.expected = ("503",)
+            seen.page.wait_for_selector(TROUBLE)
+            assert "turnspan migrate" in seen.page.inner_text(TROUBLE)
+            expect(seen.page.locator(".problem")).to_have_count(1)
+            migrate(store)
+            seen.page.focus(f"{TROUBLE} button")
+            seen.press("Enter")
+            expect(seen.page.locator(ROWS)).to_have_count(3)
+            expect(seen.page.locator(TROUBLE)).to_have_count(0)
