@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import orjson
 from playwright.sync_api import expect
 
-from support.pages import Look, ServedPage
+from support.pages import Look, ServedPage, served
 
 
 def test_findings_and_tables_are_those_of_the_store(look: Look, demo_page: ServedPage) -> None:
     """Each finding with its remedy; tables with rows and bytes."""
     told = demo_page.ask("/api/settings").json()
-    assert {one["area"] for one in told["checks"]} >= {"store", "spool"}
-    assert all(one["level"] != "fail" for one in told["checks"]), told["checks"]
+    checks = told["checks"] + demo_page.ask("/api/surroundings").json()["checks"]
+    assert {one["area"] for one in checks} >= {"store", "spool"}
+    assert all(one["level"] != "fail" for one in checks), checks
     rows = {one["table"]: one["rows"] for one in told["tables"]}
     assert rows["turn_summary"] >= 49
     seen = look(demo_page, "/settings")
-    expect(seen.page.locator(".checks li")).to_have_count(len(told["checks"]))
+    expect(seen.page.locator(".checks li")).to_have_count(len(checks))
     tables = seen.page.locator('.panel[aria-label="What the store holds"] tbody tr')
     expect(tables).to_have_count(len(told["tables"]))
     assert "turnspan doctor" in seen.page.inner_text(".status .command")
@@ -26,7 +29,7 @@ def test_who_listens_and_what_is_recorded(look: Look, demo_page: ServedPage) -> 
     """The names that are answered, the settings by their variables; what would go, when asked."""
     names = demo_page.ask("/api/serving").json()["names"]
     assert demo_page.address.removeprefix("http://").rstrip("/") in names
-    recording = {one["name"]: one for one in demo_page.ask("/api/settings").json()["recording"]}
+    recording = {one["name"]: one for one in demo_page.ask("/api/surroundings").json()["recording"]}
     assert (recording["mask_secrets"]["value"], recording["mask_secrets"]["given"]) == (
         "yes",
         False,
@@ -41,6 +44,23 @@ def test_who_listens_and_what_is_recorded(look: Look, demo_page: ServedPage) -> 
     assert not kept.locator('[role="status"]').count()
     kept.get_by_role("button", name="What would go now?").click()
     expect(kept.locator('[role="status"]')).to_contain_text("0 rows would go")
+
+
+def test_without_its_store(look: Look, tmp_path: Path) -> None:
+    """Who listens, what waits in the spool and what is recorded is known without it."""
+    with served("http://127.0.0.1:9/away", tmp_path) as page:
+        seen = look(page, "/settings")
+        seen.expected = ("503",)
+        seen.page.wait_for_selector("main > .problem")
+        expect(seen.page.locator(".checks li").first).to_be_visible()
+        assert "spool" in seen.page.inner_text(".checks")
+        places = seen.page.locator('.panel[aria-label="What the store holds"]')
+        expect(places).to_contain_text("127.0.0.1:9/away")
+        expect(seen.page.locator('.panel[aria-label="Who listens"]')).to_contain_text("page-token")
+        expect(seen.page.locator('.panel[aria-label="What is recorded"]')).to_contain_text(
+            "default"
+        )
+        expect(seen.page.locator(".problem")).to_have_count(1)
 
 
 def test_traces_lead_to_jaeger(look: Look, demo_page: ServedPage) -> None:

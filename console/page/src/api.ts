@@ -35,6 +35,8 @@ export interface Told<N extends Name> {
   readonly answer: Answer<N>;
   /** Milliseconds in the store. */
   readonly took: number;
+  /** Whether it is the store's: some questions are answered without it. */
+  readonly ofStore: boolean;
 }
 
 export async function ask<N extends Name>(
@@ -44,7 +46,7 @@ export async function ask<N extends Name>(
 ): Promise<Told<N>> {
   try {
     const told = await answered(name, query, leaving);
-    trouble.value = null;
+    if (told.ofStore || trouble.value?.status !== NO_STORE) trouble.value = null;
     return told;
   } catch (error) {
     if (error instanceof AskError) trouble.value = isTrouble(error) ? error : null;
@@ -79,7 +81,8 @@ async function answered<N extends Name>(
   }
   if (!response.ok) throw await refusal(response);
   const took = /dur=([\d.]+)/.exec(response.headers.get("server-timing") ?? "");
-  return { answer: (await response.json()) as Answer<N>, took: Number(took?.[1] ?? 0) };
+  const answer = (await response.json()) as Answer<N>;
+  return { answer, took: Number(took?.[1] ?? 0), ofStore: took !== null };
 }
 
 function search(query: object): string {

@@ -1260,12 +1260,7 @@ export interface SettingShown {
 }
 
 export interface SettingsAnswer {
-  version: string;
-  store: string;
-  spool: string;
   checks: Check[];
-  recording: SettingShown[];
-  receivers: ReceiverShown[];
   retention: Retention;
   tables: TableSize[];
 }
@@ -1340,6 +1335,15 @@ export interface Summary {
   mean_score: number | null;
   both: number;
   alike: number;
+}
+
+export interface Surroundings {
+  version: string;
+  store: string;
+  spool: string;
+  checks: Check[];
+  recording: SettingShown[];
+  receivers: ReceiverShown[];
 }
 
 export interface TableOf {
@@ -1582,6 +1586,7 @@ export interface Endpoints {
   "POST /api/review/undo": { query: UndoQuery; answer: Undone };
   "GET /api/review/earlier": { query: EarlierQuery; answer: Earlier };
   "GET /api/review/summary": { query: ReviewQuery; answer: Summary };
+  "GET /api/surroundings": { query: SettingsQuery; answer: Surroundings };
   "GET /api/settings": { query: SettingsQuery; answer: SettingsAnswer };
   "POST /api/settings/retention": { query: DryRunQuery; answer: DryRun };
   "POST /api/judge": { query: JudgeEachQuery; answer: JudgedEach };

@@ -76,6 +76,9 @@ def _route(endpoint: Endpoint[Any, Any], reader: Reader) -> Route:
         try:
             body = await request.body() if endpoint.method == "POST" else b""
             query = endpoint.read(request.query_params.multi_items(), body)
+            if endpoint.storeless:
+                told = await asyncio.to_thread(endpoint.answered_without, reader.dsn, query)
+                return Response(written(told), media_type="application/json")
             begun = time.perf_counter()
             cancellation = Cancellation()
             asking = reader.ask(

@@ -16,6 +16,7 @@ import msgspec
 
 from turnspan_clickhouse.store.cancellation import Cancellation
 from turnspan_clickhouse.store.client import Store
+from turnspan_clickhouse.store.dsn import Dsn
 
 Query = TypeVar("Query")
 Answer = TypeVar("Answer")
@@ -40,6 +41,7 @@ class DetailedError(Exception):
 
 Handler = Callable[[Store, Query], Answer]
 CancellableHandler = Callable[[Store, Query, Cancellation], Answer]
+StorelessHandler = Callable[[Dsn, Query], Answer]
 
 
 @dataclass(frozen=True)
@@ -54,14 +56,22 @@ class Endpoint(Generic[Query, Answer]):
     POST the JSON body."""
     answer: type[Answer]
     """A frozen dataclass, written as JSON."""
-    handle: Handler[Query, Answer] | CancellableHandler[Query, Answer]
+    handle: (
+        Handler[Query, Answer] | CancellableHandler[Query, Answer] | StorelessHandler[Query, Answer]
+    )
     summary: str
     """One line for the description."""
     apart: bool = False
     """Whether it may take long: it is answered beside the others, and ``handle`` is given what ends
     it when nobody waits for the answer any more."""
+    storeless: bool = False
+    """Whether it is answered where the store cannot be asked, too: ``handle`` is given its DSN."""
     details: type[Any] | None = None
     """Of what a refusal says beside its sentence: a frozen dataclass."""
+
+    def answered_without(self, dsn: Dsn, query: Query) -> Answer:
+        """What ``handle`` says of a store that is not asked. Raises what it raises."""
+        return cast("StorelessHandler[Query, Answer]", self.handle)(dsn, query)
 
     def answered(self, store: Store, query: Query, cancellation: Cancellation) -> Answer:
         """What ``handle`` says. Raises what it raises."""

@@ -21,6 +21,7 @@ import type {
   Serving,
   SettingShown,
   SettingsAnswer,
+  Surroundings,
 } from "../types";
 import { useAsk } from "../use_ask";
 
@@ -32,9 +33,11 @@ const MARKS: Readonly<Record<string, readonly [string, string]>> = {
 
 export function Settings() {
   const asked = useAsk("GET /api/settings", {});
+  const around = useAsk("GET /api/surroundings", {});
   const serving = useAsk("GET /api/serving", {});
-  const wrong = asked.answer?.checks.filter((one) => one.level !== "ok").length;
-  useStatus(commandLine(["doctor"]), wrong === undefined ? "" : counted(wrong, "finding"));
+  const checks = [...(asked.answer?.checks ?? []), ...(around.answer?.checks ?? [])];
+  const wrong = checks.filter((one) => one.level !== "ok").length;
+  useStatus(commandLine(["doctor"]), checks.length ? counted(wrong, "finding") : "");
   usePanelKeys();
   return (
     <>
@@ -42,18 +45,20 @@ export function Settings() {
       <div class="panels">
         <Panel title="Does everything land?">
           <Answered asked={asked}>{(told) => <Checks checks={told.checks} />}</Answered>
+          <Answered asked={around}>{(told) => <Checks checks={told.checks} />}</Answered>
         </Panel>
         <Panel title="Who listens">
           <Answered asked={serving}>{(told) => <Page serving={told} />}</Answered>
-          <Answered asked={asked}>{(told) => <Receivers receivers={told.receivers} />}</Answered>
+          <Answered asked={around}>{(told) => <Receivers receivers={told.receivers} />}</Answered>
         </Panel>
         <Panel title="What is recorded">
-          <Answered asked={asked}>{(told) => <Recording settings={told.recording} />}</Answered>
+          <Answered asked={around}>{(told) => <Recording settings={told.recording} />}</Answered>
         </Panel>
         <Panel title="What goes, and when">
           <Answered asked={asked}>{(told) => <Kept retention={told.retention} />}</Answered>
         </Panel>
         <Panel title="What the store holds">
+          <Answered asked={around}>{(told) => <Places told={told} />}</Answered>
           <Answered asked={asked}>{(told) => <Tables told={told} />}</Answered>
         </Panel>
         <Panel title="This page">
@@ -66,7 +71,7 @@ export function Settings() {
             <KeysSwitch />
           </p>
           <JaegerField />
-          <p class="faint">Turnspan {asked.answer?.version ?? ""}</p>
+          <p class="faint">Turnspan {around.answer?.version ?? ""}</p>
         </Panel>
       </div>
     </>
@@ -272,40 +277,43 @@ function Checks({ checks }: { checks: readonly Check[] }) {
   );
 }
 
+function Places({ told }: { told: Surroundings }) {
+  return (
+    <Facts>
+      <Fact name="store">{plain(told.store)}</Fact>
+      <Fact name="spool">{plain(told.spool)}</Fact>
+      <Fact name="versions, too">
+        <Command line="turnspan status" />
+      </Fact>
+    </Facts>
+  );
+}
+
 function Tables({ told }: { told: SettingsAnswer }) {
   return (
-    <>
-      <Facts>
-        <Fact name="store">{plain(told.store)}</Fact>
-        <Fact name="spool">{plain(told.spool)}</Fact>
-        <Fact name="versions, too">
-          <Command line="turnspan status" />
-        </Fact>
-      </Facts>
-      <table class="list">
-        <thead>
-          <tr>
-            <th>table</th>
-            <th class="number">rows</th>
-            <th class="number">on disk</th>
-            <th class="number">parts</th>
+    <table class="list">
+      <thead>
+        <tr>
+          <th>table</th>
+          <th class="number">rows</th>
+          <th class="number">on disk</th>
+          <th class="number">parts</th>
+        </tr>
+      </thead>
+      <tbody>
+        {told.tables.map((one) => (
+          <tr key={one.table}>
+            <td>{one.table}</td>
+            <td class="number" data-label="rows">
+              {count(one.rows)}
+            </td>
+            <td class="number">{bytes(one.bytes)}</td>
+            <td class="number" data-label="parts">
+              {count(one.parts)}
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {told.tables.map((one) => (
-            <tr key={one.table}>
-              <td>{one.table}</td>
-              <td class="number" data-label="rows">
-                {count(one.rows)}
-              </td>
-              <td class="number">{bytes(one.bytes)}</td>
-              <td class="number" data-label="parts">
-                {count(one.parts)}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </>
+        ))}
+      </tbody>
+    </table>
   );
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from turnspan_clickhouse.store.client import Store
+from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_console.web.endpoints import Endpoint
 
 
@@ -25,9 +25,11 @@ class Serving:
 def serving_endpoint(serving: Serving) -> Endpoint[ServingQuery, Serving]:
     """The question how this server is served, which its store does not know."""
 
-    def answer(_store: Store, _query: ServingQuery) -> Serving:
+    def answer(_dsn: Dsn, _query: ServingQuery) -> Serving:
         return serving
 
     return Endpoint(
-        "GET", "/api/serving", ServingQuery, Serving, answer, "How this page is served."
+        *("GET", "/api/serving", ServingQuery, Serving, answer),
+        "How this page is served.",
+        storeless=True,
     )

@@ -11,6 +11,7 @@ from turnspan.config import OPTIONS
 from turnspan_clickhouse.receive.receiver_stats import read_receiver_stats
 from turnspan_clickhouse.store.cancellation import Cancellation
 from turnspan_clickhouse.store.client import Store
+from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_console.checks.check import Check, guarded
 from turnspan_console.checks.environment import settings_of
 from turnspan_console.checks.receivers import receiver_checks
@@ -78,8 +79,8 @@ class Retention:
 
 
 @dataclass(frozen=True, slots=True)
-class SettingsAnswer:
-    """What is looked after."""
+class Surroundings:
+    """What is looked after beside the store, whether that can be asked or not."""
 
     version: str
     store: str
@@ -89,6 +90,13 @@ class SettingsAnswer:
     recording: list[SettingShown]
     """Of an application that is started in the surroundings of this server."""
     receivers: list[ReceiverShown]
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsAnswer:
+    """What is looked after in the store."""
+
+    checks: list[Check]
     retention: Retention
     tables: list[TableSize]
     """Those with rows; rows are counted before deduplication."""
@@ -109,24 +117,28 @@ class DryRun:
     going: list[Going]
 
 
-def _settings(store: Store, _query: SettingsQuery) -> SettingsAnswer:
-    spool = store.dsn.spool
-    found = [
-        *guarded("store", "checks", lambda: open_store_checks(store)),
-        *guarded("spool", "checks", lambda: spool_checks(store.dsn)),
-        *guarded("receiver", "checks", lambda: receiver_checks(spool)),
-    ]
-    return SettingsAnswer(
+def _surroundings(dsn: Dsn, _query: SettingsQuery) -> Surroundings:
+    spool = dsn.spool
+    return Surroundings(
         version=__version__,
-        store=str(store.dsn),
+        store=str(dsn),
         spool=str(spool),
-        checks=found,
+        checks=[
+            *guarded("spool", "checks", lambda: spool_checks(dsn)),
+            *guarded("receiver", "checks", lambda: receiver_checks(spool)),
+        ],
         recording=_recording(),
         receivers=[
             ReceiverShown(one.address, datetime.fromtimestamp(one.started, timezone.utc), one.spans)
             for one in read_receiver_stats(spool)
             if one.alive
         ],
+    )
+
+
+def _settings(store: Store, _query: SettingsQuery) -> SettingsAnswer:
+    return SettingsAnswer(
+        checks=list(guarded("store", "checks", lambda: open_store_checks(store))),
         retention=_retention(store),
         tables=[one for one in table_sizes(store) if one.rows],
     )
@@ -175,6 +187,11 @@ def _dry_run(store: Store, query: DryRunQuery, _cancellation: Cancellation) -> D
 
 
 ENDPOINTS = (
+    Endpoint(
+        *("GET", "/api/surroundings", SettingsQuery, Surroundings, _surroundings),
+        "Whether all is well beside the store.",
+        storeless=True,
+    ),
     Endpoint(
         "GET", "/api/settings", SettingsQuery, SettingsAnswer, _settings, "Whether all is well."
     ),
