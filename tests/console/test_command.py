@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
@@ -217,10 +218,7 @@ def test_what_nobody_waits_for_ends_on_the_server(
         migrate(store)
     query = "SELECT sum(sipHash64(number)) FROM numbers(1000000000000)"
     asked = f"SELECT count() FROM system.processes WHERE current_database = '{server_dsn.database}'"
-    command = [*(sys.executable, "-c", ENTRY, "--store", str(server_dsn)), "sql", query, *limits]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
+    with running("--store", str(server_dsn), "sql", query, *limits) as process:
         until(lambda: clickhouse_server.run(asked) == "1\n")
         process.send_signal(ends)
         until(lambda: clickhouse_server.run(asked) == "0\n")
@@ -234,14 +232,26 @@ def test_ctrl_c_ends_what_the_embedded_engine_runs(embedded_dsn: Dsn) -> None:
     assert embedded_dsn.path is not None
     lock = embedded_dsn.path / "lock"
     query = "SELECT sum(sipHash64(number)) FROM numbers(1000000000000)"
-    command = [*(sys.executable, "-c", ENTRY, "--store", str(embedded_dsn)), "sql", query]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+    with running("--store", str(embedded_dsn), "sql", query) as process:
         until(lambda: (found := holder(lock)) is not None and found.pid == process.pid)
         time.sleep(1.0)  # it is opened, asked about its schema, and begins
         process.send_signal(signal.SIGINT)
         said = process.communicate(timeout=20)[1]
     assert process.returncode == 130
     assert "Traceback" not in said
+
+
+@contextlib.contextmanager
+def running(*arguments: str) -> Generator[subprocess.Popen[str]]:
+    """The command as a process that hears Ctrl-C, also where those who start the tests do not."""
+    hears = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    with subprocess.Popen(
+        [sys.executable, "-c", hears + ENTRY, *arguments], stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def until(holds: Callable[[], bool]) -> None:
