@@ -91,7 +91,8 @@ def _words(
     words: list[tuple[Word, str]] = []
     if directive is not None:
         words.append(("directive", directive))
-    words += [("once", text) for text in once]
+    again: Word = "once"
+    words.extend((again, text) for text in once)
     if lock:
         words.append(("locked", reason))
     if unlock:

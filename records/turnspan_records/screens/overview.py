@@ -214,7 +214,7 @@ def trend(store: Store, wanted: Wanted) -> Trend:
         for at in (range(first // width, last // width + 1) if known else ())
     ]
     by_model = _MODELS.format(where=wanted.where)
-    costs = store.query(by_model, given).rows if known else []
+    costs: Sequence[Sequence[Any]] = store.query(by_model, given).rows if known else []
     [(first_token,)] = store.query(_FIRST_TOKEN, wanted.parameters).rows
     streamed = None if first_token is None or isnan(first_token) else float(first_token)
     return Trend(
