@@ -85,11 +85,10 @@ class Store:
             for name, value in _IF_KNOWN.items()
             if name in known and not known[name].readonly
         }
-        readonly = known.get("readonly")
-        if not dsn.embedded and readonly is not None and int(readonly.value) == 0:
-            self._reading = {"readonly": 2}
-        else:  # the engine's session keeps what a statement sets; a user has their own
-            self._reading = {}
+        # The engine's session would keep it, and a user may have one of their own.
+        own = known.get("readonly")
+        free = not dsn.embedded and own is not None and not own.readonly and int(own.value) == 0
+        self._reading = {"readonly": 2} if free else {}
 
     @property
     def database(self) -> str:

@@ -36,8 +36,12 @@ def ends_with_interrupts(store: Store) -> Callable[[], None]:
         _close(told, tells)
         return _nothing
 
+    ours = tells.fileno()
+
     def stop() -> None:
-        signal.set_wakeup_fd(-1)
+        told_now = signal.set_wakeup_fd(-1)
+        if told_now not in (-1, ours):  # somebody's who came later
+            signal.set_wakeup_fd(told_now)
         tells.close()  # which ends the thread
 
     threading.Thread(target=_watch, args=(told, store), name="turnspan-ctrl-c", daemon=True).start()
