@@ -214,6 +214,10 @@ CONSORTIUM_INSTANCE: Final = "turnspan.consortium.instance"
 CONSORTIUM_CONFIDENCE: Final = "turnspan.consortium.confidence"  # 0 to 1, as the arbiter says
 CONSORTIUM_RANKING: Final = "turnspan.consortium.ranking"  # best first
 CONSORTIUM_AGAIN: Final = "turnspan.consortium.needs_iteration"
+CONSORTIUM_GROUPED_BY: Final = (
+    "turnspan.consortium.grouped_by"  # the keys that tied an import's rows
+)
+CONSORTIUM_MISSING: Final = "turnspan.consortium.missing_rows"  # how many the log does not have
 CONSORTIUM_OUTER: Final = "turnspan.consortium.outer"  # the run that a run is a member of
 CONSORTIUM_IDS: Final = frozenset(
     {CONSORTIUM_ID, CONSORTIUM_ROLE, CONSORTIUM_ITERATION, CONSORTIUM_MEMBER}

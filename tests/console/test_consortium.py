@@ -60,6 +60,14 @@ def test_a_run(runs: str, invoke: Invoke, arguments: tuple[str, ...]) -> None:
     assert lines[-2:] == ["final", "  The second."]
 
 
+def test_how_an_import_found_a_run(runs: str, invoke: Invoke) -> None:
+    """The keys, the strongest first, and what the log did not have."""
+    lines = invoke("--store", runs, "consortium", QUIET).stdout.splitlines()
+    assert "grouped by     interval, text; 2 rows not found" in lines
+    told = json.loads(invoke("--store", runs, "consortium", QUIET, "--format", "json").stdout)
+    assert (told["grouped_by"], told["missing"]) == (["interval", "text"], 2)
+
+
 def test_a_run_for_programs(runs: str, invoke: Invoke) -> None:
     """Typed all the way down; the format may be named before the id."""
     after = invoke("--store", runs, "consortium", JURY, "--format", "json").stdout

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from support.assembled import FULL, assembled
 from support.camp_rows import LINEAGE, VERSIONS, camp_rows
-from support.consortium_rows import JURY, consortium_rows
+from support.consortium_rows import JURY, QUIET, consortium_rows
 from support.landing import insert
 from support.pages import Look, ServedPage, served
 from support.rows import PROJECT, call, message, said, turn
@@ -141,6 +141,11 @@ def test_a_consortium_run_side_by_side(look: Look, page: ServedPage) -> None:
         *(run.confidence, run.agreement, run.calls, cost),
     )
     assert run.final_text in seen.page.inner_text('section[aria-label="Output"]')
+
+
+def test_how_an_import_found_a_run(look: Look, page: ServedPage) -> None:
+    seen = look(page, f"/consortium/{PROJECT}/{QUIET}")
+    expect(seen.page.locator("main")).to_contain_text("by interval, text; 2 rows of it not found")
 
 
 def test_a_lineage_with_what_changed(look: Look, page: ServedPage) -> None:

@@ -13,9 +13,16 @@ from support.llm_logs import LlmLog, recorded
 from support.llm_samples import import_llm, rows_of
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.consortium.grouping import beside, group
+from turnspan_records.consortium.grouping_types import Key
 from turnspan_records.consortium.grouping_writing import write
 
 GENERATIONS = pytest.mark.parametrize("generation", ["tools", "turns"])
+
+
+_FOUND_BY = """
+SELECT DISTINCT arrayJoin(splitByChar(',', attributes['turnspan.consortium.grouped_by']))
+FROM consortium
+"""
 
 
 def query(store: Store, sql: str) -> list[Any]:
@@ -81,6 +88,8 @@ def test_runs_land_as_those_that_were_told_live(
     shutil.copy(path, grouped)
     assert write(grouped, group(grouped)).rows
     import_llm(embedded, grouped, project="grouped")
+    found_by = {row[0] for row in query(embedded, _FOUND_BY)}
+    assert found_by <= {*(key.value for key in Key)} - {"assigned"} and "interval" in found_by
     assert as_project(embedded, "grouped") == at_once
 
 

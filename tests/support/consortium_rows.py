@@ -96,5 +96,7 @@ def consortium_rows() -> list[Record]:
         asked("c000000000000008", ARBITERS[1], 8.1, consortium_role=1, request_model="judge-2"),
         asked("c000000000000009", "", 3, consortium_role=None),
         made(tables.Consortium, QUIET, status="failed", source="import", started_at=at(60),
-             duration=2.0, error_type="ValueError", prompt=b"\1" * 16),
+             duration=2.0, error_type="ValueError", prompt=b"\1" * 16,
+             attributes=EncodedMap.of({semconv.CONSORTIUM_GROUPED_BY: "interval,text",
+                                       semconv.CONSORTIUM_MISSING: "2"})),
     ]  # fmt: skip

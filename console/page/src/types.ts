@@ -264,6 +264,8 @@ export interface ConsortiumRun {
   error_message: string;
   prompt: string;
   final_text: string;
+  grouped_by: string[];
+  missing: number;
   other_calls: string[];
   iterations: Iteration[];
   judgments: Judged[];

@@ -67,6 +67,7 @@ def _facts(run: ConsortiumRun) -> list[tuple[str, str]]:
         ("winner", values.one_line(run.winner)),
         ("confidence", _number(run.confidence)),
         ("agreement", _number(run.agreement)),
+        ("grouped by", _grouped(run)),
         ("calls", f"{values.count(run.calls)}: {tokens}{cost}" if run.calls else "none"),
     ]
     if run.longest_member:
@@ -79,6 +80,12 @@ def _facts(run: ConsortiumRun) -> list[tuple[str, str]]:
     ):
         found.append((name, values.one_line(id_)))
     return [(name, said) for name, said in found if said]
+
+
+def _grouped(run: ConsortiumRun) -> str:
+    """How an import found what belongs to it."""
+    missing = f"; {values.counted(run.missing, 'row')} not found" if run.missing else ""
+    return values.one_line(", ".join(run.grouped_by)) + missing
 
 
 def _number(value: float | None) -> str:

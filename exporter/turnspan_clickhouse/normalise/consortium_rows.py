@@ -89,13 +89,13 @@ def consortium_rows(fact: Any, rows: FactRows, batch: Batch) -> None:
 class _Place(Place):
     """As ``Place``, with what all rows of runs have."""
 
-    __slots__ = ("_column", "cut")
+    __slots__ = ("_column", "said_beside")
 
     def __init__(self, project: str, rows: FactRows, batch: Batch) -> None:
         super().__init__(project, rows.redactor, rows.message_store, batch)
         self._column: Callable[[str, str], str] = rows.cleaner.column
-        self.cut: dict[str, str] = {}
-        """The attributes that say what was cut."""
+        self.said_beside: dict[str, str] = {}
+        """The attributes: what was cut, and how a run was found."""
 
     def of(self, where: told.ConsortiumPlace) -> dict[str, Any]:
         """The columns that say which run it is and where; as spans say them."""
@@ -114,7 +114,7 @@ class _Place(Place):
         return self._column(semconv.CONSORTIUM_ID, value) if value else ""
 
     def text(self, value: Any, column: str) -> str:
-        """Content as a column has it; what was cut is told in ``cut``."""
+        """Content as a column has it; what was cut is told in the attributes."""
         kept, size = self.content(value, "output")
         self._note(column, size)
         return kept
@@ -139,17 +139,21 @@ class _Place(Place):
         return limit_text(self.said(message, "error"), settings.content_limit_bytes)[0]
 
     def attributes(self) -> Texts:
-        """What was cut."""
-        return EncodedMap.of(self.cut)
+        """What the columns do not say."""
+        return EncodedMap.of(self.said_beside)
 
     def _note(self, column: str, size: int) -> None:
         if size:
-            self.cut[semconv.TRUNCATED_PREFIX + column] = str(size)
+            self.said_beside[semconv.TRUNCATED_PREFIX + column] = str(size)
 
 
 def _run(fact: told.ConsortiumTold, place: _Place) -> None:
     prompt = place.stored(PROMPT, fact.prompt, "prompt", fact.started_at)
     final = place.stored(FINAL, fact.final_text, "final_text", fact.started_at)
+    if fact.grouped_by:
+        place.said_beside[semconv.CONSORTIUM_GROUPED_BY] = ",".join(fact.grouped_by)
+    if fact.missing:
+        place.said_beside[semconv.CONSORTIUM_MISSING] = str(fact.missing)
     place.batch.add(
         tables.Consortium(
             **place.of(fact.place),

@@ -42,7 +42,8 @@ class ConsortiumPlace:
 @dataclass(frozen=True, slots=True)
 class ConsortiumTold(Fact):
     """How a run stands. ``outer_id`` and ``outer_member`` are the run, and the member of it, that
-    it is."""
+    it is. ``grouped_by`` are the keys by which an import found its rows, the strongest first, and
+    ``missing`` how many of them the log does not have."""
 
     place: ConsortiumPlace
     name: str
@@ -59,6 +60,8 @@ class ConsortiumTold(Fact):
     duration: float = 0.0
     error_type: str = ""
     error_message: str = ""
+    grouped_by: tuple[str, ...] = ()
+    missing: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,9 @@ SELECT * FROM consortium_run
 WHERE project = {project:String} AND consortium_id = {run:String}
 """
 _TEXTS: Final = """
-SELECT lower(hex(prompt)) AS prompt_hash, lower(hex(final_text)) AS final_hash, error_message
+SELECT lower(hex(prompt)) AS prompt_hash, lower(hex(final_text)) AS final_hash, error_message,
+    attributes['turnspan.consortium.grouped_by'] AS grouped_by,
+    toUInt32OrZero(attributes['turnspan.consortium.missing_rows']) AS missing
 FROM consortium WHERE project = {project:String} AND consortium_id = {run:String}
 """
 _MEMBERS: Final = """
@@ -149,6 +151,11 @@ class ConsortiumRun:
     error_message: str = ""
     prompt: str = ""
     final_text: str = ""
+    grouped_by: list[str] = field(default_factory=list[str])
+    """The keys by which an import found its rows, the strongest first; none of one that was
+    recorded as it happened."""
+    missing: int = 0
+    """How many of its rows that import did not find."""
     other_calls: list[str] = field(default_factory=list[str])
     """The ids of model calls that are no member's and no arbiter's."""
     iterations: list[Iteration] = field(default_factory=list[Iteration])
@@ -180,6 +187,8 @@ def consortium_run(store: Store, project: str, run: str) -> ConsortiumRun:
     )
     for said in store.query(_TEXTS, asked).dicts():
         made.error_message = str(said["error_message"])
+        made.grouped_by = [one for one in str(said["grouped_by"]).split(",") if one]
+        made.missing = int(said["missing"])
         hashes = str(said["prompt_hash"]), str(said["final_hash"])
         bodies = load_definitions(store, project, hashes)
         made.prompt, made.final_text = (bodies.get(one, "") for one in hashes)

@@ -211,9 +211,11 @@ function Grouped({ run }: { run: ConsortiumRun }) {
   const ambiguous = run.other_calls.length;
   return (
     <p class="faint">
-      Grouped from the log of llm when it was imported
+      Grouped when a log of llm was imported
+      {run.grouped_by.length > 0 && `, by ${run.grouped_by.map(plain).join(", ")}`}
+      {run.missing > 0 && `; ${counted(run.missing, "row")} of it not found`}
       {ambiguous > 0 && `; ${counted(ambiguous, "call")} of it without a place, listed below`}.
-      Which key tied each row to it, and what is ambiguous:{" "}
+      Which key tied which row to it, and what is ambiguous:{" "}
       <Command line="turnspan consortium group FILE" />
     </p>
   );

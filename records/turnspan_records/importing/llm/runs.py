@@ -17,7 +17,7 @@ from turnspan.tracing.consortium_facts import (
 )
 from turnspan.tracing.content_store import Fact
 from turnspan_records.consortium.arbiter_replies import Decided, of_json, of_reply, of_table
-from turnspan_records.consortium.grouping_types import Attached, RowAt, RunFound
+from turnspan_records.consortium.grouping_types import Attached, Key, RowAt, RunFound
 from turnspan_records.importing import ids
 from turnspan_records.importing.llm.calls import Call
 from turnspan_records.importing.llm.source import Row, Source
@@ -33,6 +33,14 @@ def has_runs(sources: Sequence[Source]) -> bool:
     """Whether there is anything of a consortium in a log or in llm-consortium's own file."""
     tables = ("consortium_configs", "consortium_runs")
     return any(source.layout.has(table) for source in sources for table in tables)
+
+
+def _keys(run: RunFound) -> tuple[str, ...]:
+    """The keys by which the rows of a run were found, the strongest first. That it was written into
+    the log before is none where there are others: the log itself says as much as it did then."""
+    used = {key for each in run.rows() for key in each.keys}
+    found = [key.value for key in Key if key in used and key is not Key.ASSIGNED]
+    return tuple(found or [key.value for key in used])
 
 
 class Runs:
@@ -72,6 +80,8 @@ class Runs:
                 outer_member=span_of_call(run.output.row.id) if run.parent else "",
                 span_id=span_id,
                 duration=(output.end - output.start) / 1e9,
+                grouped_by=_keys(run),
+                missing=sum(each.missing for each in run.iterations),
             )
         ]
         facts += self._members(run, place, told, output.start)
