@@ -41,13 +41,15 @@ from turnspan_console.web.static_files import static_files
 
 _TURNS = """
 INSERT INTO turn_summary (project, session_id, turn_id, span_id, trace_id, start_time, status,
-    stop_reason, agent_name, user_message, rounds, input_tokens, output_tokens, cost_usd, duration)
+    stop_reason, agent_name, user_message, rounds, input_tokens, output_tokens, cost_usd, duration,
+    models)
 SELECT {project:String}, 'many-' || toString(intDiv(number, 5)), lower(hex(number)) AS turn_id,
     turn_id, lower(hex(sipHash128(number))),
     fromUnixTimestamp64Nano({begun:Int64} - toInt64(number) * 1000000000), 'final',
     if(number % 9 = 0, 'tool_failure', 'completed'), 'agent-' || toString(number % 7),
     'Question ' || toString(number), 1 + number % 6, 1000 + number % 500, number % 200,
-    toDecimal64(number % 100, 9) / 1000, (number % 50) / 10
+    toDecimal64(number % 100, 9) / 1000, (number % 50) / 10,
+    arrayMap(one -> 'model-' || toString(one), range(number % 3, number % 3 + 1 + number % 2))
 FROM numbers({turns:UInt64})
 """
 _MANY_CALLS = """
