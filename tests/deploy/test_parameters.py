@@ -55,6 +55,7 @@ LOOKED_AT = {
     "lookup.py": {"kind", "column", "rest", "table", "condition.replace('{column}', column)"},
     "detail.py": {"table", "column"},
     "comparing.py": {"column"},
+    "steering.py": {"table", "column"},
     # One of ORDERS, and one of two constants.
     "queues.py": {"source", "order", "of_queue"},
     "store.py": {"record.table", "table", "names"},
