@@ -68,7 +68,7 @@ def page(folder: Path) -> Iterator[ServedPage]:
 def shown(seen: Watched) -> str:
     """The turn that is shown, once nothing is under way."""
     seen.page.wait_for_selector('.judging[aria-busy="false"]')
-    return seen.page.url.partition("at=")[2].partition("&")[0]
+    return seen.path.partition("at=")[2].partition("&")[0]
 
 
 def press(seen: Watched, key: str) -> str:
@@ -76,7 +76,7 @@ def press(seen: Watched, key: str) -> str:
     before = shown(seen)
     seen.press(key)
     seen.page.wait_for_function("before => !location.search.includes(`at=${before}`)", arg=before)
-    return shown(seen) if "at=" in seen.page.url else ""
+    return shown(seen) if "at=" in seen.path else ""
 
 
 def told(folder: Path, *turns: str) -> list[Judged]:

@@ -278,12 +278,12 @@ def test_judging_at_reading_speed(look: Look, page: ServedPage) -> None:
     stranger.press("g r")
     judging = '.judging[aria-busy="false"]'
     stranger.seen.page.wait_for_selector(judging)
-    before = stranger.seen.page.url
+    before = stranger.seen.page.evaluate("location.href")
     for number in range(TURNS):
         stranger.press(str(number % 3 + 1))
         stranger.seen.page.wait_for_function("before => location.href !== before", arg=before)
         stranger.seen.page.wait_for_selector(judging)
-        before = stranger.seen.page.url
+        before = stranger.seen.page.evaluate("location.href")
     assert stranger.sees(".progress").startswith(f"{TURNS} of ")
     stranger.tell()
     assert stranger.keys == TURNS + 2

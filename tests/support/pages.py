@@ -176,8 +176,10 @@ class Watched:
 
     @property
     def path(self) -> str:
-        """The address that is shown, without its origin."""
-        return "/" + self.page.url.removeprefix(self.served.address)
+        """The address that is shown, without its origin. The document says it: what the driver
+        knows of it comes later than the key that changed it."""
+        shown = str(self.page.evaluate("location.href"))
+        return "/" + shown.removeprefix(self.served.address)
 
     def close(self) -> list[str]:
         """End it; returns what went wrong, but for what was provoked."""
