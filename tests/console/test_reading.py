@@ -100,6 +100,17 @@ def test_sql_writes_when_told_to(invoke: Invoke) -> None:
     assert read.stdout == "comment\nc\n"
 
 
+def test_sql_writes_what_begins_as_a_query(invoke: Invoke, store_dsn: Dsn) -> None:
+    """On a server readers send their statements as reading ones."""
+    with open_store(store_dsn) as store:
+        migrate(store)
+    at = ("--store", str(store_dsn), "sql", "--write")
+    insert = "INSERT INTO annotation (project, comment) SELECT 'p', said FROM made"
+    assert invoke(*at, f"WITH made AS (SELECT 'c' AS said) {insert}").exit_code == 0
+    read = "WITH 'p' AS asked SELECT comment FROM annotation WHERE project = asked"
+    assert invoke(*at, read, "--format", "csv").stdout.splitlines()[1:] == ["c"]
+
+
 def test_sql_tells_what_clickhouse_says_of_a_wrong_query(invoke: Invoke, filled: str) -> None:
     shown = invoke("--store", filled, "sql", "SELECT nope FROM llm_call")
     assert shown.exit_code == 1 and shown.stdout == ""
