@@ -164,11 +164,11 @@ def open_chosen(*, create: bool = False) -> Store:
     One that does not exist is a failure, or made where ``create`` says so. Ctrl-C ends what it is
     asked.
     """
-    from turnspan_clickhouse.store.interrupts import ends_with_interrupts
+    from turnspan_clickhouse.store.interrupts import ended_by_interrupts
     from turnspan_records.access import open_dsn
 
     store = open_dsn(chosen_dsn(), note=note, create=create, waiting=say_who_has_it)
-    click.get_current_context().call_on_close(ends_with_interrupts(store))
+    click.get_current_context().with_resource(ended_by_interrupts(store))
     return store
 
 

@@ -6,6 +6,8 @@ from turnspan.runtime.errors import TurnspanError
 
 OTHER_COLUMNS = frozenset({10, 16, 44, 47})
 """ClickHouse's codes for a statement about columns that a table does not have, or not so."""
+READONLY = 164
+"""ClickHouse's code for what a statement that only reads may not do."""
 
 
 class StoreError(TurnspanError):

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 _READS = frozenset({"select", "with", "show", "describe", "desc", "explain", "exists"})
 _COMMENTS = re.compile(r"\A(?:\s+|--[^\n]*(?:\n|\Z)|#![^\n]*(?:\n|\Z)|/\*.*?\*/)+", re.DOTALL)
 _OWN_FORMAT = re.compile(r"\bFORMAT\s+(\w+)\s*;?\s*\Z", re.IGNORECASE)
-_READONLY = 164
-"""ClickHouse's code of what a reading statement may not do."""
 _REMEDIES = {"files": "--local-files", "write": "--write"}
 _OPENED = {
     "write": "--write runs the statement with all rights of the store's user: it may change or "
@@ -166,13 +164,13 @@ def _list(format_: str, *, raw: bool) -> None:
 
 
 def _changed(store: Store, sql: str, parameters: Mapping[str, Any]) -> Result | None:
-    from turnspan_clickhouse.errors import QueryError
+    from turnspan_clickhouse.errors import READONLY, QueryError
 
     if _first_word(sql) in _READS:
         try:
             return store.query(sql, parameters)
         except QueryError as error:
-            if error.code != _READONLY:  # WITH may begin an INSERT as well
+            if error.code != READONLY:  # WITH may begin an INSERT as well
                 raise
     store.command(sql, parameters)
     return None

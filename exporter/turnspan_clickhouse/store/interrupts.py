@@ -10,7 +10,7 @@ import contextlib
 import signal
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Generator
 
 from turnspan.runtime.guard import errors
 from turnspan_clickhouse.errors import StoreError
@@ -18,34 +18,36 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.embedded import EmbeddedStore
 
 
-def ends_with_interrupts(store: Store) -> Callable[[], None]:
-    """From now on SIGINT ends what the embedded engine reads, and Python then raises
-    ``KeyboardInterrupt`` as usual; until the function that is returned is called.
+@contextlib.contextmanager
+def ended_by_interrupts(store: Store) -> Generator[None]:
+    """In this block SIGINT ends what the embedded engine reads, and Python then raises
+    ``KeyboardInterrupt`` as usual.
 
     Does nothing for a server, which a process that is interrupted leaves, nor outside of the main
     thread, which nothing interrupts, nor where somebody else is told of signals already.
     """
     main = threading.current_thread() is threading.main_thread()
     if not isinstance(store, EmbeddedStore) or not main:
-        return _nothing
+        yield
+        return
     told, tells = socket.socketpair()
-    tells.setblocking(False)
-    before = signal.set_wakeup_fd(tells.fileno(), warn_on_full_buffer=False)
-    if before != -1:  # an event loop's, which ends what it runs by itself
-        signal.set_wakeup_fd(before)
-        _close(told, tells)
-        return _nothing
-
-    ours = tells.fileno()
-
-    def stop() -> None:
-        told_now = signal.set_wakeup_fd(-1)
-        if told_now not in (-1, ours):  # somebody's who came later
-            signal.set_wakeup_fd(told_now)
-        tells.close()  # which ends the thread
-
-    threading.Thread(target=_watch, args=(told, store), name="turnspan-ctrl-c", daemon=True).start()
-    return stop
+    with tells:  # whose end is the thread's
+        tells.setblocking(False)
+        theirs = signal.set_wakeup_fd(tells.fileno(), warn_on_full_buffer=False)
+        if theirs != -1:  # an event loop's, which ends what it runs by itself
+            signal.set_wakeup_fd(theirs)
+            told.close()
+            yield
+            return
+        threading.Thread(
+            target=_watch, args=(told, store), name="turnspan-ctrl-c", daemon=True
+        ).start()
+        try:
+            yield
+        finally:
+            later = signal.set_wakeup_fd(-1)
+            if later not in (-1, tells.fileno()):  # somebody's who came meanwhile
+                signal.set_wakeup_fd(later)
 
 
 def _watch(told: socket.socket, store: EmbeddedStore) -> None:
@@ -56,13 +58,3 @@ def _watch(told: socket.socket, store: EmbeddedStore) -> None:
                     store.end_reading()
                 except StoreError as error:  # it goes on to its end, as it would without us
                     errors.record("store.interrupt", error)
-
-
-def _close(*sockets: socket.socket) -> None:
-    for each in sockets:
-        with contextlib.suppress(OSError):
-            each.close()
-
-
-def _nothing() -> None:
-    """There is nothing to stop."""

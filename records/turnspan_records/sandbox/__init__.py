@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from turnspan_clickhouse.errors import QueryError
+from turnspan_clickhouse.errors import READONLY, QueryError
 from turnspan_clickhouse.store.cancellation import Cancellation
 from turnspan_clickhouse.store.client import Result, Store
 from turnspan_clickhouse.store.read_only import ALLOWS_SETTINGS, Reader
@@ -32,7 +32,7 @@ from turnspan_records.sandbox.tree import parse
 
 __all__ = ["FILES", "PAGE", "WRITE", "Limits", "Place", "RefusedError", "Sandbox", "place_of"]
 
-_SYNTAX_ERROR, _READONLY = 62, 164
+_SYNTAX_ERROR = 62
 _OUR_SCOPE = re.compile(
     r"[:\s]*(?:In scope|while executing) (?:SELECT|function) ?'?formatQuerySingleLine.*\Z",
     re.DOTALL,
@@ -122,7 +122,7 @@ class Sandbox:
         try:
             tree = parse(reader.text(f"EXPLAIN AST {statement}", given))
         except QueryError as error:
-            if error.code != _READONLY:
+            if error.code != READONLY:
                 raise
             raise RefusedError("SETTINGS cannot be changed here", FILES) from None
         except ValueError as error:
