@@ -210,7 +210,7 @@ export interface ComparedAnswer {
   duration: number | null;
   prompt: string;
   why_not: string;
-  lineage: LineageOf | null;
+  lineage: LineageNow | null;
 }
 
 export interface ComparedCall {
@@ -754,7 +754,8 @@ export interface LineageNamed {
   id: string;
 }
 
-export interface LineageOf {
+export interface LineageNow {
+  project: string;
   id: string;
   label: string;
   directive: string;

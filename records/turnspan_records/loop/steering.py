@@ -41,7 +41,7 @@ FROM lineage_current WHERE project = {project:String} AND lineage_id IN {ids:Arr
 
 
 @dataclass(slots=True)
-class Line:
+class LineageNow:
     """A lineage, and what holds of it now."""
 
     project: str
@@ -55,17 +55,17 @@ class Line:
     """Whether its next version was asked for, after its last rollout began."""
 
 
-def lines_of(store: Store, found: Sequence[Found]) -> list[Line | None]:
+def lines_of(store: Store, found: Sequence[Found]) -> list[LineageNow | None]:
     """The lineages that these records are of, or that they are; ``None`` for one of no lineage.
 
     Raises ``StoreError`` as ``Store.query``.
     """
     ids = [(one.project, _lineage_id(store, one)) for one in found]
-    known: dict[tuple[str, str], Line] = {}
+    known: dict[tuple[str, str], LineageNow] = {}
     for project in dict.fromkeys(of for of, id_ in ids if id_):
         wanted = sorted({id_ for of, id_ in ids if of == project and id_})
         for row in store.query(_CURRENT, {"project": project, "ids": wanted}).dicts():
-            known[project, str(row["lineage_id"])] = Line(
+            known[project, str(row["lineage_id"])] = LineageNow(
                 project,
                 str(row["lineage_id"]),
                 str(row["label"]),
@@ -74,7 +74,7 @@ def lines_of(store: Store, found: Sequence[Found]) -> list[Line | None]:
                 bool(row["locked"]),
                 bool(row["evolve"]),
             )
-    return [(known.get((of, id_)) or Line(of, id_)) if id_ else None for of, id_ in ids]
+    return [(known.get((of, id_)) or LineageNow(of, id_)) if id_ else None for of, id_ in ids]
 
 
 def steer(

@@ -209,9 +209,9 @@ def trend(store: Store, wanted: Wanted) -> Trend:
     rows = store.query(sql, given).dicts() if total.turns else []
     known = {int(row["bucket"]): _figures(row) for row in rows}
     none = Figures(0, 0, None, None, None, None, None, None)
+    numbers = range(first // width, last // width + 1) if known else range(0)
     buckets = [
-        Bucket(_EPOCH + timedelta(seconds=at * width), known.get(at, none))
-        for at in (range(first // width, last // width + 1) if known else ())
+        Bucket(_EPOCH + timedelta(seconds=at * width), known.get(at, none)) for at in numbers
     ]
     by_model = _MODELS.format(where=wanted.where)
     costs: Sequence[Sequence[Any]] = store.query(by_model, given).rows if known else []
@@ -219,7 +219,7 @@ def trend(store: Store, wanted: Wanted) -> Trend:
     streamed = None if first_token is None or isnan(first_token) else float(first_token)
     return Trend(
         *(width, buckets, total, before, streamed),
-        _by_model(buckets, width, costs),
+        _by_model(costs, {at: known.get(at, none).cost_usd for at in numbers}),
         shown_sql(sql, given),
         shown_sql(by_model, given),
     )
@@ -234,22 +234,19 @@ def look_at(store: Store, wanted: Wanted) -> LookAts:
     return LookAts(found, shown_sql(sql, wanted.parameters))
 
 
-def _by_model(
-    buckets: Sequence[Bucket], width: int, rows: Sequence[Sequence[Any]]
-) -> list[ModelCost]:
-    """The costs of the dearest models in these stretches of time, and of the rest."""
+def _by_model(rows: Sequence[Sequence[Any]], wholes: Mapping[int, float | None]) -> list[ModelCost]:
+    """The costs of the dearest models, and of the rest, in stretches of time that cost so much."""
     costs: dict[str, dict[int, float]] = {}
     for bucket, used, cost in rows:
         costs.setdefault(str(used), {})[int(bucket)] = float(cost)
     dearest = sorted(costs, key=lambda used: (-sum(costs[used].values()), used))[:_MOST_MODELS]
-    numbers = [int((one.time - _EPOCH).total_seconds()) // width for one in buckets]
-    found = [ModelCost(used, [costs[used].get(at) for at in numbers]) for used in dearest]
+    found = [ModelCost(used, [costs[used].get(at) for at in wholes]) for used in dearest]
     if len(costs) > len(dearest):
         rest = [
             None
-            if (whole := one.figures.cost_usd) is None
+            if whole is None
             else max(0.0, whole - sum(costs[used].get(at, 0.0) for used in dearest))
-            for at, one in zip(numbers, buckets, strict=True)
+            for at, whole in wholes.items()
         ]
         found.append(ModelCost(None, rest))
     return found

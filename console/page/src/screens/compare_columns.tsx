@@ -4,7 +4,7 @@ import { Against, Changed } from "../parts/marked";
 import { count, dollars, seconds, UNKNOWN } from "../parts/numbers";
 import { Missing } from "../parts/states";
 import { Line, plain, Verbatim, visible } from "../parts/text";
-import type { Compared, ComparedAnswer, LineageOf } from "../types";
+import type { Compared, ComparedAnswer, LineageNow } from "../types";
 import { to, withParams } from "../url";
 
 const WORDS: Readonly<Record<string, string>> = {
@@ -69,7 +69,7 @@ function Different(props: { first: ComparedAnswer; other: ComparedAnswer; place:
 interface ColumnsProps {
   /** In the order of the columns. */
   answers: readonly ComparedAnswer[];
-  lineOf: (answer: ComparedAnswer) => LineageOf | null;
+  lineOf: (answer: ComparedAnswer) => LineageNow | null;
   on: number;
   choose: (column: number) => void;
   hidden: boolean;
@@ -145,7 +145,7 @@ function Text(props: {
 }
 
 /** What holds of the answer's lineage; it would tell whose answer it is. */
-function Lineage({ line }: { line: LineageOf | null }) {
+function Lineage({ line }: { line: LineageNow | null }) {
   if (!line) return null;
   return (
     <span class="facts-line">

@@ -4,7 +4,7 @@ import { ask } from "../api";
 import { announce } from "../frame/live";
 import type { useJudging } from "../parts/judging";
 import { counted } from "../parts/numbers";
-import type { Compared, ComparedAnswer, LineageOf, SteerQuery } from "../types";
+import type { Compared, ComparedAnswer, LineageNow, SteerQuery } from "../types";
 
 type Word = SteerQuery["word"];
 type Save = ReturnType<typeof useJudging>["save"];
@@ -12,8 +12,8 @@ type Save = ReturnType<typeof useJudging>["save"];
 /** What holds of the lineages now, and saying what is to become of them. What was said here counts
  * at once: where it has not landed, the store does not know it yet. */
 export function useLineages(shown: Compared, save: Save) {
-  const [said, setSaid] = useState<ReadonlyMap<string, LineageOf>>(new Map());
-  const lineOf = (answer: ComparedAnswer | undefined): LineageOf | null =>
+  const [said, setSaid] = useState<ReadonlyMap<string, LineageNow>>(new Map());
+  const lineOf = (answer: ComparedAnswer | undefined): LineageNow | null =>
     answer?.lineage ? (said.get(keyOf(answer)) ?? answer.lineage) : null;
   const say = (answers: readonly ComparedAnswer[], word: Word, text: string, words: string) => {
     const each = new Map(answers.map((one) => [keyOf(one), one]));
@@ -71,7 +71,7 @@ function keyOf(answer: ComparedAnswer): string {
   return `${answer.project} ${answer.lineage?.id ?? ""}`;
 }
 
-function after(line: LineageOf, word: Word, text: string): LineageOf {
+function after(line: LineageNow, word: Word, text: string): LineageNow {
   switch (word) {
     case "directive":
       return { ...line, directive: text };

@@ -17,7 +17,7 @@ from turnspan_console.web.endpoints import Endpoint
 from turnspan_records.lookup import Found
 from turnspan_records.loop.comparing import Answer, Comparison
 from turnspan_records.loop.prompts import Prompt, pair_of
-from turnspan_records.loop.steering import Line, lines_of
+from turnspan_records.loop.steering import LineageNow, lines_of
 from turnspan_records.screens import comparing
 from turnspan_records.screens.reviewing import Given, judge
 
@@ -29,19 +29,6 @@ class CompareQuery:
     ids: list[str]
     project: str = ""
     by: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class LineageOf:
-    """The lineage of an answer, and what holds of it now."""
-
-    id: str
-    label: str
-    directive: str
-    once: list[str]
-    locked: bool
-    evolve: bool
-    """Whether its next version was asked for, after its last rollout began."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +55,7 @@ class ComparedAnswer:
     prompt: str
     """The hash of what it answers; empty where it is no sample, for the reason ``why_not``."""
     why_not: str
-    lineage: LineageOf | None
+    lineage: LineageNow | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +147,7 @@ def _compare(store: Store, query: CompareQuery) -> Compared:
         )
 
 
-def _answer(answer: Answer, prompt: Prompt, line: Line | None) -> ComparedAnswer:
+def _answer(answer: Answer, prompt: Prompt, lineage: LineageNow | None) -> ComparedAnswer:
     return ComparedAnswer(
         kind=answer.kind,
         id=answer.id,
@@ -181,12 +168,8 @@ def _answer(answer: Answer, prompt: Prompt, line: Line | None) -> ComparedAnswer
         duration=answer.duration,
         prompt=prompt.hash,
         why_not=prompt.why_not,
-        lineage=None if line is None else _line(line),
+        lineage=lineage,
     )
-
-
-def _line(line: Line) -> LineageOf:
-    return LineageOf(line.id, line.label, line.directive, list(line.once), line.locked, line.evolve)
 
 
 def _alike(store: Store, query: AlikeQuery) -> Alike:
