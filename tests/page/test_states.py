@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -18,6 +19,7 @@ from support.rows import PROJECT, call, message, said, tool, turn
 from turnspan_clickhouse.files.lock_holders import signed
 from turnspan_clickhouse.files.lock_queue import LockQueue
 from turnspan_clickhouse.rows.tables import Record
+from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import SCHEMA_VERSION, migrate
 from turnspan_clickhouse.store.opening import open_store
@@ -196,3 +198,29 @@ def test_a_server_of_an_older_schema(look: Look, server_dsn: Dsn, tmp_path: Path
             seen.press("Enter")
             expect(seen.page.locator(ROWS)).to_have_count(3)
             expect(seen.page.locator(TROUBLE)).to_have_count(0)
+
+
+def test_a_page_that_receives_nothing_lands_what_waits(
+    server_dsn: Dsn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a server, of an application that is gone: no other process is left to do it."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    monkeypatch.delenv("TURNSPAN_SPOOL")
+    with open_store(server_dsn) as store:
+        migrate(store)
+    gone = Dsn(scheme="chdb", path=tmp_path / "gone")  # nobody lands what waits for an embedded one
+    program = (
+        "import turnspan; turnspan.configure(service_name='x');"
+        "turnspan.agent(name='left')(lambda: 'done')(); assert turnspan.flush().ok"
+    )
+    environment = {**os.environ, "TURNSPAN_STORE": str(gone)}
+    subprocess.run([sys.executable, "-c", program], check=True, env=environment)
+    shutil.copytree(gone.spool, server_dsn.spool)
+    waiting = Spool(server_dsn.spool)
+    assert waiting.segments()
+    with served(str(server_dsn), tmp_path) as page:
+        until = time.monotonic() + 20
+        while waiting.segments():
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        assert page.ask("/api/turns").json()["turns"][0]["agent"] == "left"

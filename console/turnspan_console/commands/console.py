@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from turnspan_console.commands.receive import HTTP_PORT, receiving_beside
+from turnspan_console.commands.receive import HTTP_PORT, landing_beside, receiving_beside
 from turnspan_console.failures import UNAVAILABLE, USAGE, Failure
 from turnspan_console.options import chosen_dsn, store_option
 from turnspan_console.output import Output, log_to_people, note
@@ -81,9 +81,8 @@ def command(
             USAGE,
         )
     tokens = _tokens(token_file, new=new_token)
-    beside = (
-        contextlib.nullcontext() if no_receive else receiving_beside(chosen_dsn(), receive_port)
-    )
+    dsn = chosen_dsn()
+    beside = landing_beside(dsn) if no_receive else receiving_beside(dsn, receive_port)
     log_to_people()
     with beside:
         _serve(host, port, names, tokens, token_file, open_browser=not no_open)

@@ -202,7 +202,8 @@ def receiving_beside(dsn: Dsn, port: int) -> Generator[None]:
         listener = listening(_LOOPBACK, port)
     except Failure as failure:
         note(f"no OTLP is taken: {failure} (--receive-port takes another, --no-receive none)")
-        yield
+        with landing_beside(dsn):
+            yield
         return
     try:
         grpc_address = grpc_address_of(_LOOPBACK, None, port)
@@ -220,6 +221,21 @@ def receiving_beside(dsn: Dsn, port: int) -> Generator[None]:
     finally:
         server.should_exit = True
         thread.join()
+
+
+@contextlib.contextmanager
+def landing_beside(dsn: Dsn) -> Generator[None]:
+    """Land what waits in the spool while a block runs: no application may be left that does."""
+    from turnspan_clickhouse.receive.embedded_landing import lander
+    from turnspan_clickhouse.spool.spool import Spool
+
+    landing = lander(dsn, Spool(dsn.spool))
+    landing.start()
+    landing.wake()
+    try:
+        yield
+    finally:
+        landing.stop(timeout=2.0)
 
 
 def _named(app: ReceiveApp, listener: socket.socket) -> str:

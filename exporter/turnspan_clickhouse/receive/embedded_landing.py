@@ -14,6 +14,7 @@ from opentelemetry import context as otel_context
 
 from turnspan.runtime.guard import errors, logger
 from turnspan_clickhouse.errors import StoreError
+from turnspan_clickhouse.ship.background import BackgroundShipper
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.dsn import Dsn
@@ -81,3 +82,8 @@ class EmbeddedLanding:
         elif self._failing and not found:
             logger.warning("Turnspan receive: the records land again.")
         self._failing = bool(found)
+
+
+def lander(dsn: Dsn, spool: Spool) -> BackgroundShipper | EmbeddedLanding:
+    """The thread that lands what waits in a spool, for a process that stays; not started yet."""
+    return EmbeddedLanding(dsn, spool) if dsn.embedded else BackgroundShipper(dsn, spool)

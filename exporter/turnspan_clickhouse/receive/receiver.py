@@ -24,7 +24,7 @@ from turnspan_clickhouse.normalise.decorated_turns import SCOPE
 from turnspan_clickhouse.normalise.normaliser import Normaliser
 from turnspan_clickhouse.normalise.shared_answers import SharedAnswers
 from turnspan_clickhouse.receive.decoded import Decoded, Received, in_order
-from turnspan_clickhouse.receive.embedded_landing import EmbeddedLanding
+from turnspan_clickhouse.receive.embedded_landing import lander
 from turnspan_clickhouse.receive.late_events import SilentCalls
 from turnspan_clickhouse.receive.log_events import (
     NOT_TAKEN,
@@ -47,7 +47,6 @@ from turnspan_clickhouse.receive.settings import ReceiveSettings
 from turnspan_clickhouse.receive.trace_buffer import Trace, TraceBuffer
 from turnspan_clickhouse.rows.batch import Batch, Clock
 from turnspan_clickhouse.rows.tables import LlmCall, Record, SpanRow, ToolCall, TurnSummary
-from turnspan_clickhouse.ship.background import BackgroundShipper
 from turnspan_clickhouse.spool.spool import Spool, SpoolWriter
 from turnspan_clickhouse.spool.totals import WriterStats
 from turnspan_clickhouse.store.dsn import Dsn
@@ -107,9 +106,7 @@ class Receiver:
         self._stopping = False
         self.failure = ""
         """Why the spool cannot be written now; empty while it can."""
-        self._shipper: BackgroundShipper | EmbeddedLanding = (
-            EmbeddedLanding(dsn, self.spool) if dsn.embedded else BackgroundShipper(dsn, self.spool)
-        )
+        self._shipper = lander(dsn, self.spool)
         self._thread = threading.Thread(target=self._run, name="turnspan-receiver", daemon=True)
 
     def start(self) -> None:
