@@ -54,16 +54,33 @@ _SPANS = ("span", "span", "span_id", "session_id, trace_id, turn_id")
 _DIGITS = {"turn_id": 16, "span_id": 16, "assembly_id": 16, "trace_id": 32}
 """How long ids are in OpenTelemetry: what is as long is no beginning of one."""
 
+_IDS_INSIDE = re.compile(r"(?<![0-9a-z])(?:[0-9a-f]{32}|[0-9a-f]{16})(?![0-9a-z])")
+_MAX_TEXT, _MAX_INSIDE = 65_536, 8
+"""How much of a pasted text is searched for ids, and how many of them are looked up."""
+
 
 def find(store: Store, id_: str) -> list[Found]:
     """Every record that an id means, or its beginning of at least six characters, or what a table
-    shows of it (with ``…`` for what is left out).
+    shows of it (with ``…`` for what is left out). Of a longer text, such as a ``traceparent``
+    header, a line of a log or an address, what the first id of a span or trace in it means.
 
     A whole id beats a part. Raises ``StoreError`` as ``Store.query``.
     """
     id_ = id_.strip()
     if not id_:
         return []
+    found = _with_id(store, id_)
+    if found:
+        return found
+    # A span says more than its trace, and a text may name several of either.
+    inside = sorted(dict.fromkeys(_IDS_INSIDE.findall(id_.lower()[:_MAX_TEXT])), key=len)
+    for one in inside[:_MAX_INSIDE]:
+        if one != id_ and (found := _with_id(store, one)):
+            return found
+    return []
+
+
+def _with_id(store: Store, id_: str) -> list[Found]:
     equal = "{column} = {id:String}"
     exact = _search(store, _SOURCES, equal, id_)
     # The id of a trace or of a named span is that of no other span; a session's may be any text,

@@ -235,3 +235,12 @@ def test_what_is_not_in_the_store_is_said(module_store: Store) -> None:
             exact_request(module_store, PROJECT, span)
     with pytest.raises(NoCodeError, match="gemini"):
         as_curl(ExactRequest("1", "gemini", "", "", {}))
+
+
+def test_a_request_in_the_conventions_form_is_not_called_exact(store: Store) -> None:
+    """What another package's span tells is complete, but in no provider's own form."""
+    body = {"messages": [{"role": "user", "parts": [{"type": "text", "content": "hi"}]}]}
+    [id_] = land(store, [("genai", body)])
+    told = exact_request(store, PROJECT, id_)
+    assert not told.altered
+    assert not told.exact

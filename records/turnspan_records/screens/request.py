@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from turnspan.content.model import RequestParts, as_dict, as_list
-from turnspan.dialects import anthropic_messages, openai_chat, openai_responses
+from turnspan.dialects import anthropic_messages, genai, openai_chat, openai_responses
 from turnspan.dialects.convert import join_request
 from turnspan.redaction.truncate import ORIGINAL_BYTES, TRUNCATED
 from turnspan_clickhouse.store.client import Store
@@ -72,8 +72,11 @@ class ExactRequest:
 
     @property
     def exact(self) -> bool:
-        """Whether every part is as it was sent (the order of the body's keys is not recorded)."""
-        return not self.altered
+        """Whether every part is as it was sent (the order of the body's keys is not recorded).
+
+        Never of a request that another package's span told in the conventions' form.
+        """
+        return not self.altered and self.dialect != genai.NAME
 
 
 def exact_request(store: Store, project: str, span_id: str) -> ExactRequest:

@@ -212,7 +212,8 @@ def _exact(store: Store, project: str, span_id: str) -> str:
         told = exact_request(store, project, span_id)
     except ContentMissingError as missing:
         return f'<p class="faint">{escaped(str(missing))}</p>'
-    label = "request, exact" if told.exact else f"request, {len(told.altered)} parts not as sent"
+    altered = f"{len(told.altered)} parts not as sent" if told.altered else "as its span has it"
+    label = f"request, {'exact' if told.exact else altered}"
     return _folded(label, json.dumps(told.body, ensure_ascii=False, indent=2))
 
 

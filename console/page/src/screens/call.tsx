@@ -78,7 +78,7 @@ function Known({ call }: { call: CallScreen }) {
       <Cost cost={call.cost} />
       <div class="columns">
         <section aria-label="Request">
-          <h2>Request as sent</h2>
+          <h2>Request</h2>
           <Copies told={told} showing={showing} />
           {showing ? (
             <Answered asked={request}>{(answer) => <Body told={answer} />}</Answered>
