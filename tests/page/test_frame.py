@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 
-from support.pages import Look, Scheme, ServedPage
+from support.pages import Look, Scheme, ServedPage, served
 
 
 def test_the_token_leaves_the_address(look: Look, demo_page: ServedPage) -> None:
@@ -29,6 +33,67 @@ def test_without_the_token_there_is_a_sentence(look: Look, demo_page: ServedPage
     seen.page.wait_for_selector(".problem")
     assert "turnspan console" in seen.page.inner_text(".problem")
     assert seen.page.query_selector("table") is None
+
+
+def test_the_address_with_the_token_is_taken_in_the_same_tab(
+    look: Look, demo_page: ServedPage
+) -> None:
+    """Typed over the one that had none: a browser loads nothing anew for another fragment."""
+    stranger = ServedPage(demo_page.address, "x" * 20, demo_page.process)
+    seen = look(stranger, "/turns")
+    seen.expected = ("401",)
+    seen.page.wait_for_selector(".problem")
+    address = seen.page.evaluate("location.pathname")
+    seen.page.evaluate("(token) => { location.hash = `t=${token}` }", demo_page.token)
+    seen.page.wait_for_selector("table tbody tr")
+    assert seen.page.query_selector(".problem") is None
+    assert demo_page.token not in seen.page.url
+    assert seen.page.evaluate("location.pathname") == address
+
+
+def test_an_empty_store_greets_and_then_shows_what_comes(look: Look, tmp_path: Path) -> None:
+    """No alarm: how to record, and the first record without a reload."""
+    store = f"chdb://{tmp_path / 'none'}"
+    with served(store, tmp_path) as page:
+        seen = look(page, "/turns")
+        seen.expected = ("503",)
+        seen.page.wait_for_selector(".nothing")
+        assert "turnspan.configure()" in seen.page.inner_text(".nothing")
+        assert seen.page.query_selector(".problem") is None
+        program = (
+            "import turnspan; turnspan.configure(service_name='x');"
+            "turnspan.agent(name='first')(lambda: 'done')();"
+            "assert turnspan.flush().ok"
+        )
+        environment = {**os.environ, "TURNSPAN_STORE": store, "XDG_DATA_HOME": str(tmp_path)}
+        subprocess.run([sys.executable, "-c", program], check=True, env=environment)
+        seen.page.wait_for_selector("table tbody tr", timeout=20_000)
+
+
+def test_enter_waits_for_what_an_id_means(look: Look, demo_page: ServedPage) -> None:
+    """An id that is pasted and entered at once is no text to search for; nor is a header or a line
+    of a log with the id in it."""
+    [turn] = demo_page.ask("/api/turns?project=demo&limit=1").json()["turns"]
+    for pasted in (
+        turn["turn"],
+        f"00-{'0' * 32}-{turn['turn']}-01",
+        f'2026-11-25 INFO agent failed {{"span_id": "{turn["turn"]}"}}',
+    ):
+        seen = look(demo_page, "/turns?project=demo")
+        seen.page.wait_for_selector("table.list tbody tr")
+        seen.press("Control+k")
+        seen.page.wait_for_selector(".palette input")
+        seen.page.evaluate(
+            """(pasted) => {
+              const field = document.querySelector(".palette input");
+              field.value = pasted;
+              field.dispatchEvent(new Event("input", { bubbles: true }));
+            }""",
+            pasted,
+        )
+        seen.page.keyboard.press("Enter")
+        seen.page.wait_for_url(f"**{turn['turn']}**")
+        assert "q=" not in seen.path
 
 
 def test_the_policy_stops_what_is_injected(look: Look, demo_page: ServedPage) -> None:

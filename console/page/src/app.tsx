@@ -15,11 +15,16 @@ import "./styles/reading.css";
 import "./styles/waterfall.css";
 import { takeToken } from "./token";
 import { listen } from "./url";
+import { askAgain } from "./use_ask";
 
 export * from "./shared";
 
 takeToken();
 applyTheme();
+// Another address with a token, typed into this tab, loads nothing anew.
+addEventListener("hashchange", () => {
+  if (takeToken()) askAgain();
+});
 listen();
 listenToKeys();
 const page = document.getElementById("page");

@@ -4,7 +4,8 @@ const KEY = "turnspan.token";
 
 let held = "";
 
-export function takeToken(): void {
+/** Take the token out of the address; whether there was one. */
+export function takeToken(): boolean {
   const given = new URLSearchParams(location.hash.slice(1)).get("t");
   try {
     if (given) localStorage.setItem(KEY, given);
@@ -13,6 +14,7 @@ export function takeToken(): void {
     held = given ?? ""; // storage is switched off: this tab has it until it closes
   }
   if (given) history.replaceState(null, "", `${location.pathname}${location.search}`);
+  return given !== null;
 }
 
 export function token(): string {

@@ -141,6 +141,8 @@ def _refused(endpoint: Endpoint[Any, Any], error: Exception) -> Response:
     if isinstance(error, DetailedError):
         said["details"] = error.details
         error = error.error
+    if isinstance(error, NoStoreError):
+        said["details"] = "no store"  # the page greets a newcomer instead of raising an alarm
     for kind, status in _STATUS:
         if isinstance(error, kind):
             message = "A request may have 1 MB at most." if status == 413 else str(error)

@@ -1,5 +1,5 @@
 // One field for ids, names, screens, saved statements, what the keys do, and texts.
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { term } from "../filter_text";
 import { type Action, available, hint, KEYS, perform } from "../keys";
 import { label } from "../parts/text";
@@ -21,16 +21,19 @@ export function Palette({ close }: { close: () => void }) {
   const [at, setAt] = useState(0);
   useLayoutEffect(() => dialog.current?.showModal(), []);
   const id = text.trim();
-  const { answer, stale } = useAsk("GET /api/lookup", id.length >= SHORTEST ? { id } : null);
+  const { answer, error, stale } = useAsk("GET /api/lookup", id.length >= SHORTEST ? { id } : null);
   const named = useAsk(
     "GET /api/names",
     id.length >= SHORTEST_NAME ? { text: id, project: param("project") } : null,
   );
   const { answer: saved } = useAsk("GET /api/sql/saved", {});
-  const ids = (stale || id.length < SHORTEST ? [] : (answer?.found ?? [])).flatMap((one): Way[] => {
-    const target = placeOf(one);
-    return target ? [{ words: `${one.kind} ${label(one.id)}`, target }] : [];
-  });
+  const looking = id.length >= SHORTEST && !error && (stale || answer === null);
+  const ids = (looking || id.length < SHORTEST ? [] : (answer?.found ?? [])).flatMap(
+    (one): Way[] => {
+      const target = placeOf(one);
+      return target ? [{ words: `${one.kind} ${label(one.id)}`, target }] : [];
+    },
+  );
   const known = new Set(ids.map(keyOf));
   const names = named.stale || id.length < SHORTEST_NAME ? [] : (named.answer?.names ?? []);
   const ways: Way[] = [
@@ -46,6 +49,13 @@ export function Palette({ close }: { close: () => void }) {
   useLayoutEffect(() => {
     dialog.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
   }, [chosen]);
+  const [entered, setEntered] = useState(false);
+  // Enter that comes before the look-up is done waits for it: a text search of an id finds nothing.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the end of the look-up is what is waited for.
+  useEffect(() => {
+    const way = ways[chosen];
+    if (entered && !looking && way) leave(way);
+  }, [entered, looking]);
   const leave = (way: Way) => {
     dialog.current?.close();
     if ("target" in way) go(way.target);
@@ -55,7 +65,8 @@ export function Palette({ close }: { close: () => void }) {
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (by) setAt(Math.max(0, Math.min(ways.length - 1, chosen + by)));
     const way = ways[chosen];
-    if (event.key === "Enter" && way) leave(way);
+    if (event.key === "Enter" && looking) setEntered(true);
+    else if (event.key === "Enter" && way) leave(way);
     if (by || event.key === "Enter") event.preventDefault();
   };
   return (
@@ -72,10 +83,14 @@ export function Palette({ close }: { close: () => void }) {
         onInput={(event) => {
           setText(event.currentTarget.value);
           setAt(0);
+          setEntered(false);
         }}
         onKeyDown={press}
       />
-      <div id="palette-ways" role="listbox" aria-label="Ways">
+      <span class="hidden" role="status">
+        {looking ? "Looking for this id" : ""}
+      </span>
+      <div id="palette-ways" role="listbox" aria-label="Ways" aria-busy={looking}>
         {ways.map((way, index) => (
           <div
             key={keyOf(way)}

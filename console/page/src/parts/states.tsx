@@ -55,6 +55,21 @@ function isSaid(error: AskError): boolean {
 }
 
 const AGAIN = 5_000;
+const NO_STORE = "no store";
+
+/** Nobody has recorded anything: how to, and why nothing is here. */
+function Welcome({ message }: { message: string }) {
+  return (
+    <Nothing title="Nothing is recorded yet.">
+      <p>
+        Play recorded agents with <code>turnspan demo</code>, or record your own: call{" "}
+        <code>turnspan.configure()</code> and <code>turnspan.instrument()</code> when your program
+        starts. What arrives is shown here by itself.
+      </p>
+      <p class="faint">{visible(message)}</p>
+    </Nothing>
+  );
+}
 
 /** What keeps the whole page from answers; it is looked for them again, as long as anybody looks. */
 export function Trouble() {
@@ -65,6 +80,7 @@ export function Trouble() {
     const timer = setInterval(() => !document.hidden && askAgain(), AGAIN);
     return () => clearInterval(timer);
   }, [passes]);
+  if (error?.details === NO_STORE) return <Welcome message={error.message} />;
   return error && <Problem error={error} again={askAgain} stale={isAnyKnown()} />;
 }
 
