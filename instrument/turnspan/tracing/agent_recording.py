@@ -13,7 +13,7 @@ from turnspan import semconv
 from turnspan.metrics.measurements import AgentEnded
 from turnspan.runtime.guard import errors, guard
 from turnspan.runtime.value_exceptions import delivered
-from turnspan.tracing import otel_fast
+from turnspan.tracing import handed, otel_fast
 from turnspan.tracing.content_store import StartedTurn, TurnContent
 from turnspan.tracing.context import (
     TURN_KEY,
@@ -53,6 +53,8 @@ class TurnRecording(SpanRecording):
         if turn.response_text is None:  # else the application has said what it answers
             turn.response_text = self._frozen(result)
         ending = turn.finish(error)
+        if handed.running():
+            handed.turn_ended(turn)
         span = self._span
         if not span.is_recording():
             return
