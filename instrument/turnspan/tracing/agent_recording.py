@@ -12,6 +12,7 @@ from opentelemetry.trace import Span
 from turnspan import semconv
 from turnspan.metrics.measurements import AgentEnded
 from turnspan.runtime.guard import errors, guard
+from turnspan.runtime.looking import looking
 from turnspan.runtime.value_exceptions import delivered
 from turnspan.tracing import handed, otel_fast
 from turnspan.tracing.content_store import StartedTurn, TurnContent
@@ -75,7 +76,8 @@ class TurnRecording(SpanRecording):
         from turnspan.tracing.answer import freeze_answer
 
         try:
-            return freeze_answer(result)
+            with looking:
+                return freeze_answer(result)
         except BaseException as error:  # noqa: BLE001  an object's own methods may raise
             errors.record("recording.freeze", error)
             return f"<unreadable {type(result).__name__}>"
@@ -188,7 +190,8 @@ def describe_turn(turn: Turn, ending: Ending, attributes: dict[str, Any]) -> Non
 
 def _spelled(value: Any) -> str:
     try:
-        return str(value)
+        with looking:
+            return str(value)
     except BaseException as error:
         if delivered(error):
             raise
