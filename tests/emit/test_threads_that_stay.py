@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import queue
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -139,3 +142,38 @@ def test_queue_that_is_full_or_emptied_by_hand_keeps_nothing(spans: Spans) -> No
         small.put("z")
     assert small.get() == "z"
     assert not vars(small)["_turnspan_items"]
+
+
+PROGRAM = """
+import queue, threading, turnspan
+from opentelemetry import trace
+turnspan.configure(service_name="x", exporters=["turnspan"])
+turnspan.instrument()
+go, seen = queue.SimpleQueue(), queue.SimpleQueue()
+def run():
+    while go.get():
+        seen.put(trace.get_current_span().get_span_context().trace_id)
+def step():
+    go.put(True)
+    return seen.get(timeout=10)
+tracer = trace.get_tracer("framework")
+with tracer.start_as_current_span("root") as root:
+    with tracer.start_as_current_span("tool"):
+        threading.Thread(target=run, daemon=True).start()
+    inside = step() == root.get_span_context().trace_id
+with tracer.start_as_current_span("other"):
+    print(inside, step())
+"""
+
+
+def test_undecorated_thread_leaves_the_trace_whose_root_has_ended(tmp_path: Path) -> None:
+    """A framework's spans are the turn there; one that ends inside it ends nothing."""
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        env={"HOME": str(tmp_path), "TURNSPAN_STORE": f"chdb://{tmp_path}/store"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert done.stdout.split() == ["True", "0"]
