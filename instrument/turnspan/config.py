@@ -209,7 +209,7 @@ def active() -> Settings:
     """The settings in force here; before ``configure`` those of the environment. While a value is
     looked at, nothing is recorded."""
     found = _active if look_up is None else look_up()
-    return replace(found, enabled=False) if looking.on() else found
+    return replace(found, enabled=False) if looking.threads and looking.on() else found
 
 
 def of_process() -> Settings:

@@ -6,22 +6,35 @@ argument, whose ``__repr__`` is called in turn, and so on without end.
 
 from __future__ import annotations
 
-import threading
+from threading import get_ident
 from types import TracebackType
+from typing import Final
 
-_here = threading.local()
+from turnspan.runtime.forks import in_child
+
+threads: Final[dict[int, int]] = {}
+"""The threads that look at a value now, and how deep: nearly always none, which costs nothing."""
 
 
 def on() -> bool:
     """Whether this thread is looking at a value now."""
-    return getattr(_here, "depth", 0) > 0
+    return bool(threads) and get_ident() in threads
+
+
+def _after_fork() -> None:
+    for other in threads.keys() - {get_ident()}:
+        del threads[other]
+
+
+in_child(_after_fork)
 
 
 class Looking:
     """``with looking:`` around what may run the methods of a value."""
 
     def __enter__(self) -> None:
-        _here.depth = getattr(_here, "depth", 0) + 1
+        here = get_ident()
+        threads[here] = threads.get(here, 0) + 1
 
     def __exit__(
         self,
@@ -29,7 +42,10 @@ class Looking:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        _here.depth -= 1
+        here = get_ident()
+        threads[here] -= 1
+        if not threads[here]:
+            del threads[here]
 
 
 looking = Looking()
