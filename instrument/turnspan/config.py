@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
+from turnspan.runtime import looking
 from turnspan.runtime.errors import ConfigError
 
 logger = logging.getLogger("turnspan")
@@ -205,8 +206,10 @@ look_up: Callable[[], Settings] | None = None
 
 
 def active() -> Settings:
-    """The settings in force here; before ``configure`` those of the environment."""
-    return _active if look_up is None else look_up()
+    """The settings in force here; before ``configure`` those of the environment. While a value is
+    looked at, nothing is recorded."""
+    found = _active if look_up is None else look_up()
+    return replace(found, enabled=False) if looking.threads and looking.on() else found
 
 
 def of_process() -> Settings:

@@ -24,6 +24,7 @@ from turnspan.runtime.guard import guard
 from turnspan.runtime.stats import FlushResult, PipelineStats, Untold
 from turnspan.sessions import session
 from turnspan.tracing.context_blocks import context_assembly
+from turnspan.tracing.otel_fast import unconfigured
 from turnspan.tracing.recording import detach
 from turnspan.tracing.state import State, another, default, in_force, within
 from turnspan.unrecorded import watch
@@ -223,6 +224,7 @@ class Recorder:
             named = backends.chosen(owned) if exporters is None else exporters
             self._outlets.open(named, settings, store, self._child_records)
             self.state.closed, self.state.late = False, 0
+            unconfigured.over = unconfigured.over or self._is_default
             self._untold.reset()
             self._record_under(given if self._is_default else provider)
             open_recorders.opened(self)

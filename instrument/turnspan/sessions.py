@@ -11,6 +11,7 @@ from opentelemetry import context as otel_context
 
 from turnspan.content.given_values import attributes_of, text_of
 from turnspan.runtime.guard import guard
+from turnspan.tracing import handed
 from turnspan.tracing.block_stack import OpenBlocks, WithBlock
 from turnspan.tracing.context import SESSION_KEY
 from turnspan.tracing.function_wrapper import wrap
@@ -55,6 +56,7 @@ class session(WithBlock[Session]):
     ) -> None:
         with guard("session.exit"):
             detach(self._open.pop())
+            handed.session_left(self._session)
 
     def __call__(self, func: F) -> F:
         """Decorate a function: every call of it belongs to this session."""
@@ -74,7 +76,7 @@ class session(WithBlock[Session]):
     def _begin(self) -> StartRecording:
         def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Recording:
             with guard("session.begin"):
-                return _SessionRecording(self._inside())
+                return _SessionRecording(self._inside(), self._session)
             return NO_RECORDING
 
         return begin
@@ -83,10 +85,11 @@ class session(WithBlock[Session]):
 class _SessionRecording(NoRecording):
     """Makes the session current while a decorated function runs; records nothing itself."""
 
-    __slots__ = ("_context",)
+    __slots__ = ("_context", "_session")
 
-    def __init__(self, context: otel_context.Context) -> None:
+    def __init__(self, context: otel_context.Context, session: Session) -> None:
         self._context = context
+        self._session = session
 
     def enter(self) -> object | None:
         """Make the session current."""
@@ -98,6 +101,7 @@ class _SessionRecording(NoRecording):
         """Make the former session current again."""
         with guard("session.leave"):
             detach(token)
+            handed.session_left(self._session)
 
     def suspend(self, token: object | None, item: Any) -> None:
         """Leave at a yield."""

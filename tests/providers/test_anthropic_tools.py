@@ -126,6 +126,7 @@ def test_a_run_is_a_turn(spans: Spans, server: ModelServer, client: anthropic.An
         "gen_ai.tool.description": "The weather in a city.",
         "turnspan.turn.id": f"{turn.context.span_id:016x}",
         "turnspan.round": 1,
+        "gen_ai.conversation.id": f"auto-{turn.context.trace_id:032x}",
     }
     assert (second.attributes or {})["gen_ai.tool.call.id"] == "b"
     attributes = dict(turn.attributes or {})
@@ -401,3 +402,29 @@ def test_uninstrumented_runners_are_the_sdks_own(spans: Spans, server: ModelServ
         "anthropic.messages.create",
         "anthropic.messages.tool_runner",
     ]
+
+
+@pytest.mark.parametrize("named", ["", "s-ada"])
+def test_every_row_of_a_run_has_its_session(
+    spans: Spans, server: ModelServer, client: anthropic.Anthropic, named: str
+) -> None:
+    """The application's, or one of the run's own; two runs have two."""
+    seen: list[str] = []
+    for _ in range(2):
+        spans.exporter.clear()
+        server.answer(message(use("a", city="Oslo"), reason="tool_use"))
+        server.answer(message({"type": "text", "text": "Wet."}))
+        if named:
+            with turnspan.session(named):
+                run(client, sync_tool()).until_done()
+        else:
+            run(client, sync_tool()).until_done()
+        said = [(span.attributes or {}).get("gen_ai.conversation.id") for span in spans.all()]
+        assert len(said) == 4
+        assert len(set(said)) == 1
+        seen.append(str(said[0]))
+    if named:
+        assert seen == [named, named]
+    else:
+        assert seen[0] != seen[1]
+        assert all(session.startswith("auto-") for session in seen)

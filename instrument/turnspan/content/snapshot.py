@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 
 from turnspan.content.text_message import lean
+from turnspan.runtime.looking import looking
 from turnspan.runtime.type_guards import is_dict, kind_of
 
 _SHARED = frozenset({str, int, float, bool, type(None), bytes})
@@ -79,7 +80,8 @@ def freeze(value: Any, depth: int = 0) -> Any:
         return [item if type(item) in _SHARED else freeze(item, depth) for item in value]
     aliases = _aliases.get(kind)
     if aliases is None:
-        return _freeze_other(value, depth)
+        with looking:
+            return _freeze_other(value, depth)
     names = value.__pydantic_fields_set__
     frozen: dict[str, Any] = {}
     for key, item in value.__dict__.items():

@@ -7,6 +7,9 @@ carry the context of whoever started the work to the thread that does it, for as
 lasts. At any other time they do what they always did. Nothing else crosses: context variables of
 the application's own behave as ever.
 
+A thread that outlives its turn leaves it (``tracing.handed``), and one that takes work from a
+``queue.Queue`` goes over to the turn in which that was put there.
+
 A thread of the standard library's own (a pool's worker, a log listener, a server's loop) outlives
 the turn in which it happened to be started, so it starts outside any; so do the workers of process
 pools, which a fork inside a turn would otherwise leave in it for good.
@@ -16,6 +19,7 @@ from __future__ import annotations
 
 import functools
 import platform
+import queue
 import sys
 import threading
 from collections.abc import Callable, Collection, Mapping
@@ -28,6 +32,7 @@ from opentelemetry.context import Context
 
 from turnspan.patching.light_instrumentor import LightInstrumentor
 from turnspan.runtime.guard import guard
+from turnspan.tracing import handed
 from turnspan.tracing.context import SESSION_KEY, TURN_KEY
 from turnspan.tracing.recording import detach
 
@@ -67,24 +72,46 @@ class Carried:
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Call the function; what it gives or raises is untouched."""
-        func, token = self._func, _enter(self._context)
+        func, entered = self._func, _Entered(self._context, given=True)
         # The traceback of an error holds this frame, and must not hold the turn through it.
         del self
         try:
             return func(*args, **kwargs)
         finally:
-            with _LEAVE:
-                detach(token)
+            entered.leave()
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Executors that copy the work (into another interpreter) get it without the context.
         return functools.partial, (self._func,)
 
 
-def _enter(context: Context) -> object | None:
-    with _ENTER:
-        return otel_context.attach(context)
-    return None
+_here = threading.local()
+"""What this thread was handed: ``handed``."""
+
+
+class _Entered:
+    """A thread in a context of its own, for as long as the work lasts."""
+
+    __slots__ = ("_before", "_handed", "_token")
+
+    def __init__(self, context: Context, *, given: bool = False) -> None:
+        self._token: object | None = None
+        self._handed: handed.Handed | None = None
+        self._before: handed.Handed | None = None
+        with _ENTER:
+            self._before = getattr(_here, "handed", None)
+            # Work that was submitted in time is its turn's, although it begins late.
+            self._handed = _here.handed = handed.begin(context, given=given)
+            self._token = otel_context.attach(self._handed.context)
+
+    def leave(self) -> None:
+        """The work is done."""
+        with _LEAVE:
+            detach(self._token)
+            _here.handed = self._before
+            mine, self._handed = self._handed, None  # the traceback of an error holds this object
+            if mine is not None:
+                handed.done(mine)
 
 
 def carried(func: Callable[..., Any]) -> Callable[..., Any]:
@@ -157,6 +184,8 @@ class ThreadingInstrumentor(LightInstrumentor):
         self._on = True
         self._patch(ThreadPoolExecutor, "submit", _submit)
         self._patch(threading.Thread, "start", _start)
+        self._patch(queue.Queue, "put", _put)
+        self._patch(queue.Queue, "get", _get)
         if "start" in vars(threading.Timer):  # what the other one leaves behind when taken off
             self._patch(threading.Timer, "start", _start)
         hooks = (
@@ -259,15 +288,12 @@ def _carry_run(thread: threading.Thread) -> Callable[[], None] | None:
                     attributes["run"] = own
 
         def carry() -> None:
-            token: object | None = None
-            with _ENTER:
-                take_back()
-                token = otel_context.attach(held.pop())
+            take_back()
+            entered = _Entered(held.pop())
             try:
                 run()
             finally:
-                with _LEAVE:
-                    detach(token)
+                entered.leave()
 
         attributes["run"] = carry
         return take_back
@@ -279,6 +305,75 @@ def _is_long_lived(thread: threading.Thread) -> bool:
     plain = type(thread).run is threading.Thread.run and target is not None
     module = getattr(target if plain else type(thread), "__module__", None)
     return isinstance(module, str) and module.partition(".")[0] in _LONG_LIVED
+
+
+_ITEMS: Final = "_turnspan_items"
+"""Where a queue keeps who put what: lists of contexts by the identity of the item."""
+
+
+def _put(original: Any, alive: list[bool]) -> Callable[..., Any]:
+    def put(self: Any, item: Any, *args: Any, **kwargs: Any) -> Any:
+        waiting = _note_item(self, item) if alive else None
+        try:
+            return original(self, item, *args, **kwargs)
+        except BaseException:
+            if waiting:  # it is full
+                waiting.pop()
+            raise
+
+    return put
+
+
+def _get(original: Any, alive: list[bool]) -> Callable[..., Any]:
+    def get(self: Any, *args: Any, **kwargs: Any) -> Any:
+        item = original(self, *args, **kwargs)
+        if alive:
+            _take_item(self, item)
+        return item
+
+    return get
+
+
+def _note_item(waiting_in: Any, item: Any) -> list[Context | None] | None:
+    with _CARRY:
+        context = _context_to_carry()
+        items = waiting_in.__dict__.get(_ITEMS)
+        if context is None and not items:
+            return None
+        if items is None:
+            items = waiting_in.__dict__.setdefault(_ITEMS, {})
+        waiting: list[Context | None] = items.setdefault(id(item), [])
+        waiting.append(context)
+        return waiting
+    return None
+
+
+def _take_item(taken_from: Any, item: Any) -> None:
+    """A thread that takes work goes over to the turn of whoever put it there.
+
+    Only one that runs in nothing but what it was handed: inside a block or a call of its own, an
+    item is an answer.
+    """
+    with _ENTER:
+        context: Context | None = None
+        items = taken_from.__dict__.get(_ITEMS)
+        if items:
+            waiting = items.get(id(item))
+            if waiting:
+                context = waiting.pop(0)
+                if any(other is not context for other in waiting):
+                    context = Context()  # the same object by several: whose it is, nobody knows
+            if not waiting:
+                items.pop(id(item), None)
+            if not taken_from.qsize():
+                items.clear()  # what was taken past get() must not pile up
+        mine: handed.Handed | None = getattr(_here, "handed", None)
+        if mine is None or otel_context.get_current() is not mine.context:
+            return
+        if context is not None or mine.item:
+            mine.item = True
+            mine.context = Context(context or {})
+            otel_context.attach(mine.context)
 
 
 def _run_process(original: Any, alive: list[bool]) -> Callable[..., Any]:

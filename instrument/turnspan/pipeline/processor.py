@@ -31,6 +31,7 @@ from turnspan.runtime.forks import in_child
 from turnspan.runtime.guard import errors, guard
 from turnspan.runtime.stats import PipelineStats, Untold
 from turnspan.runtime.throttle import giving_way
+from turnspan.tracing import handed
 from turnspan.tracing.context import active_session, active_turn, scope_attributes
 from turnspan.tracing.framework_sessions import session_on_span
 from turnspan.tracing.state import current, within
@@ -118,6 +119,9 @@ class RecordProcessor(SpanProcessor):
         context = span.context
         if context is None or not context.trace_flags.sampled:
             return
+        if handed.running() and (span.parent is None or span.parent.is_remote):
+            with guard("pipeline.on_end"):
+                handed.root_ended(context.trace_id)
         queue = self._queue
         queue.append(span)
         if not self._ready:  # only now: else a span might slip in behind the last export

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
 REASONS: Final[Mapping[str, str]] = {
+    "not_configured": "spans begun before `turnspan.configure()` was called, or without it",
     "queue_full": "spans: the queue was full, so the oldest went",
     "after_shutdown": "spans that ended after `turnspan.shutdown()`",
     "export_failed": "spans whose export raised or failed",

@@ -12,8 +12,9 @@ from opentelemetry.trace import Span
 from turnspan import semconv
 from turnspan.metrics.measurements import AgentEnded
 from turnspan.runtime.guard import errors, guard
+from turnspan.runtime.looking import looking
 from turnspan.runtime.value_exceptions import delivered
-from turnspan.tracing import otel_fast
+from turnspan.tracing import handed, otel_fast
 from turnspan.tracing.content_store import StartedTurn, TurnContent
 from turnspan.tracing.context import (
     TURN_KEY,
@@ -53,6 +54,8 @@ class TurnRecording(SpanRecording):
         if turn.response_text is None:  # else the application has said what it answers
             turn.response_text = self._frozen(result)
         ending = turn.finish(error)
+        if handed.running():
+            handed.turn_ended(turn)
         span = self._span
         if not span.is_recording():
             return
@@ -73,7 +76,8 @@ class TurnRecording(SpanRecording):
         from turnspan.tracing.answer import freeze_answer
 
         try:
-            return freeze_answer(result)
+            with looking:
+                return freeze_answer(result)
         except BaseException as error:  # noqa: BLE001  an object's own methods may raise
             errors.record("recording.freeze", error)
             return f"<unreadable {type(result).__name__}>"
@@ -186,7 +190,8 @@ def describe_turn(turn: Turn, ending: Ending, attributes: dict[str, Any]) -> Non
 
 def _spelled(value: Any) -> str:
     try:
-        return str(value)
+        with looking:
+            return str(value)
     except BaseException as error:
         if delivered(error):
             raise

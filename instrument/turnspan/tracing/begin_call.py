@@ -11,6 +11,7 @@ from opentelemetry.trace import SpanKind, Tracer
 
 from turnspan import semconv
 from turnspan.runtime.guard import errors
+from turnspan.runtime.looking import on
 from turnspan.runtime.otel_private import SUPPRESSION_KEY
 from turnspan.tracing import otel_fast
 from turnspan.tracing.call_around import AROUND_KEY, CallAround
@@ -43,7 +44,7 @@ def begin(
     outer = otel_context.get_current()
     state = current_state(outer)
     settings = state.settings
-    if not settings.enabled:
+    if not settings.enabled or on():
         return None
     turn: Any = None
     session: Any = None

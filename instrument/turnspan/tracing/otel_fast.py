@@ -9,19 +9,51 @@ else the SDK does it.
 
 from __future__ import annotations
 
-from typing import Any
+import logging
+from typing import Any, Final
 
 from opentelemetry.context import Context
 from opentelemetry.trace import (
     ProxyTracer,
+    ProxyTracerProvider,
     Span,
     SpanKind,
     Tracer,
     TracerProvider,
     get_tracer,
+    get_tracer_provider,
 )
 
 from turnspan.runtime import otel_private
+
+logger = logging.getLogger("turnspan")
+
+_NOT_CONFIGURED: Final = (
+    "Turnspan records nothing: call turnspan.configure() when the application starts, or start it "
+    "with `opentelemetry-instrument` (docs/configuration.md)."
+)
+
+
+class Unconfigured:
+    """Spans that nobody makes, as the application has not configured anything: said once."""
+
+    def __init__(self) -> None:
+        self.spans = 0
+        self.over = False
+        """Whether somebody has begun to record: what is not made from then on is meant not to."""
+
+    def look(self, tracer: Tracer) -> None:
+        """Before a span: count one that will not be made. Never raises."""
+        if not isinstance(tracer, ProxyTracer) or not isinstance(
+            get_tracer_provider(), ProxyTracerProvider
+        ):
+            return
+        self.spans += 1
+        if self.spans == 1:
+            logger.warning(_NOT_CONFIGURED)
+
+
+unconfigured = Unconfigured()
 
 
 def start(
@@ -38,6 +70,8 @@ def start(
     and every processor's ``on_start`` are known not to look. ``id_key`` is the attribute, if any,
     that says the span's own id (lowercase hex).
     """
+    if not unconfigured.over:
+        unconfigured.look(tracer)
     if attributes and otel_private.attributes_unseen_at_start(tracer):
         span = tracer.start_span(name, context, kind)
         if id_key:

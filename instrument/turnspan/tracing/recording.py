@@ -22,6 +22,7 @@ from turnspan.runtime import otel_private
 from turnspan.runtime.cancellation import is_abort
 from turnspan.runtime.forks import in_child
 from turnspan.runtime.guard import errors, guard
+from turnspan.runtime.looking import looking
 from turnspan.runtime.type_guards import is_dict, kind_of
 from turnspan.tracing import otel_fast
 from turnspan.tracing.content_store import Content
@@ -248,7 +249,8 @@ def mark_error(span: Span, error: BaseException, error_type: str = "") -> None:
         # The masks: loaded with the first text that needs them.
         from turnspan.redaction.brief import error_text
 
-        text = error_text(error, MAX_DESCRIPTION, name)
+        with looking:
+            text = error_text(error, MAX_DESCRIPTION, name)
     span.set_status(Status(StatusCode.ERROR, text))
 
 
@@ -264,12 +266,8 @@ def redacted_message(message: str) -> str:
 
 
 def safe_freeze(value: Any) -> Any:
-    """What a value looks like now; a marker for what cannot be read of it."""
-    try:
-        return freeze(value)
-    except BaseException as error:  # noqa: BLE001  an object's own methods may raise
-        errors.record("recording.freeze", error)
-    if is_dict(value):  # the arguments of a call: the others can be read
+    """What a value looks like now; a marker for what cannot be read of it. Each is read once."""
+    if is_dict(value):  # the arguments of a call: one that cannot be read costs itself
         return {name: _readable(item) for name, item in _items(value)}
     return _readable(value)
 
@@ -278,9 +276,13 @@ _items: Final[Callable[[Any], Any]] = cast("Any", dict).items  # a subclass's ow
 
 
 def _readable(value: Any) -> Any:
-    with guard("recording.freeze"):
+    if value is None or type(value) is str:
+        return value
+    try:
         return freeze(value)
-    return f"<unreadable {type(value).__name__}>"
+    except BaseException as error:  # noqa: BLE001  an object's own methods may raise
+        errors.record("recording.freeze", error)
+        return f"<unreadable {type(value).__name__}>"
 
 
 def context_of(state: State | None) -> Context:

@@ -84,6 +84,7 @@ class State:
     def _dropped(self) -> Mapping[str, int]:
         return {
             **self.content.dropped,
+            "not_configured": otel_fast.unconfigured.spans if self is default else 0,
             "after_shutdown": self.late,
             "metrics_full": self.metrics.dropped,
             "internal_error": errors.unaccounted,

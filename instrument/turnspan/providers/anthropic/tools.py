@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, Final, cast
 
@@ -23,9 +24,11 @@ from turnspan.runtime.guard import guard
 from turnspan.runtime.type_guards import is_dict, is_list
 from turnspan.tracing import recording
 from turnspan.tracing.agent_recording import TurnRecording, begin_turn
-from turnspan.tracing.context import TURN_KEY, active_turn
+from turnspan.tracing.context import SESSION_KEY, TURN_KEY, active_turn, session_around
+from turnspan.tracing.framework_sessions import session_of
 from turnspan.tracing.tool_recording import ToolRecording, begin_tool, inside_tool
 from turnspan.tracing.tool_runner import RUN_KEY, ToolRun, current_run
+from turnspan.turn.turn import Session
 
 _RUN_BEGIN = guard("anthropic.tool_runner")
 _RUN_STEP = guard("anthropic.tool_runner_step")
@@ -99,6 +102,7 @@ class Step:
         turn = self._span.turn
         if turn is not None:
             inside = otel_context.set_value(TURN_KEY, turn.turn)
+            inside = otel_context.set_value(SESSION_KEY, turn.turn.session, inside)
             self._token = otel_context.attach(trace.set_span_in_context(turn.span, inside))
 
     def __exit__(
@@ -226,7 +230,17 @@ class ToolRunners:
     def _begin_run(self, runner: Any) -> RunnerSpan:
         limit = getattr(runner, "_max_iterations", None)
         rounds = limit if isinstance(limit, int) else None
-        return RunnerSpan(begin_turn("", "", rounds, None, {}))
+        around = session_around()
+        if around is not None and around.id:
+            return RunnerSpan(begin_turn("", "", rounds, None, {}))
+        # A run is a turn of ours, which the worker joins to no conversation: it has a session now,
+        # the framework's, or else one that is named as the worker names them.
+        begun = begin_turn("", "", rounds, None, {})
+        trace_id = begun.span.get_span_context().trace_id
+        identity = session_of(otel_context.get_current()) or f"auto-{trace_id:032x}"
+        begun.span.set_attribute(semconv.CONVERSATION_ID, identity)
+        begun.turn.session = Session(identity) if around is None else replace(around, id=identity)
+        return RunnerSpan(begun)
 
     def step(self, wrapped: Callable[..., Any], _: Any, args: _Arguments, kwargs: _Keywords) -> Any:
         """Around ``as_current_span``."""
