@@ -142,6 +142,26 @@ def test_loops_are_found_by_streak_by_idle_rounds_and_by_stop_reason(store: Stor
     )
 
 
+def test_tools_that_fail_by_their_words_are_told_apart_from_those_that_raised(
+    store: Store,
+) -> None:
+    insert(
+        store,
+        tool("w1", 1, name="book", result="Error: no seat"),
+        tool("w2", 2, name="book", result='{"error": "no seat"}'),
+        tool("w3", 3, name="book", result="booked; Error handling is on page 2"),
+        tool("w4", 4, name="look", result="ERROR 404"),
+        tool("w5", 5, name="look", failed=True, error_type="OSError", error_message="gone"),
+        tool("w6", 6, name="errors", result="errorless run"),
+    )
+    rows = answer(store, "failing_tools")
+    assert picked(rows, "tool", "failures", "said_failures", "calls", "last_span") == [
+        ("look", 1, 1, 2, "w5"),
+        ("book", 0, 2, 3, "w2"),
+    ]
+    assert [row["last_error"] for row in rows] == ["gone", '{"error": "no seat"}']
+
+
 def test_a_call_without_an_answer_counts_under_the_model_that_answers(store: Store) -> None:
     """By the answers of its day, else the last one; never of another project; else as asked."""
     day = 86_400
