@@ -14,7 +14,7 @@ from functools import cache
 from importlib import resources
 
 from turnspan_clickhouse.store.client import Result, Store
-from turnspan_records.diagnostics.model_rule import MODEL
+from turnspan_records.screens.model_rule import MODEL
 from turnspan_records.window import Window, as_parameter
 
 ORDER = (

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.diagnostics.model_rule import MODEL
+from turnspan_records.screens.model_rule import MODEL
 from turnspan_records.screens.shown_sql import shown_sql
 from turnspan_records.screens.turns import moment
 from turnspan_records.window import Window, as_parameter
