@@ -29,9 +29,14 @@ def turnspan_recorded(request: pytest.FixtureRequest) -> Iterator[Recorded]:
 
 @pytest.fixture
 def turnspan_model() -> Iterator[ModelServer]:
-    """A model provider on this machine, for the real SDKs: ``base_url=turnspan_model.url``."""
+    """A model provider on this machine, for the real SDKs: ``base_url=turnspan_model.url``.
+
+    A test that leaves queued answers unasked for fails.
+    """
     # As above.
     from turnspan.testing import ModelServer
 
     with ModelServer() as server:
         yield server
+        if server.waiting:
+            pytest.fail(f"{server.waiting} queued answers of turnspan_model were never asked for")

@@ -285,6 +285,7 @@ def agent(name: Any = None, **options: Any) -> Any:
             not enforce it.
         attributes (Mapping[str, Any] | None): span attributes of your own.
     """
+    _check("agent", options, ("version", "max_rounds", "attributes"))
     return _decorate(AgentScope, name, options)
 
 
@@ -317,6 +318,7 @@ def tool(name: Any = None, **options: Any) -> Any:
         type (str): the kind of tool, in the words of the GenAI conventions.
         attributes (Mapping[str, Any] | None): span attributes of your own.
     """
+    _check("tool", options, ("call_id", "arguments", "description", "type", "attributes"))
     return _decorate(ToolScope, name, options)
 
 
@@ -338,6 +340,14 @@ def step(name: str | None = None, *, attributes: Mapping[str, Any] | None = None
 def step(name: Any = None, *, attributes: Mapping[str, Any] | None = None) -> Any:
     """Record a step of an agent's own work (assembling context, planning, ranking)."""
     return _decorate(StepScope, name, {"attributes": attributes})
+
+
+def _check(public: str, options: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    for given in options:
+        if given not in known:
+            raise TypeError(
+                f"turnspan.{public} has no argument {given!r}; it has {', '.join(known)}"
+            )
 
 
 def _decorate(scope: Callable[..., Any], name: Any, options: dict[str, Any]) -> Any:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from types import TracebackType
+from types import FunctionType, TracebackType
 from typing import Any, TypeVar
 
 from opentelemetry import context as otel_context
 
-from turnspan.content.given_values import attributes_of, text_of
+from turnspan.content.given_values import attributes_of, text_of, warn_of_near_misses
 from turnspan.runtime.guard import guard
 from turnspan.tracing import handed
 from turnspan.tracing.block_stack import OpenBlocks, WithBlock
@@ -34,6 +34,12 @@ class session(WithBlock[Session]):
     """
 
     def __init__(self, session_id: str, *, user_id: str = "", **attributes: Any) -> None:
+        if isinstance(session_id, FunctionType):  # an id may be a callable mock
+            raise TypeError(
+                "turnspan.session needs the id of a session: write @turnspan.session('an id')"
+            )
+        if attributes:
+            warn_of_near_misses("turnspan.session", attributes, ("session_id", "user_id"))
         self._session = Session(text_of(session_id), text_of(user_id), attributes_of(attributes))
         self._state = another_one()
         self._open: OpenBlocks[object | None] = OpenBlocks()

@@ -61,6 +61,18 @@ def test_a_set_from_a_terminal(invoke: Invoke, dsn: str, tmp_path: Path) -> None
     assert (again.exit_code, "is there already" in again.stderr) == (2, True)
 
 
+def test_a_store_without_judgments_says_what_to_type(invoke: Invoke, tmp_path: Path) -> None:
+    recorded = Recorded()
+    recorded.turn("t1", "Q?", "Red.")
+    found = Dsn(scheme="chdb", path=tmp_path / "store")
+    with open_store(found) as store:
+        migrate(store)
+        insert(store, *recorded.rows)
+    made = invoke("--store", str(found), "export", "sft", "--to", str(tmp_path / "set"))
+    assert "`used`" in made.output
+    assert "`turnspan annotate TURN --outcome used`" in made.output
+
+
 def test_pairs_and_what_nobody_judged(invoke: Invoke, dsn: str, tmp_path: Path) -> None:
     """Where no record becomes a line the command says so, and the manifest is there."""
     pairs = invoke("--store", dsn, "export", "preference", "--to", str(tmp_path / "pairs"))

@@ -324,6 +324,31 @@ def test_a_langfuse_generation_is_read() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("told", "usage"),
+    [
+        ({"input": 10, "output": 2, "input_cached_tokens": 4, "total": 12}, (10, 2)),
+        ({"input": 10, "output": 7, "output_reasoning_tokens": 5, "total": 17}, (10, 7)),
+        ({"input": 10, "output": 2, "input_cached_tokens": 4, "total": 16}, (14, 2)),
+        ({"input": 10, "output": 7, "output_reasoning": 5, "input_cache_read": 4, "total": 21},
+         (14, 7)),
+        ({"input": 10, "output": 2, "output_reasoning": 5, "input_cache_read": 4, "total": 17},
+         (10, 7)),
+        ({"input": 10, "output": 2, "input_cached_tokens": 4, "total": 99}, (14, 2)),
+    ],
+)  # fmt: skip
+def test_a_langfuse_total_says_which_buckets_have_others_in_them(
+    told: dict[str, int], usage: tuple[int, int]
+) -> None:
+    attributes = {
+        "langfuse.observation.type": "generation",
+        "langfuse.observation.usage_details": json.dumps(told),
+    }
+    call = foreign_dialects.read(ForeignSpan("answer", "langfuse-sdk", attributes))
+    assert call is not None
+    assert (call.usage.input_tokens, call.usage.output_tokens) == usage
+
+
 def test_a_vercel_call_is_read() -> None:
     """The AI SDK's inner span is the call, its outer one the agent; JSON attributes are parsed."""
     messages = [

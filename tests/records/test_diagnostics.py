@@ -12,6 +12,7 @@ from support.landing import insert
 from support.rows import PROJECT, T0, call, tool, turn
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.diagnostics import diagnostics, find
+from turnspan_records.screens.errors import error_shapes
 from turnspan_records.window import Window
 
 
@@ -119,18 +120,80 @@ def test_loops_are_found_by_streak_by_idle_rounds_and_by_stop_reason(store: Stor
         turn("e1", 0, max_identical_tool_streak=3),
         turn("e2", 1, no_progress_rounds=9, parent_turn_id="e1"),
         turn("e3", 2, stop_reason="loop_detected:search called: 3 times"),
+        turn(
+            "e5",
+            -1,
+            stop_reason="loop_detected:a called 2 times called 4 times in the last 8 calls",
+            max_identical_tool_streak=1,
+            no_progress_rounds=1,
+        ),
         turn("e4", 3, max_identical_tool_streak=2, no_progress_rounds=2),
     )
     rows = answer(store, "loops")
     assert picked(rows, "turn", "identical_calls", "idle_rounds") == [
         ("e2", 0, 9),
         ("e1", 3, 0),
+        ("e5", 4, 1),
         ("e3", 0, 0),
     ]
-    assert (rows[2]["stop_reason"], rows[2]["detail"]) == (
+    assert (rows[3]["stop_reason"], rows[3]["detail"]) == (
         "loop_detected",
         "search called: 3 times",
     )
+
+
+def test_tools_that_fail_by_their_words_are_told_apart_from_those_that_raised(
+    store: Store,
+) -> None:
+    insert(
+        store,
+        tool("w1", 1, name="book", result="Error: no seat"),
+        tool("w2", 2, name="book", result='{"error": "no seat"}'),
+        tool("w3", 3, name="book", result="booked; Error handling is on page 2"),
+        tool("w4", 4, name="look", result="ERROR 404"),
+        tool("w5", 5, name="look", failed=True, error_type="OSError", error_message="gone"),
+        tool("w6", 6, name="errors", result="errorless run"),
+    )
+    rows = answer(store, "failing_tools")
+    assert picked(rows, "tool", "failures", "said_failures", "calls", "last_span") == [
+        ("look", 1, 1, 2, "w5"),
+        ("book", 0, 2, 3, "w2"),
+    ]
+    assert [row["last_error"] for row in rows] == ["gone", '{"error": "no seat"}']
+
+
+def test_a_call_without_an_answer_counts_under_the_model_that_answers(store: Store) -> None:
+    """By the answers of its day, else the last one; never of another project; else as asked."""
+    day = 86_400
+    failed = {"error_type": "RateLimitError", "error_message": "slow down"}
+    insert(
+        store,
+        *(call(f"a{at}", at, response_model="gpt-4o-05") for at in range(3)),
+        call("a9", 9, **failed),
+        *(call(f"b{at}", day + at, response_model="gpt-4o-08") for at in range(2)),
+        call("b9", day + 9, **failed),
+        call("c9", 2 * day, **failed),
+        call("d1", 1, project="other", **failed),
+        call("e1", 1, request_model="gone", **failed),
+    )
+    rows = answer(store, "usage_by_model_and_day", project=PROJECT)
+    assert sorted(picked(rows, "model", "calls", "errors")) == [
+        ("gone", 1, 1),
+        ("gpt-4o-05", 4, 1),
+        ("gpt-4o-08", 1, 1),
+        ("gpt-4o-08", 3, 1),
+    ]
+    shapes = error_shapes(store, project=PROJECT).shapes
+    counted = {(one.name, one.times, one.of) for one in shapes}
+    assert counted == {("gone", 1, 1), ("gpt-4o-05", 1, 4), ("gpt-4o-08", 2, 4)}
+    kinds = answer(store, "errors_by_type", project=PROJECT)
+    assert sorted(picked(kinds, "name", "times")) == [
+        ("gone", 1),
+        ("gpt-4o-05", 1),
+        ("gpt-4o-08", 2),
+    ]
+    (other,) = error_shapes(store, project="other").shapes
+    assert (other.name, other.of) == ("gpt-4o", 1)
 
 
 def test_slow_calls_come_slowest_first_with_their_speed(store: Store) -> None:

@@ -50,6 +50,12 @@ def test_they_are_found_and_load_nothing_until_asked(tmp_path: Path) -> None:
     assert "3 passed" in said
 
 
+def test_an_answer_that_nobody_asked_for_fails_the_test(tmp_path: Path) -> None:
+    code, said = run(tmp_path, "def test_it(turnspan_model): turnspan_model.reply('Hello.')\n")
+    assert code == 1
+    assert "1 queued answers of turnspan_model were never asked for" in said
+
+
 def test_a_failing_test_shows_the_conversation(tmp_path: Path) -> None:
     """In its report, after what else was captured."""
     code, said = run(tmp_path, FAILING)

@@ -111,6 +111,12 @@ def command(**given: Any) -> None:
         except ExportError as error:
             raise Failure(str(error), USAGE) from None
     print_made(made, output)
+    if not made.lines and wanted.needs_judgment and not made.manifest["counts"]["looked_at"]:
+        raise Failure(
+            "No record became a line: nothing here is judged as the set asks for (`used`, unless "
+            "--good says otherwise). Type `turnspan annotate TURN --outcome used`.",
+            FINDING,
+        )
     if not made.lines:
         raise Failure("No record became a line: see what was dropped.", FINDING)
 

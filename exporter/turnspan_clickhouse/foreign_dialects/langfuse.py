@@ -110,9 +110,18 @@ def _usage(told: dict[str, Any]) -> Usage:
     reasoning = _bucket(told, "output_reasoning_tokens", "output_reasoning")
     fresh = _bucket(told, "input", "input_tokens")
     output = _bucket(told, "output", "output_tokens")
+    input_tokens = None if fresh is None else fresh + (cached or 0) + (written or 0)
+    output_tokens = None if output is None else output + (reasoning or 0)
+    # Some write buckets that have the others in them: then the total is of the two alone.
+    total = _bucket(told, "total", "total_tokens")
+    if total is not None and total != (input_tokens or 0) + (output_tokens or 0):
+        for given, made in ((fresh, output), (fresh, output_tokens), (input_tokens, output)):
+            if total == (given or 0) + (made or 0):
+                input_tokens, output_tokens = given, made
+                break
     return Usage(
-        input_tokens=None if fresh is None else fresh + (cached or 0) + (written or 0),
-        output_tokens=None if output is None else output + (reasoning or 0),
+        input_tokens=input_tokens,
+        output_tokens=output_tokens,
         cache_read_tokens=cached,
         cache_write_tokens=written,
         reasoning_tokens=reasoning,

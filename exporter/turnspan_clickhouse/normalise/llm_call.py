@@ -97,7 +97,10 @@ def llm_call(facts: SpanFacts, redactor: Redactor, batch: Batch) -> LlmCall:
     ttfc = a.get(semconv.RESPONSE_TIME_TO_FIRST_CHUNK)
     row.time_to_first_chunk = float(ttfc) if isinstance(ttfc, (int, float)) else None
     reasons: Any = a.get(semconv.RESPONSE_FINISH_REASONS) or ()
-    row.finish_reasons = [text(r) for r in ((reasons,) if isinstance(reasons, str) else reasons)]
+    # A stranger may write anything there: what is no list is one reason.
+    row.finish_reasons = [
+        text(r) for r in (reasons if isinstance(reasons, (list, tuple)) else (reasons,))
+    ]
     _count(row, facts)
     row.attributes = facts.other_attributes(_COLUMNS)
     _without_content(row)

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+import logging
+from collections.abc import Iterable
+from typing import Any, Final
 
 from turnspan.content.snapshot import freeze
 from turnspan.runtime.guard import guard
+
+logger = logging.getLogger("turnspan")
+_MOST_SEEN: Final = 1_000
+_seen: set[tuple[str, str]] = set()
 
 _PLAIN = (str, int, float, bool, type(None))
 
@@ -49,3 +55,19 @@ def number_of(value: Any) -> Any:
     """A number that an application gave; anything else is none."""
     found = label_of(value)
     return found if isinstance(found, (int, float)) else None
+
+
+def warn_of_near_misses(where: str, given: Iterable[str], known: tuple[str, ...]) -> None:
+    """Say once of a keyword, which becomes an attribute, that it all but is one that we know."""
+    for name in given:
+        if (where, name) in _seen or len(_seen) >= _MOST_SEEN:
+            continue
+        _seen.add((where, name))
+        import difflib
+
+        near = difflib.get_close_matches(name.lower(), known, 1, 0.8)
+        if near:
+            logger.warning(
+                "%s has no argument %r: it is kept as an attribute. Is %r meant?",
+                *(where, name, near[0]),
+            )

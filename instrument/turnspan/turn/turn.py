@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from copy import copy
 from typing import Any, Final
 
-from turnspan.content.given_values import label_of, text_of
+from turnspan.content.given_values import label_of, text_of, warn_of_near_misses
 from turnspan.runtime.cancellation import is_abort
 from turnspan.runtime.guard import guard
 from turnspan.turn.loop_detector import ToolExecution
@@ -37,6 +37,9 @@ from turnspan.turn.stop_reasons import (
 from turnspan.turn.tool_history import ToolHistory
 from turnspan.turn.usage import Usage as Usage
 
+_SETTABLE: Final = (
+    *("intent", "chat_mode", "task_type", "target", "user_message", "response_text"),
+)
 ToolRequest = tuple[str, str, Any]
 """A tool call the model asked for: (call id, tool name, arguments as JSON text or a mapping)."""
 
@@ -192,6 +195,8 @@ class Turn:
         if response_text is not None:
             self.response_text = response_text
         if attributes:
+            with guard("turn.set"):
+                warn_of_near_misses("turn.set", attributes, _SETTABLE)
             self.attributes.update(attributes)
 
     @property

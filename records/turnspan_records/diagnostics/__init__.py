@@ -1,6 +1,7 @@
 """The diagnostics: one ``.sql`` file each, with its title, its question and its remedy on top.
 
-Every file takes the parameters ``project`` ('' means all), ``since``, ``until`` and ``limit``.
+Every file takes the parameters ``project`` ('' means all), ``since``, ``until`` and ``limit``;
+``{model}`` stands for the model that a call counts under.
 Columns are named by what they hold: ``*_seconds`` are seconds, ``*_usd`` dollars, ``*_share`` and
 ``*_rate`` fractions of one, ``*time`` moments.
 """
@@ -13,6 +14,7 @@ from functools import cache
 from importlib import resources
 
 from turnspan_clickhouse.store.client import Result, Store
+from turnspan_records.screens.model_rule import MODEL
 from turnspan_records.window import Window, as_parameter
 
 ORDER = (
@@ -102,7 +104,7 @@ def _read(name: str, text: str) -> Diagnostic:
     for at, line in enumerate(lines):
         match = _HEADER.fullmatch(line)
         if match is None:
-            sql = "\n".join(lines[at:]).strip()
+            sql = "\n".join(lines[at:]).strip().replace("{model}", MODEL)
             break
         header[match[1]] = match[2].strip()
     else:

@@ -3,7 +3,7 @@
 -- remedy: Open the last one with `turnspan show SPAN`. Rate limits and timeouts of a provider show here under `model call`.
 WITH failures AS
     (
-        SELECT 'model call' AS source, if(response_model != '', response_model, request_model) AS name,
+        SELECT 'model call' AS source, {model} AS name,
             error_type, error_message, start_time, span_id
         FROM llm_call
         WHERE error_type != ''

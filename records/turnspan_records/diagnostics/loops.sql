@@ -18,7 +18,9 @@ SELECT
     agent_name AS agent,
     if(t.status = 'final', splitByChar(':', t.stop_reason)[1], t.status) AS stop_reason,
     if(t.stop_detail != '', t.stop_detail, arrayStringConcat(arraySlice(splitByChar(':', t.stop_reason), 2), ':')) AS detail,
-    max_identical_tool_streak AS identical_calls,
+    -- What the verdict counted, in its window of calls, where there is one: not only calls in a row.
+    greatest(max_identical_tool_streak,
+        toUInt32OrZero(extract(t.stop_reason, '^loop_detected:.* called ([0-9]+) times'))) AS identical_calls,
     no_progress_rounds AS idle_rounds,
     rounds,
     tool_call_count AS tools,

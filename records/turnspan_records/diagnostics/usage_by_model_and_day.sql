@@ -3,7 +3,7 @@
 -- remedy: Calls without a price have cost NULL and are counted in `unpriced`: a new or private model whose price nobody knows yet.
 SELECT
     toDate(start_time) AS day,
-    if(response_model != '', response_model, request_model) AS model,
+    {model} AS model,
     count() AS calls,
     countIf(error_type != '') AS errors,
     sum(c.input_tokens) AS input_tokens,

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.screens.model_rule import MODEL
 from turnspan_records.screens.shown_sql import shown_sql
 from turnspan_records.screens.turns import moment
 from turnspan_records.window import Window, as_parameter
@@ -35,7 +36,7 @@ SELECT
 FROM
 (
     SELECT 'model call' AS source,
-        toString(if(response_model != '', response_model, request_model)) AS name,
+        {MODEL} AS name,
         toString(error_type) AS error, error_message AS message,
         project, session_id, turn_id, span_id, start_time
     FROM llm_call WHERE error_type != '' AND {_WHERE}
@@ -56,8 +57,7 @@ LIMIT {{limit:UInt32}}
 _CALLS = f"""
 SELECT 'tool', toString(name) AS of, count() FROM tool_call WHERE {_WHERE} GROUP BY of
 UNION ALL
-SELECT 'model call', toString(if(response_model != '', response_model, request_model)) AS of,
-    count()
+SELECT 'model call', {MODEL} AS of, count()
 FROM llm_call WHERE {_WHERE} GROUP BY of
 """
 _AFTER = "n.start_time > f.start_time AND (n.round > f.round OR (n.round = 0 AND f.round = 0))"
