@@ -6,8 +6,6 @@ stands instead of the text, and the failure is counted.
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, cast
 
@@ -15,6 +13,7 @@ import orjson
 
 from turnspan.config import Settings
 from turnspan.content.json_codec import WRITING, WRITTEN
+from turnspan.content.media import decoded_base64
 from turnspan.content.model import BLOB, TEXT, Message, Part, as_dict, as_list, dumps_text
 from turnspan.redaction.cutting import beginning, ending
 from turnspan.redaction.exempt_words import KEYS, WORDS
@@ -371,8 +370,4 @@ def _is_media(part: Mapping[Any, Any], key: Any, item: Any) -> bool:
     """Whether this is a kept file's base64: no text, so neither masks nor hook look into it."""
     if key != "content" or part.get("type") != BLOB or not isinstance(item, str):
         return False
-    try:
-        base64.b64decode(item, validate=True)
-    except (binascii.Error, ValueError):
-        return False
-    return True
+    return decoded_base64(item) is not None
