@@ -17,6 +17,7 @@ from turnspan.content.media import decoded_base64
 from turnspan.content.model import BLOB, TEXT, Message, Part, as_dict, as_list, dumps_text
 from turnspan.redaction.cutting import beginning, ending
 from turnspan.redaction.exempt_words import KEYS, WORDS
+from turnspan.redaction.opaque import with_opaque
 from turnspan.redaction.secret_names import may_hold_secret, names_secret, secret_under
 from turnspan.redaction.secrets import find_secrets, mask_secrets
 from turnspan.runtime.guard import errors
@@ -123,7 +124,8 @@ class Redactor:
         """A message's parts as they may be written.
 
         As ``value``, but what a part says of the provider's writing (the order of its keys) is left
-        as it is: it is none of the application's text, and the message is rebuilt by it.
+        as it is: it is none of the application's text, and the message is rebuilt by it. So are the
+        provider's opaque values (``turnspan.redaction.opaque``).
         """
         if not self.active or (self._hook is None and self._are_plain(parts)):
             return parts
@@ -135,7 +137,7 @@ class Redactor:
             return [{"type": TEXT, "content": FAILED}]
         kept: list[Part] = []
         for found, before in zip(redacted, parts, strict=True):
-            part = found
+            part = with_opaque(found, before)
             writing = before.keys() & WRITING
             if writing:
                 part = {**part, **{key: before[key] for key in writing}}
@@ -176,6 +178,16 @@ class Redactor:
             return self.text(text, where)
         redacted = self.value(value, where)
         return text if redacted is value else dumps_text(redacted)
+
+    def source(self, text: str, where: str) -> str:
+        """A message as its provider writes it, in JSON: as ``json``, but for opaque values."""
+        redacted = self.json(text, where)
+        if redacted == text:
+            return text
+        try:
+            return dumps_text(with_opaque(orjson.loads(redacted), orjson.loads(text)))
+        except ValueError:
+            return redacted
 
     def _text(self, text: str, where: str) -> str:
         if self._masks and not self._is_plain_text(text):
