@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import random
 from typing import Any
 
 import orjson
@@ -214,3 +217,21 @@ def test_requests_for_embeddings(request_body: dict[str, Any]) -> None:
     known = len(request_body.get("requests") or request_body.get("instances") or ())
     if "content" in str(request_body):
         assert len(parts.messages_raw) == max(known, 1)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_files_are_known_by_their_bytes_in_either_alphabet(seed: int) -> None:
+    """Hash and size are those of the bytes, however base64 was written; other text is text."""
+    raw = random.Random(seed).randbytes(60 + seed)
+    expected = f"sha256:{hashlib.sha256(raw).hexdigest()};size={len(raw)}"
+    plain = base64.b64encode(raw).decode()
+    urls = base64.urlsafe_b64encode(raw).decode()
+    wrapped = base64.encodebytes(raw).decode()
+    for written in (plain, urls, wrapped, plain.rstrip("="), urls.rstrip("=")):
+        for data in ({"mimeType": "audio/wav", "data": written}, {"bytesBase64Encoded": written}):
+            (kept,) = set(digest_media(data).values()) - {"audio/wav"}
+            assert kept == expected, written
+    for text in (plain + "!", "-_+/", "no base64", "abcde"):
+        said = text.encode()
+        kept = digest_media({"mimeType": "audio/wav", "data": text})["data"]
+        assert kept == f"sha256:{hashlib.sha256(said).hexdigest()};size={len(said)}"

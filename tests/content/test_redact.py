@@ -471,3 +471,57 @@ def test_a_long_error_costs_the_calling_thread_what_is_kept_of_it() -> None:
     text = error_text(error, 2_000)
     assert len(text) <= 2_000
     assert time.thread_time() - begun < 0.2
+
+
+_OPAQUE = "Eq" + "sk-" + _A + "+/" + "AKIA" + "IOSFODNN7EXAMPL2" + "=="
+_HELD: list[tuple[str, dict[str, Any]]] = [
+    ("gemini", {"parts": [{"text": "x", "thoughtSignature": _OPAQUE}], "role": "model"}),
+    (
+        "gemini",
+        {
+            "parts": [{"functionCall": {"args": {}, "name": "f"}, "thought_signature": _OPAQUE}],
+            "role": "model",
+        },
+    ),
+    (
+        "anthropic.messages",
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "thinking", "thinking": "x", "signature": _OPAQUE},
+                {"type": "redacted_thinking", "data": _OPAQUE},
+            ],
+        },
+    ),
+    ("openai.responses", {"type": "reasoning", "summary": [], "encrypted_content": _OPAQUE}),
+    ("openai.responses", {"encrypted_content": _OPAQUE, "type": "compaction", "id": "c"}),
+]
+
+
+@pytest.mark.parametrize(("dialect", "raw"), _HELD)
+def test_opaque_values_of_providers_come_back_exactly(dialect: str, raw: dict[str, Any]) -> None:
+    """In the parts, and in the provider's own form."""
+    redactor = Redactor(Settings(redact=lambda text, where: text.replace("IOSF", "****")))
+    parts = convert_message(dialect, raw)["parts"]
+    assert redactor.parts(parts, "output") == parts
+    assert json.loads(redactor.source(json.dumps(raw), "output")) == raw
+
+
+@pytest.mark.parametrize("key", ["signature", "thoughtSignature", "encrypted_content", "data"])
+def test_a_secret_under_such_a_key_elsewhere_is_masked(key: str) -> None:
+    """In a tool's arguments or results, whatever type the object claims, and in no word at all."""
+    secret = "sk-" + _A[:48]
+    redactor = Redactor(Settings())
+    for kind in ("reasoning", "thinking", "redacted_thinking"):
+        held: Any = {"type": kind, key: secret, "content": [{"type": kind, key: secret}]}
+        for part in (
+            {"type": "tool_call", "name": "f", "arguments": held},
+            {"type": "tool_call_response", "response": held},
+            {"type": "text", "content": f"my key is {secret}"},
+            {"type": "reasoning", key: f"it says: {secret}"},
+        ):
+            assert secret not in str(redactor.parts([part], "input")), part
+            assert secret not in redactor.source(json.dumps({"content": [part]}), "input")
+        result = {"type": "tool_result", "content": [held]}
+        assert secret not in redactor.source(json.dumps({"content": [result]}), "input")
+        assert secret not in str(redactor.value(held, "tool_arguments"))

@@ -463,3 +463,23 @@ def test_off_again(server: ModelServer, google: Any, spans: Spans) -> None:
 
     assert google.models.generate_content(model=MODEL, contents="hi").text == "Yes."
     assert spans.all() == []
+
+
+@pytest.mark.parametrize("whose", ["client", "call"])
+def test_an_extra_body_is_recorded_as_it_is_sent(
+    whose: str, spans: Spans, server: ModelServer
+) -> None:
+    """After the SDK's merge, whoever gave it."""
+    server.answer(text("Yes."))
+    extra = {"generation_config": {"seed": 9}, "labels": {"a": "b"}}
+    of_client = {"base_url": server.url} | ({"extra_body": extra} if whose == "client" else {})
+    client = genai.Client(api_key="k", http_options=types.HttpOptions(**of_client))
+    config: Any = {"temperature": 0.5}
+    if whose == "call":
+        config["http_options"] = types.HttpOptions(extra_body=extra)
+    client.models.generate_content(model=MODEL, contents="hi", config=config)
+    (span,) = spans.all()
+    kept = default.content.take(span.context.trace_id, span.context.span_id)
+    assert kept.request["generationConfig"] == {"temperature": 0.5, "seed": 9}
+    assert kept.request["labels"] == {"a": "b"}
+    assert made(spans)[0]["gen_ai.request.seed"] == 9

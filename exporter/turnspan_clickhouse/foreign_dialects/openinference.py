@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from turnspan import semconv
+from turnspan import config, semconv
 from turnspan.content.json_codec import arguments_part
-from turnspan.content.media import url_part
+from turnspan.content.media import digest_media, url_part
 from turnspan.content.model import Message, Part, as_dict, as_list, text_part, unknown_part
 from turnspan.dialects.convert import convert, convert_message
 from turnspan.turn.turn import Usage
@@ -223,7 +223,8 @@ def _content(block: dict[str, Any]) -> Part:
         held = as_dict(block.get(modality)) or {}
         url = (as_dict(held.get(modality)) or held).get("url")
         if isinstance(url, str):
-            return url_part(url, modality)
+            kept = url if config.active().capture_media else digest_media(url)
+            return url_part(kept, modality)
     return unknown_part(block)
 
 

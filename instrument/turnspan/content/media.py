@@ -6,7 +6,7 @@ provider: ``"sha256:<hex>;size=<bytes>"``, after the head of the URL where it wa
 
 from __future__ import annotations
 
-import binascii
+import base64
 import hashlib
 import re
 from typing import Any, Final, cast
@@ -17,11 +17,30 @@ from turnspan.runtime.type_guards import kind_of
 _PREFIX: Final = "sha256:"
 _DIGEST: Final = re.compile(r"sha256:([0-9a-f]{64});size=(\d+)\Z")
 _DATA_URL: Final = re.compile(r"data:([^;,]*)(?:;[^;,]*)*;base64,", re.IGNORECASE)
-_BASE64_KEYS: Final = frozenset({"file_data", "b64_json", "image_b64", "partial_image_b64"})
+_SPACE: Final = re.compile(r"[\r\n]+")
+_BASE64_KEYS: Final = frozenset(
+    {"file_data", "b64_json", "image_b64", "partial_image_b64"}
+    | {"bytesBase64Encoded", "imageBytes", "videoBytes", "audioBytes"}
+)
 _FILE_KEYS: Final = _BASE64_KEYS | {"data", "result"}
 _TYPE_KEYS: Final = ("media_type", "mime_type", "mimeType", "format")
 _MODALITIES: Final = frozenset({"image", "audio", "video"})
 _MAX_DEPTH: Final = 80
+
+
+def decoded_base64(text: str) -> bytes | None:
+    """The bytes of base64 in one of its two alphabets, padded or not and wrapped or not; ``None``
+    of any other text. (Read leniently, the other alphabet's letters are left out, silently.)"""
+    if "-" in text or "_" in text:
+        if "+" in text or "/" in text:
+            return None
+        text = text.replace("-", "+").replace("_", "/")
+    try:
+        if _SPACE.search(text) is not None:
+            text = _SPACE.sub("", text)
+        return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
+    except ValueError:
+        return None
 
 
 def digest_of(encoded: str | bytes) -> str:
@@ -29,10 +48,8 @@ def digest_of(encoded: str | bytes) -> str:
     if isinstance(encoded, str):
         if _DIGEST.match(encoded):
             return encoded
-        try:
-            raw = binascii.a2b_base64(encoded)
-        except (binascii.Error, ValueError):
-            raw = encoded.encode("utf-8", "surrogatepass")
+        decoded = decoded_base64(encoded)
+        raw = encoded.encode("utf-8", "surrogatepass") if decoded is None else decoded
     else:
         raw = encoded
     return f"{_PREFIX}{hashlib.sha256(raw).hexdigest()};size={len(raw)}"

@@ -6,8 +6,6 @@ stands instead of the text, and the failure is counted.
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, cast
 
@@ -15,9 +13,11 @@ import orjson
 
 from turnspan.config import Settings
 from turnspan.content.json_codec import WRITING, WRITTEN
+from turnspan.content.media import decoded_base64
 from turnspan.content.model import BLOB, TEXT, Message, Part, as_dict, as_list, dumps_text
 from turnspan.redaction.cutting import beginning, ending
 from turnspan.redaction.exempt_words import KEYS, WORDS
+from turnspan.redaction.opaque import with_opaque
 from turnspan.redaction.secret_names import may_hold_secret, names_secret, secret_under
 from turnspan.redaction.secrets import find_secrets, mask_secrets
 from turnspan.runtime.guard import errors
@@ -124,7 +124,8 @@ class Redactor:
         """A message's parts as they may be written.
 
         As ``value``, but what a part says of the provider's writing (the order of its keys) is left
-        as it is: it is none of the application's text, and the message is rebuilt by it.
+        as it is: it is none of the application's text, and the message is rebuilt by it. So are the
+        provider's opaque values (``turnspan.redaction.opaque``).
         """
         if not self.active or (self._hook is None and self._are_plain(parts)):
             return parts
@@ -136,7 +137,7 @@ class Redactor:
             return [{"type": TEXT, "content": FAILED}]
         kept: list[Part] = []
         for found, before in zip(redacted, parts, strict=True):
-            part = found
+            part = with_opaque(found, before)
             writing = before.keys() & WRITING
             if writing:
                 part = {**part, **{key: before[key] for key in writing}}
@@ -177,6 +178,16 @@ class Redactor:
             return self.text(text, where)
         redacted = self.value(value, where)
         return text if redacted is value else dumps_text(redacted)
+
+    def source(self, text: str, where: str) -> str:
+        """A message as its provider writes it, in JSON: as ``json``, but for opaque values."""
+        redacted = self.json(text, where)
+        if redacted == text:
+            return text
+        try:
+            return dumps_text(with_opaque(orjson.loads(redacted), orjson.loads(text)))
+        except ValueError:
+            return redacted
 
     def _text(self, text: str, where: str) -> str:
         if self._masks and not self._is_plain_text(text):
@@ -371,8 +382,4 @@ def _is_media(part: Mapping[Any, Any], key: Any, item: Any) -> bool:
     """Whether this is a kept file's base64: no text, so neither masks nor hook look into it."""
     if key != "content" or part.get("type") != BLOB or not isinstance(item, str):
         return False
-    try:
-        base64.b64decode(item, validate=True)
-    except (binascii.Error, ValueError):
-        return False
-    return True
+    return decoded_base64(item) is not None

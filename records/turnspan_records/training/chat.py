@@ -6,8 +6,6 @@ put in its place.
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -17,6 +15,7 @@ from typing import Any, Final
 import orjson
 
 from turnspan.content.json_codec import arguments_text
+from turnspan.content.media import decoded_base64
 from turnspan.content.model import (
     BLOB,
     COMPACTION,
@@ -203,10 +202,9 @@ def _image(part: Part, style: Style, images: list[str]) -> dict[str, Any]:
 def _kept(encoded: str, mime_type: str, style: Style) -> str:
     if style.keep_image is None:
         return f"data:{mime_type};base64,{encoded}"
-    try:
-        content = base64.b64decode(encoded, validate=True)
-    except (binascii.Error, ValueError):
-        raise UnfitError("image_not_recorded") from None
+    content = decoded_base64(encoded)
+    if content is None:
+        raise UnfitError("image_not_recorded")
     return style.keep_image(content, mime_type)
 
 

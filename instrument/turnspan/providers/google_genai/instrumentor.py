@@ -8,12 +8,14 @@ bodies are those of the wire.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
+from importlib import import_module
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 from opentelemetry.trace import Tracer
 
 from turnspan import semconv
+from turnspan.content.snapshot import freeze
 from turnspan.patching.instrumentor import SdkInstrumentor
 from turnspan.patching.patches import Patches
 from turnspan.patching.stainless import Sdk
@@ -74,7 +76,8 @@ class GoogleSdk(Sdk):
         target = {**_target(client, options), semconv.REQUEST_MODEL: _model_of(model)}
         if stream:
             target[semconv.REQUEST_STREAM] = True
-        return begin(self.tracer, endpoint, target, body, stream=stream)
+        sent = _merged(client, options, body)
+        return begin(self.tracer, endpoint, target, sent, stream=stream)
 
     def _answered(self, call: Call, result: Any) -> None:
         try:
@@ -204,6 +207,22 @@ def _target(client: Any, options: Any) -> dict[str, Any]:
             target[semconv.SERVER_ADDRESS] = url.hostname
             target[semconv.SERVER_PORT] = url.port or (80 if url.scheme == "http" else 443)
     return target
+
+
+def _merged(client: Any, options: Any, body: dict[str, Any]) -> dict[str, Any]:
+    """What is sent: the SDK puts ``extra_body`` into the request, by a function of its own."""
+    extra = _extra(options) or _extra(getattr(client, "_http_options", None))
+    if not is_dict(extra) or not extra:
+        return body
+    sent: dict[str, Any] = freeze(body)
+    import_module("google.genai._common").recursive_dict_update(sent, freeze(extra))
+    return sent
+
+
+def _extra(options: Any) -> Any:
+    if is_dict(options):
+        return options.get("extra_body", options.get("extraBody"))
+    return getattr(options, "extra_body", None)
 
 
 def _base_url(options: Any) -> str:
