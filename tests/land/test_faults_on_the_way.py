@@ -20,11 +20,13 @@ from click.testing import CliRunner
 from land.trial import ROWS, Trial
 from support.clickhouse_server import ClickHouseServer, start_server
 from support.faulty_proxy import Fault, FaultyProxy, faulty_proxy
+from turnspan_clickhouse.errors import StoreUnavailableError
 from turnspan_clickhouse.ship.background import BackgroundShipper
 from turnspan_clickhouse.store import opening
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
+from turnspan_clickhouse.store.read_only import Reader
 from turnspan_console.cli import turnspan as cli
 from turnspan_records.spooled import refused, restore_refused
 
@@ -153,6 +155,29 @@ def test_the_doctor_tries_the_way_of_an_insert(
         assert wanted == "ok" or said in found["remedy"]
         assert "hunter2" not in done.output
     assert trial.figures().landed == 0
+
+
+def test_answers_whose_rows_are_missing(
+    trial: Trial, server_dsn: Dsn, proxy: FaultyProxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server whose disk is full says 200 to a read and leaves its rows out."""
+    way = dataclasses.replace(server_dsn, port=proxy.port)
+    with open_store(way) as store, Reader(store, {}) as reader:
+        proxy.answers_lost = True
+        for sql in ("SELECT count() FROM turn_summary", "SHOW DATABASES"):
+            with pytest.raises(StoreUnavailableError, match="its disk is full"):
+                store.query(sql)
+            with pytest.raises(StoreUnavailableError, match="its disk is full"):
+                reader.query(sql)
+            with pytest.raises(StoreUnavailableError, match="its disk is full"):
+                reader.text(sql)
+        assert store.query("SELECT 1 WHERE 0").rows == []
+    trial.emit(SEGMENTS)
+    monkeypatch.setenv("TURNSPAN_STORE", f"http://127.0.0.1:{proxy.port}/{way.database}")
+    assert CliRunner().invoke(cli, ["sql", "SELECT count() FROM span"]).exit_code != 0
+    assert not trial.ship().ok
+    proxy.answers_lost = False
+    assert trial.ship().ok
 
 
 def test_a_refused_connection(trial: Trial, proxy: FaultyProxy) -> None:

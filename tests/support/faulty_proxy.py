@@ -83,6 +83,8 @@ class FaultyProxy:
         """Where redirects lead."""
         self.late = 1.0
         """Seconds that LATE waits before it answers."""
+        self.answers_lost = False
+        """Whether answers to reads come without their body, as from a server with a full disk."""
         self.inserts = 0
         """Inserts that reached the server, whole."""
         self.choose: Callable[[], Fault | None] = lambda: self.fault
@@ -171,6 +173,8 @@ class FaultyProxy:
             server.sendall(head + body)
         response = _response(server)
         self.inserts += insert
+        if self.answers_lost and not insert:
+            response = response.partition(b"\r\n\r\n")[0] + b"\r\n\r\n0\r\n\r\n"
         if fault is Fault.LATE:
             time.sleep(self.late)
         elif fault is Fault.LOST_RESPONSE:

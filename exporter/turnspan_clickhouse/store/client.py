@@ -19,6 +19,7 @@ from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.server_answers import (
     require_inserted,
     require_no_exception,
+    require_rows,
     thread,
     translated_errors,
 )
@@ -130,6 +131,7 @@ class Store:
         merged = {**self.read_settings, **self._reading, **(settings or {})}
         with self.held() as client, translated_errors(self.dsn):
             result = client.query(sql, parameters=dict(parameters or {}), settings=merged)
+            require_rows(self.dsn, len(result.result_rows))
         types = tuple(t.name for t in result.column_types)
         return Result(tuple(result.column_names), types, result.result_rows)
 

@@ -15,7 +15,7 @@ from typing import Any
 from turnspan_clickhouse.store.cancellation import Cancellation
 from turnspan_clickhouse.store.client import Result, Store
 from turnspan_clickhouse.store.embedded import EmbeddedStore
-from turnspan_clickhouse.store.server_answers import translated_errors
+from turnspan_clickhouse.store.server_answers import require_rows, translated_errors
 
 ALLOWS_SETTINGS = 2
 """``readonly`` that lets a query change its settings, and read files and addresses."""
@@ -67,6 +67,7 @@ class Reader:
             result = client.query(
                 sql, parameters=dict(parameters or {}) or None, settings=self._named()
             )
+            require_rows(self._store.dsn, len(result.result_rows))
         types = tuple(t.name for t in result.column_types)
         return Result(tuple(result.column_names), types, result.result_rows)
 

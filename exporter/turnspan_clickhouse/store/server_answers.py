@@ -28,13 +28,15 @@ if TYPE_CHECKING:
     from clickhouse_connect.driver.exceptions import DatabaseError
 
 thread: Final = threading.local()
-"""``calling``: whether this thread is in a call of ours to the driver; ``answer``: the newest."""
+"""``calling``: whether this thread is in a call of ours to the driver; ``answer``: the newest;
+``promised``: how many rows the head of the newest says that its body has."""
 
 _QUERY_ID, _SUMMARY = "X-ClickHouse-Query-Id", "X-ClickHouse-Summary"
 _REFUSED_USER = frozenset({192, 193, 194, 516})
 _OWN_LIMITS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS, errno.EAGAIN})
 _LATE_STATUS = re.compile(r"HTTP status (408|499|502|504)\b")
 _EXCEPTION = re.compile(rb"Code: (\d+)\. DB::\w*Exception.*", re.DOTALL)
+_RESULT_ROWS = re.compile(r'"result_rows" *: *"?(\d+)')
 _WROTE_NOTHING = re.compile(r'"written_rows" *: *"?0"?[,}]')
 
 
@@ -42,14 +44,22 @@ def checked(dsn: Dsn, urlopen: Any) -> Any:
     """The ``urlopen`` of a connection pool, with each answer looked at before the driver does."""
 
     def ask(method: str, url: str, redirect: bool = True, **options: Any) -> Any:
-        thread.answer = None
+        thread.answer, thread.promised = None, 0
         answer = urlopen(method, url, redirect=False, **options)
         trouble = _trouble(dsn, answer.status, answer.headers)
         if trouble:
             answer.close()
             raise StoreUnavailableError(trouble)
         # One that is read as it comes is the driver's to look at.
-        thread.answer = answer if options.get("preload_content", True) else None
+        whole = options.get("preload_content", True)
+        thread.answer = answer if whole else None
+        summary = answer.headers.get(_SUMMARY, "")
+        found = _RESULT_ROWS.search(summary)
+        # What an insert wrote counts as its result, and has no body.
+        reads = answer.status == 200 and _WROTE_NOTHING.search(summary)
+        thread.promised = int(found[1]) if found and reads else 0
+        if whole and method != "HEAD" and not answer.data:
+            require_rows(dsn, 0)
         return answer
 
     return ask
@@ -113,6 +123,24 @@ def require_no_exception(dsn: Dsn) -> None:
         raise StoreUnavailableError(
             f"The server at {dsn.host}:{dsn.port} began to answer, failed, and did not get to say "
             "why: its log does; records wait in the spool."
+        )
+
+
+def require_rows(dsn: Dsn, rows: int) -> None:
+    """Raise where an answer came with fewer rows than its head says.
+
+    A server keeps an answer on its disk until it is whole (``wait_end_of_query``); when that disk
+    is full, it sends the head with a success and leaves the body out.
+
+    Raises:
+        StoreUnavailableError: rows are missing.
+    """
+    promised = 0 if dsn.embedded else getattr(thread, "promised", 0)
+    if rows < promised:
+        raise StoreUnavailableError(
+            f"The server at {dsn.host}:{dsn.port} says that its answer has {promised:,} rows, and "
+            f"sent {rows:,}: its disk is full, or a proxy lost them; check the space on the "
+            "server, its log says more."
         )
 
 
