@@ -167,13 +167,13 @@ def test_folders_are_registered_once(tmp_path: Path, monkeypatch: pytest.MonkeyP
     """In the order in which they came, also after a line that a crash cut."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     assert registry.known() == []
-    registry.register("archive", tmp_path / "a b")
-    registry.register("export", tmp_path / "é\n")
-    registry.register("archive", tmp_path / "a b")
+    registry.register("archive", tmp_path / "a b", "1")
+    registry.register("export", tmp_path / "é\n", "1")
+    registry.register("archive", tmp_path / "a b", "1")
     place = data_folder() / registry.NAME
     with place.open("ab") as file:
         file.write(b'{"kind":"arch')
-    registry.register("archive", tmp_path / "c")
+    registry.register("archive", tmp_path / "c", "1")
     assert [one.path.name for one in registry.known()] == ["a b", "é\n", "c"]
     assert [one.path.name for one in registry.known("archive")] == ["a b", "c"]
     assert place.stat().st_mode & 0o77 == 0

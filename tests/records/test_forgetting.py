@@ -18,7 +18,7 @@ from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_clickhouse.store.migrations import migrate
+from turnspan_clickhouse.store.migrations import migrate, store_id
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.keeping import registry
 from turnspan_records.keeping.forgetting import (
@@ -190,7 +190,7 @@ def test_the_proof_finds_what_is_planted(store: Store) -> None:
     made = spool.parent / "set"
     made.mkdir()
     (made / "copy.jsonl").write_text(session_of("ada"))
-    registry.register("export", made)
+    registry.register("export", made, store_id(store))
     planted = {"column parts of table message", str(spool / "notes.txt"), str(made / "copy.jsonl")}
     if store.dsn.path is not None:
         file = store.dsn.path / "engine" / "left.txt"

@@ -31,10 +31,10 @@ from support.rows import PROJECT, call
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
-from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_clickhouse.store.migrations import migrate
+from turnspan_clickhouse.store.dsn import Dsn, data_folder, parse
+from turnspan_clickhouse.store.migrations import migrate, store_id
 from turnspan_clickhouse.store.opening import open_store
-from turnspan_records.keeping import Archive, Subject, forget, restore
+from turnspan_records.keeping import Archive, Subject, forget, plan, registry, restore
 from turnspan_records.training.files import hashed
 
 MOMENTS = int(os.environ.get("TURNSPAN_KILL_MOMENTS", "2"))
@@ -56,7 +56,7 @@ def test_archives_and_sets_lose_what_was_forgotten(embedded: Store, data_home: P
     archive_of(embedded, data_home / "copy-elsewhere", "ada", "bob")
     archive_of(embedded, data_home / "only-ada", "ada-")
     for form in ("trl", "openai", "parquet"):
-        set_of(data_home / form, "ada", "bob", form=form)
+        set_of(embedded, data_home / form, "ada", "bob", form=form)
     elsewhere = data_home / "elsewhere"
     (data_home / "copy-elsewhere").rename(elsewhere)
 
@@ -147,7 +147,7 @@ def test_killed_at_any_moment_and_done_again(
         with open_store(dsn) as store:
             insert(store, *rows)
             archive_of(store, data_home / f"archive-{name}", name, "bob")
-        set_of(data_home / f"set-{name}", name, "bob")
+            set_of(store, data_home / f"set-{name}", name, "bob")
         spooled(Spool(dsn.spool), *rows[:3], call(f"{name}-other", session_id="bob")).close()
         killed += forget_and_be_killed(dsn, name, dice.randrange(1, 190), dice.random() * 0.02)
         with open_store(dsn) as store:
@@ -189,3 +189,37 @@ def forget_and_be_killed(dsn: Dsn, name: str, statement: int, seconds: float) ->
     ended = subprocess.run(arguments, env=environment, capture_output=True, timeout=90, check=False)
     assert ended.returncode in (0, -signal.SIGKILL), ended.stderr.decode()
     return ended.returncode != 0
+
+
+def test_a_copy_belongs_to_the_store_that_it_was_made_from(
+    embedded: Store, tmp_path: Path, data_home: Path
+) -> None:
+    """Another store's forgetting of the same names leaves it alone; one that does not say whose it
+    is is named, and left until somebody says so."""
+    names = ("archive", "set", "unknown")
+    with open_store(parse(f"chdb://{tmp_path / 'other'}")) as other:
+        migrate(other)
+        for store in (other, embedded):
+            insert(store, *everything("ada"), *everything("bob"))
+        archive_of(other, data_home / "archive", "ada", "bob")
+        set_of(other, data_home / "set", "ada", "bob")
+        set_of(other, data_home / "unknown", "ada", "bob")
+        known = data_folder() / registry.NAME
+        lines = [json.loads(line) for line in known.read_text().splitlines()]
+        lines[-1].pop("store")  # as a version before wrote it
+        known.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        own = store_id(other)
+        subject = Subject("session", session_of("ada"), PROJECT)
+        foreign = plan(embedded, subject).copies
+        assert (foreign.folders, foreign.unknown) == ([], [data_home / "unknown"])
+        done = forget(embedded, subject)
+        assert [one.where for one in done.proof.left] == [str(data_home / "unknown")]
+        assert all(holding(data_home / name, "ada-") for name in names)
+
+        planned = plan(other, subject).copies
+        assert planned.folders == [data_home / "archive", data_home / "set"]
+        assert all(holding(data_home / name, "ada-") for name in names)
+        assert registry.adopt(data_home / "unknown", own)
+        assert len(plan(other, subject).copies.folders) == 3
+        assert forget(other, subject).proof.left == []
+    assert not any(holding(data_home / name, "ada-") for name in names)

@@ -26,6 +26,7 @@ from turnspan_clickhouse.rows.tables import (
     Withdrawal,
 )
 from turnspan_clickhouse.store.client import Store
+from turnspan_clickhouse.store.migrations import store_id
 from turnspan_records.keeping import registry
 from turnspan_records.keeping.archives import writing
 from turnspan_records.keeping.reading import lines_of
@@ -143,7 +144,7 @@ def naming(contents_: dict[str, list[str]], word: str) -> dict[str, int]:
 
 def archive_of(store: Store, path: Path, *names: str) -> None:
     """An archive of all that is recorded of these sessions, with the contents that they name."""
-    registry.register("archive", path)
+    registry.register("archive", path, store_id(store))
     with writing(path, {"made": "by a test"}) as writer:
         for record in RECORDS:
             if record is Tombstone:
@@ -154,9 +155,9 @@ def archive_of(store: Store, path: Path, *names: str) -> None:
                 writer.add(record.table, kept)
 
 
-def set_of(folder: Path, *names: str, form: str = "trl") -> None:
+def set_of(store: Store, folder: Path, *names: str, form: str = "trl") -> None:
     """An exported set with a line for each of these sessions."""
-    registry.register("export", folder)
+    registry.register("export", folder, store_id(store))
     folder.mkdir(parents=True)
     path = folder / f"train.{'parquet' if form == 'parquet' else 'jsonl'}"
     sources = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -27,6 +28,14 @@ if TYPE_CHECKING:
 @click.option("--reason", default="", metavar="TEXT", help="Why; it is kept, so name nobody.")
 @click.option("--author", metavar="NAME", help="Who forgets.  [default: you]")
 @click.option("--text", multiple=True, metavar="TEXT", help="Search for this, too, in the end.")
+@click.option(
+    "--copy",
+    "copies",
+    multiple=True,
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="An archive or set that does not say of which store it is: it is of this one.",
+)
 @click.option("--dry-run", is_flag=True, help="Only show what would go.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @store_option
@@ -39,6 +48,7 @@ def command(
     reason: str,
     author: str | None,
     text: Sequence[str],
+    copies: Sequence[Path],
     dry_run: bool,
     yes: bool,
 ) -> None:
@@ -61,6 +71,7 @@ def command(
         raise Failure("Say what to forget: --session, --user, --turn, --project or --again.", USAGE)
     with open_chosen() as store:
         try:
+            _adopt(store, copies)
             if again:
                 _print(_again(store, text), output)
                 return
@@ -72,6 +83,15 @@ def command(
                 _print(done, output)
         except KeepingError as error:
             raise Failure(str(error), FINDING) from None
+
+
+def _adopt(store: Store, copies: Sequence[Path]) -> None:
+    from turnspan_clickhouse.store.migrations import store_id
+    from turnspan_records.keeping import registry
+
+    for path in copies:
+        if not registry.adopt(path, store_id(store)):
+            raise Failure(f"{path} is no archive or set of this machine without a store.", USAGE)
 
 
 def _again(store: Store, texts: Sequence[str]) -> Erased:
@@ -152,6 +172,15 @@ def _print_plan(one: ErasurePlan, output: Output) -> None:
     if one.forgotten_before:
         output.line("It was forgotten before; what was begun then is finished.")
     _rows(one.rows, output)
+    for path in one.copies.folders:
+        output.line(f"  it is in {path}, too, and goes there")
+    for path in one.copies.unknown:
+        output.line(
+            f"  {path} may hold it and does not say of which store it is: it stays as it is unless "
+            "you say --copy with it"
+        )
+    for path, why in one.copies.failed.items():
+        output.line(f"  {path} cannot be looked into: {why}")
     output.line()
 
 

@@ -288,6 +288,20 @@ def due(store: Store) -> list[Migration]:
     ]
 
 
+def store_id(store: Store) -> str:
+    """What tells this store from every other, wherever it lies: the moment at which it was made, in
+    its own ledger. A backup that is restored keeps it; a store made anew in its place has another.
+
+    Raises:
+        StoreError: as ``Store.query``.
+    """
+    rows = store.query(
+        "SELECT toString(toUnixTimestamp64Nano(min(applied_at)))"
+        f" FROM {quoted(store.database)}.schema_migration"
+    ).rows
+    return str(rows[0][0])
+
+
 def require_not_newer(store: Store, version: int | None = None) -> None:
     """Refuse a store that a newer Turnspan has migrated.
 

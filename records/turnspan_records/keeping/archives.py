@@ -199,7 +199,7 @@ def rewrite(
     """
     old = Archive(path)
     old.verify(progress)
-    gone = _counted(old, keep)
+    gone = rows_without(old, keep)
     if not gone:
         return {}
     if sum(gone.values()) == old.manifest.rows:
@@ -229,7 +229,10 @@ def settle(path: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def _counted(archive: Archive, keep: Callable[[str, Mapping[str, Any]], bool]) -> dict[str, int]:
+def rows_without(
+    archive: Archive, keep: Callable[[str, Mapping[str, Any]], bool]
+) -> dict[str, int]:
+    """How many rows of each table of an archive are not to be kept."""
     gone: dict[str, int] = {}
     for table in archive.manifest.tables:
         for lines in archive.lines(table):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from turnspan_clickhouse.rows.tables import RECORDS, Record, TurnSummary
+from turnspan_clickhouse.store.migrations import store_id
 from turnspan_records.keeping import registry
 from turnspan_records.keeping.archives import Archive, ArchiveWriter, Manifest, writing
 from turnspan_records.keeping.deciding import ARCHIVED, TURN
@@ -27,7 +28,7 @@ def archive(work: Work, path: Path, about: Mapping[str, Any], progress: Progress
         ArchiveError: it could not be written, or read back as it was written.
         StoreError: as ``Store.query``.
     """
-    registry.register("archive", path)
+    registry.register("archive", path, store_id(work.store))
     if path.exists():
         found = Archive(path)
         found.verify(progress)

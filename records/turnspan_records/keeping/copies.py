@@ -28,7 +28,14 @@ from turnspan_clickhouse.rows.sifting import Tombstones
 from turnspan_clickhouse.ship.forgotten import read_tombstones
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.keeping import registry
-from turnspan_records.keeping.archives import MANIFEST, Archive, beside, rewrite, settle
+from turnspan_records.keeping.archives import (
+    MANIFEST,
+    Archive,
+    beside,
+    rewrite,
+    rows_without,
+    settle,
+)
 from turnspan_records.keeping.errors import ArchiveError, KeepingError
 from turnspan_records.keeping.lines import row_of
 from turnspan_records.keeping.references import REFERENCES
@@ -45,21 +52,32 @@ class CopiesSifted:
     exported: int = 0
     folders: list[Path] = field(default_factory=list[Path])
     failed: dict[Path, str] = field(default_factory=dict[Path, str])
+    unknown: list[Path] = field(default_factory=list[Path])
+    """Those that hold what was forgotten, perhaps of another store: they are left as they are."""
 
 
-def sift_copies(tombstones: Tombstones) -> CopiesSifted:
-    """Take out of every archive and exported set of this machine what was forgotten.
+def sift_copies(store: str, tombstones: Tombstones, *, dry: bool = False) -> CopiesSifted:
+    """Take out of every archive and exported set that this machine has of a store (by its id) what
+    was forgotten; ``dry``: only say which they are.
 
     Killed at any moment and done again it comes to the same.
     """
     sifted = CopiesSifted()
     for folder in registry.known():
+        if folder.store not in (store, ""):
+            continue
+        only_look = dry or not folder.store
         try:
             if folder.kind == "archive":
-                gone = _sift_archive(folder.path, tombstones)
+                gone = _sift_archive(folder.path, tombstones, only_look)
+            else:
+                gone = sift_set(folder.path, tombstones, dry=only_look)
+            if gone and not folder.store:
+                sifted.unknown.append(folder.path)
+                continue
+            if folder.kind == "archive":
                 sifted.archived += gone
             else:
-                gone = sift_set(folder.path, tombstones)
                 sifted.exported += gone
         except (KeepingError, OSError) as error:
             sifted.failed[folder.path] = str(error)
@@ -72,14 +90,15 @@ def sift_copies(tombstones: Tombstones) -> CopiesSifted:
 # -- archives ------------------
 
 
-def _sift_archive(path: Path, tombstones: Tombstones) -> int:
+def _sift_archive(path: Path, tombstones: Tombstones, dry: bool) -> int:
     try:
         archive = Archive(path)
     except ArchiveError:
         if path.exists():
             raise
         return 0
-    return sum(rewrite(path, keeping(archive, tombstones)).values())
+    keep = keeping(archive, tombstones)
+    return sum((rows_without(archive, keep) if dry else rewrite(path, keep)).values())
 
 
 def keeping(archive: Archive, tombstones: Tombstones) -> Callable[[str, Row], bool]:
@@ -151,8 +170,9 @@ def _content(table: str, row: Row) -> tuple[str, str, str] | None:
 # -- exported sets ------------------
 
 
-def sift_set(folder: Path, tombstones: Tombstones) -> int:
-    """Take out of an exported set the lines that were made of what was forgotten; returns how many.
+def sift_set(folder: Path, tombstones: Tombstones, *, dry: bool = False) -> int:
+    """Take out of an exported set the lines that were made of what was forgotten; returns how many
+    (``dry``: would go).
 
     The set is written anew beside itself and takes its own place, with a manifest that says so.
 
@@ -166,8 +186,8 @@ def sift_set(folder: Path, tombstones: Tombstones) -> int:
         return 0
     dropped = {name: _dropped(folder, name, tombstones) for name in _splits(manifest)}
     gone = sum(map(len, dropped.values()))
-    if not gone:
-        return 0
+    if not gone or dry:
+        return gone
     new = beside(folder, "new")
     shutil.rmtree(new, ignore_errors=True)
     shutil.copytree(folder, new)

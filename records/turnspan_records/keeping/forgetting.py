@@ -25,11 +25,13 @@ from turnspan_clickhouse.files.atomic_files import private_folder
 from turnspan_clickhouse.files.file_lock import FileLock
 from turnspan_clickhouse.rows.belonging import BELONGING, PROJECT, USER, key_of
 from turnspan_clickhouse.rows.keeping_tables import Tombstone
+from turnspan_clickhouse.rows.sifting import Tombstones
 from turnspan_clickhouse.rows.tables import RECORDS, LlmCall, SpanRow, ToolCall, TurnSummary
 from turnspan_clickhouse.ship.forgotten import LOOK_SECONDS, mark, read_tombstones, write_tombstones
 from turnspan_clickhouse.ship.spool_sifting import SpoolSifted, sift_spool
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
+from turnspan_clickhouse.store.migrations import store_id
 from turnspan_records.keeping import gathering
 from turnspan_records.keeping.copies import CopiesSifted, sift_copies
 from turnspan_records.keeping.errors import KeepingError
@@ -68,6 +70,8 @@ class ErasurePlan:
     rows: dict[str, int]
     forgotten_before: bool
     """It was forgotten once already: what is found now came after, or was left."""
+    copies: CopiesSifted = field(default_factory=CopiesSifted)
+    """The archives and sets that would lose something, and what cannot be said of some."""
 
 
 @dataclass(slots=True)
@@ -116,9 +120,27 @@ def plan(store: Store, subject: Subject) -> ErasurePlan:
             keys = gathering.gather(work, subject, time.time_ns())
             gathering.mark(work, keys, _HELD)
             rows = {one.record.table: one.rows for one in work.counts()}
+            copies = sift_copies(store_id(store), _foreseen(store, keys), dry=True)
         finally:
             work.clear()
-    return ErasurePlan(subject, rows, bool(_forgotten(store, subject)))
+    return ErasurePlan(subject, rows, bool(_forgotten(store, subject)), copies)
+
+
+def _foreseen(store: Store, keys: Keys) -> Tombstones:
+    """What there will be forgotten: what was already, and these keys."""
+    union = " UNION ALL ".join(
+        f"SELECT key, toInt64({keys.until:d}) AS time FROM ({keys.query((kind,))})"
+        for kind in sorted(keys.kinds)
+    )
+    joined, untils = store.query(
+        "WITH arraySort(groupArray((key, time))) AS sorted SELECT"
+        " arrayStringConcat(arrayMap(one -> hex(one.1), sorted)), arrayMap(one -> one.2, sorted)"
+        " FROM (SELECT key, max(time) AS time FROM (SELECT key, toUnixTimestamp64Nano(until) AS"
+        f" time FROM {Tables(store).everywhere(Tombstone)} UNION ALL {union}) GROUP BY key)",
+        settings={"final": 0},
+    ).rows[0]
+    kinds = keys.kinds | read_tombstones(store, shared=True).kinds
+    return Tombstones(bytes.fromhex(str(joined)), list(untils), kinds)
 
 
 def forget(
@@ -223,7 +245,7 @@ def _erase(
     tell("sifting the spool")
     done.spool = sift_spool(Spool(store.dsn.spool), tombstones, needles)
     tell("sifting archives and exported sets")
-    done.copies = sift_copies(tombstones)
+    done.copies = sift_copies(store_id(store), tombstones)
     tell("deleting")
     _delete(store, every, done)
     if settling > time.monotonic():
@@ -238,6 +260,8 @@ def _erase(
     done.proof = search(store, every, words, until)
     if left:
         done.proof.left.append(Left("the store's old parts", "that somebody reads still", left))
+    for path in done.copies.unknown:
+        done.proof.left.append(Left(str(path), "a copy that does not say of which store: --copy"))
     for path, why in done.copies.failed.items():
         done.proof.left.append(Left(str(path), f"it could not be sifted: {why}"))
     return done

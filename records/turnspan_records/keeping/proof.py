@@ -23,6 +23,7 @@ from turnspan_clickhouse.rows.record import Record, columns
 from turnspan_clickhouse.rows.tables import RECORDS
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store, quoted
+from turnspan_clickhouse.store.migrations import store_id
 from turnspan_records.keeping import registry
 from turnspan_records.keeping.archives import Archive
 from turnspan_records.keeping.copies import texts_of
@@ -71,7 +72,10 @@ def search(store: Store, keys: Collection[Keys], words: Sequence[str], until: in
     _search_files(folder, needles, proof, "the spool")
     if store.dsn.path is not None:
         _search_files(store.dsn.path / "engine", needles, proof, "the store's folder")
+    own = store_id(store)
     for known in registry.known():
+        if known.store != own:
+            continue
         if known.kind == "archive":
             _search_archive(known.path, needles, proof)
         else:

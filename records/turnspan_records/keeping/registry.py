@@ -1,7 +1,8 @@
 """The folders of this machine that hold copies of records: archives and exported sets.
 
-One file for all stores, a line a folder, only ever appended to: whoever has to find every copy of a
-record reads them here, also those of a store that is long gone.
+One file for all stores, a line a folder, only ever appended to. A line says by its id which store
+the copy was made from, since another store's records have nothing to do with it; one without an id
+is of a version that did not note it.
 """
 
 from __future__ import annotations
@@ -30,10 +31,13 @@ class Folder:
 
     kind: FolderKind
     path: Path
+    store: str = ""
+    """The id of the store that it was made from; empty where nobody knows."""
 
 
-def register(kind: FolderKind, path: Path) -> None:
-    """Have a folder known, on the disk when this returns; a second time changes nothing.
+def register(kind: FolderKind, path: Path, store: str) -> None:
+    """Have a folder known as made from a store, on the disk when this returns; a second time
+    changes nothing.
 
     To be called before records are written there: a folder that never came to be does no harm, one
     that nobody knows does.
@@ -42,9 +46,9 @@ def register(kind: FolderKind, path: Path) -> None:
         OSError: it could not be written.
     """
     path = path.absolute()
-    if Folder(kind, path) in known():
+    if Folder(kind, path, store) in known():
         return
-    line = orjson.dumps({"kind": kind, "path": os.fsdecode(path)}) + b"\n"
+    line = orjson.dumps({"kind": kind, "path": os.fsdecode(path), "store": store}) + b"\n"
     place = private_folder(data_folder()) / NAME
     flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | held_files.BINARY
     fd = os.open(place, flags, 0o600)
@@ -60,17 +64,28 @@ def register(kind: FolderKind, path: Path) -> None:
 
 
 def known(kind: FolderKind | None = None) -> list[Folder]:
-    """Every folder that was registered, each once, in that order."""
+    """Every folder that was registered, each once, in that order; what was said of a path last
+    holds."""
     try:
         content = (data_folder() / NAME).read_bytes()
     except FileNotFoundError:
         return []
-    found: dict[Folder, None] = {}
+    found: dict[tuple[FolderKind, Path], Folder] = {}
     for line in content.splitlines():
         folder = _read(line)
         if folder is not None and kind in (None, folder.kind):
-            found[folder] = None
-    return list(found)
+            found[folder.kind, folder.path] = folder
+    return list(found.values())
+
+
+def adopt(path: Path, store: str) -> bool:
+    """Say of a folder whose store nobody knows that it was made from this one; false where it is no
+    such folder. Raises ``OSError``."""
+    for one in known():
+        if one.path == path.absolute() and one.store in ("", store):
+            register(one.kind, one.path, store)
+            return True
+    return False
 
 
 def _read(line: bytes) -> Folder | None:
@@ -80,7 +95,7 @@ def _read(line: bytes) -> Folder | None:
         return None
     if not is_dict(said) or said.get("kind") not in _KINDS or not isinstance(said.get("path"), str):
         return None
-    return Folder(said["kind"], Path(said["path"]))
+    return Folder(said["kind"], Path(said["path"]), str(said.get("store") or ""))
 
 
 def _last_byte(fd: int, size: int) -> bytes:

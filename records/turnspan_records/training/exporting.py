@@ -14,6 +14,7 @@ import orjson
 from turnspan import config
 from turnspan.redaction.redactor import Redactor
 from turnspan_clickhouse.store.client import Store
+from turnspan_clickhouse.store.migrations import store_id
 from turnspan_records.keeping import registry
 from turnspan_records.training import artifacts, card, judging, locked, pairs, reading
 from turnspan_records.training.artifacts import Artifacts
@@ -71,7 +72,7 @@ def export(
         ExportError: it cannot be made as it was asked for.
         StoreError: as ``Store.query``.
     """
-    _note(Path(folder))
+    _note(store, Path(folder))
     with aside(Path(folder)) as made:
         work = made / _WORK
         work.mkdir(mode=0o700)
@@ -84,11 +85,11 @@ def export(
     return Exported(Path(folder), tuple(run.files), run.counts, manifest)
 
 
-def _note(folder: Path) -> None:
+def _note(store: Store, folder: Path) -> None:
     """Have the folder known before anything is written there: whoever is to be forgotten is looked
     for in it."""
     try:
-        registry.register("export", folder)
+        registry.register("export", folder, store_id(store))
     except OSError as error:
         raise ExportError(
             f"The set cannot be noted in the data folder, where `turnspan forget` looks for it: "
