@@ -77,6 +77,11 @@ SECRETS = [
     ("discord_token", "mfa" + f".{_A}{_A[:20]}"),
     ("cloudflare_token", "cfut_" + _A[:40]),
     ("firecrawl_key", "fc-" + _HEX[:32]),
+    ("pinecone_api_key", "pcsk_" + _A[:30]),
+    ("posthog_api_key", "phx_" + _A[:43]),
+    ("new_relic_api_key", "NRAK-" + _A[:27].upper()),
+    ("render_api_key", "rnd_" + _A[:28]),
+    ("fireworks_api_key", "fw_" + _A[:24]),
     ("vercel_token", "vcp_" + _A[:40]),
     ("aws_session_token", "IQoJb3JpZ2lu" + _A + _A),
     ("bedrock_api_key", "bedrock-" + "api-key-YmVkcm9jay5hbWF6b25hd3MuY29t" + _A),
@@ -110,6 +115,10 @@ def test_every_rule_has_a_sample() -> None:
         "slack_webhook",
         "teams_webhook",
         "sidekiq-secret",
+        # Their heads are letters that base64 has too: known only where they begin a word.
+        "meta_access_token",
+        "yandex_api_key",
+        "google_refresh_token",
     }
     assert {rule.name for rule in OWN} - elsewhere <= {name for name, _ in SECRETS}
 

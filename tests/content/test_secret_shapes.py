@@ -103,6 +103,66 @@ def test_what_a_name_announces_is_masked(text: str, masked: str | None) -> None:
     assert mask_secrets(text) == masked if masked else "REDACTED" in mask_secrets(text)
 
 
+A20, A40 = "aB3dE6gH9jKm2nP5qR8t", "aB3dE6gH9jKm2nP5qR8tUv1wX4yZ7cF0sL6hG2kD"
+IN_COMMANDS = [
+    (f"key pcsk_{A20}_{A20} here", f"pcsk_{A20}_{A20}"),
+    (f"phx_{A40}", A40),
+    ("NRAK-AB3DE6GH9JKM2NP5QR8TUV1WX4Y", "AB3DE6GH9JKM2NP5QR8TUV1WX4Y"),
+    (f"RENDER rnd_{A20}aa1", A20),
+    (f"graph?access_token=EAA{A40}{A40}", A40),
+    (f"saw EAA{A40}{A40} there", A40),
+    (f"fw_{A20}ab1", A20),
+    (f"AQVN{A40}", A40),
+    (f"refresh 1//0{A40}", A40),
+    ("machine api.example.com login ada password hunter2", "hunter2"),
+    ("machine h\n  login ada\n  password swordfish\n", "swordfish"),
+    ("sshpass -p hunter2 ssh ada@host", "hunter2"),
+    ("sshpass -p'swordfish' ssh ada@host", "swordfish"),
+    ("docker login -u ada -p swordfish registry.example", "swordfish"),
+    ("mysql -u root -pswordfish shop", "swordfish"),
+    ("mysqldump --single-transaction -uroot -p'sword!fish' shop", "sword!fish"),
+    ("net use Z: \\\\server\\share swordfish /user:ada", "swordfish"),
+    ("net use \\\\server\\share /user:dom\\ada swordfish", "swordfish"),
+    ("CREATE USER ada WITH PASSWORD 'swordfish'", "swordfish"),
+    ("ALTER ROLE ada ENCRYPTED PASSWORD 'swordfish';", "swordfish"),
+    ("CREATE USER 'ada'@'%' IDENTIFIED BY 'swordfish';", "swordfish"),
+    ("CREATE USER ada IDENTIFIED WITH sha256_password BY 'swordfish'", "swordfish"),
+    ("The password is hunter2.", "hunter2"),
+    ("our passphrase was: 'swordfish', I think", "swordfish"),
+    ("ada:$apr1$Qx7fT1kz$9fKc0n4wB2mZs8eYv6uHd1:1", "9fKc0n4wB2mZs8eYv6uHd1"),
+    (f"root:$6$rounds=5000$saltsalt${A40}{A40}:19000:0", A40),
+    ("Cookie: sid=abc", "abc"),
+    ("Cookie: auth=x1; theme=dark", "x1"),
+]
+
+
+@pytest.mark.parametrize(("text", "secret"), IN_COMMANDS, ids=lambda text: text[:20])
+def test_secrets_of_commands_and_sentences_are_masked(text: str, secret: str) -> None:
+    """And in a line of JSON, where quotes and backslashes are escaped."""
+    for around in (text, f"first line\n{text}\nlast line"):
+        masked = mask_secrets(around)
+        assert secret not in masked, masked
+    if "\n" not in text:
+        assert secret not in mask_secrets(json.dumps({"command": f"echo; {text}"}))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The password is required and the token is invalid; my password was wrong.",
+        "please login with -p to choose a port; docker login registry.example",
+        "mysql -u root -p shop_db\nmysql -P 3306 -h host",
+        "GRANT SELECT ON t TO ada; SELECT 'password', 'token' FROM users WHERE identified",
+        "net use Z: \\\\server\\share * /user:ada",
+        "costs $6 or $1, see $2y and the regular expression ^a$b$",
+        "the secret is out, and the pin is gone",
+    ],
+)
+def test_talk_about_passwords_stays(text: str) -> None:
+    """Commands that ask for it, prose, prices."""
+    assert mask_secrets(text) == text
+
+
 def test_hostile_text_costs_what_its_length_costs() -> None:
     """No family of texts costs more than twenty microseconds a character, however long it is."""
     slow: dict[str, float] = {}

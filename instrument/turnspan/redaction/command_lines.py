@@ -1,4 +1,4 @@
-"""Secrets by the form of what they stand in: headers, ``curl``, a Kubernetes Secret."""
+"""Secrets by the form of what they stand in: headers, commands, SQL, sentences, manifests."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _PARAMETERS: Final = later(
 )
 _ALONE: Final = later(r"[^\s\"'`\\<>,;&()\[\]\x1b]{6,4096}(?![(\[])")
 _COOKIES: Final = later(
-    r"[\w.%-]{1,64}=[^\s;,\"'`\\]{4,4096}(?:;[ +]?[\w.%-]{1,64}(?:=[^\s;,\"'`\\]{0,4096})?){0,64}"
+    r"[\w.%-]{1,64}=[^\s;,\"'`\\]{1,4096}(?:;[ +]?[\w.%-]{1,64}(?:=[^\s;,\"'`\\]{0,4096})?){0,64}"
 )
 _SESSION: Final = later(
-    r"(?i:sess|sid|auth|tok|csrf|jwt|remember|login|user|key)[\w.%-]{0,40}=[^;\s]{3}"
+    r"(?i:sess|sid|auth|tok|csrf|jwt|remember|login|user|key)[\w.%-]{0,40}=[^;\s]"
     r"|=(?=[^;\s]{0,40}\d)(?![A-Z_0-9]+\b)[^;\s]{8}"
 )
 _TOKEN: Final = later(r"(?:[ \t]|%20|\+)+([\w.~+/=%-]{6,4096})", re.ASCII)
@@ -143,3 +143,73 @@ def kubernetes(text: str, end: int, done: int, spans: list[Span]) -> int:
         if not found[1].isalpha() or len(found[1]) >= 16
     ]
     return stop
+
+
+_QUOTED: Final = r"\\*[\"'`]"
+_WORD: Final = r"[^\s\"'`\\|;&]{1,256}"
+_TOOL: Final = later(r"\b(?:docker|podman|nerdctl|buildah|skopeo|crane|oras|helm|az|oc|cf)[ \t]")
+_NETRC: Final = later(
+    rf"login\s{{1,8}}\S{{1,128}}\s{{1,8}}(?:account\s{{1,8}}\S{{1,128}}\s{{1,8}})?"
+    rf"password\s{{1,8}}({_WORD})"
+)
+_LOGIN: Final = later(rf"login\b[^\n]{{0,300}}?[ \t]-p(?:=|[ \t]{{1,8}})(?:{_QUOTED})?({_WORD})")
+_MYSQL: Final = later(rf"[\w-]{{5,32}}(?:[ \t][^\n|;&]{{0,300}}?)?[ \t]-p(?:{_QUOTED})?({_WORD})")
+_SAID: Final = later(
+    rf"[a-z]+(?: token| key)?\s(?:is|was):?\s(?:{_QUOTED}([^\s'\"`]{{3,256}}?){_QUOTED}"
+    r"|((?=[^\s,;]{0,64}\d)(?=[^\s,;]{0,64}[^\W\d])[^\s'\"`,;()\\]{4,256}(?<![.!?])))",
+    re.IGNORECASE,
+)
+_PHRASES: Final = (
+    (b"sshpass", later(rf"sshpass[ \t]{{1,8}}-p[ \t]{{0,8}}(?:{_QUOTED})?({_WORD})")),
+    (b"mysql", _MYSQL),
+    (b"mariadb", _MYSQL),
+    (
+        b"net use",
+        later(
+            r"net use[ \t][^\n]{0,200}?\\\\\S{1,200}[ \t]{1,8}(?:/user:\S{1,100}[ \t]{1,8})?"
+            rf"(?:{_QUOTED})?(?![*/])({_WORD})",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        b"identified",
+        later(
+            r"identified\s{1,8}(?:with\s{1,8}[\w'\"]{1,40}\s{1,8})?(?:by|as)\s{1,8}"
+            rf"(?:password\s{{1,8}})?{_QUOTED}([^\s'\"`]{{1,256}}?){_QUOTED}",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        b"password",
+        later(r"password\s{1,8}e?\\*'([^\s'\"`,()]{3,256}?)\\*'", re.IGNORECASE),
+    ),
+    (b"login", _NETRC),
+    (b"login", _LOGIN),
+    *((word, _SAID) for word in (b"password", b"passphrase", b"passcode", b"secret", b"api key")),
+    (b"access token", _SAID),
+)
+"""What a phrase begins with, in small letters, and the phrase."""
+_HASH: Final = later(
+    r"\$(?:apr1|[1256y]|2[abxy]|argon2(?:id|[id])|scrypt|pbkdf2-\w{1,12})\$"
+    r"[A-Za-z0-9./=,$+_-]{20,512}"
+)
+
+
+def phrases(text: str, small: bytes, spans: list[Span]) -> None:
+    """Add the secrets of commands, SQL, a ``.netrc`` and sentences, and the hashes of passwords.
+
+    ``small`` is as for ``named_secrets``. Nearly no text has any of the words looked for first.
+    """
+    if b"$" in small:
+        spans += [(m.start(), m.end(), "password_hash", "") for m in _HASH.finditer(text)]
+    for word, phrase in _PHRASES:
+        start = small.find(word)
+        while start >= 0:
+            found = None if text[start - 1 : start].isalnum() else phrase.match(text, start)
+            if found is not None and (
+                phrase is not _LOGIN or _TOOL.search(text, max(0, start - 60), start) is not None
+            ):
+                group = found.lastindex or 0
+                if not PLACEHOLDER.match(found[group]) and found[group].lower() not in _WORDS:
+                    spans.append((found.start(group), found.end(group), "password", ""))
+            start = small.find(word, start + len(word))

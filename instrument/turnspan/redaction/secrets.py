@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from turnspan.redaction.command_lines import phrases
 from turnspan.redaction.found import PLACEHOLDER, Span
 from turnspan.redaction.letters import has_rare_pair, reads_as_words
 from turnspan.redaction.named_secrets import named_secrets
@@ -309,7 +310,9 @@ def find_secrets(text: str) -> list[Span]:
         _url_passwords(text, found)
     if "%" in text and "%40" in text:
         found += [(m.start(1), m.end(1), "url_password", "") for m in _ENCODED.finditer(text)]
-    named_secrets(text, raw.lower(), found)
+    small = raw.lower()
+    phrases(text, small, found)
+    named_secrets(text, small, found)
     return found if len(found) < 2 else _kept(found)
 
 
