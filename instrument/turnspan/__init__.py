@@ -11,16 +11,14 @@ def answer(question: str) -> str: ...
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from turnspan._version import __version__ as __version__
 from turnspan.annotations import annotate, evaluation, prefer, rank, withdraw
 from turnspan.decorators import agent, step, tool, workflow
 from turnspan.inference import inference
 from turnspan.instrumentation import instrument, uninstrument
 from turnspan.lifecycle import Recorder, configure, flush, shutdown
-from turnspan.loop.artifacts import artifact
-from turnspan.loop.consortia.runs import consortium
-from turnspan.loop.evolutions import evolve, insight
-from turnspan.loop.lineages import experiment
 from turnspan.runtime.errors import TurnspanError
 from turnspan.runtime.stats import FlushResult
 from turnspan.sessions import session
@@ -29,6 +27,12 @@ from turnspan.tracing.context_blocks import ContextAssembly, context_assembly
 from turnspan.tracing.propagation import extract, inject
 from turnspan.turn.turn import NO_TURN, Turn
 from turnspan.wiring import wire
+
+if TYPE_CHECKING:
+    from turnspan.loop.artifacts import artifact
+    from turnspan.loop.consortia.runs import consortium
+    from turnspan.loop.evolutions import evolve, insight
+    from turnspan.loop.lineages import experiment
 
 __all__ = [
     "ContextAssembly",
@@ -62,6 +66,26 @@ __all__ = [
     "withdraw",
     "workflow",
 ]
+
+_LATER = {
+    "turnspan.loop.artifacts": "artifact",
+    "turnspan.loop.consortia.runs": "consortium",
+    "turnspan.loop.evolutions": "evolve insight",
+    "turnspan.loop.lineages": "experiment",
+}
+"""Modules, with the names that are loaded from them when they are first used: most applications use
+few of them."""
+
+
+def __getattr__(name: str) -> Any:
+    module = next((module for module, names in _LATER.items() if name in names.split()), None)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
+
+    found = getattr(importlib.import_module(module), name)
+    globals()[name] = found
+    return found
 
 
 wire()

@@ -40,3 +40,14 @@ def test_importing_it_loads_no_engine_no_sdk_and_no_exporter() -> None:
 
     assert "turnspan.decorators" in loaded
     assert HEAVY & loaded == set()
+
+
+def test_what_few_applications_use_is_loaded_when_it_is_used() -> None:
+    """Every public name is there all the same, and a name that is none is an error as ever."""
+    loaded = loaded_by("turnspan")
+    assert not {"importlib.metadata", "zipfile", "turnspan.loop"} & loaded
+    program = (
+        "import turnspan; assert all(hasattr(turnspan, name) for name in turnspan.__all__);"
+        "assert not hasattr(turnspan, 'nothing'); from turnspan import *; evolve; consortium"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)

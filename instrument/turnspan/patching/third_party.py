@@ -13,7 +13,7 @@ import re
 import sys
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from importlib import metadata, util
+from importlib import util
 from typing import TYPE_CHECKING, Any, Final
 
 from turnspan.runtime import installed
@@ -21,6 +21,8 @@ from turnspan.runtime.guard import guard, logger
 from turnspan.runtime.later import later
 
 if TYPE_CHECKING:
+    from importlib import metadata
+
     from opentelemetry.trace import TracerProvider
 
 GROUP: Final = "opentelemetry_instrumentor"
