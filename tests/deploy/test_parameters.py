@@ -54,6 +54,8 @@ LOOKED_AT = {
     "outline.py": {"what", "table", "where"},
     "lookup.py": {"kind", "column", "rest", "table", "condition.replace('{column}', column)"},
     "detail.py": {"table", "column"},
+    # A number, and a statement of hashes over tables of the record classes.
+    "forgetting.py": {"keys.until", "keys.query((kind,))", "union"},
     "comparing.py": {"column"},
     "steering.py": {"table", "column"},
     # One of ORDERS, and one of two constants.
