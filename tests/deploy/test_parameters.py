@@ -54,8 +54,6 @@ LOOKED_AT = {
     "outline.py": {"what", "table", "where"},
     "lookup.py": {"kind", "column", "rest", "table", "condition.replace('{column}', column)"},
     "detail.py": {"table", "column"},
-    # A number, and a statement of hashes over tables of the record classes.
-    "forgetting.py": {"keys.until", "keys.query((kind,))", "union"},
     "comparing.py": {"column"},
     "steering.py": {"table", "column"},
     # One of ORDERS, and one of two constants.
@@ -122,6 +120,9 @@ LOOKED_AT = {
         *("turns", "where"),
     },
     "forgetting.py": {
+        "keys.until",
+        "keys.query((kind,))",
+        "union",
         *("Tables(store).everywhere(Tombstone)", "work.tables.everywhere(Tombstone)"),
         *("work.tables.everywhere(record)", "work.tables.work", "keys.query(keys.kinds)", "table"),
         *("user_conditions(record, keys)", "id_sql(key)"),
