@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from receive.otlp import Made, agent, chat, request, span_id, tool, trace_id
+from receive.serving import serving
 from turnspan_clickhouse.normalise import nesting
 from turnspan_clickhouse.receive import Receiver, ReceiveSettings, trace_buffer
 from turnspan_clickhouse.receive.decoded import InternCache
@@ -309,3 +310,41 @@ def test_a_trace_without_end_is_bounded(embedded_dsn: Dsn, monkeypatch: pytest.M
 
     assert rows == [{"calls": 1_200, "spans": 1_200}]
     assert turns == [{"llm_call_count": 1_200}]
+
+
+def test_a_large_request_keeps_nobody_waiting(
+    embedded_dsn: Dsn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What comes after it is answered before it; every span of it lands once, and a trace whole."""
+    monkeypatch.setattr("turnspan_clickhouse.receive.receiver.MAX_SPANS_AT_ONCE", 20)
+    large = request("", ())
+    for number in range(60):
+        large.MergeFrom(request(f"large {number}", TWO_AGENTS))
+    with receiving(embedded_dsn) as sender:
+        shared = InternCache()
+        ended: list[str] = []
+        first = sender.receiver.submit(decode_protobuf(large.SerializeToString(), shared))
+        first.add_done_callback(lambda _: ended.append("large"))
+        body = request("small", TWO_AGENTS).SerializeToString()
+        second = sender.receiver.submit(decode_protobuf(body, shared))
+        second.add_done_callback(lambda _: ended.append("small"))
+        assert (first.result(60).refused, second.result(60).refused) == ({}, {})
+        assert ended == ["small", "large"]
+        sent = sender.receiver.counts["spans"]
+    assert sent == 61 * len(TWO_AGENTS)
+    rows = ask(embedded_dsn, TURNS)
+    expected = turns_of(rows, "small")
+    for number in range(60):
+        assert turns_of(rows, f"large {number}") == expected
+
+
+def test_a_request_of_too_many_spans_is_refused(embedded_dsn: Dsn) -> None:
+    """With the limit in the answer, and nothing of it lands."""
+    body = request("many", TWO_AGENTS).SerializeToString()
+    with serving(embedded_dsn, max_request_spans=len(TWO_AGENTS) - 1) as served:
+        headers = {"content-type": "application/x-protobuf"}
+        answer = served.ask("POST", "/v1/traces", body, headers)
+        assert answer.status == 413
+        assert b"spans" in answer.body
+    with serving(embedded_dsn, max_request_spans=len(TWO_AGENTS)) as served:
+        assert served.ask("POST", "/v1/traces", body, headers).status == 200

@@ -10,7 +10,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 from turnspan.runtime.errors import TurnspanError
 from turnspan_clickhouse.receive.decoded import Decoded, InternCache, MalformedError
-from turnspan_clickhouse.receive.http_body import JSON, PROTOBUF, bearer_token, decompressed
+from turnspan_clickhouse.receive.http_body import (
+    JSON,
+    PROTOBUF,
+    TooLargeError,
+    bearer_token,
+    decompressed,
+)
 from turnspan_clickhouse.receive.otlp_json import decode_json, decode_logs_json
 from turnspan_clickhouse.receive.otlp_protobuf import decode_logs_protobuf, decode_protobuf
 from turnspan_clickhouse.receive.rate_limited_log import Notices
@@ -26,6 +32,16 @@ _DECODERS: dict[tuple[str, str], Callable[[bytes, InternCache], Decoded]] = {
     (LOGS, JSON): decode_logs_json,
 }
 _POLL_SECONDS = 0.05
+_LARGE = 256 * 2**10
+"""Bytes of a body, as sent, of more than which others do not wait for it."""
+
+
+class _Decoder:
+    """A thread, and the texts that bodies it has read have in common."""
+
+    def __init__(self) -> None:
+        self.thread = ThreadPoolExecutor(1, thread_name_prefix="turnspan-decoder")
+        self.shared = {PROTOBUF: InternCache(), JSON: InternCache()}
 
 
 class TooMuchError(TurnspanError):
@@ -42,15 +58,15 @@ class Intake:
         self.waiting = 0
         """Bytes of the requests under way, as sent and decompressed."""
         self._tokens = [token.encode() for token in tokens]
-        self._shared = {PROTOBUF: InternCache(), JSON: InternCache()}
-        # One thread: more would only wait for each other's interpreter lock.
-        self._decoder = ThreadPoolExecutor(1, thread_name_prefix="turnspan-decoder")
+        # One thread for large bodies, which take seconds, and one for all others, which shall not
+        # wait for them. More would only wait for each other's interpreter lock.
+        self._decoders = {large: _Decoder() for large in (True, False)}
 
     @property
     def too_large(self) -> str:
         """What is said of a request that is too large."""
-        limit = self.settings.max_request_bytes
-        return f"a request may have {limit:,} bytes, also decompressed"
+        limit, spans = self.settings.max_request_bytes, self.settings.max_request_spans
+        return f"a request may have {limit:,} bytes, also decompressed, and {spans:,} spans"
 
     def allowed(self, authorization: str) -> bool:
         """Whether an ``Authorization`` header is that of a sender whose records are taken."""
@@ -72,9 +88,11 @@ class Intake:
         """
         loop = asyncio.get_running_loop()
         decoded = await loop.run_in_executor(
-            self._decoder, self._decode, signal, kind, body, encoding
+            self._decoders[len(body) > _LARGE].thread, self._decode, signal, kind, body, encoding
         )
         del body
+        if len(decoded.spans) > self.settings.max_request_spans:
+            raise TooLargeError
         held.add(decoded.size)
         patience = loop.time() + self.settings.event_patience
         while loop.time() < patience and self.receiver.waits_for_events(decoded):
@@ -87,12 +105,13 @@ class Intake:
 
     def close(self) -> None:
         """Nothing more comes."""
-        self._decoder.shutdown()
+        for decoder in self._decoders.values():
+            decoder.thread.shutdown()
 
     def _decode(self, signal: str, kind: str, body: bytes, encoding: str) -> Decoded:
         plain = decompressed(body, encoding, self.settings.max_request_bytes)
         try:
-            return _DECODERS[signal, kind](plain, self._shared[kind])
+            return _DECODERS[signal, kind](plain, self._decoders[len(body) > _LARGE].shared[kind])
         except MalformedError as error:
             why = str(error)
         # A new one, raised here: the frames of that one hold what was decoded, thirty times the

@@ -51,8 +51,11 @@ from turnspan_clickhouse.spool.spool import Spool, SpoolWriter
 from turnspan_clickhouse.spool.totals import WriterStats
 from turnspan_clickhouse.store.dsn import Dsn
 
-MAX_SPANS_TOGETHER = 8_192
+MAX_SPANS_TOGETHER = 2_048
 """Spans of several requests that are written together."""
+MAX_SPANS_AT_ONCE = 512
+"""Spans of one request that are landed before those of others have their turn: a trace of more is
+landed whole."""
 _TICK_SECONDS = 1.0
 _END_SECONDS = 30.0
 _MAX_EVENT_SENDERS = 1_000
@@ -70,6 +73,25 @@ class Taken:
 class _Request:
     decoded: Decoded
     answer: Future[Taken]
+    parts: list[list[Received]] = field(init=False)
+    """What is to be landed, the first part last: whole traces."""
+    begun: bool = False
+    poison: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+    late: set[int] = field(default_factory=set[int])
+
+    def __post_init__(self) -> None:
+        self.parts = [self.decoded.spans] if self.decoded.spans else []
+        if len(self.decoded.spans) <= MAX_SPANS_AT_ONCE:
+            return
+        traces: dict[str, list[Received]] = {}
+        for one in self.decoded.spans:
+            traces.setdefault(one.trace_id, []).append(one)
+        self.parts = [[]]
+        for spans in traces.values():
+            if self.parts[-1] and len(self.parts[-1]) + len(spans) > MAX_SPANS_AT_ONCE:
+                self.parts.append([])
+            self.parts[-1] += spans
+        self.parts.reverse()
 
 
 class Receiver:
@@ -102,6 +124,8 @@ class Receiver:
         """Requests answered, by HTTP status."""
         self._started, self._told_at = time.time(), float("-inf")
         self._requests: deque[_Request] = deque()
+        self._under_way: deque[_Request] = deque()
+        """Large ones of which a part has landed."""
         self._changed = threading.Condition()
         self._stopping = False
         self.failure = ""
@@ -155,29 +179,38 @@ class Receiver:
         otel_context.attach(otel_context.set_value("suppress_instrumentation", True))
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: self._requests or self._stopping, _TICK_SECONDS)
+                self._changed.wait_for(self._has_work, _TICK_SECONDS)
                 requests = self._next()
                 last = self._stopping and not self._requests
+                last = last and not any(len(request.parts) > 1 for request in requests)
+                last = last and not self._under_way
             if requests or last or self._outbox or self.book.waiting():
                 self._commit(requests, last)
             self._tell(last)
             if last:
                 return
 
+    def _has_work(self) -> bool:
+        return bool(self._requests or self._under_way or self._stopping)
+
     def _next(self) -> list[_Request]:
+        """The requests of which a part is landed now: new ones before the rest of large ones, and
+        of those one at least."""
         taken: list[_Request] = []
         spans = 0
         while self._requests and (not taken or spans < MAX_SPANS_TOGETHER):
-            request = self._requests.popleft()
-            taken.append(request)
-            spans += len(request.decoded.spans)
+            taken.append(self._requests.popleft())
+            spans += len(taken[-1].parts[-1]) if taken[-1].parts else 0
+        if self._under_way:
+            taken.append(self._under_way.popleft())
         return taken
 
     def _commit(self, requests: Sequence[_Request], last: bool) -> None:
         try:
             self._outbox.write()  # what the spool did not take before
-            late = self._tell_events([one for r in requests for one in r.decoded.events])
-            poison = self._take([one for r in requests for one in r.decoded.spans], last)
+            begin = [request for request in requests if not request.begun]
+            late = self._tell_events([one for r in begin for one in r.decoded.events])
+            poison = self._take([one for r in requests for one in (r.parts or [[]])[-1]], last)
             self._outbox.write()
         except SpoolError as error:
             self.failure = str(error)
@@ -188,7 +221,7 @@ class Receiver:
             return
         except Exception as error:  # noqa: BLE001  the thread must live on
             errors.record("receive", error)
-            self.counts["lost"] += sum(len(r.decoded.spans) for r in requests)
+            self.counts["lost"] += sum(len(part) for r in requests for part in r.parts)
             for request in requests:
                 request.answer.set_exception(error)
             return
@@ -197,15 +230,28 @@ class Receiver:
         self.failure = ""
         self._shipper.wake()
         for request in requests:
-            refused = Counter(request.decoded.refused)
-            bad = sum((one.trace_id, one.span_id) in poison for one in request.decoded.spans)
-            if bad:
-                refused[_POISON] += bad
-            missed = sum(id(one) in late for one in request.decoded.events)
-            if missed:
-                refused[TOO_LATE] += missed
-            self.counts["refused"] += refused.total() - refused[NOT_TAKEN]
-            request.answer.set_result(Taken(dict(refused)))
+            if request.parts:
+                request.parts.pop()
+            request.begun = True
+            request.poison |= poison
+            request.late |= late
+            if request.parts:
+                self._under_way.append(request)
+            else:
+                self._answer(request)
+
+    def _answer(self, request: _Request) -> None:
+        """Every part has landed."""
+        refused = Counter(request.decoded.refused)
+        spans = request.decoded.spans if request.poison else ()
+        bad = sum((one.trace_id, one.span_id) in request.poison for one in spans)
+        if bad:
+            refused[_POISON] += bad
+        missed = sum(id(one) in request.late for one in request.decoded.events)
+        if missed:
+            refused[TOO_LATE] += missed
+        self.counts["refused"] += refused.total() - refused[NOT_TAKEN]
+        request.answer.set_result(Taken(dict(refused)))
 
     def _take(self, spans: Sequence[Received], last: bool) -> set[tuple[str, str]]:
         """Turn spans into blocks that wait to be written; returns the ids of poison ones."""

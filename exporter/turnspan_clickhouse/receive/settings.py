@@ -13,6 +13,8 @@ class ReceiveSettings:
 
     max_request_bytes: int = DEFAULT_MAX_REQUEST_BYTES
     """A request's size at most, as it is sent and decompressed."""
+    max_request_spans: int = 250_000
+    """A request's spans at most."""
     max_waiting_bytes: int = 4 * DEFAULT_MAX_REQUEST_BYTES
     """All requests under way together, decompressed; of more the client is told to come back."""
     max_held_bytes: int = 256 * 2**20
