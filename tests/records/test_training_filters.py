@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,7 +16,7 @@ from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 
 from support.landing import insert
-from support.training import Recorded, everything
+from support.training import Recorded, everything, lines
 from turnspan_clickhouse.rows.tables import LlmCall
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.training import ExportError, Filters, TrainingSet, export, rule, tokens
@@ -273,3 +274,48 @@ def test_what_cannot_be_asked_for(values: dict[str, Any]) -> None:
     """It is said before anything is read."""
     with pytest.raises(ExportError):
         TrainingSet(**values)
+
+
+def test_turns_without_an_end_are_no_good_examples(store: Store, tmp_path: Path) -> None:
+    """A last call that failed, and a reply that a limit or a filter cut, unless they are asked for;
+    a failed call that was made again with success leaves its turn as it is."""
+    recorded = Recorded()
+    ends = {"whole": "stop", "length": "length", "gemini": "MAX_TOKENS", "filter": "content_filter"}
+    for id_ in (*ends, "failed", "again"):
+        recorded.turn(id_, f"Question {id_}?", f"Answer {id_}.")
+    for row in recorded.rows:
+        if isinstance(row, LlmCall) and row.turn_id in ends:
+            row.finish_reasons = [ends[row.turn_id]]
+    recorded.one_call("failed2", "s-failed", [], [], turn_id="failed")
+    recorded.rows[-1].error_type = "APIError"  # type: ignore[attr-defined]
+    [first] = [one for one in recorded.rows if isinstance(one, LlmCall) and one.turn_id == "again"]
+    earlier = replace(
+        first, span_id="c-again0", start_time=first.start_time - 1, output_messages=[]
+    )
+    earlier.error_type = "APIError"
+    insert(store, *recorded.rows, earlier)
+
+    assert ids(store, tmp_path / "good") == "again whole"
+    every = ids(store, tmp_path / "all", unfinished=True)
+    assert every == "again failed filter gemini length whole"
+
+
+def test_a_session_is_in_one_split(store: Store, tmp_path: Path) -> None:
+    """All its turns, and with it every session that has a prompt in common."""
+    recorded = Recorded()
+    for session in range(40):
+        for number in range(3):
+            question = "the same?" if number == 0 and session in (3, 17, 31) else f"{number}?"
+            unique = "" if question == "the same?" else f" of {session}"
+            recorded.turn(f"t{session}-{number}", question + unique, "A.", session=f"s{session}")
+    insert(store, *recorded.rows)
+    wanted = TrainingSet(kind="sft", format="trl", good=ANY, splits={"train": 0.6, "test": 0.4})
+    export(store, tmp_path / "set", wanted)
+    split_of: dict[str, set[str]] = {}
+    for split in ("train", "test"):
+        for line in lines(tmp_path / "set" / f"{split}.jsonl"):
+            split_of.setdefault(line["source"]["session_id"], set()).add(split)
+
+    assert {len(splits) for splits in split_of.values()} == {1}
+    assert len({*split_of["s3"], *split_of["s17"], *split_of["s31"]}) == 1
+    assert set.union(*split_of.values()) == {"train", "test"}

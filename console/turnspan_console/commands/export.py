@@ -82,6 +82,11 @@ def _several(name: str, metavar: str, text: str) -> Callable[[F], F]:
     metavar="NAME",
     help="Count tokens with this tokenizer.json, or tiktoken:o200k_base; else they are estimated.",
 )
+@click.option(
+    "--unfinished",
+    is_flag=True,
+    help="Take turns whose last call failed or whose reply was cut, too.",
+)
 @click.option("--images", type=click.Choice(["urls", "files"]), help="How images are written.")
 @store_option
 def command(**given: Any) -> None:
@@ -154,6 +159,7 @@ def _wanted(given: dict[str, Any]) -> TrainingSet:
         max_tokens=given["max_tokens"],
         tokenizer=given["tokenizer"],
         images=given["images"],
+        unfinished=given["unfinished"],
     )
 
 

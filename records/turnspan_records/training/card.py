@@ -150,7 +150,7 @@ def card(wanted: TrainingSet, made: Mapping[str, Any]) -> str:
         "|---|--:|--:|",
         *(f"| {n} | {s['lines']:,} | {s['prompts']:,} |" for n, s in made["splits"].items()),
         "",
-        "No prompt (system prompt, tools and input together) is in two splits.",
+        "No session and no prompt (system prompt, tools and input together) is in two splits.",
         "",
         *_table("What was dropped", made["dropped"]),
         *_table("What lines were written without", made["left_out"]),

@@ -10,6 +10,7 @@ import orjson
 
 from turnspan.content.model import Part, as_dict, as_list
 from turnspan.redaction.redactor import Redactor
+from turnspan.turn import stop_reasons
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.messages import NONE, prompt_text
 from turnspan_records.training import reading
@@ -115,8 +116,11 @@ def _functions(body: str) -> list[dict[str, object]] | str:
 class Conversations:
     """Reads the calls of one session as chat messages, each stored message once."""
 
-    def __init__(self, scope: Scope, style: Style, redactor: Redactor) -> None:
+    def __init__(
+        self, scope: Scope, style: Style, redactor: Redactor, *, unfinished: bool = False
+    ) -> None:
         self._scope = scope
+        self._unfinished = unfinished
         self._style = style
         self._redactor = redactor
         self._known: dict[str, list[Chat] | str] = {}
@@ -126,7 +130,8 @@ class Conversations:
         """The conversation that the last of these calls ended.
 
         Raises:
-            UnfitError: it cannot be told exactly.
+            UnfitError: it cannot be told exactly, or it has no end: the last call failed, or its
+                reply was cut (unless ``unfinished`` ones are taken).
         """
         answered = [one for one in calls if one.outputs and not one.error_type]
         if not answered:
@@ -134,6 +139,12 @@ class Conversations:
         last = answered[-1]
         if last.stream_outcome not in ("", "complete"):
             raise UnfitError("reply_cut_short")
+        if not self._unfinished:
+            if calls[-1].error_type:
+                raise UnfitError("last_call_failed")
+            reasons = {stop_reasons.meaning_of(one) for one in last.finish_reasons}
+            if reasons & {stop_reasons.MAX_TOKENS, stop_reasons.CONTENT_FILTER}:
+                raise UnfitError("reply_cut_short")
         chain, beside = self._chain(answered)
         for earlier in beside:
             if (earlier.system, earlier.tools) == (last.system, last.tools):

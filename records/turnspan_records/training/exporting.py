@@ -147,7 +147,9 @@ class _Run:
                 definitions.load(these.project, hashes)
                 written.begin(these.project, found.values(), texts=corrections.wanted)
                 for scope in reading.with_messages(self._store, these.project, found):
-                    conversations = Conversations(scope, style, self._redactor)
+                    conversations = Conversations(
+                        scope, style, self._redactor, unfinished=self._wanted.unfinished
+                    )
                     samples = Samples(
                         *(wanted, these.project, conversations, definitions, self._tokens)
                     )
@@ -216,7 +218,7 @@ class _Run:
             if self._near is not None and self._near.seen(line.text):
                 self.counts.dropped["near_duplicate"] += 1
                 continue
-            split = split_of(line.prompt_hash, wanted)
+            split = split_of(bench.family(line.prompt_hash), wanted)
             if last.get(split) != line.prompt_hash:
                 last[split] = line.prompt_hash
                 self._prompts[split] = self._prompts.get(split, 0) + 1
@@ -302,9 +304,9 @@ def style_of(wanted: TrainingSet, images: Images) -> Style:
     )
 
 
-def split_of(prompt_hash: bytes, wanted: TrainingSet) -> str:
-    """The split of a prompt: by its hash alone, so that it is in one only."""
-    drawn = blake2b(prompt_hash, digest_size=8, key=str(wanted.seed).encode()).digest()
+def split_of(family: bytes, wanted: TrainingSet) -> str:
+    """The split of all that has a session or a prompt in common, so that each is in one only."""
+    drawn = blake2b(family, digest_size=8, key=str(wanted.seed).encode()).digest()
     place = int.from_bytes(drawn, "big") / 2**64
     reached = 0.0
     for name, share in wanted.splits.items():

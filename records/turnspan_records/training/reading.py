@@ -63,7 +63,8 @@ _CALLS: Final = (
     " lower(hex(system_prompt)) AS system, lower(hex(tool_definitions)) AS tools,"
     " JSONExtractRaw(request_parameters, 'parallel_tool_calls') AS parallel,"
     " arrayMap(h -> lower(hex(h)), input_messages) AS inputs,"
-    " arrayMap(h -> lower(hex(h)), output_messages) AS outputs, attempt_id FROM llm_call"
+    " arrayMap(h -> lower(hex(h)), output_messages) AS outputs, attempt_id, finish_reasons"
+    " FROM llm_call"
 )
 _TURNS: Final = (
     "SELECT session_id, trace_id, turn_id, start_time, status, agent_name, agent_version,"
@@ -122,6 +123,7 @@ class CallRow:
     inputs: list[str]
     outputs: list[str]
     attempt_id: str
+    finish_reasons: list[str]
 
     @property
     def scope(self) -> str:

@@ -161,7 +161,8 @@ class TrainingSet:
         pairs: where preferences come from.
         margin: by how much the chosen score has to be greater.
         pairs_a_prompt: pairs by score a prompt at most, those of the greatest difference.
-        splits: their shares, by name. A prompt is in one split only.
+        splits: their shares, by name. A session and a prompt are in one split only.
+        unfinished: take turns whose last call failed or whose reply was cut, too.
         seed: another one, other prompts in each split.
         near: drop what is more similar than this to one kept before (0 to 1); ``None`` nothing.
         max_tokens: drop longer samples; ``None`` none.
@@ -186,6 +187,7 @@ class TrainingSet:
     max_tokens: int | None = None
     tokenizer: str = ""
     images: Images | None = None
+    unfinished: bool = False
 
     def __post_init__(self) -> None:
         self._choices()

@@ -10,6 +10,7 @@ import sqlite3
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -83,6 +84,8 @@ class Workbench:
         self._written = (folder / "texts").open("rb", buffering=0)
         self._at = 0
         self.samples = 0
+        self._families: dict[bytes, bytes] = {}
+        """By prompt and session, what it was found to belong with; a root has none."""
 
     def add(self, sample: Sample) -> None:
         """Keep a sample."""
@@ -107,6 +110,21 @@ class Workbench:
             ),
         )
         self._at += size
+        scope = sample.meta["session_id"] or sample.meta["trace_id"] or sample.unit
+        session = blake2b(f"{sample.project}\n{scope}".encode(), digest_size=12).digest()
+        roots = sorted((self.family(sample.prompt_hash), self.family(session)))
+        if roots[0] != roots[1]:
+            self._families[roots[1]] = roots[0]
+
+    def family(self, key: bytes) -> bytes:
+        """What stands for all prompts and sessions that one of these hashes belongs with: those of
+        a session belong together, and sessions that have a prompt in common."""
+        root = key
+        while (above := self._families.get(root)) is not None:
+            root = above
+        while key != root:  # the next look-up is short
+            self._families[key], key = root, self._families[key]
+        return root
 
     def order(self) -> None:
         """No more samples come; they can be read now."""
