@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from types import FunctionType, TracebackType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from opentelemetry import context as otel_context
 
@@ -34,7 +34,7 @@ class session(WithBlock[Session]):
     """
 
     def __init__(self, session_id: str, *, user_id: str = "", **attributes: Any) -> None:
-        if isinstance(session_id, FunctionType):  # an id may be a callable mock
+        if isinstance(cast("object", session_id), FunctionType):  # an id may be a callable mock
             raise TypeError(
                 "turnspan.session needs the id of a session: write @turnspan.session('an id')"
             )

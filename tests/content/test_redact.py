@@ -534,3 +534,15 @@ def test_a_secret_under_such_a_key_elsewhere_is_masked(key: str) -> None:
         result = {"type": "tool_result", "content": [held]}
         assert secret not in redactor.source(json.dumps({"content": [result]}), "input")
         assert secret not in str(redactor.value(held, "tool_arguments"))
+
+
+@pytest.mark.parametrize("role", ["user", "tool", "system", "developer"])
+def test_the_applications_own_message_has_no_opaque_values(role: str) -> None:
+    """A secret that is written under a provider's key is masked as anywhere else."""
+    secret = "sk-ant-" + "api03-" + "aB3dE6gH9j" * 5
+    redactor = Redactor(Settings())
+    part: Any = {"type": "reasoning", "content": "x", "signature": secret}
+    assert secret not in str(redactor.parts([part], "input", role))
+    message = {"role": role, "content": [{"type": "thinking", "signature": secret}]}
+    assert secret not in redactor.source(json.dumps(message), "input")
+    assert secret in redactor.source(json.dumps({**message, "role": "assistant"}), "output")

@@ -81,7 +81,12 @@ def by_block(value: Any) -> str:
         return inner(value)
 
 
-WAYS = [turnspan.tool, turnspan.agent, turnspan.step, turnspan.workflow, lambda _: by_block]
+def blocks(_func: Any) -> Callable[[Any], str]:
+    """As a decorator."""
+    return by_block
+
+
+WAYS: list[Any] = [turnspan.tool, turnspan.agent, turnspan.step, turnspan.workflow, blocks]
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -479,7 +479,8 @@ def test_an_extra_body_is_recorded_as_it_is_sent(
         config["http_options"] = types.HttpOptions(extra_body=extra)
     client.models.generate_content(model=MODEL, contents="hi", config=config)
     (span,) = spans.all()
-    kept: Any = default.content.take(span.context.trace_id, span.context.span_id)
+    context: Any = span.context
+    kept: Any = default.content.take(context.trace_id, context.span_id)
     assert kept.request["generationConfig"] == {"temperature": 0.5, "seed": 9}
     assert kept.request["labels"] == {"a": "b"}
     assert made(spans)[0]["gen_ai.request.seed"] == 9

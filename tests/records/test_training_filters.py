@@ -318,4 +318,4 @@ def test_a_session_is_in_one_split(store: Store, tmp_path: Path) -> None:
 
     assert {len(splits) for splits in split_of.values()} == {1}
     assert len({*split_of["s3"], *split_of["s17"], *split_of["s31"]}) == 1
-    assert set.union(*split_of.values()) == {"train", "test"}
+    assert {split for splits in split_of.values() for split in splits} == {"train", "test"}

@@ -69,6 +69,8 @@ def command(
         given = [("project", project)]
     if len(given) + again != 1 or not all(id_ for _, id_ in given):
         raise Failure("Say what to forget: --session, --user, --turn, --project or --again.", USAGE)
+    if dry_run and copies:
+        raise Failure("--copy is kept for good: it does not go with --dry-run.", USAGE)
     with open_chosen() as store:
         try:
             _adopt(store, copies)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 from turnspan import semconv
@@ -98,9 +99,9 @@ def llm_call(facts: SpanFacts, redactor: Redactor, batch: Batch) -> LlmCall:
     row.time_to_first_chunk = float(ttfc) if isinstance(ttfc, (int, float)) else None
     reasons: Any = a.get(semconv.RESPONSE_FINISH_REASONS) or ()
     # A stranger may write anything there: what is no list is one reason.
-    row.finish_reasons = [
-        text(r) for r in (reasons if isinstance(reasons, (list, tuple)) else (reasons,))
-    ]
+    if not isinstance(reasons, (list, tuple)):
+        reasons = (reasons,)
+    row.finish_reasons = [text(reason) for reason in cast("Sequence[Any]", reasons)]
     _count(row, facts)
     row.attributes = facts.other_attributes(_COLUMNS)
     _without_content(row)

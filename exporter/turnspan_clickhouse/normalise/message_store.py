@@ -172,7 +172,7 @@ class MessageStore:
         redactor = place.redactor
         role, name = str(message.get("role") or ""), str(message.get("name") or "")
         where = "output" if role == "assistant" else "input"
-        redacted = redactor.parts(message["parts"], where)
+        redacted = redactor.parts(message["parts"], where, role)
         limit = redactor.settings.content_limit_bytes
         kept = limit_parts(redacted, limit) if limit else redacted
         parts = dumps(kept)

@@ -31,8 +31,14 @@ _WAY: Final = (
 _RESULTS: Final = frozenset(
     {"tool_result", "tool_call_response", "function_call_output", "custom_tool_call_output"}
 )
+_GIVEN: Final = frozenset({"user", "tool", "system", "developer"})
 _VALUE: Final = re.compile(r"[A-Za-z0-9+/_=-]+\Z")
 _MAX_DEPTH: Final = 8
+
+
+def is_given(role: object) -> bool:
+    """Whether a message of this role is the application's own: no provider's values are in it."""
+    return role in _GIVEN
 
 
 def with_opaque(redacted: Any, before: Any, depth: int = 0) -> Any:
@@ -43,7 +49,7 @@ def with_opaque(redacted: Any, before: Any, depth: int = 0) -> Any:
     if items is not None and were is not None and len(items) == len(were):
         return [with_opaque(a, b, depth + 1) for a, b in zip(items, were, strict=True)]
     found, had = as_dict(redacted), as_dict(before)
-    if found is None or had is None or had.get("type") in _RESULTS or had.get("role") == "tool":
+    if found is None or had is None or had.get("type") in _RESULTS or is_given(had.get("role")):
         return redacted
     kind, kept = had.get("type"), dict(found)
     for key, types in _OPAQUE.items():

@@ -17,7 +17,7 @@ from turnspan.content.media import decoded_base64
 from turnspan.content.model import BLOB, TEXT, Message, Part, as_dict, as_list, dumps_text
 from turnspan.redaction.cutting import beginning, ending
 from turnspan.redaction.exempt_words import KEYS, WORDS
-from turnspan.redaction.opaque import with_opaque
+from turnspan.redaction.opaque import is_given, with_opaque
 from turnspan.redaction.secret_names import may_hold_secret, names_secret, secret_under
 from turnspan.redaction.secrets import find_secrets, mask_secrets
 from turnspan.runtime.guard import errors
@@ -120,12 +120,13 @@ class Redactor:
             errors.record(f"redact ({where.partition(':')[0]})", error)
             return FAILED
 
-    def parts(self, parts: list[Part], where: str) -> list[Part]:
+    def parts(self, parts: list[Part], where: str, role: str = "") -> list[Part]:
         """A message's parts as they may be written.
 
         As ``value``, but what a part says of the provider's writing (the order of its keys) is left
         as it is: it is none of the application's text, and the message is rebuilt by it. So are the
-        provider's opaque values (``turnspan.redaction.opaque``).
+        provider's opaque values (``turnspan.redaction.opaque``), unless the message is by its
+        ``role`` the application's own.
         """
         if not self.active or (self._hook is None and self._are_plain(parts)):
             return parts
@@ -137,7 +138,7 @@ class Redactor:
             return [{"type": TEXT, "content": FAILED}]
         kept: list[Part] = []
         for found, before in zip(redacted, parts, strict=True):
-            part = with_opaque(found, before)
+            part = found if is_given(role) else with_opaque(found, before)
             writing = before.keys() & WRITING
             if writing:
                 part = {**part, **{key: before[key] for key in writing}}
@@ -151,7 +152,7 @@ class Redactor:
         """Messages as they may be written, each as its ``parts``."""
         return [
             {**self.value({k: v for k, v in m.items() if k != "parts"}, where)}
-            | {"parts": self.parts(m["parts"], where)}
+            | {"parts": self.parts(m["parts"], where, str(m.get("role") or ""))}
             for m in messages
         ]
 

@@ -8,7 +8,8 @@ here: what the thread does later belongs to nobody, whichever instrumentation re
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Any, Final, cast
 
 from opentelemetry import trace
 from opentelemetry.context import Context
@@ -30,6 +31,8 @@ class Handed:
 
 
 _running: Final[list[Handed]] = []
+_pop: Final[Callable[..., Any]] = cast("Any", dict).pop
+"""A context refuses to be changed by its own methods."""
 
 
 def begin(context: Context, *, given: bool = False) -> Handed:
@@ -60,7 +63,7 @@ def session_left(session: Session) -> None:
     for handed in tuple(_running):
         held = active_session(handed.context)
         if not handed.item and held is not None and held.id == session.id:
-            dict.pop(handed.context, SESSION_KEY, None)
+            _pop(handed.context, SESSION_KEY, None)
 
 
 def root_ended(trace_id: int) -> None:
@@ -80,7 +83,7 @@ def _empty(handed: Handed) -> None:
     keep = {RECORDER_KEY} if session is None or not session.id else {RECORDER_KEY, SESSION_KEY}
     for key in tuple(context):
         if key not in keep:
-            dict.pop(context, key, None)
+            _pop(context, key, None)
 
 
 def running() -> bool:
