@@ -511,9 +511,10 @@ _HELD: list[tuple[str, dict[str, Any]]] = [
 def test_opaque_values_of_providers_come_back_exactly(dialect: str, raw: dict[str, Any]) -> None:
     """In the parts, and in the provider's own form."""
     redactor = Redactor(Settings(redact=lambda text, where: text.replace("IOSF", "****")))
-    parts = convert_message(dialect, raw)["parts"]
-    assert redactor.parts(parts, "output") == parts
-    assert json.loads(redactor.source(json.dumps(raw), "output")) == raw
+    message = convert_message(dialect, raw)
+    parts, role = message["parts"], str(message["role"])
+    assert redactor.parts(parts, "output", role) == parts
+    assert json.loads(redactor.source(json.dumps(raw), "output", role)) == raw
 
 
 @pytest.mark.parametrize("key", ["signature", "thoughtSignature", "encrypted_content", "data"])
@@ -529,20 +530,47 @@ def test_a_secret_under_such_a_key_elsewhere_is_masked(key: str) -> None:
             {"type": "text", "content": f"my key is {secret}"},
             {"type": "reasoning", key: f"it says: {secret}"},
         ):
-            assert secret not in str(redactor.parts([part], "input")), part
-            assert secret not in redactor.source(json.dumps({"content": [part]}), "input")
+            assert secret not in str(redactor.parts([part], "input", "assistant")), part
+            source = json.dumps({"content": [part]})
+            assert secret not in redactor.source(source, "input", "assistant")
         result = {"type": "tool_result", "content": [held]}
-        assert secret not in redactor.source(json.dumps({"content": [result]}), "input")
+        source = json.dumps({"content": [result]})
+        assert secret not in redactor.source(source, "input", "assistant")
         assert secret not in str(redactor.value(held, "tool_arguments"))
 
 
-@pytest.mark.parametrize("role", ["user", "tool", "system", "developer"])
-def test_the_applications_own_message_has_no_opaque_values(role: str) -> None:
-    """A secret that is written under a provider's key is masked as anywhere else."""
+NOT_MODELS: list[Any] = [
+    *("user", "tool", "system", "developer", "function", "human", "User", ""),
+    *(7, None, ["assistant"], {"a": "b"}),
+]
+
+
+@pytest.mark.parametrize("role", NOT_MODELS, ids=repr)
+def test_only_a_models_message_has_opaque_values(role: Any) -> None:
+    """A secret under a provider's key is masked as anywhere else, whatever a stranger calls the
+    role, and the role's type is no error."""
     secret = "sk-ant-" + "api03-" + "aB3dE6gH9j" * 5
     redactor = Redactor(Settings())
     part: Any = {"type": "reasoning", "content": "x", "signature": secret}
-    assert secret not in str(redactor.parts([part], "input", role))
+    odd: Any = {"type": ["reasoning"], "encrypted_content": secret}
+    assert secret not in str(redactor.parts([part, odd], "input", role))
+    assert secret not in str(redactor.parts([part], "system"))
+    assert secret not in str(redactor.messages([{"role": role, "parts": [part]}], "input"))
     message = {"role": role, "content": [{"type": "thinking", "signature": secret}]}
-    assert secret not in redactor.source(json.dumps(message), "input")
-    assert secret in redactor.source(json.dumps({**message, "role": "assistant"}), "output")
+    inner = {"role": "assistant", "content": [message]}
+    for one in (message, odd, part):
+        assert secret not in redactor.source(json.dumps(one), "input", role)
+    assert secret not in redactor.source(json.dumps(inner), "output", "assistant")
+
+
+@pytest.mark.parametrize("role", ["assistant", "model"])
+def test_a_models_message_keeps_them(role: str) -> None:
+    """In its own parts, in the provider's writing, and in an item that names no role."""
+    value = "sk-ant-" + "api03-" + "aB3dE6gH9j" * 5
+    redactor = Redactor(Settings())
+    part: Any = {"type": "reasoning", "content": "x", "signature": value}
+    assert redactor.parts([part], "output", role) == [part]
+    item = {"type": "reasoning", "encrypted_content": value}
+    assert json.loads(redactor.source(json.dumps(item), "output", role)) == item
+    message = {"role": role, "content": [{"type": "thinking", "signature": value}]}
+    assert json.loads(redactor.source(json.dumps(message), "output", role)) == message

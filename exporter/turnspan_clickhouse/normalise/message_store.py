@@ -180,7 +180,7 @@ class MessageStore:
         if kept is not redacted and kept != redacted:
             source = ""  # the provider's own form would hold what was cut
         elif source:
-            source = redactor.source(source, where)
+            source = redactor.source(source, where, role)
         identity = (_bytes(role), _bytes(name), parts, _bytes(source))
         digest = blake2b(b"\0".join(identity), digest_size=16).digest()
         if self._known.add(place.key + digest):

@@ -31,14 +31,14 @@ _WAY: Final = (
 _RESULTS: Final = frozenset(
     {"tool_result", "tool_call_response", "function_call_output", "custom_tool_call_output"}
 )
-_GIVEN: Final = frozenset({"user", "tool", "system", "developer"})
+_MODELS: Final = frozenset({"assistant", "model"})
 _VALUE: Final = re.compile(r"[A-Za-z0-9+/_=-]+\Z")
 _MAX_DEPTH: Final = 8
 
 
-def is_given(role: object) -> bool:
-    """Whether a message of this role is the application's own: no provider's values are in it."""
-    return role in _GIVEN
+def is_models(role: object) -> bool:
+    """Whether a message of this role is the model's: nobody else's has a provider's values."""
+    return isinstance(role, str) and role in _MODELS
 
 
 def with_opaque(redacted: Any, before: Any, depth: int = 0) -> Any:
@@ -49,9 +49,13 @@ def with_opaque(redacted: Any, before: Any, depth: int = 0) -> Any:
     if items is not None and were is not None and len(items) == len(were):
         return [with_opaque(a, b, depth + 1) for a, b in zip(items, were, strict=True)]
     found, had = as_dict(redacted), as_dict(before)
-    if found is None or had is None or had.get("type") in _RESULTS or is_given(had.get("role")):
+    if found is None or had is None or ("role" in had and not is_models(had["role"])):
         return redacted
     kind, kept = had.get("type"), dict(found)
+    if not isinstance(kind, str):  # a stranger may write anything there
+        kind = ""
+    if kind in _RESULTS:
+        return redacted
     for key, types in _OPAQUE.items():
         value = had.get(key)
         stands = key in found and (not types or kind in types)

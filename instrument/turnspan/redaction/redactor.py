@@ -17,7 +17,7 @@ from turnspan.content.media import decoded_base64
 from turnspan.content.model import BLOB, TEXT, Message, Part, as_dict, as_list, dumps_text
 from turnspan.redaction.cutting import beginning, ending
 from turnspan.redaction.exempt_words import KEYS, WORDS
-from turnspan.redaction.opaque import is_given, with_opaque
+from turnspan.redaction.opaque import is_models, with_opaque
 from turnspan.redaction.secret_names import may_hold_secret, names_secret, secret_under
 from turnspan.redaction.secrets import find_secrets, mask_secrets
 from turnspan.runtime.guard import errors
@@ -125,8 +125,8 @@ class Redactor:
 
         As ``value``, but what a part says of the provider's writing (the order of its keys) is left
         as it is: it is none of the application's text, and the message is rebuilt by it. So are the
-        provider's opaque values (``turnspan.redaction.opaque``), unless the message is by its
-        ``role`` the application's own.
+        provider's opaque values (``turnspan.redaction.opaque``), where the message is by its
+        ``role`` the model's.
         """
         if not self.active or (self._hook is None and self._are_plain(parts)):
             return parts
@@ -138,7 +138,7 @@ class Redactor:
             return [{"type": TEXT, "content": FAILED}]
         kept: list[Part] = []
         for found, before in zip(redacted, parts, strict=True):
-            part = found if is_given(role) else with_opaque(found, before)
+            part = with_opaque(found, before) if is_models(role) else found
             writing = before.keys() & WRITING
             if writing:
                 part = {**part, **{key: before[key] for key in writing}}
@@ -180,11 +180,12 @@ class Redactor:
         redacted = self.value(value, where)
         return text if redacted is value else dumps_text(redacted)
 
-    def source(self, text: str, where: str) -> str:
-        """A message as its provider writes it, in JSON: as ``json``, but for opaque values."""
+    def source(self, text: str, where: str, role: str) -> str:
+        """A message as its provider writes it, in JSON: as ``json``, but for the opaque values of
+        one that is by its ``role`` the model's."""
         redacted = self.json(text, where)
-        if redacted == text:
-            return text
+        if redacted == text or not is_models(role):
+            return redacted
         try:
             return dumps_text(with_opaque(orjson.loads(redacted), orjson.loads(text)))
         except ValueError:
