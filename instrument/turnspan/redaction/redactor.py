@@ -120,7 +120,7 @@ class Redactor:
             errors.record(f"redact ({where.partition(':')[0]})", error)
             return FAILED
 
-    def parts(self, parts: list[Part], where: str, role: str = "") -> list[Part]:
+    def parts(self, parts: list[Part], where: str, role: object = "") -> list[Part]:
         """A message's parts as they may be written.
 
         As ``value``, but what a part says of the provider's writing (the order of its keys) is left
@@ -152,7 +152,7 @@ class Redactor:
         """Messages as they may be written, each as its ``parts``."""
         return [
             {**self.value({k: v for k, v in m.items() if k != "parts"}, where)}
-            | {"parts": self.parts(m["parts"], where, str(m.get("role") or ""))}
+            | {"parts": self.parts(m["parts"], where, m.get("role"))}
             for m in messages
         ]
 
@@ -180,7 +180,7 @@ class Redactor:
         redacted = self.value(value, where)
         return text if redacted is value else dumps_text(redacted)
 
-    def source(self, text: str, where: str, role: str) -> str:
+    def source(self, text: str, where: str, role: object) -> str:
         """A message as its provider writes it, in JSON: as ``json``, but for the opaque values of
         one that is by its ``role`` the model's."""
         redacted = self.json(text, where)
