@@ -8,7 +8,7 @@ import signal
 import socket
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,6 +16,9 @@ from turnspan_console.commands.receive import HTTP_PORT, landing_beside, receivi
 from turnspan_console.failures import UNAVAILABLE, USAGE, Failure
 from turnspan_console.options import chosen_dsn, store_option
 from turnspan_console.output import Output, log_to_people, note
+
+if TYPE_CHECKING:
+    from turnspan_clickhouse.store.dsn import Dsn
 
 DEFAULT_PORT = 4319
 
@@ -85,7 +88,7 @@ def command(
     beside = landing_beside(dsn) if no_receive else receiving_beside(dsn, receive_port)
     log_to_people()
     with beside:
-        _serve(host, port, names, tokens, token_file, open_browser=not no_open)
+        _serve(dsn, host, port, names, tokens, token_file, open_browser=not no_open)
 
 
 def _tokens(file: Path | None, *, new: bool) -> tuple[str, ...]:
@@ -99,6 +102,7 @@ def _tokens(file: Path | None, *, new: bool) -> tuple[str, ...]:
 
 
 def _serve(
+    dsn: Dsn,
     host: str,
     port: int,
     names: Sequence[str],
@@ -115,7 +119,6 @@ def _serve(
     from turnspan_console.web.connections import MAX_HEAD_BYTES, page_protocol
     from turnspan_console.web.reader import Reader
 
-    dsn = chosen_dsn()
     listener = _listener(host, port)
     port = listener.getsockname()[1]
     shown = f"[{host}]" if ":" in host else host

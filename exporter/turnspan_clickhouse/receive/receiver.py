@@ -80,7 +80,7 @@ class _Request:
     late: set[int] = field(default_factory=set[int])
 
     def __post_init__(self) -> None:
-        self.parts = [self.decoded.spans] if self.decoded.spans else []
+        self.parts = [self.decoded.spans]
         if len(self.decoded.spans) <= MAX_SPANS_AT_ONCE:
             return
         traces: dict[str, list[Received]] = {}
@@ -181,9 +181,8 @@ class Receiver:
             with self._changed:
                 self._changed.wait_for(self._has_work, _TICK_SECONDS)
                 requests = self._next()
-                last = self._stopping and not self._requests
-                last = last and not any(len(request.parts) > 1 for request in requests)
-                last = last and not self._under_way
+                more = self._requests or self._under_way or any(len(r.parts) > 1 for r in requests)
+                last = self._stopping and not more
             if requests or last or self._outbox or self.book.waiting():
                 self._commit(requests, last)
             self._tell(last)
@@ -200,7 +199,7 @@ class Receiver:
         spans = 0
         while self._requests and (not taken or spans < MAX_SPANS_TOGETHER):
             taken.append(self._requests.popleft())
-            spans += len(taken[-1].parts[-1]) if taken[-1].parts else 0
+            spans += len(taken[-1].parts[-1])
         if self._under_way:
             taken.append(self._under_way.popleft())
         return taken
@@ -210,7 +209,7 @@ class Receiver:
             self._outbox.write()  # what the spool did not take before
             begin = [request for request in requests if not request.begun]
             late = self._tell_events([one for r in begin for one in r.decoded.events])
-            poison = self._take([one for r in requests for one in (r.parts or [[]])[-1]], last)
+            poison = self._take([one for r in requests for one in r.parts[-1]], last)
             self._outbox.write()
         except SpoolError as error:
             self.failure = str(error)
@@ -230,8 +229,7 @@ class Receiver:
         self.failure = ""
         self._shipper.wake()
         for request in requests:
-            if request.parts:
-                request.parts.pop()
+            request.parts.pop()
             request.begun = True
             request.poison |= poison
             request.late |= late

@@ -1,7 +1,7 @@
 """The diagnostics: one ``.sql`` file each, with its title, its question and its remedy on top.
 
 Every file takes the parameters ``project`` ('' means all), ``since``, ``until`` and ``limit``;
-``{model}`` stands for the model that a call counts under.
+``{model}`` and ``{says_failure}`` stand for what ``_FRAGMENTS`` has.
 Columns are named by what they hold: ``*_seconds`` are seconds, ``*_usd`` dollars, ``*_share`` and
 ``*_rate`` fractions of one, ``*time`` moments.
 """
@@ -12,10 +12,19 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from typing import Final
 
 from turnspan_clickhouse.store.client import Result, Store
 from turnspan_records.screens.model_rule import MODEL
 from turnspan_records.window import Window, as_parameter
+
+_FRAGMENTS: Final = {
+    "{model}": MODEL,
+    "{says_failure}": (
+        r"""match(result, '^[\\s"{}:\\[]*(?i:error|exception|traceback|failed|failure)\\b')"""
+    ),
+}
+"""The model that a call counts under, and whether a tool's result says in words that it failed."""
 
 ORDER = (
     "how_turns_end",
@@ -104,7 +113,9 @@ def _read(name: str, text: str) -> Diagnostic:
     for at, line in enumerate(lines):
         match = _HEADER.fullmatch(line)
         if match is None:
-            sql = "\n".join(lines[at:]).strip().replace("{model}", MODEL)
+            sql = "\n".join(lines[at:]).strip()
+            for fragment, expression in _FRAGMENTS.items():
+                sql = sql.replace(fragment, expression)
             break
         header[match[1]] = match[2].strip()
     else:

@@ -231,11 +231,11 @@ class ToolRunners:
         limit = getattr(runner, "_max_iterations", None)
         rounds = limit if isinstance(limit, int) else None
         around = session_around()
+        begun = begin_turn("", "", rounds, None, {})
         if around is not None and around.id:
-            return RunnerSpan(begin_turn("", "", rounds, None, {}))
+            return RunnerSpan(begun)
         # A run is a turn of ours, which the worker joins to no conversation: it has a session now,
         # the framework's, or else one that is named as the worker names them.
-        begun = begin_turn("", "", rounds, None, {})
         trace_id = begun.span.get_span_context().trace_id
         identity = session_of(otel_context.get_current()) or f"auto-{trace_id:032x}"
         begun.span.set_attribute(semconv.CONVERSATION_ID, identity)
