@@ -54,6 +54,8 @@ and the fewer rows wait for it, the fewer a garbage collection finds alive (thos
 the next full one come sooner)."""
 
 _TICK_SECONDS = 0.5
+_JOINS_NS = 2 * 10**9
+"""A turn that began in no session may join one that begins inside it so soon."""
 _SUPPRESS = "suppress_instrumentation"
 
 
@@ -116,7 +118,7 @@ class ClickHouseSpanExporter(RecordExporter):
             self._start_ticker()
         with self._lock:
             batch = self._batch()
-            self._add_announced(batch, spans)
+            self._add_announced(batch, spans, soon=True)
             fine, limit = True, PACED_CONTENT if gives_way() else MAX_CONTENT
 
             def relieve() -> None:
@@ -248,21 +250,30 @@ class ClickHouseSpanExporter(RecordExporter):
     def _batch(self) -> Batch:
         return Batch(self._writer.token, self._clock.now())
 
-    def _write_announced(self, *, last: bool = False) -> SpanExportResult:
+    def _write_announced(self, *, soon: bool = False, last: bool = False) -> SpanExportResult:
         with self._lock:
             batch = self._batch()
-            self._add_announced(batch, ())
+            self._add_announced(batch, (), soon=soon)
             if last:
                 self._normaliser.finish(batch, last=True)
             return self._write(batch)
 
-    def _add_announced(self, batch: Batch, spans: Sequence[ReadableSpan]) -> None:
-        """Add what was told beside spans; of turns that have begun, those that have not ended."""
+    def _add_announced(
+        self, batch: Batch, spans: Sequence[ReadableSpan], *, soon: bool = False
+    ) -> None:
+        """Add what was told beside spans; of turns that have begun, those that have not ended.
+
+        Where it is written again ``soon``, a turn that has just begun and may still join a session
+        is kept for then: a row that has landed cannot change its session.
+        """
         facts = self._content.take_facts()
         ended = {s.context.span_id for s in spans if s.context is not None} if facts else ()
         for fact in facts:
             passing = isinstance(fact, StartedTurn)
             if isinstance(fact, StartedTurn) and fact.span_id in ended:
+                continue
+            if soon and isinstance(fact, StartedTurn) and _may_join(fact, batch.written_at):
+                self._content.tell(fact)
                 continue
             try:
                 self._normaliser.fact(fact, batch)
@@ -345,9 +356,13 @@ class ClickHouseSpanExporter(RecordExporter):
         closed = self._closed
         while not closed.wait(_TICK_SECONDS):
             try:
-                self._write_announced()
+                self._write_announced(soon=True)
                 self._content.sweep()
                 self._writer.publish_stats()
                 self._tell_unrecorded()
             except BaseException as error:  # noqa: BLE001  the thread must live on
                 errors.record("exporter.tick", error)
+
+
+def _may_join(started: StartedTurn, now: int) -> bool:
+    return not started.turn.placed and now - started.start_time < _JOINS_NS

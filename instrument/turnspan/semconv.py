@@ -19,6 +19,8 @@ SERVER_PORT: Final = "server.port"
 ERROR_TYPE: Final = "error.type"
 USER_ID: Final = "user.id"
 SESSION_ID: Final = "session.id"
+SESSION_GIVEN: Final = "turnspan.session.id"
+"""On another package's span: the session that the application gave, whatever the package names."""
 
 # -- the value of error.type where nothing tells which
 ERROR_OTHER: Final = "_OTHER"

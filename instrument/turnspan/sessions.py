@@ -13,12 +13,12 @@ from turnspan.content.given_values import attributes_of, text_of, warn_of_near_m
 from turnspan.runtime.guard import guard
 from turnspan.tracing import handed
 from turnspan.tracing.block_stack import OpenBlocks, WithBlock
-from turnspan.tracing.context import SESSION_KEY
+from turnspan.tracing.context import SESSION_KEY, TURN_KEY
 from turnspan.tracing.function_wrapper import wrap
 from turnspan.tracing.recording import context_of, detach
 from turnspan.tracing.recording_protocol import NO_RECORDING, NoRecording, Recording, StartRecording
 from turnspan.tracing.state import another_one
-from turnspan.turn.turn import Session
+from turnspan.turn.turn import Session, Turn
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -69,11 +69,15 @@ class session(WithBlock[Session]):
         return wrap(func, lambda _: self._begin())
 
     def _within(self, context: otel_context.Context) -> Session:
-        """The session as it is here: inside an attempt, its spans are that attempt's as well."""
-        around = context.get(SESSION_KEY)
+        """The session as it is here: inside an attempt, its spans are that attempt's as well. A
+        turn around it of which nothing is recorded yet joins it."""
+        session, around = self._session, context.get(SESSION_KEY)
         if isinstance(around, Session) and around.loop is not None:
-            return replace(self._session, loop=around.loop)
-        return self._session
+            session = replace(session, loop=around.loop)
+        turn = context.get(TURN_KEY)
+        if isinstance(turn, Turn) and session.id:
+            turn.join(session)
+        return session
 
     def _inside(self) -> otel_context.Context:
         context = context_of(self._state)

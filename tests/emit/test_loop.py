@@ -61,8 +61,8 @@ def test_turns_calls_and_spans_carry_the_ids(gpt: openai.OpenAI) -> None:
 
     @turnspan.agent("writer")
     def write() -> None:
-        look_up()
         with turnspan.session("conversation-7", user_id="ada"):
+            look_up()
             ask(gpt)
 
     with record() as recorded:

@@ -142,7 +142,7 @@ def test_spans_of_other_instrumentations_learn_their_turn() -> None:
     provider.force_flush()
 
     theirs = memory.get_finished_spans()[0]
-    assert theirs.attributes == {semconv.TURN_ID: turn.id}
+    assert theirs.attributes == {semconv.TURN_ID: turn.id, semconv.SESSION_GIVEN: ""}
     provider.shutdown()
 
 

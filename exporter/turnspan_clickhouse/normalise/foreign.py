@@ -37,7 +37,8 @@ def adopt(facts: SpanFacts, capture_content: bool) -> Content | None:
         return None
     facts.foreign = True
     facts.attributes = {**facts.attributes, **call.canonical()}
-    facts.session_id = facts.session_id or call.conversation_id
+    if semconv.SESSION_GIVEN not in facts.raw:
+        facts.session_id = facts.session_id or call.conversation_id
     _read_failure(facts, span, call, capture_content)
     if not capture_content:
         _forget_content(facts)

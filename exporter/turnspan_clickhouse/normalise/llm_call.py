@@ -36,6 +36,7 @@ _COLUMNS = frozenset(
         semconv.OPERATION_NAME,
         semconv.PROVIDER_NAME,
         semconv.CONVERSATION_ID,
+        semconv.SESSION_GIVEN,
         semconv.SESSION_ID,
         semconv.REQUEST_MODEL,
         semconv.RESPONSE_MODEL,

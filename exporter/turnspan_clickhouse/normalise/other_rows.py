@@ -42,6 +42,7 @@ _TOOL_COLUMNS = frozenset(
         semconv.TOOL_CALL_ARGUMENTS,
         semconv.TOOL_CALL_RESULT,
         semconv.CONVERSATION_ID,
+        semconv.SESSION_GIVEN,
         semconv.SESSION_ID,
         semconv.AGENT_NAME,
         semconv.TURN_ID,
@@ -58,6 +59,7 @@ _TURN_COLUMNS = frozenset(
         semconv.TURN_AGENT_VERSION,
         semconv.TURN_MODELS,
         semconv.CONVERSATION_ID,
+        semconv.SESSION_GIVEN,
         semconv.SESSION_ID,
         semconv.USER_ID,
         semconv.TURN_ID,
@@ -205,7 +207,7 @@ def running_turn(
     column = cleaner.column
     turn = started.turn
     origin = origins.of(started.resource)
-    session = turn.session
+    session = turn.place()
     loop = (session.loop if session is not None else None) or {}
     row = TurnSummary(
         project=origin.project,

@@ -211,7 +211,9 @@ class Reader:
         facts.start_time = start = span.start_time or 0
         facts.end_time = end = span.end_time or start
         facts.duration = max(0, end - start) / 1e9
-        session = attributes.get(semconv.CONVERSATION_ID) or attributes.get(semconv.SESSION_ID)
+        session = attributes.get(semconv.SESSION_GIVEN)
+        if session is None:
+            session = attributes.get(semconv.CONVERSATION_ID) or attributes.get(semconv.SESSION_ID)
         facts.session_id = text(session)
         facts.turn_id = text(attributes.get(semconv.TURN_ID))
         facts.error_type = text(attributes.get(semconv.ERROR_TYPE))

@@ -33,7 +33,7 @@ from turnspan.runtime.stats import PipelineStats, Untold
 from turnspan.runtime.throttle import giving_way
 from turnspan.tracing import handed
 from turnspan.tracing.context import active_session, active_turn, scope_attributes
-from turnspan.tracing.framework_sessions import session_on_span
+from turnspan.tracing.framework_sessions import session_of
 from turnspan.tracing.state import current, within
 
 _SUPPRESS = "suppress_instrumentation"
@@ -92,9 +92,8 @@ class RecordProcessor(SpanProcessor):
         context = otel_context.get_current() if parent_context is None else parent_context
         turn, session = active_turn(context), active_session(context)
         if turn is None and session is None:
-            if context:
-                with guard("pipeline.on_start"):
-                    self._hand_down(span, context)
+            with guard("pipeline.on_start"):
+                self._hand_down(span, context)
             return
         with guard("pipeline.on_start"):
             scope = span.instrumentation_scope
@@ -104,12 +103,17 @@ class RecordProcessor(SpanProcessor):
             missing = scope_attributes(turn, session)
             missing.pop(semconv.AGENT_NAME, None)  # not every span in a turn is the agent's doing
             span.set_attributes({k: v for k, v in missing.items() if v and k not in said})
+            # The package may name its own conversation, now or when the span ends.
+            given = missing.get(semconv.CONVERSATION_ID) or ""
+            if given or turn is not None:
+                span.set_attribute(semconv.SESSION_GIVEN, given)
             if turn is None and session is not None and not session.id:  # an attempt's
                 self._hand_down(span, context)
 
     def _hand_down(self, span: Span, context: Context) -> None:
-        """A framework names the conversation on its outermost span, most often, and only there."""
-        session = session_on_span(context)
+        """A framework names the conversation on its outermost span, most often, and only there, or
+        in a context of its own."""
+        session = session_of(context)
         said = span.attributes or {}
         if session and semconv.CONVERSATION_ID not in said and semconv.SESSION_ID not in said:
             span.set_attribute(semconv.CONVERSATION_ID, session)

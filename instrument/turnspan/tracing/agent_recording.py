@@ -35,13 +35,14 @@ _NO_ID: Final = "0" * 16
 class TurnRecording(SpanRecording):
     """An agent's turn: an ``invoke_agent`` span and its Turn."""
 
-    __slots__ = ("turn",)
+    __slots__ = ("_began_in", "turn")
 
     keeps_items = True
 
     def __init__(self, span: Span, context: Context, turn: Turn) -> None:
         super().__init__(span, context)
         self.turn = turn
+        self._began_in = turn.session
 
     def abandoned(self) -> None:
         """The consumer left: the user aborted the turn, with what had arrived as its reply."""
@@ -63,6 +64,8 @@ class TurnRecording(SpanRecording):
         if settings.classify_intent:
             _classify(turn)
         describe_turn(turn, ending, attributes)
+        if turn.session is not self._began_in:
+            attributes.update(scope_attributes(None, turn.session))
         if settings.capture_content:
             content = TurnContent(turn, user_message=turn.user_message)
         else:

@@ -89,6 +89,8 @@ def begin(
 def _say_whose(attributes: dict[str, Any], outer: Context, turn: Any, session: Any) -> None:
     """The attributes of the turn and the session around the call."""
     if turn is not None or session is not None:
+        if turn is not None:  # whose session is that of the call, whatever the request names
+            attributes.pop(semconv.CONVERSATION_ID, None)
         attributes.update(scope_attributes(turn, session))
         # An attempt's session names no conversation.
         if turn is None and not session.id and semconv.CONVERSATION_ID not in attributes:

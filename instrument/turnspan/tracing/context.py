@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+import logging
+from dataclasses import replace
+from typing import Any, Final
 
 from opentelemetry import context as otel_context
 from opentelemetry.context import Context
@@ -16,6 +18,11 @@ from turnspan.turn.turn import Session, Turn
 TURN_KEY = otel_context.create_key("turnspan-turn")
 SESSION_KEY = otel_context.create_key("turnspan-session")
 TOOL_KEY = otel_context.create_key("turnspan-tool")
+
+logger = logging.getLogger("turnspan")
+
+_NO_SESSION: Final = Session()
+_told: Final[set[str]] = set()
 
 
 def active_turn(context: Context | None = None) -> Turn | None:
@@ -40,12 +47,31 @@ def active_session(context: Context | None = None) -> Session | None:
 
 
 def session_around(context: Context | None = None) -> Session | None:
-    """The session of the context, else that of its turn; ``None`` where there is neither."""
-    session = active_session(context)
-    if session is not None:
+    """The session of what is recorded in the context; ``None`` where there is none."""
+    return session_within(active_turn(context), active_session(context))
+
+
+def session_within(turn: Turn | None, session: Session | None) -> Session | None:
+    """The session of what is recorded in a turn while another session's block may be open: a
+    turn's rows are of one session, whatever begins inside it."""
+    if turn is None:
         return session
-    turn = active_turn(context)
-    return None if turn is None else turn.session
+    own = turn.session
+    if session is None or session is own:
+        return own
+    given: Any = session  # as the application left it
+    whose: Any = own or _NO_SESSION
+    user = whose.user_id or given.user_id
+    if given.id == whose.id and given.user_id == user:
+        return session
+    if given.id != whose.id and "session" not in _told:
+        _told.add("session")
+        logger.warning(
+            "turnspan.session(%r) begins inside a turn of %s: the turn stays what it is. Begin the "
+            "session around the agent, or make what runs in it an agent of its own.",
+            *(given.id, f"session {whose.id!r}" if whose.id else "no session"),
+        )
+    return replace(session, id=whose.id, user_id=user)
 
 
 def inside_span(span: Span, context: Context, key: str, value: object) -> Context:
@@ -58,8 +84,11 @@ def inside_span(span: Span, context: Context, key: str, value: object) -> Contex
 def scope_attributes(turn: Turn | None, session: Session | None) -> dict[str, Any]:
     """The attributes that tie a span to its turn and session, for the span's start."""
     attributes: dict[str, Any] = {}
-    if session is None and turn is not None:
-        session = turn.session
+    if turn is not None:
+        if not turn.placed:
+            turn.place()
+        if session is not turn.session:
+            session = session_within(turn, session)
     if session is not None:
         given: Any = session  # as the application left it
         if given.id:

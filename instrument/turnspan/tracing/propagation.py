@@ -272,6 +272,7 @@ def _turn(identity: str, agent: str, session: Session | None, rounds: int) -> Tu
         return known
     turn = RemoteTurn(identity, agent_name=agent, session=session)
     turn.rounds = rounds
+    turn.place()  # its row is written where it began
     return _travelling.setdefault((os.getpid(), identity), turn)
 
 

@@ -79,6 +79,7 @@ class Turn:
         "max_rounds",
         "models",
         "parent",
+        "placed",
         "recording",
         "response_text",
         "rounds",
@@ -108,6 +109,8 @@ class Turn:
         self.agent_version = agent_version
         self.parent = parent
         self.session = session
+        self.placed = session is not None and bool(session.id)
+        """Whether anything recorded says its session, which is the turn's from then on."""
         self.max_rounds = max_rounds
         self.recording = recording
         self.rounds = 0
@@ -207,6 +210,18 @@ class Turn:
             return self._executed.firing
 
     # -- for the instrumentors ------------------
+
+    def place(self) -> Session | None:
+        """Something of this turn is recorded; returns the session, which stays what it is."""
+        with self._lock:
+            self.placed = True
+            return self.session
+
+    def join(self, session: Session) -> None:
+        """A session begins inside: the turn is in it if nothing of it is recorded yet."""
+        with self._lock:
+            if not self.placed:
+                self.session, self.placed = session, True
 
     def begin_call(self) -> int:
         """A model call of this turn begins; returns its round, counted from 1."""

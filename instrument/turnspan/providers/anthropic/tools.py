@@ -141,7 +141,7 @@ class ToolSpan:
         tool, given = self._arguments[1], self._keywords
         inner = self._wrapped(Untraced(), *self._arguments[1:], **given)
         attributes: dict[str, Any] = {}
-        if given.get("conversation_id"):
+        if given.get("conversation_id") and active_turn() is None:
             attributes[semconv.CONVERSATION_ID] = given["conversation_id"]
         begun = begin_tool(
             given["tool_name"],
@@ -238,7 +238,6 @@ class ToolRunners:
         # the framework's, or else one that is named as the worker names them.
         trace_id = begun.span.get_span_context().trace_id
         identity = session_of(otel_context.get_current()) or f"auto-{trace_id:032x}"
-        begun.span.set_attribute(semconv.CONVERSATION_ID, identity)
         begun.turn.session = Session(identity) if around is None else replace(around, id=identity)
         return RunnerSpan(begun)
 
