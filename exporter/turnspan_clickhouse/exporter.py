@@ -154,6 +154,10 @@ class ClickHouseSpanExporter(RecordExporter):
         fine = self._writer.sync() and not self._unwritten.rows
         return self._nothing_since(told) and fine
 
+    def close_turns(self) -> None:
+        """Write the turns that wait for their tools' results as they stand: they are over."""
+        self._write_announced(last=True)
+
     def shutdown(self) -> None:
         """Stop the threads; ship for a bounded time. What is left goes with the next start."""
         if self._closed.is_set():

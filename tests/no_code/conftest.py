@@ -26,11 +26,12 @@ class Stage:
 
 @pytest.fixture
 def stage() -> Iterator[Stage]:
-    """Both SDKs, instrumented."""
+    """Both SDKs, instrumented; what is decorated is recorded as well."""
     rows = Rows()
     made = provider(rows)
     instrumentors = (OpenAIInstrumentor(), AnthropicInstrumentor())
     default.content.attach()
+    default.provider = made
     for each in instrumentors:
         each.instrument(tracer_provider=made)
     try:
@@ -38,5 +39,6 @@ def stage() -> Iterator[Stage]:
     finally:
         for each in instrumentors:
             each.uninstrument()
+        default.provider = None
         made.shutdown()
         default.content.detach()

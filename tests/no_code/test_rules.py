@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import turnspan
 from no_code.conftest import Stage
 from no_code.talks import Message, call_of
 from support.normalised import Rows, provider
@@ -494,3 +496,53 @@ def test_a_final_answer_by_tool(stage: Stage) -> None:
         "completed",
         "It is sunny.",
     )
+
+
+@pytest.mark.parametrize("decorated", [False, True])
+@pytest.mark.parametrize("failed", [False, True])
+def test_an_agent_at_its_limit(stage: Stage, decorated: bool, failed: bool) -> None:
+    """Its last words are asked for under another system prompt, without tools: the same turn."""
+    before: list[Any] = [{"role": "system", "content": "Answer."}]
+    with turnspan.agent("desk") if decorated else nullcontext():
+        first = [user("New task:\nThe weather in Rome?")]
+        asked = said("Let me look.", call_of("c1", "look", at="Rome"))
+        stage.model.chat([*before, *first], asked, "r1", tools=[TOOL])
+        told = "Let me look." if failed else "Let me look.\nCalling tools:\n[{'id': 'c1'}]"
+        brought = "Error:\nno such city" if failed else "Observation:\n25 degrees"
+        history = [*first, said(told), user(f"{brought}\nNow answer: the weather in Rome?")]
+        last = {"role": "system", "content": "An agent was stuck. Answer for it."}
+        stage.model.chat([last, *history], said("Warm."), "r2")
+    (turn,) = stage.rows.turns
+    (tool,) = stage.rows.tools
+    assert len(set(sessions(stage.rows))) == 1
+    assert (turn.rounds, turn.tool_call_count, turn.response_text) == (2, 1, "Warm.")
+    assert turn.stop_reason == ("tool_failure" if failed else "completed")
+    assert (tool.name, tool.failed, tool.turn_id) == ("look", failed, turn.turn_id)
+
+
+def test_another_agent_that_is_asked_is_another_conversation(stage: Stage) -> None:
+    """Where the user speaks, the same history under another prompt proves nothing."""
+    before: list[Any] = [{"role": "system", "content": "Answer."}]
+    stage.model.chat([*before, user("Hi")], said("Hello."), "r1")
+    other = [{"role": "system", "content": "Judge."}, user("Hi"), said("Hello."), user("Good?")]
+    stage.model.chat(other, said("Yes."), "r2")
+    assert len(set(sessions(stage.rows))) == 2
+
+
+def test_a_decorated_turn_reads_what_an_undecorated_one_does(stage: Stage) -> None:
+    """Results told by text, and those of calls that a framework sends one after another."""
+    two = [call_of("c1", "look", at="Rome"), call_of("c2", "look", at="Pisa")]
+    apart = [
+        *(said(None, two[0]), result("c1", "warm")),
+        *(said(None, two[1]), result("c2", '{"error": "no such city"}')),
+    ]
+    by_text = [said("Let me look."), user("Observation:\nwarm")]
+    for number, answer in enumerate((apart, by_text)):
+        calls = two if answer is apart else two[:1]
+        with turnspan.agent("desk"):
+            stage.model.chat([user("Where?")], said(None, *calls), f"r{number}")
+            stage.model.chat([user("Where?"), *answer], said("Rome."), f"s{number}")
+    found = [(tool.call_id, tool.result, tool.failed) for tool in stage.rows.tools]
+    failed = '{"error": "no such city"}'
+    assert found == [("c1", "warm", False), ("c2", failed, True), ("c1", "warm", False)]
+    assert [turn.tool_call_count for turn in stage.rows.turns] == [2, 1]

@@ -10,7 +10,7 @@ from typing import Any
 
 import turnspan_records
 from stacks.matrix import ALONE
-from stacks.running import Played
+from stacks.running import RAISED, Played
 from stacks.script import ORDER
 from stacks.stub import Request
 
@@ -124,6 +124,8 @@ def _call(request: Request, row: Row, *, theirs: bool) -> Found:
         counted = (request.input_tokens, request.output_tokens, request.cached_tokens)
         if said != counted:
             yield "tokens", f"{request.response_id}: {said}, not {counted}"
+    if bool(row["stream"]) != request.stream and not theirs:
+        yield "stream", f"{request.response_id}: {row['stream']}, not {request.stream}"
     if request.stream and row["time_to_first_chunk"] is None:
         yield "first chunk", f"{request.response_id} was streamed"
     if request.api != "embeddings" and row["response_text"] != request.text:
@@ -144,6 +146,8 @@ def _tools(played: Played, records: Records) -> Found:
     asked = [call for request in played.stub.requests for call in request.calls]
     # With final_answer smolagents ends a run: a tool to it, and to nobody else.
     asked = [call for call in asked if call.name != "final_answer" and stack.executes]
+    if played.cell.manner.raises and not played.cell.tells_failures:
+        asked = [call for call in asked if call.name != "broken_lookup"]  # no request brings it
     rows = [row for row in records.tools if row["name"] != "final_answer"]
     if len(asked) != len(rows):
         names = [row["name"] for row in rows]
@@ -152,10 +156,12 @@ def _tools(played: Played, records: Records) -> Found:
     if ids != Counter(call.id for call in asked):
         yield "call ids", f"{sorted(ids)}, not {sorted(call.id for call in asked)}"
     by_id = {row["call_id"]: row for row in rows}
-    ran = iter(played.ran)
+    ran = list(played.ran)
     for call in asked:
-        done = next(ran, None)
+        done = next((one for one in ran if one["name"] == call.name), None)
         row = by_id.get(call.id)
+        if done is not None:
+            ran.remove(done)
         if row is None or done is None:
             continue
         if row["name"] != call.name:
@@ -172,7 +178,7 @@ def _tools(played: Played, records: Records) -> Found:
 def _told_tools(played: Played, records: Records) -> Found:
     """The same, of tools that no request of the API tells of: their spans do, where there are."""
     cell = played.cell
-    told = cell.manner.decorated or cell.beside in cell.stack.beside
+    told = cell.manner.tools or cell.beside in cell.stack.beside
     wanted = [(one["name"], one["result"] is None) for one in played.ran] if told else []
     found = [(r["name"], bool(r["failed"])) for r in records.tools if r["name"] != "finish"]
     if sorted(found) != sorted(wanted):
@@ -195,20 +201,48 @@ def _words(value: str) -> str:
 
 def _turns(played: Played, records: Records) -> Found:
     """Each message of a user is one turn, with the reply that the application got."""
-    said = [text for _, text in _lines(played)]
     if _stand_alone(played):
         if len(records.turns) != len(played.stub.requests):
             yield "turns", f"{len(played.stub.requests)} calls, {len(records.turns)} turns"
         return
-    if len(records.turns) != len(said):
-        asked = [row["user_message"] for row in records.turns]
-        yield "turns", f"{len(said)} messages, {len(asked)} turns: {asked}"
+    scripts = played.cell.manner.scripts
+    talks = _talks(played, records)
+    if talks is None:
+        said = [(row["session_id"], row["user_message"]) for row in records.turns]
+        yield "turns", f"{sum(map(len, scripts))} messages, {len(said)} turns: {said}"
         return
-    for (_, text), reply, row in zip(_lines(played), played.replies, records.turns, strict=True):
-        if text not in row["user_message"]:
-            yield "user messages", f"{row['user_message']!r}, not {text!r}"
-        if not _is_reply(row["response_text"], reply):
-            yield "replies", f"{row['response_text']!r}, not {reply!r}"
+    for script, replies, turns in zip(scripts, played.replies, talks, strict=True):
+        for text, reply, row in zip(script, replies, turns, strict=True):
+            if text not in row["user_message"]:
+                yield "user messages", f"{row['user_message']!r}, not {text!r}"
+            if reply != RAISED and not _is_reply(row["response_text"], reply):
+                yield "replies", f"{row['response_text']!r}, not {reply!r}"
+
+
+def _talks(played: Played, records: Records) -> list[list[Row]] | None:
+    """The turns of each conversation, in order; ``None`` where there are more or fewer."""
+    scripts = played.cell.manner.scripts
+    lines = [(number, text) for number, text in _lines(played)]
+    if len(lines) != len(records.turns):
+        return None
+    talks: list[list[Row]] = [[] for _ in scripts]
+    if not played.cell.manner.at_once:
+        for (number, _), row in zip(lines, records.turns, strict=True):
+            talks[number].append(row)
+        return talks
+    left = [*records.turns]  # nobody knows who was first: the words and the replies tell
+    for talk, script, replies in zip(talks, scripts, played.replies, strict=True):
+        for text, reply in zip(script, replies, strict=True):
+            fits = [
+                row
+                for row in left
+                if text in row["user_message"] and _is_reply(row["response_text"], reply)
+            ]
+            mine = [row for row in fits if talk and row["session_id"] == talk[0]["session_id"]]
+            row = next(iter(mine or fits or left))
+            talk.append(row)
+            left.remove(row)
+    return talks
 
 
 def _stand_alone(played: Played) -> bool:
@@ -236,38 +270,41 @@ def _lines(played: Played) -> list[tuple[int, str]]:
 
 
 def _sessions(played: Played, records: Records) -> Found:
-    """Each conversation is one session, of its turns, calls and tools."""
-    if any(not row["session_id"] for row in (*records.calls, *records.turns, *records.tools)):
-        where = [
-            f"{kind} {row['span_id']}"
-            for kind, rows in (
-                ("call", records.calls),
-                ("turn", records.turns),
-                ("tool", records.tools),
-            )
-            for row in rows
-            if not row["session_id"]
-        ]
-        yield "sessions", f"no session: {where}"
-    lines = _lines(played)
-    if _stand_alone(played):
-        return
-    if len(records.turns) != len(lines):
-        yield "sessions", f"{len({row['session_id'] for row in records.calls})} sessions"
-        return
-    stack = played.cell.stack
-    apart = not (stack.remembers or played.cell.manner.decorated)
-    wanted: dict[int, set[str]] = {}
-    for place, ((number, _), turn) in enumerate(zip(lines, records.turns, strict=True)):
-        wanted.setdefault(place if apart else number, set()).add(turn["session_id"])
-    if any(len(ids) != 1 for ids in wanted.values()):
-        yield "sessions", f"a conversation is in {sorted(map(len, wanted.values()))[-1]} sessions"
-    elif len({found for ids in wanted.values() for found in ids}) != len(wanted):
-        yield "sessions", f"{len(wanted)} conversations are in one session"
+    """Each conversation is one session, of its turns, calls and tools, by the name that the
+    application gave it, else the framework."""
+    every = [*records.calls, *records.turns, *records.tools]
+    if any(not row["session_id"] for row in every):
+        yield (
+            "sessions",
+            f"no session: {[row['span_id'] for row in every if not row['session_id']]}",
+        )
     turn_of = {row["turn_id"]: row["session_id"] for row in records.turns}
     for row in (*records.calls, *records.tools):
-        if row["turn_id"] in turn_of and turn_of[row["turn_id"]] != row["session_id"]:
+        if turn_of.get(row["turn_id"], row["session_id"]) != row["session_id"]:
             yield "sessions", f"{row['span_id']} is not in its turn's session"
+    if _stand_alone(played):
+        return
+    talks = _talks(played, records)
+    if talks is None:
+        yield "sessions", f"{len({row['session_id'] for row in records.calls})} sessions"
+        return
+    stack, decorated = played.cell.stack, played.cell.manner.decorated
+    if stack.remembers or decorated:
+        wanted = [{row["session_id"] for row in talk} for talk in talks]
+    else:
+        wanted = [{row["session_id"]} for talk in talks for row in talk]
+    if any(len(ids) != 1 for ids in wanted):
+        yield "sessions", f"a conversation is in {max(map(len, wanted))} sessions"
+    elif len({found for ids in wanted for found in ids}) != len(wanted):
+        yield "sessions", f"{len(wanted)} conversations are in one session"
+    named: set[str] = set(played.named)
+    if decorated:
+        named = {f"ada-{number}" for number in range(len(talks))}
+    elif stack.names is not None and played.cell.beside not in stack.names:
+        named.clear()
+    found = {row["session_id"] for row in every}
+    if named and found != named:
+        yield "session ids", f"{sorted(found)}, not {sorted(named)}"
 
 
 def _counts(played: Played, records: Records) -> Found:
@@ -292,17 +329,23 @@ def _counts(played: Played, records: Records) -> Found:
 
 def _stops(played: Played, records: Records) -> Found:
     """Why each turn ended."""
-    lines = _lines(played)
-    if len(records.turns) != len(lines):
+    talks = _talks(played, records)
+    if talks is None or _stand_alone(played):
         return
     # The last tool counts; smolagents ends a run with one, where what records it sees it.
     ended = {row["turn_id"] for row in records.tools if row["name"] == "final_answer"}
-    for (_, text), row in zip(lines, records.turns, strict=True):
-        failed = text == ORDER and played.cell.tells_failures and played.cell.stack.executes
-        failed = failed and row["turn_id"] not in ended
-        wanted = "tool_failure" if failed else "completed"
-        if row["stop_reason"] != wanted:
-            yield "stop reasons", f"{text!r}: {row['stop_reason']}, not {wanted}"
+    for script, replies, turns in zip(
+        played.cell.manner.scripts, played.replies, talks, strict=True
+    ):
+        for text, reply, row in zip(script, replies, turns, strict=True):
+            failed = text == ORDER and played.cell.tells_failures and played.cell.stack.executes
+            failed = failed and row["turn_id"] not in ended
+            wanted: tuple[str, ...] = ("tool_failure",) if failed else ("completed",)
+            if reply == RAISED:
+                wanted = ("error", "tool_failure") if failed else ("completed",)
+            if row["stop_reason"] not in wanted or row["status"] != "final":
+                said = f"{row['status']} {row['stop_reason']}"
+                yield "stop reasons", f"{text!r}: {said}, not {wanted}"
 
 
 def _report(played: Played, records: Records) -> Found:

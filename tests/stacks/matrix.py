@@ -22,20 +22,29 @@ class Manner:
     name: str
     scripts: list[list[str]]
     decorated: bool = False
+    tools: bool = False
+    """Whether its tools are decorated as well."""
     stream: bool = False
     web: bool = False
+    at_once: bool = False
+    """Whether the users speak at the same time; else one after another, in turns."""
+    raises: bool = False
+    """Whether a tool's exception ends the run; else the model is told."""
     theirs: bool = False
     """Whether only the other instrumentation records, and Turnspan but lands what it does."""
 
 
 ONCE: Final = Manner("plain", THREE)
-STREAMED: Final = Manner("streamed", THREE, stream=True)
+STREAMED: Final = Manner("streamed", TWO, stream=True)
 BOTH: Final = Manner("two at a time", TWO)
+AT_ONCE: Final = Manner("at once", TWO, at_once=True)
 WEB: Final = Manner("web server", TWO, web=True)
-DECORATED: Final = Manner("decorated", THREE, decorated=True)
+DECORATED: Final = Manner("decorated", TWO, decorated=True, tools=True, at_once=True)
+AGENT: Final = Manner("only the agent", TWO, decorated=True)
+RAISES: Final = Manner("a tool raises", [[WEATHER, ORDER], [HELLO, ORDER]], raises=True)
 THEIRS: Final = Manner("theirs only", THREE, theirs=True)
 
-EVERY: Final = (ONCE, STREAMED, BOTH, WEB, DECORATED, THEIRS)
+EVERY: Final = (ONCE, STREAMED, BOTH, AT_ONCE, WEB, DECORATED, AGENT, RAISES, THEIRS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +78,11 @@ class Stack:
     """Whether it runs in Python, beside Turnspan; else it sends its spans to it."""
     executes: bool = True
     """Whether anybody runs the tools that the model asks for."""
+    raises: bool = False
+    """Whether a tool's exception can end the run."""
+    names: tuple[str, ...] | None = None
+    """With which of the others its records have its own names of the conversations (None: any,
+    where it has names)."""
 
 
 OI: Final = "openinference-instrumentation-"
@@ -135,6 +149,7 @@ STACKS: Final = (
         "pydantic_ai_desk",
         "pydantic-ai-slim",
         {"its own": {}, "OpenInference": {"pydantic_ai": OI + "pydantic-ai"}},
+        raises=True,
     ),
     Stack(
         "LangGraph",
@@ -145,6 +160,7 @@ STACKS: Final = (
             "OpenInference": {"langchain": OI + "langchain"},
             "OpenLLMetry": {"langchain": OTEL + "langchain"},
             "OpenTelemetry": {"langchain": GENAI + "langchain"},
+            "OpenInference for both": {"langchain": OI + "langchain", "openai": OI + "openai"},
             "LangSmith": {},
         },
         {
@@ -154,7 +170,14 @@ STACKS: Final = (
                 "LANGSMITH_OTEL_ONLY": "true",
             }
         },
-        told=("OpenInference", "OpenLLMetry", "OpenTelemetry", "LangSmith"),
+        told=(
+            "OpenInference",
+            "OpenLLMetry",
+            "OpenTelemetry",
+            "OpenInference for both",
+            "LangSmith",
+        ),
+        raises=True,
     ),
     Stack(
         "LangChain",
@@ -229,6 +252,7 @@ STACKS: Final = (
         "google-adk",
         {"OpenInference": {"google_adk": OI + "google-adk"}},
         partial=("OpenInference",),
+        raises=True,
     ),
     Stack(
         "Agno",
@@ -268,11 +292,19 @@ STACKS: Final = (
         partial=("OpenTelemetry",),
     ),
     Stack(
+        "smolagents at its limit",
+        "smolagents",
+        "smolagents_limit",
+        "smolagents",
+        {"OpenInference": {"smolagents": OI + "smolagents"}},
+    ),
+    Stack(
         "Microsoft Agent Framework",
         "agent-framework",
         "agent_framework_desk",
         "agent-framework-core",
         {"its own": {}},
+        names=(),
     ),
     Stack(
         "Strands",
@@ -351,7 +383,7 @@ class Cell:
         told = self.stack.told
         if self.manner.theirs and self.beside in self.stack.mute:
             return False
-        return told is None or self.beside in told or self.manner.decorated
+        return told is None or self.beside in told or self.manner.tools
 
 
 _CI: Final = {
@@ -381,8 +413,10 @@ def _makes_sense(cell: Cell) -> bool:
     manner = cell.manner
     if manner.stream and not cell.stack.streams:
         return False
-    if not cell.stack.here and (manner.web or manner.decorated):
+    if manner.raises and not cell.stack.raises:
+        return False
+    if not cell.stack.here and (manner.web or manner.decorated or manner.at_once):
         return False
     if manner.theirs:
         return cell.beside not in (ALONE, *cell.stack.partial)
-    return cell.beside == ALONE or not (manner.stream or manner.web)
+    return cell.beside == ALONE or not manner.web

@@ -35,6 +35,9 @@ _CONTENT: Final = {
 }
 _SECONDS: Final = 120
 
+RAISED: Final = "(the tool's exception)"
+"""What a program says that the application got where it got no reply."""
+
 
 @dataclass(slots=True)
 class Played:
@@ -43,10 +46,13 @@ class Played:
     cell: Cell
     stub: Stub
     store: Path
-    replies: list[str]
+    replies: list[list[str]]
+    """By conversation."""
     ran: list[dict[str, Any]]
     flushed: bool
     report: list[dict[str, Any]]
+    named: list[str]
+    """By what ids the framework knows the conversations, if it does."""
     log: str
 
 
@@ -102,8 +108,11 @@ def _run_python(cell: Cell, environment: dict[str, str]) -> subprocess.Completed
     options = {
         "ours": True,
         "decorated": manner.decorated,
+        "tools": manner.tools,
         "stream": manner.stream,
         "web": manner.web,
+        "raises": manner.raises,
+        "at_once": manner.at_once,
         "scripts": manner.scripts,
         "beside": cell.beside,
         "entries": dict(cell.stack.beside.get(cell.beside, {})),

@@ -18,6 +18,7 @@ from turnspan_clickhouse.normalise.asking import Asking, Link
 from turnspan_clickhouse.normalise.call_index import Conversation, Node, NodeIndex
 from turnspan_clickhouse.normalise.derived_turn import DerivedTurn
 from turnspan_clickhouse.normalise.history_keys import START, Answer, HistoryReader, Said, extended
+from turnspan_clickhouse.normalise.new_messages import speaks
 from turnspan_clickhouse.normalise.shared_answers import Known, SharedAnswers
 from turnspan_clickhouse.normalise.span_facts import SpanFacts
 from turnspan_clickhouse.normalise.traces import Traces
@@ -193,7 +194,25 @@ class Conversations:
             written = any(each.is_written_in(answer) for each in node.answers)
             if written and (found is None or not node.continued):
                 found = node
-        return found
+        return found or self._of_another_prompt(asking, answer, chain, start)
+
+    def _of_another_prompt(
+        self, asking: Asking, answer: Answer, chain: int, start: int
+    ) -> Node | None:
+        """The one node that answered the same history under another system prompt and waits, where
+        the user says nothing new: an agent at its limit is asked so for its last words."""
+        found = [
+            node
+            for node in self.nodes.by_key(asking.project, _history_key(chain))
+            if node.system != asking.system
+            and not node.continued
+            and any(
+                each.is_written_in(answer) or each.text == answer.text for each in node.answers
+            )
+        ]
+        new = range(start + 1, len(asking.messages))
+        spoken = any(speaks(self.said(asking, place)) for place in new)
+        return found[0] if len(found) == 1 and not spoken else None
 
     def _grade(self, asking: Asking, node: Node, answer: Answer, start: int) -> int:
         """How sure it is that a history has this node's answer; 0 for not at all.
@@ -310,6 +329,7 @@ class Conversations:
             self._drop_oldest()
         self.nodes.add(node)
         self.nodes.index(node, _asked_key(asking, asking.chain))
+        self.nodes.index(node, _history_key(asking.chain))
 
     def answered(self, node: Node, answers: list[Answer], response_id: str) -> None:
         """Its reply: later calls are found by it."""
@@ -379,6 +399,11 @@ def _chained(keys: list[int], count: int) -> int:
 def _asked_key(asking: Asking, chain: int) -> int:
     """The key of all that a request asks: its history, system prompt and tools."""
     return extended(extended(chain, asking.system), asking.tools) ^ 1
+
+
+def _history_key(chain: int) -> int:
+    """The key of a request's history alone."""
+    return chain ^ 2
 
 
 def _has_key(node: Node) -> bool:

@@ -12,7 +12,6 @@ from hashlib import blake2b
 from typing import Any
 
 from turnspan import semconv
-from turnspan.dialects.convert import convert_message
 from turnspan.redaction.redactor import Redactor
 from turnspan.runtime.mypyc import mypyc_attr
 from turnspan.turn.loop_detector import ToolExecution
@@ -20,7 +19,8 @@ from turnspan.turn.stop_reasons import Ending
 from turnspan.turn.tool_failure import tool_failed
 from turnspan.turn.turn import ToolRequest, Turn, Usage
 from turnspan_clickhouse.normalise.content_columns import write_content
-from turnspan_clickhouse.normalise.history_keys import canonical
+from turnspan_clickhouse.normalise.history_keys import HistoryReader, canonical
+from turnspan_clickhouse.normalise.new_messages import observe
 from turnspan_clickhouse.normalise.span_facts import SpanFacts
 from turnspan_clickhouse.normalise.turn_facts import arguments_of, tell_call, text_of
 from turnspan_clickhouse.rows.batch import Batch
@@ -128,21 +128,6 @@ def _next_by_name(pending: dict[str, RequestedTool], name: str) -> RequestedTool
     return None if found is None else pending.pop(found)
 
 
-def results(dialect: str, messages: list[Any]) -> list[dict[str, Any]]:
-    """The tool results at the end of a request: what came after the last reply."""
-    found: list[dict[str, Any]] = []
-    newest = messages[-_MAX_RESULTS:]
-    newest.reverse()
-    for raw in newest:
-        message = convert_message(dialect, raw)
-        if message["role"] == "assistant":
-            break
-        parts: list[dict[str, Any]] = message.get("parts", [])
-        found += [part for part in parts[::-1] if part.get("type") == "tool_call_response"]
-    found.reverse()
-    return found
-
-
 @dataclass(frozen=True, slots=True)
 class Execution:
     """A tool call that only the messages tell of."""
@@ -230,6 +215,7 @@ class DecoratedTurns:
 
     def __init__(self) -> None:
         self._turns: OrderedDict[str, Unseen] = OrderedDict()
+        self._reader = HistoryReader()
 
     def call(
         self,
@@ -243,13 +229,34 @@ class DecoratedTurns:
         """A model call of a turn: add the tools whose results its request brings."""
         unseen = self._turns.get(row.turn_id)
         if unseen is not None and (unseen.pending or unseen.executed):
-            for part in results(dialect, messages):
+            for part in self._results(unseen, dialect, messages):
                 if brought(part, unseen.executed, redactor, batch) is not None:
                     continue
                 execution = Execution.of(part, unseen.pending)
                 if execution is not None:
                     unseen.tools.append(execution.fact())
                     batch.add(execution.row(facts, row, redactor, batch))
+
+    def _results(self, unseen: Unseen, dialect: str, messages: list[Any]) -> list[dict[str, Any]]:
+        """The results that a request brings of what the turn waits for: all that came after the
+        last reply, and before it those that name a call."""
+        found: list[dict[str, Any]] = []
+        waited = len(unseen.pending) + len(unseen.executed)
+        replied = False
+        for raw in messages[: -_MAX_RESULTS - 1 : -1]:
+            said = self._reader.message(dialect, raw)
+            if said.role == "assistant":
+                replied = True
+            elif not replied:
+                observe((said,), bool(unseen.pending or unseen.executed))
+            for part in reversed(said.results):
+                key = part.get("id")
+                if not replied or key in unseen.pending or key in unseen.executed:
+                    found.append(part)
+            if replied and len(found) >= waited:
+                break
+        found.reverse()
+        return found
 
     def reply(self, facts: SpanFacts, row: LlmCall, calls: list[dict[str, Any]]) -> None:
         """What the call's reply asked for; a call of another package's counts as well."""

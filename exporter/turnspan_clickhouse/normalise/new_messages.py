@@ -20,6 +20,14 @@ def observe(news: Sequence[Said], waiting: bool) -> None:
                     said.results = [{**result, "is_error": brought.startswith(ERROR)}]
 
 
+def speaks(said: Said) -> bool:
+    """Whether the user speaks in a message that follows a reply which asked for tools."""
+    if not said.by_user:
+        return False
+    brought, words = observed(said.text, True)
+    return not brought or bool(words)
+
+
 def asks_anew(news: Sequence[Said]) -> bool:
     """Whether the user speaks in what is new.
 

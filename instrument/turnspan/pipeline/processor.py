@@ -286,6 +286,12 @@ class RecordProcessor(SpanProcessor):
         self._notice_fork()
         if self._closed or self._leaving:
             return True
+        if (
+            self._ready
+            and self.flush_to_spool(timeout)
+            and isinstance(self.exporter, RecordExporter)
+        ):
+            self.exporter.close_turns()
         landed = not self._ready or self.force_flush(int(timeout * 1000))
         self._leaving, self._ready = True, False
         # Also where the flush ran out of time: meanwhile other threads have gone on to record.

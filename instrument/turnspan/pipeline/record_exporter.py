@@ -34,6 +34,9 @@ class RecordExporter(SpanExporter):
         """Make sure that what was exported so far survives a power cut; whether that worked."""
         return False
 
+    def close_turns(self) -> None:
+        """The process ends in order: what turns still wait for does not come any more."""
+
     def after_fork(self) -> None:
         """The process is a forked child: take a new identity, keep nothing of the parent's."""
 

@@ -15,6 +15,7 @@ def start(stream):
         tools=[*tools.by_name().values()],
     )
     session = agent.create_session()
+    tools.NAMED.append(session.session_id)
 
     async def say(text):
         if not stream:

@@ -18,6 +18,7 @@ def start(stream):
         num_history_runs=10,
     )
     agent.session_id = f"session-{id(agent)}"
+    tools.NAMED.append(agent.session_id)
 
     def say(text):
         if not stream:

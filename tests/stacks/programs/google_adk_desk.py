@@ -17,6 +17,8 @@ def forgiving(tool):
         try:
             return tool(*args, **kwargs)
         except KeyError as error:
+            if not tools.FORGIVING:
+                raise
             return {"error": str(error)}
 
     return run
@@ -37,6 +39,7 @@ def start(stream):
         nonlocal session
         if session is None:
             session = await runner.session_service.create_session(app_name="desk", user_id="ada")
+            tools.NAMED.append(session.id)
         said = types.Content(role="user", parts=[types.Part(text=text)])
         mode = StreamingMode.SSE if stream else StreamingMode.NONE
         reply = ""

@@ -14,6 +14,8 @@ def forgiving(request, handler):
     try:
         return handler(request)
     except KeyError as error:
+        if not tools.FORGIVING:
+            raise
         call_id = request.tool_call["id"]
         return ToolMessage(f"Error: {error}", tool_call_id=call_id, status="error")
 
@@ -27,7 +29,8 @@ def start(stream):
         middleware=[forgiving],
         checkpointer=InMemorySaver(),
     )
-    config = {"configurable": {"thread_id": f"thread-{id(agent)}"}}
+    tools.NAMED.append(f"thread-{id(agent)}")
+    config = {"configurable": {"thread_id": tools.NAMED[-1]}}
 
     def say(text):
         given = {"messages": [{"role": "user", "content": text}]}

@@ -17,6 +17,7 @@ import sys
 import threading
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from importlib import import_module, metadata
 from typing import Any
 
@@ -26,17 +27,21 @@ import turnspan
 
 Say = Callable[[str], Any]
 
+RAISED = "(the tool's exception)"
+"""What the application got where it got no reply."""
+
 
 def main(program: str, options: dict[str, Any]) -> None:
     """Play, flush, and tell."""
     if options["ours"]:
         turnspan.configure(service_name="desk", project="stacks")
         turnspan.instrument(exclude=options["exclude"])
-    if options["decorated"]:
+    if options["tools"]:
         tools.decorate()
+    tools.FORGIVING = not options["raises"]
     played = import_module(program)
     _switch_on(played, options)
-    replies: list[str] = []
+    replies: list[list[str]] = [[] for _ in options["scripts"]]
     play = _play_web if options["web"] else _play
     play(played, options, replies)
     flushed = turnspan.flush(local=True)
@@ -45,6 +50,7 @@ def main(program: str, options: dict[str, Any]) -> None:
         for one in import_module("turnspan.instrumentation").report()
     ]
     told = {"replies": replies, "ran": tools.RAN, "flushed": flushed.ok, "report": report}
+    told["named"] = tools.NAMED
     print("\n" + json.dumps(told))
 
 
@@ -100,31 +106,65 @@ def _lines(options: dict[str, Any]) -> Iterator[tuple[int, str]]:
                 yield number, script[row]
 
 
-def _play(played: Any, options: dict[str, Any], replies: list[str]) -> None:
+def _play(played: Any, options: dict[str, Any], replies: list[list[str]]) -> None:
     asynchronous = inspect.iscoroutinefunction(played.start(options["stream"]))
+    tools.NAMED.clear()
     if asynchronous:
         asyncio.run(_play_async(played, options, replies))
         return
-    # Plain functions, on the thread that a script runs on.
     opened: dict[int, Say] = {}
-    for number, text in _lines(options):
+
+    def say(number: int, text: str) -> None:
         if number not in opened:
-            say = played.start(options["stream"])
-            opened[number] = turnspan.agent(name="desk")(say) if options["decorated"] else say
-        if options["decorated"]:
-            with turnspan.session(f"ada-{number}"):
-                replies.append(opened[number](text))
-        else:
-            replies.append(opened[number](text))
+            started = played.start(options["stream"])
+            opened[number] = (
+                turnspan.agent(name="desk")(started) if options["decorated"] else started
+            )
+        given = opened[number]
+        with turnspan.session(f"ada-{number}") if options["decorated"] else nullcontext():
+            try:
+                replies[number].append(given(text))
+            except KeyError:
+                replies[number].append(RAISED)
+
+    if not options["at_once"]:  # on the thread that a script runs on
+        for number, text in _lines(options):
+            say(number, text)
+        return
+
+    def talk(number: int) -> None:
+        for text in options["scripts"][number]:
+            say(number, text)
+
+    threads = [threading.Thread(target=talk, args=(n,)) for n in range(len(options["scripts"]))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
 
 
-async def _play_async(played: Any, options: dict[str, Any], replies: list[str]) -> None:
+async def _play_async(played: Any, options: dict[str, Any], replies: list[list[str]]) -> None:
     conversations = Conversations(played, options)
-    for number, text in _lines(options):
-        replies.append(await conversations.say(number, text))
+
+    async def say(number: int, text: str) -> None:
+        try:
+            replies[number].append(await conversations.say(number, text))
+        except KeyError:
+            replies[number].append(RAISED)
+
+    if not options["at_once"]:
+        for number, text in _lines(options):
+            await say(number, text)
+        return
+
+    async def talk(number: int) -> None:
+        for text in options["scripts"][number]:
+            await say(number, text)
+
+    await asyncio.gather(*(talk(number) for number in range(len(options["scripts"]))))
 
 
-def _play_web(played: Any, options: dict[str, Any], replies: list[str]) -> None:
+def _play_web(played: Any, options: dict[str, Any], replies: list[list[str]]) -> None:
     """The same, each message a request to a server, which FastAPI's instrumentation traces."""
     import uvicorn
     from fastapi import FastAPI
@@ -152,7 +192,7 @@ def _play_web(played: Any, options: dict[str, Any], replies: list[str]) -> None:
             address = f"http://127.0.0.1:{port}/chat/{number}"
             asked = urllib.request.Request(address, text.encode(), method="POST")
             with urllib.request.urlopen(asked, timeout=60) as answer:
-                replies.append(answer.read().decode())
+                replies[number].append(answer.read().decode())
     finally:
         server.should_exit = True
         thread.join()

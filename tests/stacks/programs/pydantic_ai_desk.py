@@ -14,6 +14,8 @@ def forgiving(tool):
         try:
             return tool(*args, **kwargs)
         except KeyError as error:
+            if not tools.FORGIVING:
+                raise
             raise ModelRetry(f"Error: {error}") from error
 
     return run

@@ -8,6 +8,12 @@ from typing import Any
 RAN: list[dict[str, Any]] = []
 """Every execution: its name, arguments, and result (None where it failed)."""
 
+NAMED: list[str] = []
+"""The ids by which a framework knows its conversations, in the order in which they began."""
+
+FORGIVING = True
+"""Whether a program tells the model that a tool failed; else the tool's exception ends the run."""
+
 WEATHER = "25 degrees and sunny"
 
 

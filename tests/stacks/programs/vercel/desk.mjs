@@ -64,11 +64,11 @@ function start() {
 }
 
 const open = options.scripts.map(() => start());
-const replies = [];
+const replies = options.scripts.map(() => []);
 for (let row = 0; row < Math.max(...options.scripts.map((s) => s.length)); row++) {
   for (const [number, script] of options.scripts.entries()) {
-    if (row < script.length) replies.push(await open[number](script[row]));
+    if (row < script.length) replies[number].push(await open[number](script[row]));
   }
 }
 await provider.shutdown();
-console.log('\n' + JSON.stringify({ replies, ran, flushed: true, report: [] }));
+console.log('\n' + JSON.stringify({ replies, ran, flushed: true, report: [], named: [] }));
