@@ -11,7 +11,7 @@ import contextlib
 import os
 import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -118,7 +118,8 @@ class ClickHouseSpanExporter(RecordExporter):
             self._start_ticker()
         with self._lock:
             batch = self._batch()
-            self._add_announced(batch, spans, soon=True)
+            soon = bool(spans)  # a flush asks by none
+            self._add_announced(batch, spans, soon=soon)
             fine, limit = True, PACED_CONTENT if gives_way() else MAX_CONTENT
 
             def relieve() -> None:
@@ -128,9 +129,7 @@ class ClickHouseSpanExporter(RecordExporter):
                     fine = self._write(batch, (Message,)) is SpanExportResult.SUCCESS and fine
                     batch.content = 0
 
-            for error in self._normaliser.spans(spans, batch, relieve):
-                errors.record("normalise", error, accounted=True)
-                self._dropped["normalise_failed"] += 1
+            self._normalise(spans, batch, relieve, again=soon)
             self._normaliser.finish(batch)
             fine = self._write(batch) is SpanExportResult.SUCCESS and fine
             return SpanExportResult.SUCCESS if fine else SpanExportResult.FAILURE
@@ -258,9 +257,21 @@ class ClickHouseSpanExporter(RecordExporter):
         with self._lock:
             batch = self._batch()
             self._add_announced(batch, (), soon=soon)
-            if last:
-                self._normaliser.finish(batch, last=True)
+            self._normalise((), batch, again=soon)
+            self._normaliser.finish(batch, last=last)
             return self._write(batch)
+
+    def _normalise(
+        self,
+        spans: Sequence[ReadableSpan],
+        batch: Batch,
+        between: Callable[[], None] | None = None,
+        *,
+        again: bool,
+    ) -> None:
+        for error in self._normaliser.spans(spans, batch, between, again=again):
+            errors.record("normalise", error, accounted=True)
+            self._dropped["normalise_failed"] += 1
 
     def _add_announced(
         self, batch: Batch, spans: Sequence[ReadableSpan], *, soon: bool = False

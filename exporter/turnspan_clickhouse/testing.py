@@ -61,8 +61,9 @@ class Rows:
         self._clock = Clock()
         self._rows: dict[tuple[Any, ...], Record] = {}
 
-    def take(self, spans: Sequence[ReadableSpan]) -> None:
-        """Add what these spans, in one batch, and the ledger tell.
+    def take(self, spans: Sequence[ReadableSpan], *, again: bool = False) -> None:
+        """Add what these spans, in one batch, and the ledger tell; ``again`` as for
+        ``Normaliser.spans``.
 
         Raises:
             Exception: what the first span that could not be turned into records raised; in an
@@ -73,7 +74,7 @@ class Rows:
         for fact in self._content.take_facts():
             if not isinstance(fact, StartedTurn) or fact.span_id not in ended:
                 self._normaliser.fact(fact, batch)
-        failed = self._normaliser.spans(spans, batch)
+        failed = self._normaliser.spans(spans, batch, again=again)
         self._normaliser.finish(batch)
         for rows in batch.rows.values():
             for row in rows:

@@ -39,6 +39,8 @@ class Model:
 
     def _answer(self, request: Any) -> Any:
         reply = self.replies.pop(0)
+        if isinstance(reply, bytes):
+            return _HTTP.Response(200, headers={"content-type": "text/event-stream"}, content=reply)
         if isinstance(reply, int):
             return _HTTP.Response(reply, json={"error": {"message": "no", "type": "failed"}})
         return _HTTP.Response(200, json=reply)
@@ -49,6 +51,12 @@ class Model:
         """One call of chat completions."""
         self.replies.append(reply if isinstance(reply, int) else chat_reply(reply, name))
         return self.openai.chat.completions.create(model="gpt-4o", messages=list(messages), **more)
+
+    def stream(self, messages: Sequence[Any], reply: Message, name: str = "r") -> Any:
+        """One call of chat completions, streamed; returns the stream."""
+        self.replies.append(chat_events(reply, name))
+        given = {"stream": True, "stream_options": {"include_usage": True}}
+        return self.openai.chat.completions.create(model="gpt-4o", messages=list(messages), **given)
 
     def message(
         self, messages: Sequence[Any], content: list[Message], name: str = "r", **more: Any
@@ -77,6 +85,22 @@ def chat_reply(message: Message, name: str) -> Message:
         "choices": [{"index": 0, "message": message, "finish_reason": reason}],
         "usage": usage,
     }
+
+
+def chat_events(message: Message, name: str) -> bytes:
+    """A chat completion with this message, streamed, a character a chunk."""
+    common = {"id": name, "object": "chat.completion.chunk", "created": 1, "model": "gpt-4o"}
+    calls = message.get("tool_calls") or []
+    deltas: list[Message] = [{"role": "assistant"}]
+    deltas += [{"content": each} for each in message.get("content") or ""]
+    deltas += [{"tool_calls": [{"index": i, **call}]} for i, call in enumerate(calls)]
+    chunks: list[Message] = [{"choices": [{"index": 0, "delta": delta}]} for delta in deltas]
+    reason = "tool_calls" if calls else "stop"
+    chunks.append({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
+    usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
+    chunks.append({"choices": [], "usage": usage})
+    lines = [f"data: {json.dumps({**common, **chunk})}\n\n" for chunk in chunks]
+    return "".join([*lines, "data: [DONE]\n\n"]).encode()
 
 
 def message_reply(content: list[Message], name: str) -> Message:

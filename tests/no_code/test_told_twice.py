@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from random import Random
 from typing import Any
 
 import pytest
 from opentelemetry.context import Context
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import (
     Span,
     SpanKind,
@@ -19,8 +21,10 @@ from opentelemetry.trace import (
     use_span,
 )
 
+import turnspan
 from no_code.conftest import Stage
 from no_code.talks import call_of
+from turnspan.pipeline.processor import RecordProcessor
 
 SAID = "It is sunny in Rome."
 
@@ -355,3 +359,146 @@ def test_a_span_around_several_calls_is_none(stage: Stage) -> None:
         (call.response_id, call.input_tokens, call.finish_reasons) for call in stage.rows.calls
     ]
     assert found == [("r1", 10, ["stop"]), ("r2", 10, ["stop"])]
+
+
+@pytest.mark.parametrize("decorated", [False, True], ids=["undecorated", "decorated"])
+@pytest.mark.parametrize("says", ["all", "little", "otherwise"])
+@pytest.mark.parametrize("place", ["around", "beside"])
+def test_the_row_is_the_same_whoever_ends_first(
+    stage: Stage, place: str, says: str, decorated: bool
+) -> None:
+    """A streamed call, and another package's span of it that ends before it or after."""
+    told = {"gen_ai.operation.name": "chat", "gen_ai.request.model": "openai/gpt-4o"}
+    if says != "little":
+        output = [{"role": "assistant", "parts": [{"type": "text", "content": SAID}]}]
+        given = [{"role": "user", "parts": [{"type": "text", "content": USER[0]["content"]}]}]
+        told["gen_ai.output.messages"] = json.dumps(output)
+        told["gen_ai.input.messages"] = json.dumps(given)
+    counts = {"gen_ai.usage.input_tokens": 10, "gen_ai.usage.output_tokens": 5}
+    if says == "otherwise":
+        counts = {"gen_ai.usage.input_tokens": 11, "gen_ai.usage.output_tokens": 6}
+    stage.provider.add_span_processor(RecordProcessor(InMemorySpanExporter()))  # tells whose it is
+    tracer = stage.provider.get_tracer("framework")
+    for first in ("ours", "theirs"):
+        with turnspan.agent("desk") if decorated else nullcontext():
+            theirs = tracer.start_span("ChatModel", kind=SpanKind.CLIENT)
+            around = use_span(theirs) if place == "around" else nullcontext()
+            with around:
+                stream = stage.model.stream(USER, {"role": "assistant", "content": SAID}, first)
+            theirs.set_attributes({**told, **counts, "gen_ai.response.id": first})
+            if first == "theirs":
+                theirs.end()
+            said = "".join(c.choices[0].delta.content or "" for c in stream if c.choices)
+            assert said == SAID
+            if first == "ours":
+                theirs.end()
+
+    ours, others = stage.rows.calls
+    one, other = stage.rows.turns
+    for name in SAME:
+        assert getattr(others, name) == getattr(ours, name), name
+    assert (ours.stream, ours.input_tokens, ours.scope_name) == (True, 10, "turnspan.openai")
+    assert others.time_to_first_chunk is not None
+    for row, turn in ((ours, one), (others, other)):
+        assert (row.turn_id, row.session_id) == (turn.turn_id, turn.session_id)
+        assert (turn.llm_call_count, turn.input_tokens) == (1, 10)
+        assert turn.cost_usd == row.cost_usd is not None
+        assert turn.response_text == SAID
+
+
+SAME = (
+    *("stream", "stream_outcome", "tries", "scope_name", "provider", "operation"),
+    *("request_model", "response_model", "finish_reasons", "response_text", "request_parameters"),
+    *("input_tokens", "output_tokens", "cost_usd", "price_version", "error_type", "round"),
+    *("input_messages", "output_messages"),
+)
+
+
+@pytest.mark.parametrize("first", ["theirs", "ours", "by turns"])
+def test_a_conversation_that_another_tells_without_words(stage: Stage, first: str) -> None:
+    """Its spans name no message: by them alone every call would begin a session of its own."""
+    tracer = stage.provider.get_tracer("framework")
+    stage.rows.waiting = []
+    history: list[Any] = [USER[0]]
+    number = 0
+
+    def call(reply: dict[str, Any]) -> None:
+        nonlocal number
+        number += 1
+        theirs = tracer.start_span("ChatModel", kind=SpanKind.CLIENT)
+        name = f"r{number}"
+        told = {"gen_ai.operation.name": "chat", "gen_ai.response.id": name}
+        early = first == "theirs" or (first == "by turns" and number % 2)
+        stream = stage.model.stream(history, reply, name)
+        theirs.set_attributes(told)
+        if early:
+            theirs.end()
+        assert [*stream]
+        if not early:
+            theirs.end()
+        history.append(reply)
+        stage.rows.together()
+
+    for city in ("Rome", "Pisa", "Bari"):
+        asked = {"role": "assistant", "content": None}
+        call({**asked, "tool_calls": [call_of(f"c{number}", "look", at=city)]})
+        history.append({"role": "tool", "tool_call_id": f"c{number - 1}", "content": "warm"})
+        call({"role": "assistant", "content": SAID})
+        history.append({"role": "user", "content": "And next?"})
+    assert [turn.tool_call_count for turn in stage.rows.turns] == [1, 1, 1]
+    assert [turn.llm_call_count for turn in stage.rows.turns] == [2, 2, 2]
+    rows: list[Any] = [*stage.rows.turns, *stage.rows.calls, *stage.rows.tools]
+    assert len({row.session_id for row in rows}) == 1
+    assert [tool.result for tool in stage.rows.tools] == ["warm"] * 3
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_batches_may_end_between_two_that_tell_of_a_call(stage: Stage, seed: int) -> None:
+    """Two users who say the same, and a package whose spans give their words incompletely."""
+    random = Random(seed)
+    tracer = stage.provider.get_tracer("framework")
+    stage.rows.waiting = []
+    talks: list[list[Any]] = [[USER[0]], [USER[0]]]
+    number = 0
+
+    def call(history: list[Any], reply: dict[str, Any]) -> None:
+        nonlocal number
+        number += 1
+        theirs = tracer.start_span("ChatModel", kind=SpanKind.CLIENT)
+        stream = stage.model.stream(history, reply, f"r{number}")
+        told = {"gen_ai.operation.name": "chat", "gen_ai.response.id": f"r{number}"}
+        words = [
+            {"role": each["role"], "parts": [{"type": "text", "content": each["content"]}]}
+            for each in history
+            if each["content"]
+        ]
+        theirs.set_attributes({**told, "gen_ai.input.messages": json.dumps(words)})
+        early = random.random() < 0.5
+        if early:
+            theirs.end()
+        assert [*stream]
+        if not early:
+            theirs.end()
+        history.append(reply)
+
+    for step in range(3):
+        for history in talks:
+            asked = {"role": "assistant", "content": "Let me look."}
+            call(history, {**asked, "tool_calls": [call_of(f"c{number + 1}", "look", at="Rome")]})
+            history.append({"role": "tool", "tool_call_id": f"c{number}", "content": "warm"})
+            call(history, {"role": "assistant", "content": SAID if step else f"You are {number}."})
+            history.append({"role": "user", "content": "And next?"})
+
+    spans, stage.rows.waiting = stage.rows.waiting, []
+    while spans:
+        count = random.randint(1, 4)
+        stage.rows.take(spans[:count], again=True)
+        del spans[:count]
+    stage.rows.take([])
+
+    sessions = [call.session_id for call in stage.rows.calls]
+    ada, bob = sessions[0], sessions[2]
+    assert sessions == [ada, ada, bob, bob] * 3
+    assert ada != bob
+    assert [turn.tool_call_count for turn in stage.rows.turns] == [1] * 6
+    assert {call.scope_name for call in stage.rows.calls} == {"turnspan.openai"}

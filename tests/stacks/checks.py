@@ -171,6 +171,8 @@ def _tools(played: Played, records: Records) -> Found:
         failed = done["result"] is None and played.cell.tells_failures
         if bool(row["failed"]) != failed:
             yield "failed", f"{call.id}: {row['failed']}, not {failed}"
+        if not row["result"] and not played.cell.manner.raises:
+            yield "results", f"{call.id} has none"
         if done["result"] is not None and done["result"] not in _words(row["result"]):
             yield "results", f"{call.id}: {row['result']!r}, not {done['result']!r}"
 

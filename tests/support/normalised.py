@@ -69,6 +69,10 @@ class Rows(Landed, SpanExporter):
             self._rows.take([span])
         return SpanExportResult.SUCCESS
 
+    def take(self, spans: Sequence[ReadableSpan], *, again: bool = False) -> None:
+        """Normalise spans in one batch, after which others come ``again``."""
+        self._rows.take(spans, again=again)
+
     def together(self) -> None:
         """Normalise what waits."""
         assert self.waiting is not None

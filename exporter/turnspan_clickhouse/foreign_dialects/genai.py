@@ -91,9 +91,8 @@ def read_facts(call: ForeignCall, a: Attributes) -> None:
             "anthropic.message.stop_reason",
         )
     )
-    call.stream = (
-        first(a, semconv.REQUEST_STREAM, "gen_ai.is_streaming", "llm.is_streaming") is True
-    )
+    streamed = first(a, semconv.REQUEST_STREAM, "gen_ai.is_streaming", "llm.is_streaming")
+    call.stream = str(streamed).lower() == "true"  # LiteLLM writes it as Python does
     call.time_to_first_chunk = seconds(
         first(
             a,

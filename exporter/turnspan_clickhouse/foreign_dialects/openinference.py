@@ -82,7 +82,7 @@ def read(span: ForeignSpan) -> ForeignCall:
         call.workflow_name = span.name
     if kind == TOOL:
         call.tool_name = text(a.get("tool.name")) or span.name.removesuffix(".__call__")
-        call.tool_call_id = text(first(a, "tool.id", "tool_call.id"))
+        call.tool_call_id = text(first(a, "tool.id", "tool_call.id", semconv.TOOL_CALL_ID))
         call.tool_arguments = keywords(parsed(first(a, "input.value", "tool.parameters")))
         call.tool_result = parsed(a.get("output.value"))
         _read_tool_message(call)

@@ -206,9 +206,7 @@ class Conversations:
             for node in self.nodes.by_key(asking.project, _history_key(chain))
             if node.system != asking.system
             and not node.continued
-            and any(
-                each.is_written_in(answer) or each.text == answer.text for each in node.answers
-            )
+            and any(each.is_written_in(answer) or each.text == answer.text for each in node.answers)
         ]
         new = range(start + 1, len(asking.messages))
         spoken = any(speaks(self.said(asking, place)) for place in new)

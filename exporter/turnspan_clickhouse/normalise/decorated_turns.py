@@ -92,7 +92,7 @@ def complete(row: ToolCall, key: str, asked: RequestedTool, redactor: Redactor) 
         return False
     if not row.arguments:
         write_content(row, "arguments", asked.arguments, "tool_arguments", redactor)
-    return not row.result and not row.failed
+    return not row.result  # of one that failed, what the model was told of it
 
 
 def brought(

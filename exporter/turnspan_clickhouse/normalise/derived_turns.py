@@ -162,12 +162,17 @@ class DerivedTurns:
         request: RequestParts,
         redactor: Redactor,
         batch: Batch,
+        *,
+        better: bool,
     ) -> Told | None:
-        """Join a call anew whose own span did not say what the model was sent, as another span of
-        it now does. Returns what the first told of the reply, for ``reply``, which has to follow;
-        ``None`` where nothing was joined: a row that has landed keeps its session."""
+        """Join a call anew whose own span did not say what the model was sent, or not as it was
+        sent, and which began a session by that, as another span of it now does. Returns what the
+        first told of the reply, for ``reply``, which has to follow; ``None`` where nothing was
+        joined: a row that has landed keeps its session."""
         node = self._conversations.nodes.by_span(row.span_id)
-        if node is None or not node.blind or not request.messages_raw or node.turn.taken_over:
+        if node is None or not request.messages_raw or node.turn.taken_over:
+            return None
+        if not (node.blind or (better and _is_alone(node))):
             return None
         if row.written_at != batch.written_at:
             return None
@@ -185,6 +190,18 @@ class DerivedTurns:
         row.session_id, row.turn_id = facts.session_id, ""
         self.join(facts, row, dialect, request, redactor, batch)
         return Told(event, node.answers)
+
+    def told_more(self, row: LlmCall, reply: Reply, when: int) -> None:
+        """More is known of a call than when its turn was told of it."""
+        turn = self.turns.get(row.turn_id)
+        event = turn.event_of(row) if turn is not None else None
+        if turn is None or event is None:
+            return
+        if reply.output and not event.known:
+            self.completed(row, reply, when)
+            return
+        turn.retell(turn.events)
+        self.turns.change(turn)
 
     def completed(self, row: LlmCall, reply: Reply, when: int) -> bool:
         """A call made in the background has ended: its turn is told, if it is one of these."""
@@ -354,6 +371,12 @@ class DerivedTurns:
         self.turns.clear()
         if self._shared is not None:
             self._shared.after_fork()
+
+
+def _is_alone(node: Node) -> bool:
+    """Whether a call is all of its turn, in a session that nobody has named."""
+    one = len(node.turn.events) <= 1 and node.conversation.turn is node.turn
+    return one and node.conversation.session_id.startswith(SESSION_PREFIX)
 
 
 def _is_forced(request: RequestParts) -> bool:

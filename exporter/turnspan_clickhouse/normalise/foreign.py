@@ -37,6 +37,8 @@ def adopt(facts: SpanFacts, capture_content: bool) -> Content | None:
         return None
     facts.foreign = True
     facts.attributes = {**facts.attributes, **call.canonical()}
+    if call.kind == foreign_dialects.TOOL:
+        facts.attributes[semconv.TOOL_CALL_ID] = call.tool_call_id
     if semconv.SESSION_GIVEN not in facts.raw:
         facts.session_id = facts.session_id or call.conversation_id
     _read_failure(facts, span, call, capture_content)

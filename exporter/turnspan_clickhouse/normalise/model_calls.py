@@ -16,7 +16,14 @@ from turnspan_clickhouse.normalise.decorated_turns import DecoratedTurns, rewrit
 from turnspan_clickhouse.normalise.derived_turns import DerivedTurns
 from turnspan_clickhouse.normalise.duplicates import Sightings
 from turnspan_clickhouse.normalise.message_store import MessageStore
-from turnspan_clickhouse.normalise.nesting import ChildRows, Nesting, enrich, same_call
+from turnspan_clickhouse.normalise.nesting import (
+    TOLD,
+    ChildRows,
+    Nesting,
+    enrich,
+    is_ours,
+    same_call,
+)
 from turnspan_clickhouse.normalise.span_facts import SpanFacts
 from turnspan_clickhouse.normalise.turn_costs import TurnCosts
 from turnspan_clickhouse.rows.batch import Batch
@@ -47,6 +54,8 @@ class ModelCalls:
         self._costs = costs
         self._contexts = contexts
         self._arbiters = arbiters
+        self.others_alone: set[str] = set()
+        """The scopes of other packages that tell of calls which we do not see ourselves."""
 
     def inference(
         self,
@@ -65,30 +74,44 @@ class ModelCalls:
             return  # around several calls, none of them another one's next try: it is no call
         inner = within[-1] if within else None
         if inner is None and self._nesting.is_inside_counted(facts):
-            if row.turn_id and not facts.foreign:
-                self._decorated.same(row)
             inner = self._nesting.counted_around(facts)
             if inner is None or not same_call(inner, row.operation):
+                if row.turn_id and not facts.foreign:
+                    self._decorated.same(row)
                 return
+            self._same(facts, inner, row)
         if inner is None and self._sightings.may_see_calls_twice(row):
             inner = self._sightings.call(row, llm_call.output_of(content))
             if inner is not None:
                 held.calls.append(inner)
-                if row.turn_id and not facts.foreign and inner.turn_id == row.turn_id:
-                    self._decorated.same(row)
+                if inner.turn_id == row.turn_id:
+                    self._same(facts, inner, row)
         if inner is None:
             self._count(facts, row, content, request, held, redactor, batch)
             return
-        # The same call seen from outside: what it knows more is kept.
+        # The same call seen by another: what that one knows more, or better, is kept.
+        if facts.foreign and is_ours(inner):
+            self.others_alone.discard(facts.scope.name)
         dialect = content.dialect if content is not None else ""
-        told = self._derived.rejoin(facts, inner, dialect, request, redactor, batch)
+        better = is_ours(row) and not is_ours(inner)
+        told = self._derived.rejoin(facts, inner, dialect, request, redactor, batch, better=better)
         row.session_id, row.turn_id = inner.session_id, inner.turn_id
         reply = self._land(facts, row, content, request, redactor, batch)
-        enriched = enrich(inner, row)
+        cost = inner.cost_usd
+        changed = enrich(inner, row)
         if told is not None:
             self._derived.reply(facts, inner, reply, dialect, told)
-        if enriched or told is not None:
+        elif not changed.isdisjoint(TOLD):
+            self._derived.told_more(inner, reply, facts.end_time)
+        if inner.cost_usd != cost and inner.turn_id and inner.cost_usd is not None:
+            self._costs.add(inner.turn_id, inner.cost_usd - (cost or 0))
+        if changed or told is not None:
             rewrite(inner, batch)
+
+    def _same(self, facts: SpanFacts, inner: LlmCall, row: LlmCall) -> None:
+        """A decorated turn was told of a call by our own span; another's had counted it before."""
+        if row.turn_id and not facts.foreign and not is_ours(inner):
+            self._decorated.same(inner)
 
     def _count(
         self,
@@ -111,6 +134,8 @@ class ModelCalls:
         if row.consortium_role == FINAL_ARBITER:
             self._arbiters.called(row, facts.attributes)
         batch.add(row)
+        if facts.foreign:
+            self.others_alone.add(facts.scope.name)
         self._background.made(facts, row)
         held.calls.append(row)
         self._sightings.landed(row, reply.output)

@@ -8,11 +8,14 @@ made them, or to be neither, and then they wait under the span around that one.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
+from turnspan import semconv
 from turnspan.runtime.mypyc import mypyc_attr
 from turnspan_clickhouse.normalise.span_facts import SpanFacts
-from turnspan_clickhouse.rows.tables import LlmCall, ToolCall, TurnSummary
+from turnspan_clickhouse.rows.native_types import EncodedMap
+from turnspan_clickhouse.rows.tables import NO_HASH, LlmCall, ToolCall, TurnSummary
 
 MAX_TRACES = 4_096
 MAX_PARENTS = 10_000
@@ -121,15 +124,22 @@ def same_tool(inner: ToolCall, outer: ToolCall) -> bool:
 
 
 _FILLED = (
+    "provider",
+    "operation",
     "request_model",
     "response_model",
     "response_id",
+    "stream",
+    "stream_outcome",
     "finish_reasons",
     "response_text",
     "response_thoughts",
     "tool_calls",
     "input_messages",
     "output_messages",
+    "system_prompt",
+    "tool_definitions",
+    "context_assembled",
     "request_parameters",
     "agent_name",
     "agent_version",
@@ -142,6 +152,22 @@ _FILLED = (
     "cost_usd",
     "price_version",
 )
+_OF_THE_SDK = ("scope_name", "duration", "tries", "tokens_estimated", "error_type", "error_message")
+"""What is the better source's alone: how long it took, and how it failed, each sees in its way."""
+TOLD: Final = frozenset(
+    {
+        *("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"),
+        *("reasoning_tokens", "cost_usd", "error_type", "finish_reasons", "tool_calls"),
+        *("response_text", "duration"),
+    }
+)
+"""What a turn is told of its calls."""
+
+
+def is_ours(row: LlmCall) -> bool:
+    """Whether our own instrumentation tells of a call: it has seen the SDK's own request and reply,
+    another package's what a framework made of them."""
+    return row.scope_name.startswith(semconv.SCOPE_PREFIX)
 
 
 def enrich_tool(inner: ToolCall, outer: ToolCall) -> bool:
@@ -156,19 +182,32 @@ def enrich_tool(inner: ToolCall, outer: ToolCall) -> bool:
     return changed
 
 
-def enrich(inner: LlmCall, outer: LlmCall) -> bool:
-    """Fill what the inner call's row does not know from the outer's; whether anything was."""
-    changed = False
+def enrich(row: LlmCall, other: LlmCall) -> set[str]:
+    """Merge what another span says of the call of this row, field by field, the better source
+    first, whichever ended first; returns the names of what has changed.
+
+    When it began and by what span it is known stays: rows that have landed are found by that.
+    """
+    better = is_ours(other) and not is_ours(row)
+    changed: set[str] = set()
     for name in _FILLED:
-        known = getattr(inner, name)
-        more = getattr(outer, name)
-        if (known is None or known in ("", [])) and more not in (None, "", []):
-            setattr(inner, name, more)
-            changed = True
-    if not any(inner.system_prompt) and any(outer.system_prompt):
-        inner.system_prompt, changed = outer.system_prompt, True
-    if not any(inner.tool_definitions) and any(outer.tool_definitions):
-        inner.tool_definitions, changed = outer.tool_definitions, True
-    if not any(inner.context_assembled) and any(outer.context_assembled):
-        inner.context_assembled, changed = outer.context_assembled, True
+        known, more = getattr(row, name), getattr(other, name)
+        if _is_said(more) and more != known and (better or not _is_said(known)):
+            setattr(row, name, more)
+            changed.add(name)
+    if better:
+        for name in _OF_THE_SDK:
+            if getattr(row, name) != getattr(other, name):
+                setattr(row, name, getattr(other, name))
+                changed.add(name)
+        row.attributes = EncodedMap.of({**_pairs(row), **_pairs(other)})
     return changed
+
+
+def _is_said(value: Any) -> bool:
+    return value is not None and value is not False and value not in ("", [], NO_HASH)
+
+
+def _pairs(row: LlmCall) -> Mapping[str, str]:
+    known = row.attributes
+    return known.texts() if isinstance(known, EncodedMap) else known

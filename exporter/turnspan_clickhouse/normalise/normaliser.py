@@ -29,6 +29,7 @@ from turnspan_clickhouse.normalise.derived_turns import DerivedTurns
 from turnspan_clickhouse.normalise.duplicates import Sightings
 from turnspan_clickhouse.normalise.fact_rows import FactRows
 from turnspan_clickhouse.normalise.foreign import adopt, operation_of
+from turnspan_clickhouse.normalise.later_spans import LaterSpans, Told
 from turnspan_clickhouse.normalise.message_store import MessageStore
 from turnspan_clickhouse.normalise.model_calls import ModelCalls
 from turnspan_clickhouse.normalise.nesting import (
@@ -88,6 +89,7 @@ class Normaliser:
             self._contexts,
             self._arbiters,
         )
+        self._later = LaterSpans(self._calls.others_alone)
         self._settings: config.Settings = settings()
         self._use(self._settings)
 
@@ -101,16 +103,20 @@ class Normaliser:
         spans: Sequence[ReadableSpan],
         batch: Batch,
         between: Callable[[], None] | None = None,
+        *,
+        again: bool = False,
     ) -> list[BaseException]:
         """Add spans' records to the batch, in order; returns what failed. A span that fails costs
-        only itself. ``between`` is called where the batch's messages may be taken out of it.
+        only itself. ``between`` is called where the batch's messages may be taken out of it. Where
+        this is called ``again`` soon, spans of others may wait for our own of the same call.
 
         One thing is done for many spans before the next is begun: the processor's caches hold the
         code of one step, not of all (124 us a span of recorded agents became 110).
         """
         failed: list[BaseException] = []
         for start in range(0, len(spans), TOGETHER):
-            self._together(spans[start : start + TOGETHER], batch, between, failed)
+            self._together(spans[start : start + TOGETHER], batch, between, failed, again)
+        self._land(self._later.due(batch.written_at, again), batch, between, failed)
         return failed
 
     def _together(
@@ -119,15 +125,29 @@ class Normaliser:
         batch: Batch,
         between: Callable[[], None] | None,
         failed: list[BaseException],
+        again: bool,
     ) -> None:
-        redactor = self._current_redactor()
-        found: list[tuple[SpanFacts, Content | None]] = []
+        self._current_redactor()
+        found: list[Told] = []
         for span in spans:
             give_way()
             try:
-                found.append(self._read(span))
+                told = self._read(span)
             except BaseException as error:  # noqa: BLE001  a poison span costs only itself
                 failed.append(error)
+                continue
+            if not (again and self._later.takes(told)):
+                found.append(told)
+        self._land(found, batch, between, failed)
+
+    def _land(
+        self,
+        found: Sequence[Told],
+        batch: Batch,
+        between: Callable[[], None] | None,
+        failed: list[BaseException],
+    ) -> None:
+        redactor = self._current_redactor()
         recorded: list[SpanFacts] = []
         for facts, content in found:
             give_way()
@@ -238,6 +258,7 @@ class Normaliser:
         """In a forked child: nothing of the parent's conversations and open turns is ours."""
         self._message_store.forget()
         self._derived.forget()
+        self._later.clear()
         self._decorated.forget()
         self._background.clear()
         self._nesting.forget()
