@@ -96,8 +96,9 @@ GRANT SELECT ON turnspan_jaeger.* TO turnspan_jaeger;
 GRANT SELECT ON turnspan.span TO turnspan_jaeger;
 
 -- `turnspan migrate` and retention: everything inside the databases of Turnspan, nothing outside.
-GRANT SHOW, SELECT, INSERT, ALTER, CREATE, DROP, TRUNCATE, OPTIMIZE ON turnspan.* TO turnspan_admin;
+GRANT SHOW, SELECT, INSERT, ALTER, CREATE, DROP, TRUNCATE, OPTIMIZE, BACKUP ON turnspan.* TO turnspan_admin;
 GRANT SHOW, SELECT, INSERT, CREATE, DROP ON turnspan_jaeger.* TO turnspan_admin;
+GRANT SHOW, SELECT, INSERT, CREATE, DROP ON turnspan_beside.* TO turnspan_admin; -- a backup, to look
 GRANT TABLE ENGINE ON MergeTree TO turnspan_admin;
 GRANT TABLE ENGINE ON ReplacingMergeTree TO turnspan_admin;
 GRANT SHOW TABLES, SHOW COLUMNS ON system.* TO turnspan_admin;
