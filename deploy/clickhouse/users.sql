@@ -6,6 +6,7 @@
 --     --param_reader="$TURNSPAN_READER_PASSWORD" --param_jaeger="$TURNSPAN_JAEGER_PASSWORD" \
 --     --param_reviewer="$TURNSPAN_REVIEWER_PASSWORD"
 --
+-- A \ in a password is written \\ there.
 -- `turnspan` is the database. On a cluster put ON CLUSTER name after each name of a user or profile
 -- (CREATE USER turnspan_writer ON CLUSTER main ...; GRANT ON CLUSTER main ...), and run the grants
 -- at the end.
