@@ -42,7 +42,8 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
     given = {variable(job): password for job, password in PASSWORDS.items()}
     command = ["bash", str(START), "env", "-0"]
     told = subprocess.run(command, env={**os.environ, **given}, capture_output=True, check=True)
-    seen = dict(line.partition("=")[::2] for line in told.stdout.decode().split("\0"))
+    lines = [line.partition("=") for line in told.stdout.decode().split("\0")]
+    seen = {name: value for name, _, value in lines}
     with pytest.MonkeyPatch.context() as environment:
         for name in given:
             environment.setenv(name, seen[name])
