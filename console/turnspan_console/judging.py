@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -79,7 +80,7 @@ class Judging:
         self.spool: Spool = Spool(self._dsn.spool)
 
     def __enter__(self) -> Judging:
-        from turnspan_clickhouse.errors import MayNotInsertError, StoreError
+        from turnspan_clickhouse.errors import StoreUnavailableError
         from turnspan_clickhouse.store.opening import open_store
         from turnspan_records.judging.writing import judging_spool
 
@@ -87,13 +88,9 @@ class Judging:
             self.store = open_chosen()
             judging_spool(self.store, *self._records)
         elif not self._dsn.embedded:
-            try:
-                with open_store(self._dsn) as store:
-                    judging_spool(store, *self._records)
-            except MayNotInsertError:
-                raise
-            except StoreError:
-                pass  # said when the block ends: it waits until then
+            # Said when the block ends: it waits.
+            with suppress(StoreUnavailableError), open_store(self._dsn) as store:
+                judging_spool(store, *self._records)
         return self
 
     def __exit__(

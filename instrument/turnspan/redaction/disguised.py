@@ -28,9 +28,8 @@ _AFTER: Final = later(
 )
 _BEFORE: Final = later(r"[ \t>|]{0,48}(?:\n\r?|n\\(?:r\\)?)\\?([\w+/=~.%-]{1,64})", re.ASCII)
 """The same read backwards."""
-_RANDOM: Final = later(r".*(?:\d.*[a-z]|[a-z].*[A-Z\d])")
-_LEAST: Final = 8
-"""Fewer characters of the next line are no rest of a secret that is whole without them."""
+_REST: Final = later(r"(?=.{8}).*(?:\d.*[a-z]|[a-z].*[A-Z\d])")
+"""What of the next line may be the rest of a secret that is whole without it."""
 
 
 def disguised(run: str, start: int, find: Find, spans: list[Span]) -> bool:
@@ -50,10 +49,9 @@ def disguised(run: str, start: int, find: Find, spans: list[Span]) -> bool:
             for begin, end, name, _ in find("".join((*plain, run[at:])))
         ]
     for found in _BASE64.finditer(run):
-        coded = found.group().translate(_URL_SAFE)
+        coded, at = found.group().translate(_URL_SAFE), start + found.start()
         if not _is_text(_decoded(coded[:64])):
             continue
-        at = start + found.start()
         spans += [
             (at + begin // 3 * 4, at + min(len(coded), -(-end // 3) * 4), name, "")
             for begin, end, name, _ in find(_decoded(coded).decode("latin-1"))
@@ -102,7 +100,7 @@ def wrapped(text: str, start: int, stop: int, find: Find, found: set[int], out: 
         first, last = bisect_right(offsets, begin) - 1, bisect_left(offsets, end) - 1
         if number < shaped and pieces[first][0] + begin - offsets[first] in found:
             tail = joined[offsets[first + 1] : end]
-            if len(tail) < _LEAST or _RANDOM.match(tail) is None or pieces[last][0] in found:
+            if pieces[last][0] in found or _REST.match(tail) is None:
                 continue
         for at in range(first, last + 1):
             left, shift = pieces[at], pieces[at][0] - offsets[at]
