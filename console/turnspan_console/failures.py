@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from turnspan_console.output import note
+from turnspan_console.remedies import remedy
 
 if TYPE_CHECKING:
     from turnspan_clickhouse.errors import QueryError
@@ -76,7 +77,8 @@ def _of_the_store(error: Exception) -> Failure | None:
                 "`turnspan doctor` says what else differs.",
                 UNAVAILABLE,
             )
-        return Failure(f"ClickHouse refused the query: {refusal(error)}", FINDING)
+        what = "" if _own_query() else f" {remedy(error)}"
+        return Failure(f"ClickHouse refused the query: {refusal(error)}{what}", FINDING)
     return Failure(str(error), UNAVAILABLE) if isinstance(error, StoreError) else None
 
 

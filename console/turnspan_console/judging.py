@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,6 +15,7 @@ from turnspan_console.options import chosen_dsn, open_chosen
 from turnspan_console.output import note
 
 if TYPE_CHECKING:
+    from turnspan_clickhouse.rows.record import Record
     from turnspan_clickhouse.spool.spool import Spool
     from turnspan_clickhouse.store.client import Store
     from turnspan_records.lookup import Found
@@ -66,19 +68,29 @@ class Judging:
     What was written lands when the block ends; where it cannot, it waits in the spool.
     """
 
-    def __init__(self, kind: str | None, project: str) -> None:
+    def __init__(self, kind: str | None, project: str, *records: type[Record]) -> None:
         from turnspan_clickhouse.spool.spool import Spool
 
         self._kind = kind
         self._project = project
+        self._records = records
         self._dsn = chosen_dsn()
         self.store: Store | None = None
         """The open store; none where nothing is read."""
         self.spool: Spool = Spool(self._dsn.spool)
 
     def __enter__(self) -> Judging:
+        from turnspan_clickhouse.errors import StoreUnavailableError
+        from turnspan_clickhouse.store.opening import open_store
+        from turnspan_records.judging.writing import judging_spool
+
         if self._kind is None:
             self.store = open_chosen()
+            judging_spool(self.store, *self._records)
+        elif not self._dsn.embedded:
+            # Said when the block ends: it waits.
+            with suppress(StoreUnavailableError), open_store(self._dsn) as store:
+                judging_spool(store, *self._records)
         return self
 
     def __exit__(

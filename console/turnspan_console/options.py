@@ -172,6 +172,12 @@ def open_chosen(*, create: bool = False) -> Store:
     return store
 
 
+def say_other_nodes(dsn: Dsn, command: str) -> None:
+    """What is still to be run, where a command has seen to one node of a cluster without Keeper."""
+    if dsn.cluster and not dsn.replicated:
+        note(f"{dsn} is one node: run `turnspan {command}` on every other one of the cluster, too.")
+
+
 def say_who_has_it(found: Holder) -> None:
     """Who is waited for, when that takes longer than a moment."""
     note(f"waiting for {found}: a statement of it is using the store")

@@ -3,8 +3,10 @@
 --
 --   clickhouse-client --queries-file deploy/clickhouse/users.sql \
 --     --param_admin="$TURNSPAN_ADMIN_PASSWORD" --param_writer="$TURNSPAN_WRITER_PASSWORD" \
---     --param_reader="$TURNSPAN_READER_PASSWORD" --param_jaeger="$TURNSPAN_JAEGER_PASSWORD"
+--     --param_reader="$TURNSPAN_READER_PASSWORD" --param_jaeger="$TURNSPAN_JAEGER_PASSWORD" \
+--     --param_reviewer="$TURNSPAN_REVIEWER_PASSWORD"
 --
+-- A \ in a password is written \\ there.
 -- `turnspan` is the database. On a cluster put ON CLUSTER name after each name of a user or profile
 -- (CREATE USER turnspan_writer ON CLUSTER main ...; GRANT ON CLUSTER main ...), and run the grants
 -- at the end.
@@ -32,12 +34,22 @@ CREATE SETTINGS PROFILE OR REPLACE turnspan_reader SETTINGS
     max_result_rows = 10000000 MIN 1 MAX 10000000,
     max_concurrent_queries_for_user = 16 CONST;
 
+-- As a reader, and it may write, which takes what a writer's inserts take.
+CREATE SETTINGS PROFILE OR REPLACE turnspan_reviewer SETTINGS
+    PROFILE 'turnspan_reader',
+    readonly = 0,
+    async_insert = 0,
+    insert_deduplicate = 1,
+    distributed_foreground_insert = 1;
+
 CREATE SETTINGS PROFILE OR REPLACE turnspan_admin SETTINGS max_memory_usage = 3000000000;
 
 CREATE USER OR REPLACE turnspan_writer IDENTIFIED WITH sha256_password BY {writer:String}
     SETTINGS PROFILE 'turnspan_writer';
 CREATE USER OR REPLACE turnspan_reader IDENTIFIED WITH sha256_password BY {reader:String}
     SETTINGS PROFILE 'turnspan_reader';
+CREATE USER OR REPLACE turnspan_reviewer IDENTIFIED WITH sha256_password BY {reviewer:String}
+    SETTINGS PROFILE 'turnspan_reviewer';
 CREATE USER OR REPLACE turnspan_jaeger IDENTIFIED WITH sha256_password BY {jaeger:String}
     SETTINGS PROFILE 'turnspan_reader';
 CREATE USER OR REPLACE turnspan_admin IDENTIFIED WITH sha256_password BY {admin:String}
@@ -66,14 +78,28 @@ GRANT SELECT ON turnspan.* TO turnspan_reader;
 GRANT SHOW TABLES, SHOW COLUMNS ON system.* TO turnspan_reader;
 GRANT SELECT ON system.parts TO turnspan_reader;
 
+-- People who judge (`turnspan review`, `annotate`, `steer`, `quality`, a console to judge in): read
+-- everything, append judgments and what goes with them.
+GRANT SELECT ON turnspan.* TO turnspan_reviewer;
+GRANT SHOW TABLES, SHOW COLUMNS ON system.* TO turnspan_reviewer;
+GRANT SELECT ON system.parts TO turnspan_reviewer;
+GRANT INSERT ON turnspan.annotation TO turnspan_reviewer;
+GRANT INSERT ON turnspan.withdrawal TO turnspan_reviewer;
+GRANT INSERT ON turnspan.review_queue TO turnspan_reviewer;
+GRANT INSERT ON turnspan.lineage_event TO turnspan_reviewer;
+GRANT INSERT ON turnspan.artifact TO turnspan_reviewer;
+GRANT INSERT ON turnspan.artifact_check TO turnspan_reviewer;
+GRANT INSERT ON turnspan.definition TO turnspan_reviewer;
+
 -- Jaeger over the records: spans, no prompts. After `turnspan migrate --jaeger-content` it needs
 -- GRANT SELECT ON turnspan.* instead of the last line.
 GRANT SELECT ON turnspan_jaeger.* TO turnspan_jaeger;
 GRANT SELECT ON turnspan.span TO turnspan_jaeger;
 
 -- `turnspan migrate` and retention: everything inside the databases of Turnspan, nothing outside.
-GRANT SHOW, SELECT, INSERT, ALTER, CREATE, DROP, TRUNCATE, OPTIMIZE ON turnspan.* TO turnspan_admin;
+GRANT SHOW, SELECT, INSERT, ALTER, CREATE, DROP, TRUNCATE, OPTIMIZE, BACKUP ON turnspan.* TO turnspan_admin;
 GRANT SHOW, SELECT, INSERT, CREATE, DROP ON turnspan_jaeger.* TO turnspan_admin;
+GRANT SHOW, SELECT, INSERT, CREATE, DROP ON turnspan_beside.* TO turnspan_admin; -- a backup, to look
 GRANT TABLE ENGINE ON MergeTree TO turnspan_admin;
 GRANT TABLE ENGINE ON ReplacingMergeTree TO turnspan_admin;
 GRANT SHOW TABLES, SHOW COLUMNS ON system.* TO turnspan_admin;

@@ -8,6 +8,9 @@ OTHER_COLUMNS = frozenset({10, 16, 44, 47})
 """ClickHouse's codes for a statement about columns that a table does not have, or not so."""
 READONLY = 164
 """ClickHouse's code for what a statement that only reads may not do."""
+MAY_NOT = frozenset({READONLY, 291, 497})
+"""ClickHouse's codes for what this user may not do, now or later: READONLY, DATABASE_ACCESS_DENIED,
+ACCESS_DENIED."""
 
 
 class StoreError(TurnspanError):
@@ -41,6 +44,10 @@ class StoreUnavailableError(StoreError):
 
 class SchemaChangedError(StoreError):
     """The store's tables were made from other files of the same numbers as this code's."""
+
+
+class MayNotInsertError(StoreError):
+    """The store's user may not write what was to be written: it would never land."""
 
 
 class InsertTooLargeError(StoreError):

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 
-from turnspan_clickhouse.errors import NoStoreError, QueryError, StoreError
+from turnspan_clickhouse.errors import MAY_NOT, NoStoreError, QueryError, StoreError
 from turnspan_clickhouse.files.lock_holders import Holder
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool
@@ -29,9 +29,6 @@ from turnspan_records.absence import why_empty
 
 SERVER_SHIP_SECONDS = 5.0
 """How long a reader of a server ships what waits in this machine's spool."""
-
-_MAY_NOT = frozenset({164, 291, 497})
-"""READONLY, DATABASE_ACCESS_DENIED, ACCESS_DENIED."""
 
 Opener = Callable[[], AbstractContextManager[Store]]
 """Gives the store for one step; in between, others may use an embedded one."""
@@ -122,7 +119,7 @@ def bring_up_to_date(store: Store, *, create: bool) -> None:
                 f"User {store.dsn.user!r} may not use the setting `final`, by which each record is "
                 "read once: give the user's profile readonly=2 instead of readonly=1."
             ) from None
-        if error.code not in _MAY_NOT:
+        if error.code not in MAY_NOT:
             raise
         raise StoreError(
             f"The store {store.dsn} has schema version {current_version(store)} and this Turnspan "

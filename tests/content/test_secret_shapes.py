@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import base64
 import itertools
 import json
+import random
+import re
 import time
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 
 from support.hostile import families
-from support.made_secrets import SURROUNDINGS, Secrets, is_left
+from support.made_secrets import DISGUISES, SURROUNDINGS, Secrets, is_left
 from turnspan.redaction.secrets import find_secrets, mask_secrets
 
 
@@ -35,6 +39,59 @@ def test_no_secret_of_any_rule_passes_in_any_surrounding() -> None:
 def test_none_of_many_passes() -> None:
     """The same with some twenty-five thousand; `benchmarks/leaks.py` makes a million."""
     assert leaks(seed=2, count=1_000) == []
+
+
+@pytest.mark.parametrize("name", DISGUISES)
+def test_a_known_shape_is_known_in_disguise(name: str) -> None:
+    """Each of them, of at least 32 characters: of a shorter one too little may stand on a line."""
+    left: list[str] = []
+    for rule, text, secret in itertools.islice(Secrets(3), Secrets(0).rules):
+        if text != secret or len(secret) < 32 or "=" in secret[:-2]:
+            continue  # a = before a line's end is quoted-printable's
+        disguised = DISGUISES[name](secret)
+        masked = mask_secrets(disguised)
+        undone = re.sub(r"=\n|\\+(?:r|n)?|[\s>]", "", unquote(unquote(masked)))
+        for coded in re.findall(r"[A-Za-z0-9+/_-]{24,}={0,2}", undone):
+            whole = coded[: len(coded) // 4 * 4]
+            undone += base64.urlsafe_b64decode(whole).decode("latin-1")
+        if "REDACTED" not in masked or is_left(secret, undone):
+            left.append(f"{rule}: {disguised}")
+    assert left == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"key ghp_{'aB3dE6gH9jKm2nP5qR8t' * 2}"[:44] + "\n20240501T101500Z started",
+        f"ghp_{'aB3dE6gH9j' * 4}"[:40] + "\n" + f"ghp_{'Zy8xW5vU2t' * 4}"[:40] + "\n",
+    ],
+)
+def test_what_stands_on_the_next_line_stays(text: str) -> None:
+    """Behind a whole secret, and the line's end between two."""
+    masked = mask_secrets(text)
+    assert masked.count("\n") == text.count("\n")
+    assert "ghp_" not in masked and ("started" not in text or "20240501T101500Z" in masked)
+
+
+def test_files_in_base64_stay() -> None:
+    """Random letters, line after line, and base64 of text without a secret."""
+    chance = random.Random(5)
+    texts = [base64.encodebytes(chance.randbytes(60_000)).decode() for _ in range(5)]
+    source = Path(json.__file__).read_bytes()
+    texts += [base64.encodebytes(source).decode(), base64.b64encode(source).decode()]
+    assert [mask_secrets(text) == text for text in texts] == [True] * 7
+
+
+def test_disguise_within_disguise_costs_what_its_length_costs() -> None:
+    """Once: what was undone is not undone again."""
+    text = "a%41"
+    for _ in range(7):
+        text = base64.b64encode((text.replace("%", "%25") + "%41" * 9).encode()).decode() * 2
+    begun = time.thread_time()
+    find_secrets(text)
+    find_secrets("%25" * 40_000 + "41" * 9)
+    find_secrets("a1b2c3d4e5f6g7h8\n" * 20_000)
+    assert time.thread_time() - begun < 20e-6 * (len(text) + 120_000 + 340_000)
 
 
 def test_ordinary_text_has_hardly_a_false_hit() -> None:

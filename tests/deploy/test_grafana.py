@@ -112,6 +112,24 @@ def test_each_variable_has_values(
     assert len(answer["meta"]) == 1
 
 
+SQL = [
+    pytest.param(sql, id=f"{name}-{number}")
+    for name, dashboard in DASHBOARDS.items()
+    for number, sql in enumerate(
+        re.findall(r'"rawSql": ("(?:[^"\\\\]|\\\\.)*")', json.dumps(dashboard))
+    )
+]
+
+
+@pytest.mark.parametrize("sql", SQL)
+def test_only_the_window_is_read(filled: Deployment, window: Window, sql: str) -> None:
+    """Variables and panels alike: of a window in which nothing was recorded, next to nothing is
+    read, whatever the store holds."""
+    later = Window(window.since + 10**9, window.until + 10**9, 300, window.variables)
+    answer = ask(filled, later.expand(json.loads(sql)))
+    assert "system." in sql or answer["statistics"]["rows_read"] <= 2
+
+
 @pytest.mark.parametrize("name", DASHBOARDS)
 def test_each_dashboard_is_whole(name: str) -> None:
     """Own ids, the provisioned datasource, no panel over another, links that lead somewhere."""

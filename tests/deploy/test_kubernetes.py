@@ -122,7 +122,7 @@ def test_kustomize_builds_it(tmp_path: Path) -> None:
     secrets = [one for one in resources if one["kind"] == "Secret"]
 
     assert len(resources) == len(RESOURCES) + len(KUSTOMIZATION["configMapGenerator"]) + 1
-    assert len(secrets) == 1 and len(secrets[0]["data"]) == 5
+    assert len(secrets) == 1 and len(secrets[0]["data"]) == 6
     for resource in resources:
         validate(resource, "1.37", strict=True)
         assert resource["kind"] == "Namespace" or resource["metadata"]["namespace"] == "turnspan"

@@ -11,7 +11,7 @@ import pytest
 
 from support.clickhouse_server import ClickHouseServer, start_server
 from support.demo_records import land
-from support.deployment import DEPLOY
+from support.deployment import DEPLOY, Deployment
 from support.landing import insert
 from support.rows import SECOND, call, message, said, turn
 from turnspan_clickhouse.rows import loop_tables
@@ -28,14 +28,13 @@ MOVED = "['default','cold']"
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ClickHouseServer]:
-    """A server with a folder for backups, and deploy/'s two disks."""
+    """A server with deploy/'s two disks."""
     home = Path(tmp_path_factory.mktemp("upkeep"))
     tiers = re.sub(
         r"</?clickhouse>|<!--.*?-->", "", (CLICKHOUSE / "tiers.xml").read_text(), flags=re.S
     )
     tiers = tiers.replace("/mnt/cold/clickhouse/", f"{home}/cold/")
-    backups = f"<backups><allowed_path>{home}/backups/</allowed_path></backups>"
-    started = start_server(home, extra_config=backups + tiers)
+    started = start_server(home, extra_config=tiers)
     yield started
     started.kill()
 
@@ -57,30 +56,40 @@ def counts(server: ClickHouseServer, database: str) -> dict[str, str]:
     }
 
 
-def test_a_backup_restores_every_row(
-    server: ClickHouseServer, store: Store, demo_blocks: Mapping[str, bytes]
+def test_the_documented_backup_restores_every_row(
+    deployment: Deployment, demo_blocks: Mapping[str, bytes]
 ) -> None:
-    """To a file, whole and then what is new since; restored beside the original and over it."""
-    land(store, demo_blocks)
-    server.run("BACKUP DATABASE turnspan TO File('sunday.tar.gz')")
-    insert(store, turn("after", session_id="after"))
-    server.run(
-        "BACKUP DATABASE turnspan TO File('monday.tar.gz')"
-        " SETTINGS base_backup = File('sunday.tar.gz')"
+    """Each statement of docs/scale.md, as turnspan_admin on a server with the shipped files: to a
+    file, whole and then what is new since; restored beside the original and where it was lost."""
+    shown = re.search(
+        r"```sql\n(BACKUP.*?)```", (DEPLOY.parent / "docs/scale.md").read_text(), re.S
     )
-    wanted = counts(server, "turnspan")
+    assert shown is not None
+    whole, newer, beside, lost = re.sub(r";.*", "", shown[1]).strip().splitlines()
 
-    server.run("RESTORE DATABASE turnspan AS beside FROM File('monday.tar.gz')")
-    beside = counts(server, "beside")
-    views = server.run("SELECT count() FROM beside.agent_telemetry")
-    server.run("DROP DATABASE beside SYNC")
-    server.run("DROP DATABASE turnspan SYNC")
-    server.run("RESTORE DATABASE turnspan FROM File('monday.tar.gz')")
+    def done(sql: str) -> None:
+        answer = deployment.ask("turnspan_admin", sql)
+        assert answer.code == 0, answer.text
 
-    assert beside == wanted
-    assert int(views) > 50
-    assert counts(server, "turnspan") == wanted
+    with open_store(deployment.dsn("admin")) as store:
+        land(store, demo_blocks)
+        done(whole)
+        insert(store, turn("after", session_id="after"))
+        done(newer)
+    wanted = counts(deployment.server, "turnspan")
+    done(beside)
+    found = counts(deployment.server, "turnspan_beside")
+    views = deployment.ask("turnspan_admin", "SELECT count() FROM turnspan_beside.agent_telemetry")
+    done("DROP DATABASE turnspan_beside SYNC")
+    done("DROP DATABASE turnspan SYNC")
+    done(lost)
+
+    assert found == counts(deployment.server, "turnspan") == wanted
+    assert int(views.text) > 50
     assert int(wanted["llm_call"].split()[0]) > 50
+    assert (deployment.server.home / "data" / "backups" / "monday.tar.gz").exists()
+    for job in ("writer", "reader", "reviewer", "jaeger"):
+        assert deployment.ask(f"turnspan_{job}", whole).code in (164, 497)
 
 
 def test_old_records_move_to_the_cold_disk_and_end(server: ClickHouseServer, store: Store) -> None:

@@ -60,7 +60,9 @@ def test_users_sql_grants_what_the_xml_grants() -> None:
     assert made == profiles
 
 
-@pytest.mark.parametrize("name", ["turnspan_writer", "turnspan_reader", "turnspan_admin"])
+@pytest.mark.parametrize(
+    "name", ["turnspan_writer", "turnspan_reader", "turnspan_reviewer", "turnspan_admin"]
+)
 def test_users_sql_limits_what_the_xml_limits(name: str) -> None:
     """Settings and their constraints."""
     profile = USERS_XML.find(f"profiles/{name}")
@@ -71,7 +73,8 @@ def test_users_sql_limits_what_the_xml_limits(name: str) -> None:
         wanted[constraint.tag] += [part.text for part in constraint if part.text]
     (text,) = [text for text in USERS_SQL if f"PROFILE OR REPLACE {name} " in text]
     found: dict[str, list[str | None]] = {}
-    for setting in flat(text).partition(f"{name} SETTINGS ")[2].split(", "):
+    settings = flat(text).partition(f"{name} SETTINGS ")[2].replace("PROFILE ", "profile = ")
+    for setting in settings.split(", "):
         key, value, *rest = setting.replace("= ", "").replace("'", "").split()
         words, numbers = [w.lower() for w in rest[::2]], list(rest[1::2])
         found[key] = [value, *words, *numbers]

@@ -54,6 +54,7 @@ MISSPELT = [
     "http://u:1?hunter2@host/db",
     "http://u:1?hunter2=3@host/db",
     "http://u/hunter2@host/db",
+    "http://u:hunter2\u2100@host/db",
     "http://u:hunter2@ho st/db",
     "http://u:hunter2@host^name/db",
     "clickhouse://u:hunter2@host/db",

@@ -17,7 +17,7 @@ from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
 
-JOBS = ("admin", "writer", "reader", "jaeger")
+JOBS = ("admin", "writer", "reader", "reviewer", "jaeger")
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 
 # What the image's own config.xml switches on, and every other log the engine has.

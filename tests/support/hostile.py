@@ -118,6 +118,19 @@ _RUNS = (
         "x1" * 8 + " ",
         ", " + "a1b2c3d4e5" * 2,
     ),
+    *(
+        "cGFzc3dvcmQ9",
+        "Z2hwX2Ex",
+        "cGFzc3dvcmQ9\n",
+        "Z2hwX2ExQjJjM0Q0ZTVmNmc3\n  ",
+        "%252541",
+        "%67%68%70%5F",
+        "ghp%5Fa1B2c3D4e5",
+        "a1b2c3d4e5f6g7h8\n",
+        "a1b2c3d4e5f6g7h8=\n> ",
+        "a1b2c3d4e5f6g7h8\\n",
+        "ghp_\na1b2c3d4e5f6g7h8",
+    ),
 )
 
 
@@ -133,6 +146,7 @@ def families() -> Iterator[tuple[str, str]]:
         yield f"head {head!r}", head
         yield f"head {head!r} + near miss", f"{head}a1-B2_c3.D4/e5="
         yield f"head {head!r} + space", f"{head}a1B2c3D4e5f6g7h8 "
+        yield f"head {head!r} + lines", f"{head}a1B2c3D4\ne5f6g7h8j9k0l1m2"
     for rule, names, _ in NAMED:
         name = names.split("|")[0].replace("[_-]?", "_")
         yield f"vendor {rule}", f"{name}_key = a1b2c3d4e5f6g7h8j9k0 "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import importlib
 import json
 import random
@@ -204,6 +205,49 @@ SURROUNDINGS: Final[dict[str, Callable[[str], str]]] = {
     "assigned": lambda t: f"value={t}",
     "named": lambda t: f"value: {t}",
 }
+
+
+def _escaped(text: str, every: bool = True) -> str:
+    return "".join(f"%{ord(c):02X}" if every or not c.isalnum() else c for c in text)
+
+
+def _coded(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
+def _broken(text: str, at: float, by: str = "\n") -> str:
+    place = max(1, round(len(text) * at))
+    return f"see {text[:place]}{by}{text[place:]} and"
+
+
+def _lines(text: str, width: int, by: str = "\n") -> str:
+    return "see\n" + by.join(text[at : at + width] for at in range(0, len(text), width)) + "\nand"
+
+
+DISGUISES: Final[dict[str, Callable[[str], str]]] = {
+    "all in percent": lambda t: f"https://example.com/a?q={_escaped(t)}&x=1",
+    "signs in percent": lambda t: f"https://example.com/a?q={_escaped(t, every=False)}&x=1",
+    "in percent twice": lambda t: _escaped(_escaped(t, every=False), every=False),
+    "broken early": lambda t: _broken(t, 0.2),
+    "broken late and indented": lambda t: _broken(t, 0.8, "\r\n    "),
+    "broken in a reply": lambda t: _broken(t, 0.2, "\n> "),
+    "broken in json": lambda t: json.dumps(_broken(t, 0.25)),
+    "lines": lambda t: _lines(t, 64),
+    "short lines": lambda t: _lines(t, 20),
+    "shell": lambda t: _lines(t, 30, "\\\n"),
+    "quoted printable": lambda t: _lines(t, 40, "=\n"),
+    "base64": lambda t: f"saw {_coded(t)} there",
+    "base64 assigned": lambda t: f"VALUE={_coded(t)}",
+    "base64 for urls": lambda t: base64.urlsafe_b64encode(t.encode()).decode().rstrip("="),
+    "a file in base64": lambda t: base64.encodebytes(
+        f"A=1\n# so\n{t}\nB=2\n".encode() * 9
+    ).decode(),
+    "base64 in json": lambda t: json.dumps(
+        {"a": base64.encodebytes(f"A=1\n{t}\n".encode()).decode()}
+    ),
+    "an address of data": lambda t: f"data:text/plain;base64,{_coded('so: ' + t)}",
+}
+"""How a secret of a known shape may be written otherwise."""
 
 
 def is_left(secret: str, masked: str) -> bool:

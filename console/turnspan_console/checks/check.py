@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from turnspan_clickhouse.errors import QueryError
+from turnspan_console.remedies import remedy
+
 OK, WARN, FAIL = "ok", "warn", "fail"
 
 
@@ -25,4 +28,5 @@ def guarded(area: str, name: str, checks: Callable[[], Iterator[Check]]) -> Iter
         yield from checks()
     except Exception as error:  # noqa: BLE001  the doctor reports whatever is broken
         cause = str(error).splitlines()[0][:300] if str(error) else type(error).__name__
-        yield Check(area, name, FAIL, f"the check itself failed: {cause}", "Mend this first.")
+        told = remedy(error) if isinstance(error, QueryError) else "Mend this first."
+        yield Check(area, name, FAIL, f"the check itself failed: {cause}", told)

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 
 from turnspan_clickhouse.errors import (
+    MAY_NOT,
     OTHER_COLUMNS,
     InsertTooLargeError,
     QueryError,
@@ -22,6 +23,7 @@ from turnspan_clickhouse.store.migrations import SCHEMA_VERSION, current_version
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_console.checks.check import FAIL, OK, WARN, Check
 from turnspan_console.failures import refusal
+from turnspan_console.remedies import remedy
 from turnspan_console.values import seconds, size
 from turnspan_records.screens.inventory import system_log_bytes, table_sizes
 
@@ -32,7 +34,6 @@ _LOGS_WARN, _LOGS_FAIL = 256 * 2**20, 4 * 2**30
 _LOGS_RATIO = 10
 _UNKNOWN_TABLE = 60
 _NOT_THERE = frozenset({60, 81})
-_MAY_NOT = frozenset({164, 497})
 
 
 def store_checks(dsn: Dsn) -> Iterator[Check]:
@@ -49,7 +50,7 @@ def store_checks(dsn: Dsn) -> Iterator[Check]:
         yield Check(_AREA, "lock", FAIL if stuck else WARN, finding, str(error))
         return
     except StoreError as error:
-        yield Check(_AREA, "reachable", FAIL, f"{dsn} cannot be used", str(error))
+        yield _failed("reachable", f"{dsn} cannot be used", error)
         return
     with store:
         yield from open_store_checks(store)
@@ -63,11 +64,10 @@ def open_store_checks(store: Store) -> Iterator[Check]:
     schema = _schema(store)
     yield schema
     if schema.level == OK:
-        reads = _reads(store)
-        yield reads
-        if reads.level == OK:
-            yield _writes(store)
-            yield _parts(store)
+        writes = _writes(store)
+        yield _reads(store, writes)
+        yield writes
+        yield _parts(store)
     yield _clock(store)
     if not store.dsn.embedded:
         yield _logs(store)
@@ -77,16 +77,9 @@ def _schema(store: Store) -> Check:
     try:
         waiting, version = pending(store), current_version(store)
     except QueryError as error:
-        return Check(
-            _AREA,
-            "schema",
-            FAIL,
-            f"its version cannot be read: {refusal(error)}",
-            f"Give user {store.dsn.user!r} SELECT on {store.database}.* and, if it is read-only, "
-            "a profile with readonly=2.",
-        )
+        return _failed("schema", "its version cannot be read", error)
     except StoreError as error:
-        return Check(_AREA, "schema", FAIL, "the store and this Turnspan do not fit", str(error))
+        return _failed("schema", "the store and this Turnspan do not fit", error)
     if not waiting:
         return Check(_AREA, "schema", OK, f"version {version}, current")
     level = WARN if store.dsn.embedded else FAIL
@@ -94,7 +87,13 @@ def _schema(store: Store) -> Check:
     return Check(_AREA, "schema", level, finding, "Run `turnspan migrate`.")
 
 
-def _reads(store: Store) -> Check:
+def _failed(name: str, what: str, error: StoreError) -> Check:
+    if isinstance(error, QueryError):
+        return Check(_AREA, name, FAIL, f"{what}: {refusal(error)}", remedy(error))
+    return Check(_AREA, name, FAIL, what, str(error))
+
+
+def _reads(store: Store, writes: Check) -> Check:
     try:
         for record in RECORDS:
             names = ", ".join(name for name, _ in columns(record))
@@ -109,14 +108,10 @@ def _reads(store: Store) -> Check:
                 "Run `turnspan migrate`, which makes again the tables and views that are gone; "
                 "where a column is, restore a backup or move the store away.",
             )
-        return Check(
-            _AREA,
-            "select",
-            FAIL,
-            f"user {store.dsn.user!r} cannot read the records: {refusal(error)}",
-            f"GRANT SELECT ON {quoted(store.database)}.* TO {quoted(store.dsn.user)}"
-            " (a readonly profile must be readonly=2).",
-        )
+        if error.code in MAY_NOT and writes.level == OK:  # no right is missing: it would be a leak
+            finding = f"user {store.dsn.user!r} records and may not read, as an application"
+            return Check(_AREA, "select", OK, finding)
+        return _failed("select", f"user {store.dsn.user!r} cannot read the records", error)
     return Check(_AREA, "select", OK, "the records can be read")
 
 
@@ -125,24 +120,26 @@ def _writes(store: Store) -> Check:
     record = RECORDS[0]
     try:
         store.insert_native(record.table, encode_nothing(record), "turnspan doctor")
-    except (StoreUnavailableError, InsertTooLargeError) as error:
-        return Check(_AREA, "insert", FAIL, "an insert does not come through", str(error))
     except QueryError as error:
-        if error.code not in _MAY_NOT:
-            raise
+        if error.code not in MAY_NOT:
+            return _failed("insert", "an insert is refused", error)
         return Check(
             _AREA,
             "insert",
             FAIL,
             f"user {store.dsn.user!r} may not insert",
-            f"Fine for a reader; an application needs GRANT INSERT ON {quoted(store.database)}.*"
-            " and no readonly profile.",
+            "Fine for who reads (turnspan_reader) or judges (turnspan_reviewer); an application "
+            f"needs GRANT INSERT ON {quoted(store.database)}.* and no readonly profile.",
         )
+    except (StoreUnavailableError, InsertTooLargeError) as error:
+        return _failed("insert", "an insert does not come through", error)
     return Check(_AREA, "insert", OK, "records can be inserted")
 
 
 def _parts(store: Store) -> Check:
     sizes = table_sizes(store)
+    if not sizes:
+        return Check(_AREA, "size", OK, "not visible to this user")
     most = max(sizes, key=lambda one: one.parts)
     rows, total = sum(one.rows for one in sizes), sum(one.bytes for one in sizes)
     finding = f"{rows:,} rows, {size(total)}, {most.parts:,} parts in {most.table}"

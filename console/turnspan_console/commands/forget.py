@@ -11,7 +11,7 @@ import click
 
 from turnspan_console.failures import FINDING, USAGE, Failure
 from turnspan_console.judging import author_of
-from turnspan_console.options import open_chosen, store_option
+from turnspan_console.options import open_chosen, say_other_nodes, store_option
 from turnspan_console.output import Output, note
 
 if TYPE_CHECKING:
@@ -99,7 +99,9 @@ def _adopt(store: Store, copies: Sequence[Path]) -> None:
 def _again(store: Store, texts: Sequence[str]) -> Erased:
     from turnspan_records.keeping import forget_again
 
-    return forget_again(store, texts=texts, stage=_stage)
+    erased = forget_again(store, texts=texts, stage=_stage)
+    say_other_nodes(store.dsn, "forget --again")
+    return erased
 
 
 def _forget(
@@ -123,9 +125,11 @@ def _forget(
     if not yes:
         _ask(found)
     reason, author = said
-    return [
+    erased = [
         forget(store, one, reason=reason, author=author, texts=texts, stage=_stage) for one in found
     ]
+    say_other_nodes(store.dsn, "forget --again")
+    return erased
 
 
 def _found(store: Store, kind: str, id_: str, project: str) -> list[Subject]:

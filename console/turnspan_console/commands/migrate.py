@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from turnspan_console.options import chosen_dsn, store_option
+from turnspan_console.options import chosen_dsn, say_other_nodes, store_option
 from turnspan_console.output import Output, note
 
 
@@ -19,6 +19,7 @@ def command(dry_run: bool, all_: bool, jaeger: bool, jaeger_content: bool) -> No
 
     An embedded store that exists is migrated whenever it is read, a server only by this command or
     when records wait for it.
+    A cluster without ClickHouse Keeper (`?cluster=NAME&replicated=no`) is migrated node by node.
     Every step may run twice: a migration that was stopped is mended by running it again. A table or
     view that was dropped is made again.
     """
@@ -46,6 +47,7 @@ def command(dry_run: bool, all_: bool, jaeger: bool, jaeger_content: bool) -> No
         output.line(f"{len(made)} views for Jaeger in the database {views.database(dsn)}")
     what = f"{len(applied)} applied" if applied else "nothing to do"
     note(f"{what}, {dsn} is at schema version {SCHEMA_VERSION}")
+    say_other_nodes(dsn, "migrate")
 
 
 def _print_sql(steps: list[tuple[str, str]]) -> None:

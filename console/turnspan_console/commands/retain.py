@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from turnspan_console.failures import FINDING, USAGE, Failure
-from turnspan_console.options import open_chosen, store_option
+from turnspan_console.options import open_chosen, say_other_nodes, store_option
 from turnspan_console.output import Output
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ def command(dry: bool, apply_: bool, file: Path | None, show: bool) -> None:
             done = retain(store, policy, apply=apply_, progress=bars.show)
         except KeepingError as error:
             raise Failure(str(error), FINDING) from None
+    say_other_nodes(store.dsn, "retain")
     _print(done, output)
 
 

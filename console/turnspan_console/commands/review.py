@@ -79,8 +79,10 @@ def command(
     did not complete), sample (50 at random, which each reviewer judges), or one that was saved
     under a name. Every judgment is kept at once: stop and go on as you like.
     """
+    from turnspan_clickhouse.rows.tables import ReviewQueue
     from turnspan_clickhouse.spool.spool import Spool
     from turnspan_console.output import Output
+    from turnspan_records.judging.writing import judging_spool
 
     who = author_of(author)
     if list_:
@@ -89,6 +91,8 @@ def command(
     spool = Spool(chosen_dsn().spool)
     with open_chosen() as store:
         queue = _chosen(store, name, given)
+        if save is not None:
+            judging_spool(store, ReviewQueue)
     if save is not None:
         _save(replace(queue, name=save), spool, who)
         return

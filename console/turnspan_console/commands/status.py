@@ -164,17 +164,20 @@ def _print_store(page: Any, output: Output, store: dict[str, Any]) -> None:
     if "engine_version" not in store:
         page.line(("  cannot be used", styles.BAD))
         return
-    known, wanted = store.get("schema_version"), store["client_schema_version"]
+    known, wanted = store.get("schema_version", 0), store["client_schema_version"]
     current = known == wanted
+    remedy = "upgrade it" if known > wanted else "turnspan migrate"
     page.line(
         (f"  {store['kind']}, ClickHouse {store['engine_version']}, schema ", styles.FAINT),
         (f"{known}", styles.FAINT if current else styles.WARN),
-        ("" if current else f" (this Turnspan has {wanted}: turnspan migrate)", styles.WARN),
+        ("" if current else f" (this Turnspan has {wanted}: {remedy})", styles.WARN),
     )
     rows = [
         (table, one["rows"], one["bytes"], one["parts"])
         for table, one in store.get("tables", {}).items()
     ]
+    if store.get("tables") == {}:
+        page.line(("  how large its tables are this user may not see", styles.FAINT))
     _table(output, ("table", "rows", "bytes", "parts"), rows)
 
 

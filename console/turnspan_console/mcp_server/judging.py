@@ -3,7 +3,6 @@ person said holds."""
 
 from __future__ import annotations
 
-from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
 from turnspan_console.failures import USAGE, Failure
 from turnspan_console.ids import one
@@ -12,6 +11,7 @@ from turnspan_console.mcp_server.answers import Place, Said
 from turnspan_console.mcp_server.transcripts import record
 from turnspan_records.access import land_what_waits
 from turnspan_records.judging.annotating import annotate
+from turnspan_records.judging.writing import judging_spool
 
 SOURCE = "machine:mcp"
 
@@ -29,7 +29,7 @@ def judged(
 ) -> Said:
     """Write judgments of a record; they have landed when it returns, or wait in the spool."""
     subject = one(store, id_, prefer=JUDGED)
-    spool = Spool(store.dsn.spool)
+    spool = judging_spool(store)
     count = annotate(
         spool,
         subject,

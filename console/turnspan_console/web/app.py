@@ -15,6 +15,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from turnspan_clickhouse.errors import (
+    MayNotInsertError,
     NoStoreError,
     QueryError,
     SpoolError,
@@ -124,6 +125,7 @@ _STATUS: tuple[tuple[type[Exception], int], ...] = (
     (NothingFoundError, 404),
     (TooLargeError, 413),
     (NoStoreError, 503),
+    (MayNotInsertError, 403),
     (StoreBusyError, 503),
     (StoreUnavailableError, 503),
     (QueryError, 422),

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from turnspan_clickhouse.errors import QueryError
+from turnspan_clickhouse.errors import MAY_NOT, QueryError
 from turnspan_clickhouse.files.atomic_files import private_folder
 from turnspan_clickhouse.rows.belonging import USER, key_of
 from turnspan_clickhouse.rows.keeping_tables import Tombstone
@@ -30,7 +30,6 @@ LOOK_SECONDS: Final = 10.0
 MARK: Final = "forgotten"
 """The file that says by its time when something was last forgotten."""
 
-_MAY_NOT: Final = frozenset({164, 291, 497})
 _COUNT = "SELECT count() FROM tombstone"
 _ALL = """
 WITH arraySort(groupArray((key, until))) AS sorted
@@ -99,7 +98,7 @@ def read_tombstones(store: Store, *, shared: bool = False) -> Tombstones:
             return Tombstones()
         joined, untils, kinds = store.query(_ALL, {"shared": shared}, _FEW).rows[0]
     except QueryError as error:
-        if error.code in MISSING_SCHEMA or error.code in _MAY_NOT:
+        if error.code in MISSING_SCHEMA or error.code in MAY_NOT:
             return Tombstones()
         raise
     return Tombstones(bytes.fromhex(str(joined)), list(untils), list(kinds))
@@ -151,7 +150,7 @@ class Sieve:
         try:
             write_tombstones(self._store, self._found, lambda row: row)
         except QueryError as error:
-            if error.code not in _MAY_NOT:
+            if error.code not in MAY_NOT:
                 raise
         for named, until in self._found.items():
             self._tombstones.add(named, until)

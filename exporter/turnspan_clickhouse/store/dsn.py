@@ -175,8 +175,8 @@ def parse(text: str | None = None, *, password: str | None = None) -> Dsn:
         parts = urlsplit(text.strip())
     except ValueError:
         raise DsnError(
-            f"The store {_masked(text)!r} has a bracket that belongs to no address: write special "
-            "characters of the password in percent (%5B for [)."
+            f"The store {_masked(text)!r} has a bracket or letter that belongs to no address: "
+            "write special characters of the password in percent (%5B for [)."
         ) from None
     if parts.scheme == "chdb":
         if parts.netloc or not parts.path.startswith("/") or re.search(":.*@", parts.path):

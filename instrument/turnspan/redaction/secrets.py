@@ -14,6 +14,7 @@ import re
 from typing import Final
 
 from turnspan.redaction.command_lines import phrases
+from turnspan.redaction.disguised import disguised, wrapped
 from turnspan.redaction.found import PLACEHOLDER, Span
 from turnspan.redaction.letters import has_rare_pair, reads_as_words
 from turnspan.redaction.named_secrets import named_secrets
@@ -40,11 +41,12 @@ words, which no vendor's value does."""
 _DIGIT: Final = later(r"[0-9%]")
 
 
-def _runs(text: str, marked: bytes, spans: list[Span]) -> None:
+def _runs(text: str, marked: bytes, spans: list[Span], deep: bool) -> None:
     # Lists to add to, here and below: a generator's variables are slow where it is compiled.
     find = marked.find
     position = find(_LONG)
     end = len(text)
+    broken: list[tuple[int, int]] = []
     while position >= 0:
         start = position
         stop = find(b" ", position)
@@ -52,7 +54,9 @@ def _runs(text: str, marked: bytes, spans: list[Span]) -> None:
         run = text[start:stop]
         words = _known.get(run)
         if words is None:
-            words = _unknown(text, run, start, spans)
+            words = _unknown(text, run, start, spans, deep)
+        if deep and not words and (text[stop : stop + 1] in _BREAKS or _begins_line(text, start)):
+            broken.append((start, stop))
         if words:
             pass
         elif (
@@ -62,18 +66,40 @@ def _runs(text: str, marked: bytes, spans: list[Span]) -> None:
         ):
             _after_names(text, start, stop, spans)
         position = find(_LONG, stop)
+    known = {span[0] for span in spans if broken}
+    done = 0
+    for start, stop in broken:
+        if start >= done:
+            done = wrapped(text, start, stop, _shaped, known, spans)
 
 
-def _unknown(text: str, run: str, start: int, spans: list[Span]) -> bool:
+_BREAKS: Final = ("\n", "\r", "\\")
+
+
+def _begins_line(text: str, start: int) -> bool:
+    before = text[max(0, start - 48) : start].rstrip(" \t>|")
+    return before[-1:] in _BREAKS and before != ""
+
+
+def _shaped(text: str) -> list[Span]:
+    """The secrets in a text that are known wherever they stand."""
+    spans: list[Span] = []
+    _shapes(text, text, 0, len(text), spans)
+    return spans
+
+
+def _unknown(text: str, run: str, start: int, spans: list[Span], deep: bool) -> bool:
     """Whether a run that was not seen before is words; its secrets are added."""
     short = _may_be_letters(run)
     words = not short and reads_as_words(run)
     if not words:
         give_way()
-        if _shapes(text, run, start, start + len(run), spans):
+        if _shapes(text, run, start, start + len(run), spans) or (
+            deep and disguised(run, start, _plainly, spans)
+        ):
             return False
         words = not short and _DIGIT.search(run) is None and not has_rare_pair(run)
-    if len(run) <= _MAX_KNOWN_LENGTH:
+    if deep and len(run) <= _MAX_KNOWN_LENGTH:
         if len(_known) >= _MAX_KNOWN:
             _known.clear()
         _known[run] = words
@@ -287,7 +313,12 @@ def _private_keys(text: str, spans: list[Span]) -> None:
         found = _PRIVATE_KEY.search(text, position)
 
 
-def find_secrets(text: str) -> list[Span]:
+def _plainly(text: str) -> list[Span]:
+    """The secrets of a text that was in disguise: one within another is not looked for."""
+    return find_secrets(text, deep=False)
+
+
+def find_secrets(text: str, deep: bool = True) -> list[Span]:
     """The secrets in a text, in order, without overlaps (the earlier and longer one wins).
 
     Each scan is asked only where what its secrets cannot be without is in the text: nearly no text
@@ -305,7 +336,7 @@ def find_secrets(text: str) -> list[Span]:
     if dashes:
         _private_keys(text, found)
     if runs:
-        _runs(text, marked, found)
+        _runs(text, marked, found, deep)
     if "@" in text:
         _url_passwords(text, found)
     if "%" in text and "%40" in text:

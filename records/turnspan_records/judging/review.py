@@ -16,7 +16,7 @@ from turnspan_records.judging.annotating import annotate
 from turnspan_records.judging.history import ASSESSING, Judged, judgments
 from turnspan_records.judging.queues import Progress, Queue, progress, waiting
 from turnspan_records.judging.signal import Signal, signal
-from turnspan_records.judging.writing import withdraw
+from turnspan_records.judging.writing import judging_spool, withdraw
 from turnspan_records.lookup import Found
 from turnspan_records.replay import replay
 
@@ -78,9 +78,11 @@ class Review:
 
         Raises:
             ValueError: the queue's order or window is none.
+            MayNotInsertError: the store's user may not judge.
             StoreError: as ``Store.query``.
         """
         with self._open() as store:
+            judging_spool(store)
             while self._at + 1 < len(self._seen):
                 self._at += 1
                 if item := self._load(store, self._seen[self._at]):

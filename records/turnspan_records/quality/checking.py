@@ -10,11 +10,12 @@ from datetime import timedelta
 from itertools import groupby
 from typing import Final
 
+from turnspan_clickhouse.rows import loop_tables, quality_tables, tables
 from turnspan_clickhouse.rows.record import Record
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_records.access import Opener
-from turnspan_records.judging.writing import write_rows
+from turnspan_records.judging.writing import judging_spool, write_rows
 from turnspan_records.quality.reading import PAGE, ArtifactCheck, Page, Wanted, how_many, next_page
 from turnspan_records.quality.recording import Found, Recorder, similarity
 from turnspan_records.quality.sources import Source
@@ -69,6 +70,7 @@ def check_quality(
         together: how many artifacts are asked for before what was found is written down.
 
     Raises:
+        MayNotInsertError: the store's user may not write it down.
         SourceError: the source cannot be asked. What was found before is written down.
         SpoolError: the spool cannot be written.
         StoreError: as ``Store.query``.
@@ -77,6 +79,7 @@ def check_quality(
     report = QualityReport()
     after = ("", "", "")
     with opener() as store:
+        judging_spool(store, *_TABLES)
         total = how_many(store, wanted, source.name, window)
     while True:
         with opener() as store:
@@ -120,10 +123,15 @@ def _record(
         report.waiting = result.errors[0]
 
 
-_ORDER: Final = ("definition", "artifact", "withdrawal", "annotation", "artifact_check")
+_TABLES: Final = (
+    *(tables.Definition, loop_tables.Artifact),
+    *(tables.Withdrawal, tables.Annotation, quality_tables.ArtifactCheck),
+)
+_ORDER: Final = tuple(table.table for table in _TABLES)
+"""The order in which they have to be on disk."""
 
 
 def _by_table(rows: Sequence[Record]) -> list[list[Record]]:
-    """The rows of each table, in the order in which they have to be on disk."""
+    """The rows of each table, in ``_ORDER``."""
     ordered = sorted(rows, key=lambda row: _ORDER.index(row.table))
     return [list(group) for _, group in groupby(ordered, key=lambda row: row.table)]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from turnspan_clickhouse.errors import QueryError
+from turnspan_clickhouse.errors import MAY_NOT, QueryError
 from turnspan_clickhouse.rows.tables import RECORDS
 from turnspan_clickhouse.store.client import Store
-
-_ACCESS_DENIED = 497
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,20 +22,23 @@ class TableSize:
 
 
 def table_sizes(store: Store) -> list[TableSize]:
-    """The record tables in their usual order, empty ones included.
+    """The record tables in their usual order, empty ones included; none where the user may not see
+    their sizes.
 
     Raises ``StoreError`` as ``Store.query``.
     """
-    result = store.query(
+    rows = _parts(
+        store,
         "SELECT table, sum(rows), sum(bytes_on_disk), count() FROM system.parts"
-        " WHERE active AND database = {database:String} GROUP BY table",
-        {"database": store.database},
+        " WHERE active AND database = currentDatabase() GROUP BY table",
     )
+    if rows is None:
+        return []
     held = {
         str(table).removesuffix("_local"): TableSize(
             str(table).removesuffix("_local"), int(rows), int(size), int(parts)
         )
-        for table, rows, size, parts in result.rows
+        for table, rows, size, parts in rows
     }
     names = [record.table for record in RECORDS]
     names += sorted(set(held) - set(names))
@@ -44,13 +47,18 @@ def table_sizes(store: Store) -> list[TableSize]:
 
 def system_log_bytes(store: Store) -> int | None:
     """Bytes of the engine's own ``system.*_log`` tables; ``None`` where the user may not see it."""
+    rows = _parts(
+        store,
+        "SELECT sum(bytes_on_disk) FROM system.parts"
+        " WHERE active AND database = 'system' AND table LIKE '%\\_log%'",
+    )
+    return None if rows is None else int(rows[0][0])
+
+
+def _parts(store: Store, sql: str) -> Sequence[Sequence[Any]] | None:
     try:
-        result = store.query(
-            "SELECT sum(bytes_on_disk) FROM system.parts"
-            " WHERE active AND database = 'system' AND table LIKE '%\\_log%'"
-        )
+        return store.query(sql).rows
     except QueryError as error:
-        if error.code == _ACCESS_DENIED:
-            return None
-        raise
-    return int(result.rows[0][0])
+        if error.code not in MAY_NOT:
+            raise
+        return None

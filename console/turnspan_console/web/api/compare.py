@@ -8,12 +8,12 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
 from turnspan_console.web.api.judge import JudgedEach
 from turnspan_console.web.api.refusals import refusing
 from turnspan_console.web.api.reviewers import reviewer_of
 from turnspan_console.web.endpoints import Endpoint
+from turnspan_records.judging.writing import judging_spool
 from turnspan_records.lookup import Found
 from turnspan_records.loop.comparing import Answer, Comparison
 from turnspan_records.loop.prompts import Prompt, pair_of
@@ -196,7 +196,7 @@ def _order(store: Store, query: OrderQuery) -> Ordered:
         ids = [id_ for group in query.groups for id_ in group]
         shown = comparing.side_by_side(store, ids, project=query.project)
         groups = _prompts(shown, query.groups)
-        spool = Spool(store.dsn.spool)
+        spool = judging_spool(store)
         saved = comparing.order(spool, groups, reviewer_of(query.by), query.id, reason=query.reason)
         pairs = [PairMade(one.chosen.id, one.rejected.id, one.why_not) for one in saved.pairs]
         return Ordered(saved.given, pairs)
@@ -206,7 +206,7 @@ def _all_bad(store: Store, query: AllBadQuery) -> JudgedEach:
     with refusing("record"):
         shown = comparing.side_by_side(store, query.ids, project=query.project)
         subjects = [one.subject for one in shown.prompts]
-        spool = Spool(store.dsn.spool)
+        spool = judging_spool(store)
         by = reviewer_of(query.by)
         return JudgedEach(judge(spool, subjects, by, query.id, outcome="rejected"))
 

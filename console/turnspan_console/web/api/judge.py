@@ -7,11 +7,11 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
 from turnspan_console.web.api.refusals import refusing
 from turnspan_console.web.api.reviewers import reviewer_of
 from turnspan_console.web.endpoints import Endpoint
+from turnspan_records.judging.writing import judging_spool
 from turnspan_records.lookup import Found
 from turnspan_records.screens.comparing import take_back
 from turnspan_records.screens.reviewing import Given, judge
@@ -67,7 +67,7 @@ def _judge(store: Store, query: JudgeEachQuery) -> JudgedEach:
     with refusing("record"):
         return JudgedEach(
             judge(
-                Spool(store.dsn.spool),
+                judging_spool(store),
                 [Found(one.kind, one.id, one.project) for one in query.subjects],
                 reviewer_of(query.by),
                 query.id,
@@ -81,7 +81,7 @@ def _judge(store: Store, query: JudgeEachQuery) -> JudgedEach:
 
 def _take_back(store: Store, query: TakeBackQuery) -> TakenBack:
     with refusing("judgment"):
-        spool = Spool(store.dsn.spool)
+        spool = judging_spool(store)
         return TakenBack(take_back(store, spool, query.given, reviewer_of(query.by)))
 
 

@@ -7,13 +7,13 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
 from turnspan_console.web.api.refusals import refusing
 from turnspan_console.web.api.reviewers import reviewer_of
 from turnspan_console.web.endpoints import BadRequestError, Endpoint
 from turnspan_records.judging.history import Judged
 from turnspan_records.judging.queues import Queue, Summary, progress, queues, summary
+from turnspan_records.judging.writing import judging_spool
 from turnspan_records.lookup import Found
 from turnspan_records.quality.reading import ArtifactCheck, Correction
 from turnspan_records.screens import reviewing
@@ -232,7 +232,7 @@ def _turn(store: Store, query: ReviewTurnQuery) -> ReviewTurn:
 def _judge(store: Store, query: JudgeQuery) -> JudgedNow:
     with refusing("turn"):
         reviewing.judge(
-            Spool(store.dsn.spool),
+            judging_spool(store),
             [Found("turn", query.turn, query.project)],
             reviewer_of(query.by),
             query.id,
@@ -246,7 +246,7 @@ def _judge(store: Store, query: JudgeQuery) -> JudgedNow:
 
 def _undo(store: Store, query: UndoQuery) -> Undone:
     with refusing("judgment"):
-        undone = reviewing.undo(store, Spool(store.dsn.spool), query.by, project=query.project)
+        undone = reviewing.undo(store, judging_spool(store), query.by, project=query.project)
         if undone is None:
             return Undone("", "", "")
         return Undone(undone.project, undone.subject_id, undone.kind)

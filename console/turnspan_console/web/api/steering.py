@@ -7,11 +7,12 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from turnspan_clickhouse.spool.spool import Spool
+from turnspan_clickhouse.rows.loop_tables import LineageEvent
 from turnspan_clickhouse.store.client import Store
 from turnspan_console.web.api.refusals import refusing
 from turnspan_console.web.api.reviewers import reviewer_of
 from turnspan_console.web.endpoints import Endpoint
+from turnspan_records.judging.writing import judging_spool
 from turnspan_records.loop.steering import LONGEST, Word, steer
 from turnspan_records.screens.reviewing import judgment_id, land
 
@@ -46,7 +47,11 @@ class Steered:
 def _steer(store: Store, query: SteerQuery) -> Steered:
     with refusing("lineage"):
         named = [(one.project, one.id) for one in query.lineages]
-        spool, by, id_ = Spool(store.dsn.spool), reviewer_of(query.by), judgment_id(query.id)
+        spool, by, id_ = (
+            judging_spool(store, LineageEvent),
+            reviewer_of(query.by),
+            judgment_id(query.id),
+        )
         said = Steered(steer(spool, named, query.word, query.text, author=by, id=id_))
         land(store)  # whatever is looked at next knows it
         return said
