@@ -24,19 +24,23 @@ _PIECE: Final = 2**20
 _PARQUET: Final = b"PAR1"
 _ENGINE: Final = """
 import sys, chdb
-source, made = (path.replace("\\\\", "\\\\\\\\").replace("'", "\\\\'") for path in sys.argv[1:3])
+source = sys.argv[1].replace("\\\\", "\\\\\\\\").replace("'", "\\\\'")
 chdb.query(
-    f"INSERT INTO FUNCTION file('{made}', 'JSONEachRow') SELECT * FROM file('{source}', 'Parquet')"
-    " SETTINGS date_time_output_format = 'iso', output_format_json_quote_64bit_integers = 0,"
-    " engine_file_truncate_on_insert = 1, max_threads = 1"
+    f"SELECT * FROM file('{source}', 'Parquet')"
+    " INTO OUTFILE '/dev/stdout' TRUNCATE FORMAT JSONEachRow SETTINGS max_threads = 1,"
+    " date_time_output_format = 'iso', output_format_json_quote_64bit_integers = 0,"
+    " output_format_json_skip_null_value_in_named_tuples = 1,"
+    " output_format_parallel_formatting = 0"
 )
 """
-"""In a process of its own: this one may have the engine of a store."""
+"""In a process of its own: this one may have the engine of a store. An ``INSERT`` would take
+columns with the same part before their dot for one nested table. A null in an object is what pandas
+writes where other rows' objects have more."""
 
 
-def is_parquet(head: bytes) -> bool:
-    """Whether a file that begins so is Parquet."""
-    return head.startswith(_PARQUET)
+def is_csv(file: IO[bytes]) -> bool:
+    """Whether a file that is not lines of JSON is a table of texts."""
+    return not _head(file).startswith((b"[", b"{", _PARQUET))
 
 
 def as_lines(path: Path, file: IO[bytes], packed: bool) -> Iterator[bytes]:
@@ -45,17 +49,23 @@ def as_lines(path: Path, file: IO[bytes], packed: bool) -> Iterator[bytes]:
     Raises:
         SourceLogError: it is none of these.
     """
-    head = file.read(64).removeprefix(b"\xef\xbb\xbf").lstrip()
-    file.seek(0)
+    head = _head(file)
     if head.startswith(b"["):
         return _elements(file)
     if head.startswith(b"{"):
         return iter([orjson.dumps(orjson.loads(file.read().removeprefix(b"\xef\xbb\xbf"))), b"\n"])
-    if is_parquet(head):
+    if head.startswith(_PARQUET):
         if packed:
             raise SourceLogError(f"Unpack {path} first: Parquet is packed in itself.")
         return _parquet(path)
     return _csv(path, file)
+
+
+def _head(file: IO[bytes]) -> bytes:
+    file.seek(0)
+    head = file.read(64).removeprefix(b"\xef\xbb\xbf").lstrip()
+    file.seek(0)
+    return head
 
 
 def _elements(file: IO[bytes]) -> Iterator[bytes]:
@@ -117,19 +127,23 @@ def _parquet(path: Path) -> Iterator[bytes]:
     source = str(path.resolve())
     if any(each in source for each in "*?{}"):
         raise SourceLogError(f"Rename {path} first: the engine takes *, ? and braces for patterns.")
-    with tempfile.TemporaryDirectory(prefix="turnspan-import-") as folder:
-        made = Path(folder) / "rows.jsonl"
-        done = subprocess.run(
-            [sys.executable, "-c", _ENGINE, source, str(made)],
-            check=False,
-            capture_output=True,
+    with (
+        tempfile.TemporaryFile() as told,
+        subprocess.Popen(
+            [sys.executable, "-c", _ENGINE, source],
             stdin=subprocess.DEVNULL,
-        )
-        if done.returncode:
-            said = done.stderr.decode("utf-8", "replace").strip().splitlines() or [
-                "no reason given"
-            ]
-            raise SourceLogError(f"The file {path} is not Parquet that can be read: {said[-1]}")
-        with made.open("rb") as rows:
-            while piece := rows.read(_PIECE):
+            stdout=subprocess.PIPE,
+            stderr=told,
+        ) as engine,
+    ):
+        assert engine.stdout is not None
+        try:
+            while piece := engine.stdout.read(_PIECE):
                 yield piece
+        except BaseException:
+            engine.kill()
+            raise
+        if engine.wait():
+            told.seek(0)
+            why = told.read().decode("utf-8", "replace").strip().splitlines() or ["no reason given"]
+            raise SourceLogError(f"The file {path} is not Parquet that can be read: {why[-1]}")

@@ -14,7 +14,7 @@ from turnspan.runtime.guard import errors
 from turnspan_records.importing.files.groups import Groups
 from turnspan_records.importing.files.position import Position
 from turnspan_records.importing.files.source_file import Line, SourceFile, loaded
-from turnspan_records.importing.sources import MAX_PROBLEMS, Part, Problem
+from turnspan_records.importing.sources import MAX_PROBLEMS, Part, Problem, SourceLogError
 
 _SHOWN: Final = 500
 """Characters of a line that are shown where it is not understood."""
@@ -62,6 +62,7 @@ class Format(Protocol):
 
         Raises:
             NotUnderstoodError: it is nothing that is known.
+            SourceLogError: no line of its file can be taken.
         """
         ...
 
@@ -177,6 +178,8 @@ class FileLog:
         try:
             for left in self._format.index(self._as_read(line, place, value), self._groups):
                 self._left_out.append((place, left))
+        except SourceLogError:
+            raise
         except NotUnderstoodError as error:
             self._not_understood(line, place, str(error))
         except Exception as error:  # noqa: BLE001  a line of any shape costs only itself

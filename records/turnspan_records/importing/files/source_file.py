@@ -18,7 +18,7 @@ from typing import IO, Final, cast
 
 import orjson
 
-from turnspan_records.importing.files.documents import as_lines
+from turnspan_records.importing.files.documents import as_lines, is_csv
 from turnspan_records.importing.files.unpacking import packing_of, unpack
 from turnspan_records.importing.sources import SourceLogError
 
@@ -41,11 +41,6 @@ class Line:
     """From 1."""
     offset: int
     raw: bytes
-
-    @property
-    def end(self) -> int:
-        """Where the next one begins."""
-        return self.offset + len(self.raw)
 
     @property
     def whole(self) -> bool:
@@ -71,6 +66,8 @@ class SourceFile:
         """
         self.path = path
         self.name = path.name
+        self.is_csv = False
+        """Whether each value is a text, whatever it was in the source."""
         self._tables = tables
         try:
             self._bytes: IO[bytes] = path.open("rb")
@@ -95,6 +92,7 @@ class SourceFile:
         if packing:
             self._replace(unpack(self.path, self._bytes, packing))
         if self._is_document():
+            self.is_csv = is_csv(self._bytes)
             self._replace(as_lines(self.path, self._bytes, bool(packing)))
 
     def _replace(self, lines: Iterator[bytes]) -> None:
