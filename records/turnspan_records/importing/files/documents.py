@@ -16,11 +16,14 @@ from typing import IO, Final
 
 import orjson
 
+from turnspan_records.importing.files.unpacking import CutError
 from turnspan_records.importing.sources import SourceLogError
 
 LONGEST: Final = 256 * 2**20
 """Characters that one element of a document has at most."""
 _PIECE: Final = 2**20
+_SHOWN: Final = 200
+"""Characters that are shown of what cannot be read."""
 _PARQUET: Final = b"PAR1"
 _ENGINE: Final = """
 import sys, chdb
@@ -43,11 +46,12 @@ def is_csv(file: IO[bytes]) -> bool:
     return not _head(file).startswith((b"[", b"{", _PARQUET))
 
 
-def as_lines(path: Path, file: IO[bytes], packed: bool) -> Iterator[bytes]:
-    """A document's elements, or a table's rows, a line of JSON each.
+def as_lines(path: Path, file: IO[bytes], packed: bool, cut: bool) -> Iterator[bytes]:
+    """A document's elements, or a table's rows, a line of JSON each; ``cut``: its end is missing.
 
     Raises:
         SourceLogError: it is none of these.
+        CutError: there is more behind what was given, which cannot be read.
     """
     head = _head(file)
     if head.startswith(b"["):
@@ -58,7 +62,7 @@ def as_lines(path: Path, file: IO[bytes], packed: bool) -> Iterator[bytes]:
         if packed:
             raise SourceLogError(f"Unpack {path} first: Parquet is packed in itself.")
         return _parquet(path)
-    return _csv(path, file)
+    return _csv(path, file, cut)
 
 
 def _head(file: IO[bytes]) -> bytes:
@@ -69,7 +73,7 @@ def _head(file: IO[bytes]) -> bytes:
 
 
 def _elements(file: IO[bytes]) -> Iterator[bytes]:
-    """The elements of an array. What cannot be read is a line that is not JSON: to be reported."""
+    """The elements of an array."""
     decode = json.JSONDecoder().raw_decode
     reader = codecs.getincrementaldecoder("utf-8-sig")("replace")
     held = reader.decode(file.read(_PIECE))
@@ -84,8 +88,8 @@ def _elements(file: IO[bytes]) -> Iterator[bytes]:
             end = decode(held, at)[1]
         except ValueError:
             if over or len(held) - at > LONGEST:
-                yield b"[cut " + _on_one_line(held[at : at + _PIECE])
-                return
+                shown = held[at : at + _SHOWN]
+                raise CutError(f"the array has no end, or no JSON in it: {shown}") from None
             data = file.read(wanted)
             wanted, over = min(wanted * 2, LONGEST), not data
             held += reader.decode(data, final=over)
@@ -105,7 +109,7 @@ def _on_one_line(element: str) -> bytes:
     return element.replace("\n", " ").replace("\r", " ").encode() + b"\n"
 
 
-def _csv(path: Path, file: IO[bytes]) -> Iterator[bytes]:
+def _csv(path: Path, file: IO[bytes], cut: bool) -> Iterator[bytes]:
     """The rows of a table, by the names in its first line."""
     csv.field_size_limit(2**31 - 1)
     text = io.TextIOWrapper(file, "utf-8-sig", "replace", newline="")
@@ -113,8 +117,15 @@ def _csv(path: Path, file: IO[bytes]) -> Iterator[bytes]:
         reader = csv.DictReader(text, restkey="")
         if len(reader.fieldnames or ()) < 2:
             raise SourceLogError(f"The file {path} is neither JSON, CSV nor Parquet.")
+        last: dict[str, str | None] | None = None
         for row in reader:
-            yield orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
+            if last is not None:
+                yield orjson.dumps(last, option=orjson.OPT_APPEND_NEWLINE)
+            last = row
+        if last is not None:
+            if cut or None in last.values():
+                raise CutError(f"the last row is cut: {str(last)[:_SHOWN]}")
+            yield orjson.dumps(last, option=orjson.OPT_APPEND_NEWLINE)
     except csv.Error as error:
         raise SourceLogError(f"The file {path} is not CSV: {error}.") from None
     finally:

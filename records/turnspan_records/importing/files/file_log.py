@@ -173,7 +173,8 @@ class FileLog:
         try:
             value = loaded(line.raw)
         except ValueError as error:
-            self._not_understood(line, place, f"it is not JSON ({error})")
+            why = "it is not JSON" if line.whole else "it is not JSON, or its end is not there"
+            self._not_understood(line, place, f"{why} ({error})")
             return line.whole
         try:
             for left in self._format.index(self._as_read(line, place, value), self._groups):
@@ -198,6 +199,11 @@ class FileLog:
     def _problems(self, known: Position) -> Iterator[Part]:
         """The lines that are not understood and have not been told of."""
         part = Part()
+        for file in self._files:
+            if file.cut:
+                why = f"{file.cut}; only what stands before that was read"
+                part.problems.append(Problem(file.name, why))
+                part.seen[file.name, UNREADABLE] += 1
         for place, problem in self._bad:
             if self._is_untold(place, known):
                 part.problems.append(problem)

@@ -19,7 +19,7 @@ from typing import IO, Final, cast
 import orjson
 
 from turnspan_records.importing.files.documents import as_lines, is_csv
-from turnspan_records.importing.files.unpacking import packing_of, unpack
+from turnspan_records.importing.files.unpacking import CutError, check_text, packing_of, unpack
 from turnspan_records.importing.sources import SourceLogError
 
 MAX_DOCUMENT: Final = 2**30
@@ -68,6 +68,8 @@ class SourceFile:
         self.name = path.name
         self.is_csv = False
         """Whether each value is a text, whatever it was in the source."""
+        self.cut = ""
+        """What is missing of it, where it ends before what it holds does."""
         self._tables = tables
         try:
             self._bytes: IO[bytes] = path.open("rb")
@@ -91,19 +93,25 @@ class SourceFile:
         packing = packing_of(head)
         if packing:
             self._replace(unpack(self.path, self._bytes, packing))
+        check_text(self.path, self._bytes)
         if self._is_document():
             self.is_csv = is_csv(self._bytes)
-            self._replace(as_lines(self.path, self._bytes, bool(packing)))
+            self._replace(as_lines(self.path, self._bytes, bool(packing), bool(self.cut)))
+        self._bytes.seek(0)
+        if self.cut and not self._bytes.readline().endswith(b"\n"):
+            raise SourceLogError(f"Nothing in the file {self.path} can be read: {self.cut}.")
 
     def _replace(self, lines: Iterator[bytes]) -> None:
         made: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  it lives as long as this object
         try:
             for piece in lines:
                 made.write(piece)
-            made.seek(0)
+        except CutError as error:
+            self.cut = self.cut or str(error)
         except BaseException:
             made.close()
             raise
+        made.seek(0)
         self._bytes.close()
         self._bytes = made
 
