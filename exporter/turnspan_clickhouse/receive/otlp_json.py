@@ -1,18 +1,21 @@
 """OTLP in JSON -> spans, and the events of logs.
 
 As the OTLP specification has it: names in lowerCamelCase, ids in hex, enumerations as integers,
-64-bit integers as text or numbers, other bytes in base64, unknown fields ignored.
+64-bit integers as text or numbers, other bytes in base64, unknown fields ignored. Ids in base64 and
+enumerations by name, of Protobuf's own JSON, cannot be mistaken for these and are read.
 """
 
 from __future__ import annotations
 
+import base64
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, cast
 
 import orjson
+from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import Event
 from opentelemetry.trace import Link
@@ -35,6 +38,9 @@ from turnspan_clickhouse.receive.decoded import (
 from turnspan_clickhouse.receive.log_events import LogEvent
 
 Object = dict[str, Any]
+
+_KINDS: Mapping[str, int] = dict(Span.SpanKind.items())
+_CODES: Mapping[str, int] = dict(Status.StatusCode.items())
 
 
 def decode_json(body: bytes, shared: InternCache) -> Decoded:
@@ -166,7 +172,7 @@ def _fields(span: Object, size: int, decoded: Decoded) -> SpanFields:
         trace_state=_text(span, "traceState"),
         flags=_integer(span, "flags"),
         name=_text(span, "name"),
-        kind=_integer(span, "kind"),
+        kind=_enumerated(span, "kind", _KINDS),
         start_time=_integer(span, "startTimeUnixNano"),
         end_time=_integer(span, "endTimeUnixNano"),
         attributes=attributes,
@@ -179,7 +185,7 @@ def _fields(span: Object, size: int, decoded: Decoded) -> SpanFields:
             for event in events[:few]
         ],
         links=_links(links[:some]),
-        status_code=_integer(status, "code"),
+        status_code=_enumerated(status, "code", _CODES),
         status_message=_text(status, "message"),
         size=size,
     )
@@ -281,6 +287,11 @@ def _integer(holder: Object, key: str) -> int:
     raise MalformedError(f"{key} is not an integer")
 
 
+def _enumerated(holder: Object, key: str, names: Mapping[str, int]) -> int:
+    found: Any = holder.get(key)
+    return names[found] if isinstance(found, str) and found in names else _integer(holder, key)
+
+
 def _double(value: Any) -> float:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return float(value)
@@ -294,9 +305,9 @@ def _double(value: Any) -> float:
 
 
 def _id(holder: Object, key: str) -> bytes:
-    """An id's bytes; of the wrong length where it is not hex, so that its span is refused."""
+    """An id's bytes; of the wrong length where it is neither, so that its span is refused."""
     said = _text(holder, key)
     try:
-        return bytes.fromhex(said)
+        return base64.b64decode(said, validate=True) if said[-1:] == "=" else bytes.fromhex(said)
     except ValueError:
         return b"?"
