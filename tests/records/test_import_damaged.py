@@ -16,85 +16,11 @@ from typing import Any
 
 import pytest
 
-from receive.otlp import as_json, chat, request
+from support.import_kinds import FORMATS, KINDS, MADE, observation, text_of, zstd
 from support.imported import Imported, import_files
-from turnspan_clickhouse.store.zstd import compressed
-from turnspan_records.importing.exports.langfuse import Langfuse
-from turnspan_records.importing.exports.otlp import Otlp
-from turnspan_records.importing.exports.phoenix import Phoenix
-from turnspan_records.importing.files.file_log import Format
 from turnspan_records.importing.sources import SourceLogError
-from turnspan_records.importing.transcripts.anthropic import ANTHROPIC
-from turnspan_records.importing.transcripts.openai import OPENAI
-from turnspan_records.importing.transcripts.reading import Transcripts
 
 COUNT = 400
-FORMATS: dict[str, Callable[[], Format]] = {
-    "openai-jsonl": lambda: Transcripts(OPENAI, ""),
-    "anthropic-jsonl": lambda: Transcripts(ANTHROPIC, ""),
-    "otlp-json": Otlp,
-    "langfuse": Langfuse,
-    "phoenix": Phoenix,
-}
-
-
-def said(number: int) -> str:
-    """Words that no packing makes much smaller."""
-    return " ".join(f"{(number + 1) * each * 7919 % 99_991:x}" for each in range(1, 200))
-
-
-def talk(number: int) -> dict[str, Any]:
-    user = {"role": "user", "content": said(number)}
-    return {"messages": [user, {"role": "assistant", "content": f"answer {number}"}]}
-
-
-def otlp(number: int) -> dict[str, Any]:
-    asked = json.dumps([{"role": "user", "parts": [{"type": "text", "content": said(number)}]}])
-    spans = [chat(f"call {number}", "", 1, attributes={"gen_ai.input.messages": asked})]
-    return dict(json.loads(as_json(request(f"story {number}", spans))))
-
-
-def observation(number: int) -> dict[str, Any]:
-    return {
-        "id": f"{number + 1:016x}",
-        "trace_id": f"{number + 1:032x}",
-        "type": "GENERATION",
-        "start_time": "2019-05-29 13:46:19.963000",
-        "input": said(number),
-        "output": f"answer {number}",
-    }
-
-
-def phoenix(number: int) -> dict[str, Any]:
-    return {
-        "name": "llm",
-        "context": {"trace_id": f"{number + 1:032x}", "span_id": f"{number + 1:016x}"},
-        "span_kind": "LLM",
-        "start_time": "2019-05-29T13:46:19+00:00",
-        "end_time": "2019-05-29T13:46:20+00:00",
-        "status_code": "OK",
-        "attributes": {"llm.model_name": "gpt-4o", "input.value": said(number)},
-    }
-
-
-MADE: dict[str, Callable[[int], dict[str, Any]]] = {
-    "openai-jsonl": talk,
-    "anthropic-jsonl": talk,
-    "otlp-json": otlp,
-    "langfuse": observation,
-    "phoenix": phoenix,
-}
-KINDS = tuple(FORMATS)
-
-
-def text_of(kind: str, count: int = COUNT) -> bytes:
-    return b"".join(json.dumps(MADE[kind](n)).encode() + b"\n" for n in range(count))
-
-
-def zstd(text: bytes) -> bytes:
-    packed, encoding = compressed(text)
-    assert encoding == "zstd"
-    return packed
 
 
 def streams(text: bytes) -> bytes:
@@ -115,7 +41,7 @@ def test_a_cut_file_gives_its_readable_lines(
 ) -> None:
     """What was read of it is what was read of the whole file; where it was cut is said, and when
     the whole file comes it goes on from there."""
-    text = text_of(kind)
+    text = text_of(kind, COUNT)
     whole = imported(kind, tmp_path / "whole", text)
     packed = pack(text)
     path = tmp_path / "cut.jsonl"
@@ -138,7 +64,7 @@ def test_a_cut_file_gives_its_readable_lines(
 def test_a_damaged_file_gives_the_lines_before_the_damage(
     tmp_path: Path, pack: Callable[[bytes], bytes]
 ) -> None:
-    packed = pack(text_of("openai-jsonl"))
+    packed = pack(text_of("openai-jsonl", COUNT))
     place = len(packed) * 9 // 10
     other = bytes(byte ^ 0x55 for byte in packed[place : place + 100])
 
@@ -238,4 +164,4 @@ def test_other_packings_are_named(tmp_path: Path, kind: str, packing: str) -> No
 def test_what_is_cut_before_its_beginning_is_refused(tmp_path: Path) -> None:
     for pack in (gzip.compress, zstd):
         with pytest.raises(SourceLogError, match="is cut before anything"):
-            imported("openai-jsonl", tmp_path / "x", pack(text_of("openai-jsonl"))[:12])
+            imported("openai-jsonl", tmp_path / "x", pack(text_of("openai-jsonl", COUNT))[:12])

@@ -67,9 +67,7 @@ def read_spans(request: Object, decoded: Decoded, shared: InternCache) -> None:
             decoded.group()
             named = _object(of_scope, "scope")
             schema_url = _text(of_scope, "schemaUrl")
-            scope = shared.get(
-                b"S" + orjson.dumps([named, schema_url]), partial(_scope, named, schema_url)
-            )
+            scope = shared.get(_key(b"S", named, schema_url), partial(_scope, named, schema_url))
             spans = list(_objects(of_scope, "spans"))
             share = decoded.size // max(1, len(spans))
             for span in spans:
@@ -143,8 +141,15 @@ def _parsed(body: bytes) -> Any:
 
 def _shared_resource(holder: Object, shared: InternCache) -> Resource:
     said, schema_url = _object(holder, "resource"), _text(holder, "schemaUrl")
-    key = b"R" + orjson.dumps([said, schema_url])
-    return shared.get(key, partial(_resource, said, schema_url))
+    return shared.get(_key(b"R", said, schema_url), partial(_resource, said, schema_url))
+
+
+def _key(kind: bytes, said: Object, schema_url: str) -> bytes:
+    """What a shared object is known by."""
+    try:
+        return kind + orjson.dumps([said, schema_url])
+    except TypeError as error:  # it reads four times as deep as it writes
+        raise MalformedError("a resource or a scope is nested too deep") from error
 
 
 def _resource(said: Object, schema_url: str) -> Resource:

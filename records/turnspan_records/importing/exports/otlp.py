@@ -23,8 +23,8 @@ from turnspan_records.importing.files.groups import Groups
 from turnspan_records.importing.sources import Part, Problem
 
 _ID: Final = b"spanid"
-_CACHE: Final = 32 * 2**20
-"""Bytes of lines that are remembered as they were decoded."""
+_CACHE: Final = 16 * 2**20
+"""Bytes of lines that are remembered as they were decoded, some twelve times as large."""
 
 
 class Otlp:

@@ -16,21 +16,23 @@ from typing import IO, Final
 
 import orjson
 
+from turnspan_records.importing.files.limits import Limits, weight
 from turnspan_records.importing.files.unpacking import CutError
 from turnspan_records.importing.sources import SourceLogError
 
-LONGEST: Final = 256 * 2**20
-"""Characters that one element of a document has at most."""
+_COLUMNS: Final = 10_000
 _PIECE: Final = 2**20
 _SHOWN: Final = 200
 """Characters that are shown of what cannot be read."""
 _PARQUET: Final = b"PAR1"
+_BLANKS: Final = bytes.maketrans(b"\r\n", b"  ")
 _ENGINE: Final = """
 import sys, chdb
 source = sys.argv[1].replace("\\\\", "\\\\\\\\").replace("'", "\\\\'")
 chdb.query(
     f"SELECT * FROM file('{source}', 'Parquet')"
     " INTO OUTFILE '/dev/stdout' TRUNCATE FORMAT JSONEachRow SETTINGS max_threads = 1,"
+    f" max_memory_usage = {sys.argv[2]},"
     " date_time_output_format = 'iso', output_format_json_quote_64bit_integers = 0,"
     " output_format_json_skip_null_value_in_named_tuples = 1,"
     " output_format_parallel_formatting = 0"
@@ -46,7 +48,9 @@ def is_csv(file: IO[bytes]) -> bool:
     return not _head(file).startswith((b"[", b"{", _PARQUET))
 
 
-def as_lines(path: Path, file: IO[bytes], packed: bool, cut: bool) -> Iterator[bytes]:
+def as_lines(
+    path: Path, file: IO[bytes], packed: bool, cut: bool, limits: Limits
+) -> Iterator[bytes]:
     """A document's elements, or a table's rows, a line of JSON each; ``cut``: its end is missing.
 
     Raises:
@@ -55,14 +59,14 @@ def as_lines(path: Path, file: IO[bytes], packed: bool, cut: bool) -> Iterator[b
     """
     head = _head(file)
     if head.startswith(b"["):
-        return _elements(file)
+        return _elements(file, limits)
     if head.startswith(b"{"):
-        return iter([orjson.dumps(orjson.loads(file.read().removeprefix(b"\xef\xbb\xbf"))), b"\n"])
+        return iter([file.read().removeprefix(b"\xef\xbb\xbf").translate(_BLANKS), b"\n"])
     if head.startswith(_PARQUET):
         if packed:
             raise SourceLogError(f"Unpack {path} first: Parquet is packed in itself.")
-        return _parquet(path)
-    return _csv(path, file, cut)
+        return _parquet(path, limits)
+    return _csv(path, file, cut, limits)
 
 
 def _head(file: IO[bytes]) -> bytes:
@@ -72,7 +76,7 @@ def _head(file: IO[bytes]) -> bytes:
     return head
 
 
-def _elements(file: IO[bytes]) -> Iterator[bytes]:
+def _elements(file: IO[bytes], limits: Limits) -> Iterator[bytes]:
     """The elements of an array."""
     decode = json.JSONDecoder().raw_decode
     reader = codecs.getincrementaldecoder("utf-8-sig")("replace")
@@ -83,17 +87,25 @@ def _elements(file: IO[bytes]) -> Iterator[bytes]:
             held, at = held[at:], 0
         at = _skip(held, at)
         if at < len(held) and held[at] == "]":
+            if (held[at + 1 :] + reader.decode(file.read(_PIECE))).strip():
+                raise CutError("more stands behind the array's end")
             return
         try:
             end = decode(held, at)[1]
         except ValueError:
-            if over or len(held) - at > LONGEST:
-                shown = held[at : at + _SHOWN]
+            shown = held[at : at + _SHOWN]
+            if over:
                 raise CutError(f"the array has no end, or no JSON in it: {shown}") from None
             data = file.read(wanted)
-            wanted, over = min(wanted * 2, LONGEST), not data
-            held += reader.decode(data, final=over)
+            wanted, over = wanted * 2, not data
+            held = held[at:] + reader.decode(data, final=over)
+            at = 0
+            if weight(held.encode(errors="replace")) > limits.memory:
+                raise CutError(f"an element is too large, {limits.too_much}: {shown}") from None
             continue
+        except RecursionError:
+            shown = held[at : at + _SHOWN]
+            raise CutError(f"an element is nested too deep: {shown}") from None
         yield _on_one_line(held[at:end])
         at, wanted = end, _PIECE
 
@@ -109,16 +121,27 @@ def _on_one_line(element: str) -> bytes:
     return element.replace("\n", " ").replace("\r", " ").encode() + b"\n"
 
 
-def _csv(path: Path, file: IO[bytes], cut: bool) -> Iterator[bytes]:
+def _csv(path: Path, file: IO[bytes], cut: bool, limits: Limits) -> Iterator[bytes]:
     """The rows of a table, by the names in its first line."""
     csv.field_size_limit(2**31 - 1)
     text = io.TextIOWrapper(file, "utf-8-sig", "replace", newline="")
+    room = limits.memory
+
+    def bounded() -> Iterator[str]:
+        nonlocal room
+        while line := text.readline(room // 6 + 1):
+            room -= 6 * len(line) + 70 * line.count(",")
+            if room < 0:
+                raise SourceLogError(f"A row of {path} is too large: {limits.too_much}.")
+            yield line
+
     try:
-        reader = csv.DictReader(text, restkey="")
-        if len(reader.fieldnames or ()) < 2:
+        reader = csv.DictReader(bounded(), restkey="")
+        if not 2 <= len(reader.fieldnames or ()) <= _COLUMNS:
             raise SourceLogError(f"The file {path} is neither JSON, CSV nor Parquet.")
         last: dict[str, str | None] | None = None
         for row in reader:
+            room = limits.memory
             if last is not None:
                 yield orjson.dumps(last, option=orjson.OPT_APPEND_NEWLINE)
             last = row
@@ -129,10 +152,11 @@ def _csv(path: Path, file: IO[bytes], cut: bool) -> Iterator[bytes]:
     except csv.Error as error:
         raise SourceLogError(f"The file {path} is not CSV: {error}.") from None
     finally:
-        text.detach()
+        if not file.closed:
+            text.detach()
 
 
-def _parquet(path: Path) -> Iterator[bytes]:
+def _parquet(path: Path, limits: Limits) -> Iterator[bytes]:
     if importlib.util.find_spec("chdb") is None:
         raise SourceLogError("To read Parquet: pip install 'turnspan[embedded]'.")
     source = str(path.resolve())
@@ -141,7 +165,7 @@ def _parquet(path: Path) -> Iterator[bytes]:
     with (
         tempfile.TemporaryFile() as told,
         subprocess.Popen(
-            [sys.executable, "-c", _ENGINE, source],
+            [sys.executable, "-c", _ENGINE, source, str(limits.memory)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=told,
@@ -157,4 +181,6 @@ def _parquet(path: Path) -> Iterator[bytes]:
         if engine.wait():
             told.seek(0)
             why = told.read().decode("utf-8", "replace").strip().splitlines() or ["no reason given"]
+            if "MEMORY_LIMIT_EXCEEDED" in why[-1]:
+                raise SourceLogError(f"The file {path} is too large: {limits.too_much}.")
             raise SourceLogError(f"The file {path} is not Parquet that can be read: {why[-1]}")
