@@ -118,7 +118,7 @@ def _skip(held: str, at: int) -> int:
 
 
 def _on_one_line(element: str) -> bytes:
-    return element.replace("\n", " ").replace("\r", " ").encode() + b"\n"
+    return element.encode().translate(_BLANKS) + b"\n"
 
 
 def _csv(path: Path, file: IO[bytes], cut: bool, limits: Limits) -> Iterator[bytes]:

@@ -274,10 +274,12 @@ class FileLog:
             except Exception as error:  # noqa: BLE001  a group of any shape costs only itself
                 why = self._why(error)
         part = Part()
-        for place in lines:
+        told: dict[str, Problem] = {}
+        for number, place in enumerate(lines):
             name = self._files[self._file_of[place]].name
-            row = f"{name}:{self._numbers[place]}"
-            part.problems.append(Problem(row, f"{why}, and was left out"))
+            row = f"{name}:{self._numbers[place]}" if number < MAX_PROBLEMS else name
+            problem = told.setdefault(row, Problem(row, f"{why}, and was left out"))
+            part.problems.append(problem)
             part.seen[name, UNREADABLE] += 1
         return part
 

@@ -15,7 +15,7 @@ _PIECE: Final = 2**9
 nothing is had."""
 _BROKEN: Final[tuple[type[Exception], ...]] = (zlib.error, *zstd.errors())
 _MAGIC: Final = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
-_ARCHIVES: Final = {b"BZh": "bzip2", b"\xfd7zXZ\0": "xz", b"PK\x03\x04": "zip", b"7z\xbc\xaf": "7z"}
+_ARCHIVES: Final = {b"\xfd7zXZ\0": "xz", b"PK\x03\x04": "zip", b"7z\xbc\xaf": "7z"}
 _HEAD: Final = 512
 _WIDE: Final = {"0101": "UTF-16LE", "1010": "UTF-16BE", "0111": "UTF-32LE", "1110": "UTF-32BE"}
 """Which of the first four bytes are zero, where ASCII characters are written so."""
@@ -36,6 +36,8 @@ def check_text(path: Path, file: IO[bytes]) -> None:
     head = file.read(_HEAD)
     file.seek(0)
     archive = "tar" if head[257:262] == b"ustar" else _named(head, _ARCHIVES)
+    if head[4:10] == b"1AY&SY":
+        archive = "bzip2"
     if archive:
         raise SourceLogError(f"The file {path} is packed as {archive}: unpack it first.")
     wide = _named(head, _MARKS) or _WIDE.get("".join(str(int(byte == 0)) for byte in head[:4]), "")
