@@ -90,22 +90,22 @@ def _elements(file: IO[bytes], limits: Limits) -> Iterator[bytes]:
             if (held[at + 1 :] + reader.decode(file.read(_PIECE))).strip():
                 raise CutError("more stands behind the array's end")
             return
+        end, why = at, ""
         try:
             end = decode(held, at)[1]
-        except ValueError:
-            shown = held[at : at + _SHOWN]
-            if over:
-                raise CutError(f"the array has no end, or no JSON in it: {shown}") from None
-            data = file.read(wanted)
-            wanted, over = wanted * 2, not data
-            held = held[at:] + reader.decode(data, final=over)
-            at = 0
-            if weight(held.encode(errors="replace")) > limits.memory:
-                raise CutError(f"an element is too large, {limits.too_much}: {shown}") from None
-            continue
         except RecursionError:
-            shown = held[at : at + _SHOWN]
-            raise CutError(f"an element is nested too deep: {shown}") from None
+            why = "an element is nested too deep"
+        except ValueError:
+            why = "the array has no end, or no JSON in it"
+            if not over:
+                data = file.read(wanted)
+                wanted, over = wanted * 2, not data
+                held, at = held[at:] + reader.decode(data, final=over), 0
+                if weight(held.encode()) <= limits.memory:
+                    continue
+                why = f"an element is too large, {limits.too_much}"
+        if why:
+            raise CutError(f"{why}: {held[at : at + _SHOWN]}")
         yield _on_one_line(held[at:end])
         at, wanted = end, _PIECE
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import stat
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -76,7 +75,7 @@ class SourceFile:
         self._tables = tables
         self._limits = limits
         try:
-            if not stat.S_ISREG(path.stat().st_mode):
+            if path.exists() and not path.is_file():  # opening a pipe waits for who writes it
                 raise SourceLogError(
                     f"{path} is no file but a pipe, a socket, a device or a folder, and an import"
                     " reads twice: write it to a file first."
