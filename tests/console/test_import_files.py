@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
+import socket
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from receive.otlp import as_json, chat, request
+from support.import_kinds import KINDS
 from support.story import Invoke
 from turnspan_clickhouse.store.zstd import compressed
 
@@ -110,3 +115,36 @@ def test_what_cannot_be_read_is_told_with_what_to_do(invoke: Invoke, tmp_path: P
         assert done.exit_code > 1
         assert said in done.stderr
     assert invoke(*store, "import", "langfuse", str(tmp_path / "none")).exit_code == 2
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "llm"])
+def test_what_is_no_file_gets_a_sentence(invoke: Invoke, tmp_path: Path, kind: str) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to(tmp_path / "pipe")
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(tmp_path / "socket"))
+        for path in (
+            tmp_path / "pipe",
+            tmp_path / "link",
+            tmp_path / "socket",
+            "/dev/zero",
+            tmp_path,
+        ):
+            done = invoke(
+                "--store", f"chdb://{tmp_path}/store", "import", kind, str(path)
+            )  # fmt: skip
+            assert done.exit_code in (2, 3)
+            assert "is no file" in done.stderr or "is a directory" in done.stderr, done.stderr
+
+
+def test_the_command_has_the_limits(invoke: Invoke, tmp_path: Path) -> None:
+    path = tmp_path / "x.gz"
+    path.write_bytes(gzip.compress(b'{"a":"' + b"a" * 5 * 2**20 + b'"}\n'))
+    arguments = ("--store", f"chdb://{tmp_path}/store", "import", "openai-jsonl", str(path))
+
+    small = invoke(*arguments, "--max-disk-bytes", str(2**20))
+    assert (small.exit_code, "--max-disk-bytes" in small.stderr) == (3, True)
+    heavy = invoke(*arguments, "--max-memory-bytes", str(4 * 2**20), "--format", "json")
+    assert (heavy.exit_code, "--max-memory-bytes" in heavy.stdout) == (1, True)
+    plain = invoke(*arguments, "--again", "--format", "json")
+    assert "neither a transcript" in plain.stdout

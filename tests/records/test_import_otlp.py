@@ -10,6 +10,10 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+import pytest
+from google.protobuf.json_format import MessageToDict
+from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
+
 from receive.otlp import Made, Said, agent, as_json, chat, logs, request, tool
 from support.imported import Imported, import_files
 from turnspan.content.model import as_dict, as_list
@@ -198,3 +202,55 @@ def test_an_evaluation_is_a_judgment_and_growth_tells_a_trace_again(tmp_path: Pa
     (judged,) = whole.of(Annotation)
     assert (judged.subject_kind, judged.score) == ("call", 0.5)
     assert not of(path, *bodies, after=second.positions[-1]).rows
+
+
+@pytest.mark.parametrize("names", [False, True])
+def test_protobufs_own_json_is_read(tmp_path: Path, names: bool) -> None:
+    """Ids in base64, enumerations by name or number: what ``MessageToJson`` writes of a request."""
+    attributes = {"gen_ai.input.messages": messages("what was asked")}
+    said = Said("gen_ai.client.inference.operation.details", "second", attributes, at=12.5)
+    traces, events = request("s", STORY), logs("s", [said])
+    for of_resource in traces.resource_spans:
+        span = of_resource.scope_spans[0].spans[0]
+        span.kind = Span.SPAN_KIND_CLIENT
+        if span.name == "second":
+            span.status.code, span.status.message = Status.STATUS_CODE_ERROR, "went wrong"
+            span.links.add(trace_id=b"\x07" * 16, span_id=b"\x08" * 8)
+    bodies = [
+        json.dumps(MessageToDict(one, use_integers_for_enums=not names)).encode()
+        for one in (traces, events)
+    ]
+
+    made = of(tmp_path / "p.jsonl", *bodies)
+    expected = of(tmp_path / "o.jsonl", as_json(traces), as_json(events))
+
+    assert not made.problems
+    assert repr(made.rows) == repr(expected.rows)
+    assert {row.kind for row in made.of(SpanRow)} == {"CLIENT"}
+    (failed,) = (call for call in made.calls if call.error_message == "went wrong")
+    assert failed.input_messages
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        (b'"traceId": "', b'"traceId": "zz', "trace id"),
+        (b'"spanId": "', b'"spanId": "zz', "span id"),
+        (b'"name": "one"', b'"name": "one", "kind": "CLIENT"', "kind is not an integer"),
+        (b'"name": "one"', b'"name": "one", "status": {"code": "BAD"}', "code is not an integer"),
+        (b"scopeSpans", b"instrumentationLibrarySpans", "scopeSpans"),
+        (b"scopeSpans", b"scope_spans", "scopeSpans"),
+        (b"resourceSpans", b"resource_spans", "resourceSpans"),
+    ],
+)
+def test_spans_in_other_words_are_refused_with_the_reason(
+    tmp_path: Path, old: bytes, new: bytes, why: str
+) -> None:
+    body = as_json(request("s", [Made("one")]))
+    assert old in body
+
+    made = of(tmp_path / "x.jsonl", body.replace(old, new))
+
+    assert not made.of(SpanRow)
+    (problem,) = made.problems
+    assert why in problem.reason

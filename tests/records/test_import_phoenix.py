@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import importlib
 import json
+from dataclasses import fields
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from support.imported import OLDEN, even, import_files, iso, written
+from support.imported import OLDEN, Imported, even, import_files, iso, written
 from turnspan_clickhouse.rows.tables import Annotation, SpanRow
 from turnspan_records.importing.exports.phoenix import Phoenix
+from turnspan_records.importing.sources import SourceLogError
 
 PHOENIX_TRACE = "1" * 31 + "2"
 
@@ -207,3 +209,82 @@ def test_a_span_without_ids_is_told_of(tmp_path: Path) -> None:
 
     assert [problem.row for problem in made.problems] == ["odd.jsonl:3", "odd.jsonl:1"]
     assert len(made.of(SpanRow)) == 1
+
+
+REAL = Path(__file__).parents[1] / "data" / "phoenix"
+SPANS = (
+    "spans.parquet", "spans.json", "spans_index.json", "spans_split.json", "spans_records.json",
+    "spans_lines.jsonl",
+)  # fmt: skip
+JUDGED = (
+    "annotations.parquet", "annotations.csv", "annotations.json", "annotations_index.json",
+    "annotations_split.json", "annotations_table.json", "annotations_lines.jsonl",
+)  # fmt: skip
+
+
+def fields_of(made: Imported) -> dict[Any, dict[str, Any]]:
+    """Each row without what frames do not keep: the types and the order of attributes."""
+    return {
+        key: {
+            each.name: getattr(row, each.name)
+            for each in fields(cast("Any", row))
+            if each.name not in ("attributes", "resource")
+        }
+        for key, row in made.rows.items()
+    }
+
+
+@pytest.mark.parametrize("form", SPANS)
+def test_a_real_data_frame_is_what_the_api_says(form: str) -> None:
+    """However pandas saved it: columns with the part before their dot in common, lists of unequal
+    lengths beside each other, objects that other spans do not have."""
+    api = import_files(Phoenix(), [REAL / "spans_api.json"])
+
+    made = import_files(Phoenix(), [REAL / form])
+
+    assert not made.problems
+    assert fields_of(made) == fields_of(api)
+    (turn,) = made.turns
+    assert (turn.rounds, turn.tool_call_count, len(made.of(SpanRow))) == (3, 1, 7)
+    assert [row.name for row in made.of(SpanRow) if "tool.parameters" in repr(row.attributes)] == [
+        "sum"
+    ]
+
+
+@pytest.mark.parametrize("form", JUDGED)
+def test_a_real_data_frame_of_annotations(form: str) -> None:
+    """Of which span it is may stand in the index alone, whose name pandas does not write."""
+    made = import_files(Phoenix(), [REAL / "spans.parquet", REAL / form])
+
+    assert not made.problems
+    said = [
+        (row.subject_kind, row.kind, row.score, row.outcome, row.author)
+        for row in made.of(Annotation)
+    ]
+    assert sorted(said) == [
+        ("call", "evaluation:quality", 0.9, "good", "human"),
+        ("tool", "evaluation:right", 1.0, "yes", "code"),
+    ]
+
+
+def test_evaluations_by_the_index(tmp_path: Path) -> None:
+    """As ``phoenix.evals`` makes them, before their index has become a column."""
+    frame = {"label": {f"{2:016x}": "good"}, "score": {f"{2:016x}": 1}, "explanation": {}}
+    of_traces = {PHOENIX_TRACE: {"label": "bad", "score": 0}}
+    paths = [written(tmp_path / "c.json", frame), written(tmp_path / "i.json", of_traces)]
+
+    made = import_files(Phoenix(), paths)
+
+    said = [(row.subject_kind, row.subject_id, row.outcome) for row in made.of(Annotation)]
+    assert sorted(said) == [("span", f"{2:016x}", "good"), ("turn", PHOENIX_TRACE, "bad")]
+
+
+def test_a_form_that_cannot_carry_the_data_is_refused_with_the_one_that_can() -> None:
+    with pytest.raises(SourceLogError, match=r"CSV.*to_parquet\(\) or to_json\(\)"):
+        import_files(Phoenix(), [REAL / "spans.csv"])
+    for form in ("annotations_records.json", "spans_values.json"):
+        made = import_files(Phoenix(), [REAL / form])
+        assert not made.rows
+        assert len(made.problems) == made.seen.total() > 0
+    lost = import_files(Phoenix(), [REAL / "annotations_records.json"])
+    assert "reset_index()" in lost.problems[0].reason

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
@@ -74,31 +75,30 @@ def import_files(
     made = into or Imported()
     content = ContentStore()
     content.attach()
-    log = FileLog(format_, paths)
-    for number, part in enumerate(log.parts(after)):
-        if number == most:
-            break
-        normaliser = Normaliser(content, format_.kind, received=True)
-        for span, said in part.contents:
-            assert span.context is not None
-            content.put(span.context.trace_id, span.context.span_id, said)
-        batch = Batch("import", 1)
-        for error in normaliser.spans(part.spans, batch):
-            raise error
-        normaliser.finish(batch, last=True)
-        for fact in part.facts:
-            normaliser.fact(fact, batch)
-        if part.amend is not None:
-            part.amend(batch)
-        for rows in batch.rows.values():
-            for row in rows:
-                values = [repr(getattr(row, name)) for name in KEYS[type(row)]]
-                key: tuple[Any, ...] = (type(row), *values)
-                made.rows[key] = row
-        made.seen.update(part.seen)
-        made.problems += part.problems
-        made.positions.append(part.position)
-    log.close()
+    with closing(FileLog(format_, paths)) as log:
+        for number, part in enumerate(log.parts(after)):
+            if number == most:
+                break
+            normaliser = Normaliser(content, format_.kind, received=True)
+            for span, said in part.contents:
+                assert span.context is not None
+                content.put(span.context.trace_id, span.context.span_id, said)
+            batch = Batch("import", 1)
+            for error in normaliser.spans(part.spans, batch):
+                raise error
+            normaliser.finish(batch, last=True)
+            for fact in part.facts:
+                normaliser.fact(fact, batch)
+            if part.amend is not None:
+                part.amend(batch)
+            for rows in batch.rows.values():
+                for row in rows:
+                    values = [repr(getattr(row, name)) for name in KEYS[type(row)]]
+                    key: tuple[Any, ...] = (type(row), *values)
+                    made.rows[key] = row
+            made.seen.update(part.seen)
+            made.problems += part.problems
+            made.positions.append(part.position)
     return made
 
 

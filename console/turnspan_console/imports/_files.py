@@ -17,8 +17,23 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+_LIMITS = "turnspan.import.limits"
+
+
 def files_argument(command: F) -> F:
-    """``FILES...``."""
+    """``FILES...``, and how much reading them may take."""
+    for name, what, default in (
+        ("disk", "temporary files, of what is packed and what is no lines", "16 GiB"),
+        ("memory", "memory, about, to read a line, a document or a conversation", "1 GiB"),
+    ):
+        command = click.option(
+            f"--max-{name}-bytes",
+            name,
+            type=click.IntRange(min=2**20),
+            expose_value=False,
+            callback=_remember,
+            help=f"At most so many bytes of {what}.  [default: {default}]",
+        )(command)
     return click.argument(
         "files",
         nargs=-1,
@@ -27,14 +42,21 @@ def files_argument(command: F) -> F:
     )(command)
 
 
+def _remember(context: click.Context, parameter: click.Parameter, value: int | None) -> None:
+    if value is not None:
+        context.meta.setdefault(_LIMITS, {})[parameter.name] = value
+
+
 @contextmanager
 def opened(format_: Format, files: Sequence[Path]) -> Generator[FileLog]:
     """The files as a log. Raises ``Failure`` where one cannot be read."""
     from turnspan_records.importing.files.file_log import FileLog
+    from turnspan_records.importing.files.limits import Limits
     from turnspan_records.importing.sources import SourceLogError
 
     try:
-        log = FileLog(format_, files)
+        limits = Limits(**click.get_current_context().meta.get(_LIMITS, {}))
+        log = FileLog(format_, files, limits)
     except SourceLogError as error:
         raise Failure(str(error), UNAVAILABLE) from None
     try:

@@ -1,18 +1,21 @@
 """OTLP in JSON -> spans, and the events of logs.
 
 As the OTLP specification has it: names in lowerCamelCase, ids in hex, enumerations as integers,
-64-bit integers as text or numbers, other bytes in base64, unknown fields ignored.
+64-bit integers as text or numbers, other bytes in base64, unknown fields ignored. Ids in base64 and
+enumerations by name, of Protobuf's own JSON, cannot be mistaken for these and are read.
 """
 
 from __future__ import annotations
 
+import base64
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, cast
 
 import orjson
+from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import Event
 from opentelemetry.trace import Link
@@ -35,6 +38,9 @@ from turnspan_clickhouse.receive.decoded import (
 from turnspan_clickhouse.receive.log_events import LogEvent
 
 Object = dict[str, Any]
+
+_KINDS: Mapping[str, int] = dict(Span.SpanKind.items())
+_CODES: Mapping[str, int] = dict(Status.StatusCode.items())
 
 
 def decode_json(body: bytes, shared: InternCache) -> Decoded:
@@ -61,9 +67,7 @@ def read_spans(request: Object, decoded: Decoded, shared: InternCache) -> None:
             decoded.group()
             named = _object(of_scope, "scope")
             schema_url = _text(of_scope, "schemaUrl")
-            scope = shared.get(
-                b"S" + orjson.dumps([named, schema_url]), partial(_scope, named, schema_url)
-            )
+            scope = shared.get(_key(b"S", named, schema_url), partial(_scope, named, schema_url))
             spans = list(_objects(of_scope, "spans"))
             share = decoded.size // max(1, len(spans))
             for span in spans:
@@ -137,8 +141,15 @@ def _parsed(body: bytes) -> Any:
 
 def _shared_resource(holder: Object, shared: InternCache) -> Resource:
     said, schema_url = _object(holder, "resource"), _text(holder, "schemaUrl")
-    key = b"R" + orjson.dumps([said, schema_url])
-    return shared.get(key, partial(_resource, said, schema_url))
+    return shared.get(_key(b"R", said, schema_url), partial(_resource, said, schema_url))
+
+
+def _key(kind: bytes, said: Object, schema_url: str) -> bytes:
+    """What a shared object is known by."""
+    try:
+        return kind + orjson.dumps([said, schema_url])
+    except TypeError as error:  # it reads four times as deep as it writes
+        raise MalformedError("a resource or a scope is nested too deep") from error
 
 
 def _resource(said: Object, schema_url: str) -> Resource:
@@ -166,7 +177,7 @@ def _fields(span: Object, size: int, decoded: Decoded) -> SpanFields:
         trace_state=_text(span, "traceState"),
         flags=_integer(span, "flags"),
         name=_text(span, "name"),
-        kind=_integer(span, "kind"),
+        kind=_enumerated(span, "kind", _KINDS),
         start_time=_integer(span, "startTimeUnixNano"),
         end_time=_integer(span, "endTimeUnixNano"),
         attributes=attributes,
@@ -179,7 +190,7 @@ def _fields(span: Object, size: int, decoded: Decoded) -> SpanFields:
             for event in events[:few]
         ],
         links=_links(links[:some]),
-        status_code=_integer(status, "code"),
+        status_code=_enumerated(status, "code", _CODES),
         status_message=_text(status, "message"),
         size=size,
     )
@@ -281,6 +292,11 @@ def _integer(holder: Object, key: str) -> int:
     raise MalformedError(f"{key} is not an integer")
 
 
+def _enumerated(holder: Object, key: str, names: Mapping[str, int]) -> int:
+    found: Any = holder.get(key)
+    return names[found] if isinstance(found, str) and found in names else _integer(holder, key)
+
+
 def _double(value: Any) -> float:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return float(value)
@@ -294,9 +310,9 @@ def _double(value: Any) -> float:
 
 
 def _id(holder: Object, key: str) -> bytes:
-    """An id's bytes; of the wrong length where it is not hex, so that its span is refused."""
+    """An id's bytes; of the wrong length where it is neither, so that its span is refused."""
     said = _text(holder, key)
     try:
-        return bytes.fromhex(said)
+        return base64.b64decode(said, validate=True) if said[-1:] == "=" else bytes.fromhex(said)
     except ValueError:
         return b"?"

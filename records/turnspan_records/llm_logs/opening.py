@@ -67,6 +67,8 @@ def _text(raw: bytes) -> str:
 
 def _header(path: Path) -> bytes:
     try:
+        if path.exists() and not path.is_file():  # opening a pipe waits for who writes it
+            raise LogsError(f"{path} is no file: `llm logs path` says where llm's log is.")
         with path.open("rb") as file:
             header = file.read(100)
     except FileNotFoundError:

@@ -22,8 +22,9 @@ from turnspan_records.importing.files.file_log import LeftOut, NotUnderstoodErro
 from turnspan_records.importing.files.groups import Groups
 from turnspan_records.importing.sources import Part, Problem
 
-_CACHE: Final = 32 * 2**20
-"""Bytes of lines that are remembered as they were decoded."""
+_ID: Final = b"spanid"
+_CACHE: Final = 16 * 2**20
+"""Bytes of lines that are remembered as they were decoded, some twelve times as large."""
 
 
 class Otlp:
@@ -50,6 +51,11 @@ class Otlp:
             decoded = self._decode(read)
         except MalformedError as error:
             raise NotUnderstoodError(f"it is not OTLP: {error}") from None
+        if (
+            not (decoded.spans or decoded.events or decoded.refused)
+            and _ID in read.line.raw.lower()
+        ):
+            raise NotUnderstoodError("its spans are not in resourceSpans, scopeSpans and spans")
         for one in decoded.spans:
             group = groups.group(bytes.fromhex(one.trace_id))
             groups.add(group, read.place)

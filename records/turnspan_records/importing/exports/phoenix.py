@@ -1,4 +1,4 @@
-"""Phoenix's exports: JSON lines, documents, CSV or Parquet of spans and annotations."""
+"""Phoenix's exports: JSON lines, documents or Parquet of spans and annotations."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from turnspan_records.importing.exports.phoenix_rows import (
 from turnspan_records.importing.exports.span_joining import SpanJoiner
 from turnspan_records.importing.files.file_log import LeftOut, NotUnderstoodError, Read
 from turnspan_records.importing.files.groups import Groups
-from turnspan_records.importing.sources import Part
+from turnspan_records.importing.sources import Part, SourceLogError
 from turnspan_records.importing.spans import resource_of, span_of
 from turnspan_records.importing.transcripts.fields import nanoseconds
 
@@ -53,6 +53,11 @@ class Phoenix:
         left: Counter[str] = Counter()
         rows = list(exported(read.value))
         for row in rows:
+            if not isinstance(row, Annotation) and read.line.file.is_csv:
+                raise SourceLogError(
+                    f"The file {read.line.file.path} is CSV, where a span's messages are no JSON:"
+                    " save the data frame with to_parquet() or to_json()."
+                )
             if isinstance(row, NotTaken):
                 left[row.why] += 1
                 continue

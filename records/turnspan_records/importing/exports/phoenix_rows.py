@@ -27,6 +27,12 @@ _AS_TEXT: Final = frozenset(
 )
 """What is JSON in a text when a span is sent; Phoenix reads some of it."""
 _MAX_DEPTH: Final = 64
+_INDEX: Final = "__index__"
+"""What a data frame's row is known by: pandas does not write what it calls that."""
+_COLUMNS: Final = frozenset(
+    {"start_time", "annotator_kind", "result.score", "result.label", "score", "label"}
+)
+"""Of these one is in every data frame of spans, annotations or evaluations."""
 _NUMBER: Final = ("intValue", "int_value")
 
 
@@ -68,24 +74,44 @@ def exported(value: Any) -> Iterator[PhoenixSpan | Annotation | NotTaken]:
     if line is None:
         for each in as_list(value) or []:
             yield from exported(each)
+    elif (frame := _frame(line)) is not None:
+        for row in frame:
+            yield from exported(row)
     elif as_list(line.get("data")) is not None:
         yield from exported(line["data"])
-    elif any(as_dict(line.get(name)) for name in ("context.span_id", "span_id", "name")):
-        for row in _transposed(line):
-            yield from exported(row)
     elif "start_time" in line or "start_time_unix_nano" in line or "startTimeUnixNano" in line:
         yield _span(line)
     elif line.keys() & {"annotator_kind", "result", "result.score", "result.label"}:
         yield _annotation(line)
-    elif line.keys() & {"score", "label"} and line.keys() & {"context.span_id", "span_id"}:
+    elif line.keys() & {"score", "label"} and line.keys() & {"context.span_id", "span_id", _INDEX}:
         yield _annotation(line)  # an evaluation as a data frame
 
 
-def _transposed(columns: Row) -> Iterator[Row]:
-    """The rows of a data frame that was written column by column, pandas' default."""
-    frames = {name: as_dict(column) or {} for name, column in columns.items()}
-    for key in dict.fromkeys(key for column in frames.values() for key in column):
-        yield {name: column[key] for name, column in frames.items() if key in column}
+def _frame(line: Row) -> list[Row] | None:
+    """The rows of a data frame as pandas writes it: by columns (its default), by index, split."""
+    names = as_list(line.get("columns"))
+    if names is not None:
+        data = [as_list(row) or [] for row in as_list(line.get("data")) or []]
+        index = as_list(line.get("index")) or range(len(data))
+        return [
+            {_INDEX: key, **dict(zip(map(str, names), row, strict=False))}
+            for key, row in zip(index, data, strict=False)
+        ]
+    columns: dict[str, Row] = {}
+    for name, value in line.items():
+        column = as_dict(value)
+        if column is None:
+            return None
+        columns[name] = column
+    if columns.keys() & _COLUMNS:
+        keys = dict.fromkeys(key for column in columns.values() for key in column)
+        return [
+            {_INDEX: key, **{name: each[key] for name, each in columns.items() if key in each}}
+            for key in keys
+        ]
+    if columns and all(row.keys() & _COLUMNS for row in columns.values()):
+        return [{_INDEX: key, **row} for key, row in columns.items()]
+    return None
 
 
 def _span(line: Row) -> PhoenixSpan | NotTaken:
@@ -95,7 +121,7 @@ def _span(line: Row) -> PhoenixSpan | NotTaken:
         for name in ("trace_id", "span_id")
     }
     trace_id = hex_number(ids["trace_id"] or line.get("traceId"), 32)
-    span_id = hex_number(ids["span_id"] or line.get("spanId"), 16)
+    span_id = hex_number(ids["span_id"] or line.get("spanId") or line.get(_INDEX), 16)
     if trace_id is None or span_id is None:
         return NotTaken("a span without a trace's and its own id in hexadecimal digits")
     start = _time(line, "start_time", "startTimeUnixNano")
@@ -149,7 +175,7 @@ def _attributes(line: Row) -> Row:
 
 def _flatten(value: Any, name: str, found: Row, depth: int) -> None:
     """Write a value as the attributes that it was sent as: a key a leaf, lists by their places."""
-    if value is None or value == [] or (isinstance(value, float) and math.isnan(value)):
+    if value is None or value in ([], {}) or (isinstance(value, float) and math.isnan(value)):
         return
     fields, items = as_dict(value), as_list(value)
     if fields is not None and (name in _AS_TEXT or depth > _MAX_DEPTH):
@@ -209,10 +235,14 @@ def _events(line: Row) -> list[Event]:
 
 def _annotation(line: Row) -> Annotation | NotTaken:
     found = Annotation(line)
-    span = line.get("span_id") or line.get("context.span_id")
+    index = line.get(_INDEX)
+    span = line.get("span_id") or line.get("context.span_id") or index
     found.span_id = hex_number(span, 16) or 0
-    found.trace_id = hex_number(line.get("trace_id"), 32) or 0
+    found.trace_id = hex_number(line.get("trace_id") or index, 32) or 0
     found.session = text(line, "session_id")
     if not found.span_id and not found.trace_id and not found.session:
-        return NotTaken("an annotation that does not say of what")
+        return NotTaken(
+            "an annotation that does not say of what (where a data frame's index did, save it with"
+            " to_json() alone or as Parquet, or after reset_index())"
+        )
     return found

@@ -12,15 +12,20 @@ from typing import Any, Final, Protocol
 
 from turnspan.runtime.guard import errors
 from turnspan_records.importing.files.groups import Groups
+from turnspan_records.importing.files.limits import Limits
 from turnspan_records.importing.files.position import Position
 from turnspan_records.importing.files.source_file import Line, SourceFile, loaded
-from turnspan_records.importing.sources import MAX_PROBLEMS, Part, Problem
+from turnspan_records.importing.sources import MAX_PROBLEMS, Part, Problem, SourceLogError
 
 _SHOWN: Final = 500
 """Characters of a line that are shown where it is not understood."""
-_CACHE: Final = 32 * 2**20
-"""Bytes of lines that are remembered as they were read: a line may have many groups' records."""
+_CACHE: Final = 256 * 2**20
+"""Bytes of memory for lines that are remembered as they were read: a line may have many groups'
+records."""
+_TOO_DEEP: Final = "Recursion limit"
+"""What orjson says where it cannot write what it has read."""
 _FEW: Final = 32
+_DEFAULT: Final = Limits()
 UNREADABLE: Final = "not understood: see the problems"
 
 
@@ -62,6 +67,7 @@ class Format(Protocol):
 
         Raises:
             NotUnderstoodError: it is nothing that is known.
+            SourceLogError: no line of its file can be taken.
         """
         ...
 
@@ -73,14 +79,16 @@ class Format(Protocol):
 class FileLog:
     """The files of a source. ``SourceLog`` says what its methods are for."""
 
-    def __init__(self, format_: Format, paths: Sequence[Path]) -> None:
+    def __init__(self, format_: Format, paths: Sequence[Path], limits: Limits = _DEFAULT) -> None:
         """Raises ``SourceLogError`` where a file cannot be read."""
         self._format = format_
         self._paths = sorted({path.resolve(): path for path in paths}.values(), key=str)
         self._files: list[SourceFile] = []
+        self._limits = left = limits
         try:
             for path in self._paths:
-                self._files.append(SourceFile(path, tables=format_.tables))
+                self._files.append(SourceFile(path, left, tables=format_.tables))
+                left = replace(left, disk=left.disk - self._files[-1].made)
         except BaseException:
             self.close()
             raise
@@ -89,6 +97,7 @@ class FileLog:
         self._file_of = array("L")
         self._offsets = array("q")
         self._numbers = array("q")
+        self._weights = array("q")
         self._position: Position | None = None
         self._bad: list[tuple[int, Problem]] = []
         self._left_out: list[tuple[int, LeftOut]] = []
@@ -161,6 +170,12 @@ class FileLog:
                     break
                 if not self._index(line, number):
                     ends[number] = line.offset
+                if not self._limits.fits(
+                    len(self._offsets), len(self._left_out), len(self._groups)
+                ):
+                    raise SourceLogError(
+                        f"{line} is a line too many: {self._limits.too_much}, with those before."
+                    )
         self._position = known.began(self._files, ends)
 
     def _index(self, line: Line, file_number: int) -> bool:
@@ -169,20 +184,33 @@ class FileLog:
         self._file_of.append(file_number)
         self._offsets.append(line.offset)
         self._numbers.append(line.number)
+        self._weights.append(line.file.weight(line))
+        if self._weights[place] > self._limits.memory:
+            self._not_understood(line, place, self._limits.too_much)
+            return line.whole
         try:
             value = loaded(line.raw)
         except ValueError as error:
-            self._not_understood(line, place, f"it is not JSON ({error})")
+            why = "it is not JSON" if line.whole else "it is not JSON, or its end is not there"
+            self._not_understood(line, place, f"{why} ({error})")
             return line.whole
         try:
             for left in self._format.index(self._as_read(line, place, value), self._groups):
                 self._left_out.append((place, left))
+        except SourceLogError:
+            raise
         except NotUnderstoodError as error:
             self._not_understood(line, place, str(error))
         except Exception as error:  # noqa: BLE001  a line of any shape costs only itself
-            errors.record(f"import {self.kind}", error)
-            self._not_understood(line, place, f"it cannot be read ({error!r})")
+            self._not_understood(line, place, self._why(error))
         return True
+
+    def _why(self, error: Exception) -> str:
+        """What is wrong with lines at which reading failed."""
+        if isinstance(error, RecursionError) or _TOO_DEEP in str(error):
+            return "it is nested too deep"
+        errors.record(f"import {self.kind}", error)
+        return f"it cannot be read ({error!r})"
 
     def _not_understood(self, line: Line, place: int, why: str) -> None:
         if len(self._bad) >= MAX_PROBLEMS * 2:
@@ -195,6 +223,11 @@ class FileLog:
     def _problems(self, known: Position) -> Iterator[Part]:
         """The lines that are not understood and have not been told of."""
         part = Part()
+        for file in self._files:
+            if file.cut:
+                why = f"{file.cut}; only what stands before that was read"
+                part.problems.append(Problem(file.name, why))
+                part.seen[file.name, UNREADABLE] += 1
         for place, problem in self._bad:
             if self._is_untold(place, known):
                 part.problems.append(problem)
@@ -232,17 +265,23 @@ class FileLog:
     # -- a group ------------------
 
     def _part(self, root: int, lines: list[int]) -> Part:
-        reads = [self._read(place) for place in lines]
-        try:
-            return self._format.part(reads, self._groups.keys(root))
-        except Exception as error:  # noqa: BLE001  a group of any shape costs only itself
-            errors.record(f"import {self.kind}", error)
-            part = Part()
-            for read in reads:
-                reason = f"it cannot be read ({error!r}), and was left out"
-                part.problems.append(Problem(str(read.line), reason))
-                part.seen[read.line.file.name, UNREADABLE] += 1
-            return part
+        if sum(self._weights[place] for place in lines) > self._limits.memory:
+            why = f"with the lines of its conversation or trace, {self._limits.too_much}"
+        else:
+            try:
+                reads = [self._read(place) for place in lines]
+                return self._format.part(reads, self._groups.keys(root))
+            except Exception as error:  # noqa: BLE001  a group of any shape costs only itself
+                why = self._why(error)
+        part = Part()
+        told: dict[str, Problem] = {}
+        for number, place in enumerate(lines):
+            name = self._files[self._file_of[place]].name
+            row = f"{name}:{self._numbers[place]}" if number < MAX_PROBLEMS else name
+            problem = told.setdefault(row, Problem(row, f"{why}, and was left out"))
+            part.problems.append(problem)
+            part.seen[name, UNREADABLE] += 1
+        return part
 
     def _read(self, place: int) -> Read:
         found = self._cache.get(place)
@@ -252,9 +291,9 @@ class FileLog:
         file = self._files[self._file_of[place]]
         line = file.line_at(self._offsets[place], self._numbers[place])
         found = self._cache[place] = self._as_read(line, place, loaded(line.raw))
-        self._cached += len(line.raw)
+        self._cached += self._weights[place]
         while self._cached > _CACHE and len(self._cache) > 1:
-            self._cached -= len(self._cache.popitem(last=False)[1].line.raw)
+            self._cached -= self._weights[self._cache.popitem(last=False)[0]]
         return found
 
     def _as_read(self, line: Line, place: int, value: Any) -> Read:

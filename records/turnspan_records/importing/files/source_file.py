@@ -18,15 +18,16 @@ from typing import IO, Final, cast
 
 import orjson
 
-from turnspan_records.importing.files.documents import as_lines
-from turnspan_records.importing.files.unpacking import packing_of, unpack
+from turnspan_records.importing.files.documents import as_lines, is_csv
+from turnspan_records.importing.files.limits import Limits, weight
+from turnspan_records.importing.files.unpacking import CutError, check_text, packing_of, unpack
 from turnspan_records.importing.sources import SourceLogError
 
-MAX_DOCUMENT: Final = 2**30
-"""Bytes of a JSON document that is one object: it is read at once."""
 _PIECE: Final = 2**20
 _LONG: Final = 2**19
 """A line of so many bytes is no beginning of a document that is laid out for people."""
+_LEADING: Final = 1_000
+"""Blank lines before the first one."""
 _BOM: Final = b"\xef\xbb\xbf"
 _LOOSE: Final = re.compile(rb"\\u[dD]|NaN|Infinity")
 """What JavaScript and Python write that is not JSON: half a character, numbers that are none."""
@@ -34,23 +35,17 @@ _LOOSE: Final = re.compile(rb"\\u[dD]|NaN|Infinity")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line: where it stands, and its bytes."""
+    """One line: where it stands, and its bytes; of one that is too long the first of them."""
 
     file: SourceFile
     number: int
     """From 1."""
     offset: int
     raw: bytes
-
-    @property
-    def end(self) -> int:
-        """Where the next one begins."""
-        return self.offset + len(self.raw)
-
-    @property
-    def whole(self) -> bool:
-        """Whether it is over: the last line of a file that is being written is not."""
-        return self.raw.endswith(b"\n")
+    size: int
+    """Bytes of all of it."""
+    whole: bool
+    """Whether it is over: the last line of a file that is being written is not."""
 
     def __str__(self) -> str:
         return f"{self.file.name}:{self.number}"
@@ -63,7 +58,7 @@ class SourceFile:
     that, and what tells it from the others of its source.
     """
 
-    def __init__(self, path: Path, *, tables: bool = False) -> None:
+    def __init__(self, path: Path, limits: Limits, *, tables: bool = False) -> None:
         """``tables``: it may be CSV or Parquet.
 
         Raises:
@@ -71,8 +66,20 @@ class SourceFile:
         """
         self.path = path
         self.name = path.name
+        self.is_csv = False
+        """Whether each value is a text, whatever it was in the source."""
+        self.cut = ""
+        """What is missing of it, where it ends before what it holds does."""
+        self.made = 0
+        """Bytes that were written to temporary files."""
         self._tables = tables
+        self._limits = limits
         try:
+            if path.exists() and not path.is_file():  # opening a pipe waits for who writes it
+                raise SourceLogError(
+                    f"{path} is no file but a pipe, a socket, a device or a folder, and an import"
+                    " reads twice: write it to a file first."
+                )
             self._bytes: IO[bytes] = path.open("rb")
         except OSError as error:
             raise unreadable(path, error) from None
@@ -94,18 +101,31 @@ class SourceFile:
         packing = packing_of(head)
         if packing:
             self._replace(unpack(self.path, self._bytes, packing))
+        check_text(self.path, self._bytes)
         if self._is_document():
-            self._replace(as_lines(self.path, self._bytes, bool(packing)))
+            self.is_csv = is_csv(self._bytes)
+            lines = as_lines(self.path, self._bytes, bool(packing), bool(self.cut), self._limits)
+            self._replace(lines)
+        if self.cut and not self.line_at(0, 1).whole:
+            raise SourceLogError(f"Nothing in the file {self.path} can be read: {self.cut}.")
 
     def _replace(self, lines: Iterator[bytes]) -> None:
         made: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  it lives as long as this object
         try:
             for piece in lines:
+                self.made += len(piece)
+                if self.made > self._limits.disk:
+                    raise SourceLogError(
+                        f"Up to the file {self.path}, temporary files have more than"
+                        f" {self._limits.disk:,} bytes: raise --max-disk-bytes, or import in parts."
+                    )
                 made.write(piece)
-            made.seek(0)
+        except CutError as error:
+            self.cut = self.cut or str(error)
         except BaseException:
             made.close()
             raise
+        made.seek(0)
         self._bytes.close()
         self._bytes = made
 
@@ -119,21 +139,26 @@ class SourceFile:
             return not (second.startswith(b"[") and _is_json(first))
         if first.startswith(b"{"):
             on_one_line = len(first) >= _LONG or _is_json(first)
-            return not on_one_line and self.size <= MAX_DOCUMENT and self._is_one_object()
+            return not on_one_line and self._is_one_object(second)
         return self._tables and bool(first)
 
     def _next_line(self) -> bytes:
         """The next line that is not blank, or what it begins with."""
-        while line := self._bytes.readline(_PIECE):
-            if text := line.removeprefix(_BOM).strip():
+        for _ in range(_LEADING):
+            if text := self._bytes.readline(_PIECE).removeprefix(_BOM).strip():
                 return text
         return b""
 
-    def _is_one_object(self) -> bool:
+    def _is_one_object(self, second: bytes) -> bool:
+        fits = self.size <= self._limits.line
         self._bytes.seek(0)
-        is_json = _is_json(self._bytes.read().removeprefix(_BOM))
+        text = self._bytes.read(self._limits.line).removeprefix(_BOM)
         self._bytes.seek(0)
-        return is_json
+        if fits and weight(text) <= self._limits.memory:
+            return _is_json(text)
+        if _is_json(second):
+            return False
+        raise SourceLogError(f"The document {self.path} is too large: {self._limits.too_much}.")
 
     def _hashed(self) -> str:
         self._bytes.seek(0)
@@ -146,19 +171,34 @@ class SourceFile:
 
     def lines(self) -> Iterator[Line]:
         """Its lines, in order; blank ones are left out."""
-        self._bytes.seek(0)
         offset = number = 0
-        while raw := self._bytes.readline():
+        while (line := self.line_at(offset, number + 1)).size:
             number += 1
-            if raw.strip(b" \t\r\n\xef\xbb\xbf"):
-                yield Line(self, number, offset, raw)
-                self._bytes.seek(offset + len(raw))  # another line may have been read meanwhile
-            offset += len(raw)
+            if not self._limits.fits(number, 0, 0):  # blank ones take time
+                raise SourceLogError(f"{self.name} has too many lines: {self._limits.too_much}.")
+            if line.raw.strip(b" \t\r\n\xef\xbb\xbf"):
+                yield line
+            offset += line.size
 
     def line_at(self, offset: int, number: int) -> Line:
         """The line that begins at a place."""
         self._bytes.seek(offset)
-        return Line(self, number, offset, self._bytes.readline())
+        raw = end = self._bytes.readline(self._limits.line)
+        size = len(raw)
+        if size == self._limits.line:
+            raw = raw[:_PIECE]
+            while end and not end.endswith(b"\n"):
+                end = self._bytes.readline(_PIECE)
+                size += len(end)
+        return Line(self, number, offset, raw, size, end.endswith(b"\n"))
+
+    def weight(self, line: Line) -> int:
+        """Bytes of memory that reading a line takes, about; more than is allowed if it is cut."""
+        if line.size > len(line.raw):
+            return self._limits.memory + 1
+        found = weight(line.raw)
+        again = found * 4 > self._limits.memory and _LOOSE.search(line.raw)
+        return found * 4 if again else found  # it is read twice, as texts
 
     def close(self) -> None:
         """Let it go."""
