@@ -439,7 +439,7 @@ def test_vertex(spans: Spans, server: ModelServer) -> None:
 
 def test_embeddings(spans: Spans, server: ModelServer, google: Any) -> None:
     """What is embedded is kept, the vectors are not; counting tokens is no call."""
-    server.answer({"embeddings": [{"values": [0.1]}, {"values": [0.2]}]})
+    server.answer({"embeddings": [{"values": [0.1, 0, 1]}, {"values": [0.2, 1, 0]}]})
     server.answer({"totalTokens": 3})
 
     google.models.embed_content(
