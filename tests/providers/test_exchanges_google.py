@@ -4,11 +4,13 @@ the records is what the bodies say, read here without the product's code."""
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from google.oauth2.credentials import Credentials
 
 from providers.conftest import Spans
 from support import gemini_facts as facts
@@ -38,6 +40,13 @@ def _unmasked(settings: None) -> Iterator[None]:  # pyright: ignore[reportUnused
     yield
 
 
+class _Token(Credentials):
+    """A token that the oldest versions need not fetch."""
+
+    def refresh(self, request: Any) -> None:
+        """It stays."""
+
+
 class Player:
     """Plays exchanges by the SDK, each as it was recorded, or its answer streamed."""
 
@@ -46,8 +55,14 @@ class Player:
         self.loop = loop
         options: Any = {"base_url": server.url}
         self._clients = {
-            vertex: genai.Client(vertexai=vertex, api_key="k", http_options=options)
-            for vertex in (False, True)
+            False: genai.Client(api_key="k", http_options=options),
+            True: genai.Client(
+                vertexai=True,
+                credentials=_Token("k"),
+                project="p",
+                location="us-central1",
+                http_options=options,
+            ),
         }
 
     def play(self, exchange: Exchange, *, streamed: bool) -> tuple[Any, list[Any]]:
@@ -75,7 +90,12 @@ class Player:
         except errors.APIError:
             assert exchange.status >= 400, exchange.name
         except (ValueError, TypeError, AttributeError):
-            pass  # of the SDK's reading, or before anything was sent
+            pass  # before anything was sent; or of the SDK's reading, in the middle of a stream
+        else:
+            return
+        gc.collect()
+        if self.loop:
+            self.loop.run_until_complete(asyncio.sleep(0))
 
     def _ask(self, models: Any, exchange: Exchange, given: dict[str, Any], streamed: bool) -> None:
         if "mbed" in exchange.asks or exchange.asks == "predict":
@@ -356,6 +376,10 @@ def test_recorded_exchanges(
     exact = 0
     for exchange in calls:
         spans.exporter.clear()
+        if exchange.status == 401 and not hasattr(types, "HttpRetryOptions"):
+            reason = "the oldest versions send again what is not authorized"
+            record("google exchanges", f"{exchange.asks} whole ({way})", False, reason)
+            continue
         sent, answers = player.play(exchange, streamed=streamed or exchange.streamed)
         exact += sent == exchange.request
         found = [f"{exchange.name}: {each}" for each in differences(exchange, sent, answers, spans)]
@@ -365,3 +389,20 @@ def test_recorded_exchanges(
     print(f"{exact} of {len(calls)} were sent exactly as recorded")
     assert len(calls) >= enough(330, 0)
     assert not wrong, f"{len(wrong)} differences:\n" + "\n".join(wrong[:400])
+
+
+def test_what_is_no_call_leaves_no_record(spans: Spans, server: ModelServer) -> None:
+    """Counting tokens, caches, and batches, which are made later and elsewhere."""
+    options: Any = {"base_url": server.url}
+    played: list[str] = []
+    for exchange in facts.exchanges():
+        if exchange.asks in facts.CALLS or exchange.asks == "interactions":
+            continue
+        client = genai.Client(vertexai=exchange.vertex, api_key="k", http_options=options)
+        server.answer(exchange.answers[0], exchange.status)
+        path = exchange.url.partition(".googleapis.com/")[2].partition("/")[2]
+        client._api_client.request("post", path, {**exchange.request}, None)
+        played.append(exchange.asks)
+
+    assert len(played) == enough(7, 0)
+    assert spans.all() == []
