@@ -10,13 +10,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from google.oauth2.credentials import Credentials
 
 from providers.conftest import Spans
 from support import gemini_facts as facts
 from support.cassette_table import record
 from support.gemini_facts import Exchange
-from support.google_sdk import errors, genai, types
+from support.google_sdk import credentials, errors, genai, types
 from support.shared import enough
 from turnspan import config
 from turnspan.content.model import as_dict, as_list
@@ -40,11 +39,11 @@ def _unmasked(settings: None) -> Iterator[None]:  # pyright: ignore[reportUnused
     yield
 
 
-class _Token(Credentials):
+def _token() -> Any:
     """A token that the oldest versions need not fetch."""
-
-    def refresh(self, request: Any) -> None:
-        """It stays."""
+    found = credentials.Credentials("k")
+    found.refresh = lambda request: None  # pyright: ignore[reportUnknownLambdaType]
+    return found
 
 
 class Player:
@@ -58,7 +57,7 @@ class Player:
             False: genai.Client(api_key="k", http_options=options),
             True: genai.Client(
                 vertexai=True,
-                credentials=_Token("k"),
+                credentials=_token(),
                 project="p",
                 location="us-central1",
                 http_options=options,
