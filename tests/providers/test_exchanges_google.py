@@ -322,6 +322,8 @@ def differ_answer(answers: list[Any], found: Recorded, differ: Any) -> Iterator[
     yield from differ("modalities", facts.modalities_of(counts), modalities)
     searches = int(found.attributes.get("turnspan.usage.web_searches", 0))
     yield from differ("searches", facts.searches_of(answers), searches)
+    cost = facts.cost_of(answers, row.request_model)
+    yield from differ("cost", cost, row.cost_usd)
     missing = facts.beside(answers) - facts.leaves_of(found.details)
     yield from differ("beside", {}, dict(missing))
 

@@ -11,9 +11,12 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cache
 from typing import Any
 from urllib.parse import unquote
+
+import genai_prices
 
 from support.shared import recorded_data
 from turnspan.content.model import as_dict, as_list
@@ -297,6 +300,29 @@ def searches_of(answers: Sequence[Any]) -> int:
                 if query:
                     asked[f"{number}:{query}"] = None
     return len(asked)
+
+
+def cost_of(answers: Sequence[Any], model: str) -> Decimal | None:
+    """What an answer costs by genai-prices' own reading of it, and its searches: of Google's models
+    before the third generation a prompt that searched is charged, of later ones each query."""
+    said = [a["modelVersion"] for a in answers if a.get("modelVersion")] or [model]
+    searches = searches_of(answers)
+    if searches and said[-1].startswith(("gemini-1", "gemini-2")):
+        searches = 1
+    for name in (said[-1], model):
+        body = {"modelVersion": name, "usageMetadata": usage_of(answers)}
+        try:
+            found = genai_prices.extract_usage(body, provider_id="google", api_flavor="default")
+        except (LookupError, ValueError):  # an unknown model, or an answer without counts
+            return None
+        if found.model is not None:
+            usage: Any = found.usage
+            usage.web_searches = searches
+            price = found.calc_price()
+            priced: Any = price.model_price
+            unknown = searches and priced.web_searches_kcount is None
+            return None if unknown else price.total_price
+    return None
 
 
 def beside(answers: Sequence[Any]) -> Counter[tuple[str, str]]:

@@ -1,0 +1,217 @@
+"""What a call used, by kind and modality, and what it cost: of every API that tells it."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import anthropic
+import openai
+import pytest
+
+from support.gemini_bodies import content
+from support.google_sdk import genai
+from support.normalised import Landed
+from turnspan.testing import ModelServer
+from turnspan_clickhouse.rows.tables import LlmCall
+
+CHAT = {
+    "prompt_tokens": 100,
+    "completion_tokens": 60,
+    "total_tokens": 160,
+    "prompt_tokens_details": {
+        "cached_tokens": 20,
+        "audio_tokens": 70,
+        "cached_tokens_details": {"text_tokens": 15, "audio_tokens": 5},
+    },
+    "completion_tokens_details": {"audio_tokens": 50, "text_tokens": 10, "reasoning_tokens": 0},
+}
+HEARD = {
+    "gen_ai.usage.audio.input_tokens": "70",
+    "gen_ai.usage.text.cache_read.input_tokens": "15",
+    "gen_ai.usage.audio.cache_read.input_tokens": "5",
+    "gen_ai.usage.audio.output_tokens": "50",
+    "gen_ai.usage.text.output_tokens": "10",
+}
+IMAGES = {
+    "input_tokens": 100,
+    "output_tokens": 60,
+    "total_tokens": 160,
+    "input_tokens_details": {"cached_tokens": 0, "image_tokens": 80, "text_tokens": 20},
+    "output_tokens_details": {"reasoning_tokens": 0},
+}
+
+
+def kinds(row: LlmCall) -> dict[str, str]:
+    """The attributes of usage that have no column."""
+    attributes: Any = row.attributes
+    found: dict[str, str] = attributes.texts()
+    return {name: value for name, value in found.items() if ".usage." in name}
+
+
+def chat(usage: Any) -> dict[str, Any]:
+    """A chat completion of OpenAI."""
+    message = {"role": "assistant", "content": "Yes."}
+    choice = {"index": 0, "finish_reason": "stop", "message": message}
+    head = {"id": "c", "object": "chat.completion", "created": 1, "model": "gpt-audio"}
+    return {**head, "choices": [choice], "usage": usage}
+
+
+def chunks(usage: Any) -> list[dict[str, Any]]:
+    """The same as a stream."""
+    whole = chat(None)
+    head = {**whole, "object": "chat.completion.chunk"}
+    delta = {"index": 0, "delta": {"role": "assistant", "content": "Yes."}, "finish_reason": "stop"}
+    return [{**head, "choices": [delta]}, {**head, "choices": [], "usage": usage}]
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_audio_of_chat_completions(
+    streamed: bool, server: ModelServer, gpt: openai.OpenAI, rows: Landed
+) -> None:
+    """Tokens heard and spoken have their own price: 10 of text and 65 of audio new, 20 read."""
+    asked: Any = {"model": "gpt-audio", "messages": [{"role": "user", "content": "hi"}]}
+    if streamed:
+        server.stream(chunks(CHAT))
+        list(gpt.chat.completions.create(stream=True, **asked))
+    else:
+        server.answer(chat(CHAT))
+        gpt.chat.completions.create(**asked)
+
+    (row,) = rows.calls
+    assert kinds(row) == HEARD
+    assert (row.input_tokens, row.output_tokens, row.cache_read_tokens) == (100, 60, 20)
+    # 30 of text and 70 of audio in (no price for cached ones), 10 of text and 50 of audio out
+    assert row.cost_usd == Decimal("0.005615")
+
+
+def test_no_audio_leaves_no_kinds(server: ModelServer, gpt: openai.OpenAI, rows: Landed) -> None:
+    """OpenAI tells zeros with every answer."""
+    none = {"audio_tokens": 0, "cached_tokens": 0}
+    server.answer(
+        chat({**CHAT, "prompt_tokens_details": none, "completion_tokens_details": {**none}})
+    )
+    gpt.chat.completions.create(model="gpt-audio", messages=[{"role": "user", "content": "hi"}])
+
+    (row,) = rows.calls
+    assert kinds(row) == {}
+    assert row.cost_usd == Decimal("0.00085")
+
+
+@pytest.mark.needs("openai.resources.responses:Responses")
+def test_searches_and_images_of_responses(
+    server: ModelServer, gpt: openai.OpenAI, rows: Landed
+) -> None:
+    """A search is charged; what is done with a page that was found is not."""
+    actions = ["search", "open_page", "find_in_page", "search"]
+    output: list[Any] = [
+        {"type": "web_search_call", "id": f"w{n}", "status": "completed", "action": {"type": kind}}
+        for n, kind in enumerate(actions)
+    ]
+    output.append({"type": "file_search_call", "id": "f", "status": "completed", "queries": ["q"]})
+    head: dict[str, Any] = {
+        "id": "r",
+        "object": "response",
+        "created_at": 1,
+        "model": "gpt-5",
+        "tools": [],
+    }
+    server.answer({**head, "status": "completed", "output": output, "usage": IMAGES})
+    gpt.responses.create(model="gpt-5", input="hi")
+
+    (row,) = rows.calls
+    assert kinds(row) == {
+        "gen_ai.usage.image.input_tokens": "80",
+        "gen_ai.usage.text.input_tokens": "20",
+        "turnspan.usage.web_searches": "2",
+        "turnspan.usage.file_searches": "1",
+    }
+    assert row.cost_usd == Decimal("0.023225")
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_searches_of_anthropic(
+    streamed: bool, server: ModelServer, claude: anthropic.Anthropic, rows: Landed
+) -> None:
+    """As its usage counts them, also where that comes at a stream's end."""
+    used = {"input_tokens": 100, "output_tokens": 10}
+    searched = {**used, "server_tool_use": {"web_search_requests": 3}}
+    message: dict[str, Any] = {"id": "m", "type": "message", "role": "assistant"}
+    message |= {"model": "claude-haiku-4-5", "content": [], "stop_reason": None}
+    asked: Any = {"model": "claude-haiku-4-5", "max_tokens": 9}
+    asked["messages"] = [{"role": "user", "content": "hi"}]
+    if streamed:
+        ended = {"stop_reason": "end_turn", "stop_sequence": None}
+        server.stream(
+            [
+                ("message_start", {"type": "message_start", "message": {**message, "usage": used}}),
+                ("message_delta", {"type": "message_delta", "delta": ended, "usage": searched}),
+                ("message_stop", {"type": "message_stop"}),
+            ]
+        )
+        list(claude.messages.create(stream=True, **asked))
+    else:
+        server.answer({**message, "stop_reason": "end_turn", "usage": searched})
+        claude.messages.create(**asked)
+
+    (row,) = rows.calls
+    assert kinds(row) == {"turnspan.usage.web_searches": "3"}
+    assert row.cost_usd == Decimal("0.03015")
+
+
+@pytest.mark.parametrize(
+    ("counts", "expected", "cost"),
+    [
+        pytest.param(
+            {
+                "promptTokenCount": 100,
+                "candidatesTokenCount": 1300,
+                "promptTokensDetails": [
+                    {"modality": "TEXT", "tokenCount": 20},
+                    {"modality": "IMAGE", "tokenCount": 50},
+                    {"modality": "DOCUMENT", "tokenCount": 30},
+                ],
+                "candidatesTokensDetails": [{"modality": "IMAGE", "tokenCount": 1290}],
+            },
+            {
+                "gen_ai.usage.text.input_tokens": "20",
+                "gen_ai.usage.image.input_tokens": "80",
+                "gen_ai.usage.image.output_tokens": "1290",
+            },
+            "0.038755",
+            id="an image is made of a document and an image",
+        ),
+        pytest.param(
+            {
+                "promptTokenCount": 100,
+                "candidatesTokenCount": 10,
+                "promptTokensDetails": [{"modality": "TEXT"}, {"tokenCount": 4}, 7, None],
+                "cacheTokensDetails": {"modality": "TEXT"},
+                "candidatesTokensDetails": [{"modality": "SMELL", "tokenCount": 5}],
+                "toolUsePromptTokensDetails": [{"modality": "TEXT", "tokenCount": "5"}],
+            },
+            {},
+            "0.000055",
+            id="nothing that is known",
+        ),
+    ],
+)
+def test_modalities_of_gemini(
+    counts: dict[str, Any],
+    expected: dict[str, str],
+    cost: str,
+    server: ModelServer,
+    rows: Landed,
+) -> None:
+    """Pages of documents are images; what is odd counts as nothing, and costs what text does."""
+    options: Any = {"base_url": server.url}
+    google = genai.Client(api_key="k", http_options=options)
+    body = {"contents": [{"parts": [{"text": "hi"}]}]}
+    answer = content({"text": "x"}, usageMetadata=counts, modelVersion="gemini-2.5-flash-image")
+    server.answer(answer)
+    path = "models/gemini-2.5-flash-image:generateContent"
+    google._api_client.request("post", path, body, None)
+
+    (row,) = rows.calls
+    assert kinds(row) == expected
+    assert row.cost_usd == Decimal(cost)
