@@ -314,7 +314,7 @@ def cost_of(answers: Sequence[Any], model: str) -> Decimal | None:
         try:
             found = genai_prices.extract_usage(body, provider_id="google", api_flavor="default")
         except (LookupError, ValueError):  # an unknown model, or an answer without counts
-            return None
+            continue
         if found.model is not None:
             usage: Any = found.usage
             usage.web_searches = searches

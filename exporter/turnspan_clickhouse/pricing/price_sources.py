@@ -34,7 +34,6 @@ _BILLING: Final = frozenset({"llm-consortium", "openrouter", "perplexity"})
 """Who tells with each answer what it cost, in US dollars. (A consortium's own answer costs nothing:
 its members' and its arbiter's do.)"""
 
-_GOOGLE: Final = frozenset(name for name, known in _PROVIDERS.items() if known == "google")
 _PER_PROMPT: Final = later(r"(.*/)?gemini-[12]\b.*")
 """Google's models of which it prices a prompt that searched (1,000 for $35); of later ones, each
 query (1,000 for $14): ai.google.dev/gemini-api/docs/pricing, "Grounding with Google Search"."""
@@ -45,15 +44,14 @@ _ADDED: Final = (
 )
 """Models of OpenAI that the price data has without their audio: the beginning of the name, and the
 dollars of a million tokens in and out (platform.openai.com/docs/pricing, "Audio tokens")."""
-_SPEAKING: Final = (("tts", "output_audio_tokens"), ("image", "output_image_tokens"))
+_MAKING: Final = (("tts", "output_audio_tokens"), ("gpt-image", "output_image_tokens"))
 """What is in the names of models whose one output price is that of what they make."""
 
 
-def searches_billed(provider: str, model: str, queries: int) -> int:
-    """How many searches are paid for."""
-    if queries > 1 and provider in _GOOGLE and _PER_PROMPT.fullmatch(model):
-        return 1
-    return queries
+def searches_billed(names: tuple[str, str, str], queries: int) -> int:
+    """How many searches are paid for, by the names of provider and models."""
+    google = _PROVIDERS.get(names[0], names[0]) == "google"
+    return 1 if google and any(map(_PER_PROMPT.fullmatch, names[1:])) else queries
 
 
 def added_prices(provider: str, model: str) -> dict[str, Decimal]:
@@ -67,7 +65,7 @@ def added_prices(provider: str, model: str) -> dict[str, Decimal]:
 def priced_like_text(provider: str, model: str) -> frozenset[str]:
     """Kinds of tokens that cost what text does where a model has no price for them: with Google
     audio that is heard, and what a model makes that makes nothing else."""
-    kinds = {kind for word, kind in _SPEAKING if word in model}
+    kinds = {kind for word, kind in _MAKING if word in model}
     return frozenset(kinds | ({"input_audio_tokens"} if provider == "google" else set()))
 
 

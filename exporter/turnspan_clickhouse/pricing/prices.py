@@ -30,6 +30,8 @@ UNKNOWN: Final[tuple[Decimal | None, str]] = (None, "")
 """The price is not known: never 0."""
 
 _BATCH: Final = "batch"
+_Reported = tuple[int | None, int | None, int | None, int | None, int | None]
+"""The counts that have columns, in the order of ``REPORTED``."""
 _SEARCHES: Final = REPORTED.index("web_searches")
 _MAX_CACHED: Final = 10_000
 _MINUTE: Final = 60_000_000_000
@@ -98,16 +100,10 @@ class Pricer:
             return self.nothing()
         if usage.input_tokens is None and usage.output_tokens is None:
             return UNKNOWN
-        counts = (
-            usage.input_tokens or 0,
-            usage.output_tokens or 0,
-            usage.cache_read_tokens or 0,
-            usage.cache_write_tokens or 0,
-            usage.reasoning_tokens or 0,
-            *(counted.get(kind, 0) for kind in ATTRIBUTES),
-        )
+        counts = [count or 0 for count in _reported(usage)]
+        counts += [counted.get(kind, 0) for kind in ATTRIBUTES]
         names = (provider, response_model, request_model)
-        return self.cost(names, counts, when, service_tier, speed, batch)
+        return self.cost(names, tuple(counts), when, service_tier, speed, batch)
 
     def nothing(self) -> tuple[Decimal | None, str]:
         """The price of an answer from the application's own cache."""
@@ -267,7 +263,7 @@ def price_of_counts(
         return UNKNOWN
     reported = input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens
     names, tier, speed, batch = _priced_as(attributes)
-    counts = _counts(attributes, names, *reported)
+    counts = _counts(attributes, names, reported)
     return _pricer.cost(names, counts, when, tier, speed, batch)
 
 
@@ -279,38 +275,28 @@ def parts_of_call(
     if attributes.get(semconv.RESPONSE_CACHED) is True or told_cost(attributes) is not None:
         return []
     names, tier, speed, batch = _priced_as(attributes)
-    counts = _counts(
-        attributes,
-        names,
+    counts = _counts(attributes, names, _reported(usage))
+    return _pricer.parts(names, counts, when, tier, speed, batch)
+
+
+def _reported(usage: Usage) -> _Reported:
+    return (
         usage.input_tokens,
         usage.output_tokens,
         usage.cache_read_tokens,
         usage.cache_write_tokens,
         usage.reasoning_tokens,
     )
-    return _pricer.parts(names, counts, when, tier, speed, batch)
 
 
 def _counts(
-    attributes: dict[str, Any],
-    names: tuple[str, str, str],
-    input_tokens: int | None,
-    output_tokens: int | None,
-    cache_read_tokens: int | None,
-    cache_write_tokens: int | None,
-    reasoning_tokens: int | None,
+    attributes: dict[str, Any], names: tuple[str, str, str], reported: _Reported
 ) -> tuple[int, ...]:
     """Those of ``REPORTED``; what was not told counts as none."""
-    counts = [
-        input_tokens or 0,
-        output_tokens or 0,
-        cache_read_tokens or 0,
-        cache_write_tokens or 0,
-        reasoning_tokens or 0,
-    ]
+    counts = [count or 0 for count in reported]
     counts += [_count(attributes.get(name)) for name in ATTRIBUTES.values()]
     if counts[_SEARCHES]:
-        counts[_SEARCHES] = searches_billed(names[0], names[1] or names[2], counts[_SEARCHES])
+        counts[_SEARCHES] = searches_billed(names, counts[_SEARCHES])
     return tuple(counts)
 
 
@@ -333,15 +319,7 @@ def price_of_call(
     attributes: dict[str, Any], usage: Usage, when: int
 ) -> tuple[Decimal | None, str]:
     """``price`` of the call whose span has these attributes."""
-    return price_of_counts(
-        attributes,
-        usage.input_tokens,
-        usage.output_tokens,
-        usage.cache_read_tokens,
-        usage.cache_write_tokens,
-        usage.reasoning_tokens,
-        when,
-    )
+    return price_of_counts(attributes, *_reported(usage), when)
 
 
 def cost_of_call(attributes: dict[str, Any], usage: Usage, when: int) -> Decimal | None:
