@@ -200,6 +200,7 @@ the tokens of the call that made it."""
 USAGE_COST: Final = "turnspan.usage.cost"  # in US dollars, as the provider told it
 USAGE_WEB_SEARCHES: Final = "turnspan.usage.web_searches"
 USAGE_FILE_SEARCHES: Final = "turnspan.usage.file_searches"
+USAGE_MAP_SEARCHES: Final = "turnspan.usage.map_searches"
 RESPONSE_SERVICE_TIER: Final = "turnspan.response.service_tier"  # where it is not OpenAI's
 RESPONSE_DETAILS: Final = "turnspan.response.details"  # JSON: what no column and no message has
 RESPONSE_SPEED: Final = "turnspan.response.speed"

@@ -170,6 +170,14 @@ def pricer() -> Iterator[Pricer]:
             id="gpt-image",
         ),
         pytest.param(
+            "gcp.gemini",
+            "gemini-3.8-flash-tts",
+            Usage(1000, 100),
+            {"service_tier": "flex"},
+            "0.0007",
+            id="a-tier-of-google",
+        ),
+        pytest.param(
             "openai",
             "gpt-5",
             Usage(1000, 100),
@@ -195,6 +203,7 @@ def pricer() -> Iterator[Pricer]:
             id="priority",
         ),
         pytest.param("openai", "gpt-4o", Usage(0, 0), {}, "0", id="nothing-used"),
+        pytest.param("gcp.gemini", "gemma-3-27b-it", Usage(10, 10), {}, "0", id="free"),
         pytest.param("azure.ai.openai", "gpt-4o", Usage(1000, 500), {}, "0.0075", id="azure"),
         pytest.param("", "gpt-4o", Usage(1000, 500), {}, "0.0075", id="no-provider"),
     ],
@@ -242,6 +251,8 @@ def test_an_unknown_price_is_none_never_zero(
         pytest.param("openai", "gpt-4.1-nano", {"storage_searches": 1}, id="search in files"),
         pytest.param("gcp.vertex_ai", "claude-haiku-4-5", {"web_searches": 1}, id="elsewhere"),
         pytest.param("openai", "gpt-audio", {"input_audio_tokens": 101}, id="more than there are"),
+        pytest.param("gcp.gemini", "gemini-2.5-pro", {"map_searches": 1}, id="maps"),
+        pytest.param("gcp.gemini", "gemini-2.5-pro", {"service_tier": "flex"}, id="tier"),
     ],
 )
 def test_what_has_no_price_of_its_own_has_no_cost(
@@ -462,7 +473,9 @@ def test_same_result_as_genai_prices(pricer: Pricer, provider: str, model: str) 
                     service_tier=tier,
                     batch=batch,
                 )
-                assert ours == official, (usage, moment, tier, batch)
+                # Of these models of Google the data has no prices of tiers.
+                expected = None if provider == "google" and tier else official
+                assert ours == expected, (usage, moment, tier, batch)
 
 
 def test_a_known_model_is_priced_quickly(pricer: Pricer) -> None:

@@ -33,6 +33,7 @@ HEARD = {
     "gen_ai.usage.audio.output_tokens": "50",
     "gen_ai.usage.text.output_tokens": "10",
 }
+IMAGE = "gemini-2.5-flash-image"
 IMAGES = {
     "input_tokens": 100,
     "output_tokens": 60,
@@ -204,14 +205,66 @@ def test_modalities_of_gemini(
     rows: Landed,
 ) -> None:
     """Pages of documents are images; what is odd counts as nothing, and costs what text does."""
-    options: Any = {"base_url": server.url}
-    google = genai.Client(api_key="k", http_options=options)
-    body = {"contents": [{"parts": [{"text": "hi"}]}]}
-    answer = content({"text": "x"}, usageMetadata=counts, modelVersion="gemini-2.5-flash-image")
-    server.answer(answer)
-    path = "models/gemini-2.5-flash-image:generateContent"
-    google._api_client.request("post", path, body, None)
+    answered(server, content({"text": "x"}, usageMetadata=counts, modelVersion=IMAGE))
 
     (row,) = rows.calls
     assert kinds(row) == expected
     assert row.cost_usd == Decimal(cost)
+
+
+@pytest.mark.parametrize(
+    ("counts", "tier"),
+    [
+        ({"serviceTier": "standard", "trafficType": "ON_DEMAND"}, None),
+        ({"serviceTier": "flex"}, "flex"),
+        ({"trafficType": "ON_DEMAND_PRIORITY"}, "priority"),
+        ({"trafficType": "PROVISIONED_THROUGHPUT", "serviceTier": 5}, "provisioned_throughput"),
+        ({"trafficType": "TRAFFIC_TYPE_UNSPECIFIED", "serviceTier": None}, None),
+    ],
+)
+def test_tiers_of_gemini(
+    counts: dict[str, Any], tier: str | None, server: ModelServer, rows: Landed
+) -> None:
+    """Named where they are not the usual one; what they cost is not known then."""
+    usage = {"promptTokenCount": 100, "candidatesTokenCount": 10, **counts}
+    answered(server, content({"text": "x"}, usageMetadata=usage, modelVersion=IMAGE))
+
+    (row,) = rows.calls
+    attributes: Any = row.attributes
+    assert attributes.texts().get("turnspan.response.service_tier") == tier
+    assert row.cost_usd == (Decimal("0.000055") if tier is None else None)
+
+
+@pytest.mark.parametrize(
+    ("grounding", "expected", "cost"),
+    [
+        ({"webSearchQueries": ["a", "", "b"]}, {"web_searches": "2"}, "0.028"),
+        ({"webSearchQueries": ["a"], "imageSearchQueries": ["b"]}, {"web_searches": "2"}, "0.028"),
+        ({"searchEntryPoint": {"renderedContent": "<p>"}}, {"web_searches": "1"}, "0.014"),
+        ({"groundingChunks": [{"web": {"uri": "u"}}]}, {}, "0"),
+        ({"groundingChunks": [{"maps": {"uri": "u"}}, 5]}, {"map_searches": "1"}, None),
+        ({"webSearchQueries": "a", "groundingChunks": {"maps": 1}}, {}, "0"),
+        ([], {}, "0"),
+    ],
+)
+def test_searches_of_gemini(
+    grounding: Any, expected: dict[str, str], cost: str | None, server: ModelServer, rows: Landed
+) -> None:
+    """Queries that ask something; a page read by its address is none. Maps have no price."""
+    usage = {"promptTokenCount": 0, "candidatesTokenCount": 0}
+    answer = content({"text": "x"}, usageMetadata=usage, modelVersion="gemini-3.5-flash")
+    answer["candidates"][0]["groundingMetadata"] = grounding
+    answered(server, answer)
+
+    (row,) = rows.calls
+    assert kinds(row) == {f"turnspan.usage.{name}": count for name, count in expected.items()}
+    assert row.cost_usd == (None if cost is None else Decimal(cost))
+
+
+def answered(server: ModelServer, answer: dict[str, Any]) -> None:
+    """Ask the image model, as the SDK's methods send, and get this."""
+    options: Any = {"base_url": server.url}
+    google = genai.Client(api_key="k", http_options=options)
+    server.answer(answer)
+    body = {"contents": [{"parts": [{"text": "hi"}]}]}
+    google._api_client.request("post", f"models/{IMAGE}:generateContent", body, None)

@@ -51,7 +51,7 @@ _MAKING: Final = (("tts", "output_audio_tokens"), ("gpt-image", "output_image_to
 def searches_billed(names: tuple[str, str, str], queries: int) -> int:
     """How many searches are paid for, by the names of provider and models."""
     google = _PROVIDERS.get(names[0], names[0]) == "google"
-    return 1 if google and any(map(_PER_PROMPT.fullmatch, names[1:])) else queries
+    return 1 if google and _PER_PROMPT.fullmatch(names[1] or names[2]) else queries
 
 
 def added_prices(provider: str, model: str) -> dict[str, Decimal]:

@@ -216,8 +216,11 @@ class Pricer:
         units: Mapping[str, Any] = {} if self._bundled is None else self._bundled.units
         provider = known.provider.id
         prices = fields_of(known.model.get_prices(moment, context))
+        # Google has tiers of which the data has no prices, and capacity that is paid for before.
+        unusual = bool(service_tier) and provider == "google"
+        told = not unusual or prices != fields_of(known.model.get_prices(moment))
         prices = {**added_prices(provider, known.name), **prices}
-        rates = compiled_rates(prices, units, priced_like_text(provider, known.name))
+        rates = compiled_rates(prices, units, priced_like_text(provider, known.name), told)
         known.rates[key] = (minute, rates)
         if usual:
             known.always = rates

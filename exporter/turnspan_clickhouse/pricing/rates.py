@@ -19,6 +19,7 @@ ATTRIBUTES: Final[Mapping[str, str]] = {
     "cache_write_1h_tokens": semconv.USAGE_CACHE_WRITE_1H_INPUT_TOKENS,
     "web_searches": semconv.USAGE_WEB_SEARCHES,
     "storage_searches": semconv.USAGE_FILE_SEARCHES,
+    "map_searches": semconv.USAGE_MAP_SEARCHES,
     **{
         _OF_MODALITY[kind].format(modality): name
         for (kind, modality), name in semconv.USAGE_BY_MODALITY.items()
@@ -35,7 +36,7 @@ REPORTED: Final = (
 )
 """The kinds of what is counted, in the order of ``counts`` everywhere here."""
 _NEVER_LIKE_TEXT: Final = (
-    *("web_searches", "storage_searches", "input_audio_tokens"),
+    *("web_searches", "storage_searches", "map_searches", "input_audio_tokens"),
     *("output_audio_tokens", "output_image_tokens", "output_video_tokens"),
 )
 """Kinds whose price is no other kind's: without one of their own it is not known."""
@@ -117,11 +118,12 @@ class Rates:
 
 
 def compiled_rates(
-    amounts: Mapping[str, Any], units: Mapping[str, Any], like_text: frozenset[str]
+    amounts: Mapping[str, Any], units: Mapping[str, Any], like_text: frozenset[str], told: bool
 ) -> Rates:
     """Rates for the kinds of tokens that Turnspan reports; all others count as none used.
 
-    ``like_text`` are kinds that cost what text does where they have no price of their own.
+    ``like_text`` are kinds that cost what text does where they have no price of their own. Unless
+    ``told``, these are not the prices of the calls that they are for.
     """
 
     def dimensions(name: str) -> set[tuple[str, str]]:
@@ -148,7 +150,7 @@ def compiled_rates(
     per_request = Decimal(0) if requests is None else base_of(requests) / units["requests"]["per"]
     unit = Decimal(1).scaleb(-places)
     unknown = [name for name in _NEVER_LIKE_TEXT if name not in priced and name not in like_text]
-    unpriced = tuple(REPORTED.index(name) for name in unknown)
+    unpriced = tuple(REPORTED.index(name) for name in (unknown if told else REPORTED))
     return Rates(tuple(rates), _units(per_request, places), unit, unpriced)
 
 

@@ -38,8 +38,9 @@ _PARAMETERS: Final = (
 """Gemini's generation parameters by the names that providers have in common."""
 _JSON: Final = "application/json"
 _MODALITIES: Final = {"AUDIO": "speech", "IMAGE": "image"}
-_TRAFFIC: Final = "ON_DEMAND_"
-_USUAL_TIERS: Final = ("standard", "unspecified", "service_tier_unspecified", "")
+_USUAL_TIERS: Final = (
+    *("standard", "unspecified", "service_tier_unspecified", "traffic_type_unspecified", ""),
+)
 _QUERIES: Final = ("webSearchQueries", "imageSearchQueries")
 _DETAILS: Final = (
     ("promptTokensDetails", semconv.INPUT),
@@ -124,9 +125,8 @@ class GenerateContent:
         if is_dict(usage):
             write_usage(read_usage(usage), attributes)
             describe_usage(usage, attributes)
-        searches = sum(_searches(each) for each in _items(response.get("candidates")))
-        if searches:
-            attributes[semconv.USAGE_WEB_SEARCHES] = searches
+        for candidate in _items(response.get("candidates")):
+            _describe_searches(candidate, attributes)
 
     def reply(self, response: Any) -> Reply | None:
         """What an answer means for the turn."""
@@ -180,20 +180,26 @@ def describe_usage(counts: Mapping[str, Any], attributes: dict[str, Any]) -> Non
         for each in _items(counts.get(key)):
             if is_dict(each):
                 add_tokens(attributes, kind, each.get("modality"), each.get("tokenCount"))
-    traffic, tier = counts.get("trafficType"), counts.get("serviceTier")
-    if isinstance(traffic, str) and traffic.startswith(_TRAFFIC):
-        tier = traffic[len(_TRAFFIC) :]
-    if isinstance(tier, str) and tier.lower() not in _USUAL_TIERS:
-        attributes[semconv.RESPONSE_SERVICE_TIER] = tier.lower()
+    for key in ("serviceTier", "trafficType"):
+        tier = str(counts.get(key) or "").lower().removeprefix("on_demand").lstrip("_")
+        if tier not in _USUAL_TIERS:
+            attributes[semconv.RESPONSE_SERVICE_TIER] = tier
 
 
-def _searches(candidate: Any) -> int:
-    """How many queries Google Search was asked for a candidate."""
+def _describe_searches(candidate: Any, attributes: dict[str, Any]) -> None:
+    """Write how many queries Google Search was asked, and whether its maps were."""
     grounding = candidate.get("groundingMetadata") if is_dict(candidate) else None
     if not is_dict(grounding):
-        return 0
-    queries = [q for key in _QUERIES for q in _items(grounding.get(key)) if q]
-    return len(queries) or int(bool(grounding.get("searchEntryPoint")))
+        return
+    queries = sum(bool(query) for key in _QUERIES for query in _items(grounding.get(key)))
+    queries = queries or int(bool(grounding.get("searchEntryPoint")))
+    places = [one for one in _items(grounding.get("groundingChunks")) if is_dict(one)]
+    for name, count in (
+        (semconv.USAGE_WEB_SEARCHES, queries),
+        (semconv.USAGE_MAP_SEARCHES, int(any("maps" in place for place in places))),
+    ):
+        if count:
+            attributes[name] = attributes.get(name, 0) + count
 
 
 def _sum(one: Any, more: Any) -> int | None:
