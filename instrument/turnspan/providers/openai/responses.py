@@ -100,8 +100,7 @@ class Responses:
             item = fields_of(raw)
             name = _SEARCHES.get(item.get("type") or "")
             # To open a page that was found, or to look for words in it, is not charged.
-            action = fields_of(item.get("action")).get("type") or "search"
-            if name is not None and action == "search":
+            if name and fields_of(item.get("action")).get("type", "search") == "search":
                 attributes[name] = attributes.get(name, 0) + 1
 
     def reply(self, response: Any) -> Reply | None:
