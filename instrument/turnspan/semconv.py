@@ -201,6 +201,7 @@ USAGE_COST: Final = "turnspan.usage.cost"  # in US dollars, as the provider told
 USAGE_WEB_SEARCHES: Final = "turnspan.usage.web_searches"
 USAGE_FILE_SEARCHES: Final = "turnspan.usage.file_searches"
 USAGE_MAP_SEARCHES: Final = "turnspan.usage.map_searches"
+USAGE_IMAGE_GENERATIONS: Final = "turnspan.usage.image_generations"  # by another model, as a tool
 RESPONSE_SERVICE_TIER: Final = "turnspan.response.service_tier"  # where it is not OpenAI's
 RESPONSE_DETAILS: Final = "turnspan.response.details"  # JSON: what no column and no message has
 RESPONSE_SPEED: Final = "turnspan.response.speed"

@@ -100,16 +100,21 @@ def test_no_audio_leaves_no_kinds(server: ModelServer, gpt: openai.OpenAI, rows:
 
 
 @pytest.mark.needs("openai.resources.responses:Responses")
+@pytest.mark.parametrize("drawn", [False, True])
 def test_searches_and_images_of_responses(
-    server: ModelServer, gpt: openai.OpenAI, rows: Landed
+    drawn: bool, server: ModelServer, gpt: openai.OpenAI, rows: Landed
 ) -> None:
-    """A search is charged; what is done with a page that was found is not."""
+    """A search is charged; what is done with a page that was found is not. What another model
+    charges for an image that it draws is not known."""
     actions = ["search", "open_page", "find_in_page", "search"]
     output: list[Any] = [
         {"type": "web_search_call", "id": f"w{n}", "status": "completed", "action": {"type": kind}}
         for n, kind in enumerate(actions)
     ]
     output.append({"type": "file_search_call", "id": "f", "status": "completed", "queries": ["q"]})
+    if drawn:
+        made = {"status": "completed", "result": "iVBORw0KGgo=", "action": "generate"}
+        output.append({"type": "image_generation_call", "id": "i", **made})
     head: dict[str, Any] = {
         "id": "r",
         "object": "response",
@@ -126,8 +131,9 @@ def test_searches_and_images_of_responses(
         "gen_ai.usage.text.input_tokens": "20",
         "turnspan.usage.web_searches": "2",
         "turnspan.usage.file_searches": "1",
+        **({"turnspan.usage.image_generations": "1"} if drawn else {}),
     }
-    assert row.cost_usd == Decimal("0.023225")
+    assert row.cost_usd == (None if drawn else Decimal("0.023225"))
 
 
 @pytest.mark.parametrize("streamed", [False, True])

@@ -20,6 +20,7 @@ ATTRIBUTES: Final[Mapping[str, str]] = {
     "web_searches": semconv.USAGE_WEB_SEARCHES,
     "storage_searches": semconv.USAGE_FILE_SEARCHES,
     "map_searches": semconv.USAGE_MAP_SEARCHES,
+    "image_generations": semconv.USAGE_IMAGE_GENERATIONS,
     **{
         _OF_MODALITY[kind].format(modality): name
         for (kind, modality), name in semconv.USAGE_BY_MODALITY.items()
@@ -36,8 +37,8 @@ REPORTED: Final = (
 )
 """The kinds of what is counted, in the order of ``counts`` everywhere here."""
 _NEVER_LIKE_TEXT: Final = (
-    *("web_searches", "storage_searches", "map_searches", "input_audio_tokens"),
-    *("output_audio_tokens", "output_image_tokens", "output_video_tokens"),
+    *("web_searches", "storage_searches", "map_searches", "image_generations"),
+    *("input_audio_tokens", "output_audio_tokens", "output_image_tokens", "output_video_tokens"),
 )
 """Kinds whose price is no other kind's: without one of their own it is not known."""
 _MILLION: Final = 6

@@ -38,9 +38,6 @@ _PARAMETERS: Final = (
 """Gemini's generation parameters by the names that providers have in common."""
 _JSON: Final = "application/json"
 _MODALITIES: Final = {"AUDIO": "speech", "IMAGE": "image"}
-_USUAL_TIERS: Final = (
-    *("standard", "unspecified", "service_tier_unspecified", "traffic_type_unspecified", ""),
-)
 _QUERIES: Final = ("webSearchQueries", "imageSearchQueries")
 _DETAILS: Final = (
     ("promptTokensDetails", semconv.INPUT),
@@ -182,7 +179,7 @@ def describe_usage(counts: Mapping[str, Any], attributes: dict[str, Any]) -> Non
                 add_tokens(attributes, kind, each.get("modality"), each.get("tokenCount"))
     for key in ("serviceTier", "trafficType"):
         tier = str(counts.get(key) or "").lower().removeprefix("on_demand").lstrip("_")
-        if tier not in _USUAL_TIERS:
+        if tier and tier != "standard" and not tier.endswith("unspecified"):
             attributes[semconv.RESPONSE_SERVICE_TIER] = tier
 
 

@@ -37,9 +37,10 @@ _INPUT_COUNTS: Final = (
     ("cache_write_tokens", semconv.USAGE_CACHE_WRITE_INPUT_TOKENS),
 )
 _OUTPUT_COUNTS: Final = (("reasoning_tokens", semconv.USAGE_REASONING_OUTPUT_TOKENS),)
-_SEARCHES: Final = {
+_CHARGED: Final = {
     "web_search_call": semconv.USAGE_WEB_SEARCHES,
     "file_search_call": semconv.USAGE_FILE_SEARCHES,
+    "image_generation_call": semconv.USAGE_IMAGE_GENERATIONS,
 }
 _FREEZERS: Final = {"input": FrozenHistory().freeze, "tools": FrozenOnce().freeze}
 _MAX_PENDING: Final = 10_000
@@ -98,7 +99,7 @@ class Responses:
             describe_modalities(counts, attributes)
         for raw in fields.get("output") or ():
             item = fields_of(raw)
-            name = _SEARCHES.get(item.get("type") or "")
+            name = _CHARGED.get(item.get("type") or "")
             # To open a page that was found, or to look for words in it, is not charged.
             if name and fields_of(item.get("action")).get("type", "search") == "search":
                 attributes[name] = attributes.get(name, 0) + 1
