@@ -200,6 +200,7 @@ the tokens of the call that made it."""
 USAGE_COST: Final = "turnspan.usage.cost"  # in US dollars, as the provider told it
 USAGE_WEB_SEARCHES: Final = "turnspan.usage.web_searches"
 USAGE_FILE_SEARCHES: Final = "turnspan.usage.file_searches"
+USAGE_TOOL_INPUT_TOKENS: Final = "turnspan.usage.tool.input_tokens"  # what its own tools found
 USAGE_MAP_SEARCHES: Final = "turnspan.usage.map_searches"
 USAGE_IMAGE_GENERATIONS: Final = "turnspan.usage.image_generations"  # by another model, as a tool
 RESPONSE_SERVICE_TIER: Final = "turnspan.response.service_tier"  # where it is not OpenAI's

@@ -319,7 +319,8 @@ def differ_answer(answers: list[Any], found: Recorded, differ: Any) -> Iterator[
     modalities = {
         name: value
         for name, value in found.attributes.items()
-        if name.split(".")[2:3] and name.split(".")[2] in ("text", "image", "audio", "video")
+        if name.split(".")[2:3]
+        and name.split(".")[2] in ("text", "image", "audio", "video", "tool")
     }
     yield from differ("modalities", facts.modalities_of(counts), modalities)
     searches = int(found.attributes.get("turnspan.usage.web_searches", 0))

@@ -86,6 +86,7 @@ def test_a_call_in_full(spans: Spans, server: ModelServer, google: Any) -> None:
         "gen_ai.usage.output_tokens": 14,
         "gen_ai.usage.cache_read.input_tokens": 16,
         "gen_ai.usage.reasoning.output_tokens": 5,
+        "turnspan.usage.tool.input_tokens": 3,
     }
     kept = spans.content(span)
     assert kept.dialect == "gemini"

@@ -288,6 +288,7 @@ def modalities_of(counts: Mapping[str, Any]) -> dict[str, str]:
             modality = {"DOCUMENT": "image"}.get(entry["modality"], entry["modality"].lower())
             ours = "turnspan" if modality == "video" else "gen_ai"
             found[f"{ours}.usage.{modality}.{kind}"] += entry.get("tokenCount", 0)
+    found["turnspan.usage.tool.input_tokens"] = counts.get("toolUsePromptTokenCount", 0)
     return {name: str(count) for name, count in found.items() if count}
 
 

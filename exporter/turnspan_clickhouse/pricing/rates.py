@@ -17,6 +17,7 @@ _OF_MODALITY: Final = {
 }
 ATTRIBUTES: Final[Mapping[str, str]] = {
     "cache_write_1h_tokens": semconv.USAGE_CACHE_WRITE_1H_INPUT_TOKENS,
+    "input_tool_tokens": semconv.USAGE_TOOL_INPUT_TOKENS,
     "web_searches": semconv.USAGE_WEB_SEARCHES,
     "storage_searches": semconv.USAGE_FILE_SEARCHES,
     "map_searches": semconv.USAGE_MAP_SEARCHES,

@@ -85,16 +85,12 @@ def _dialect(module: ModuleType) -> Dialect:
         module.to_message,
         module.from_message,
         getattr(module, "is_exact", _never),
-        getattr(module, "details", _nothing),
+        getattr(module, "details", lambda response: {}),
     )
 
 
 def _never(raw: dict[str, Any]) -> bool:
     return False
-
-
-def _nothing(response: Any) -> dict[str, Any]:
-    return {}
 
 
 _DIALECTS: Final[Mapping[str, Dialect]] = {

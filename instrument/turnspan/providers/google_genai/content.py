@@ -177,6 +177,9 @@ def describe_usage(counts: Mapping[str, Any], attributes: dict[str, Any]) -> Non
         for each in _items(counts.get(key)):
             if is_dict(each):
                 add_tokens(attributes, kind, each.get("modality"), each.get("tokenCount"))
+    within = counts.get("toolUsePromptTokenCount")
+    if isinstance(within, int) and within:
+        attributes[semconv.USAGE_TOOL_INPUT_TOKENS] = within
     for key in ("serviceTier", "trafficType"):
         tier = str(counts.get(key) or "").lower().removeprefix("on_demand").lstrip("_")
         if tier and tier != "standard" and not tier.endswith("unspecified"):
