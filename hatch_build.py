@@ -73,6 +73,7 @@ COMPILED = (
     "turnspan/providers/google_genai/content.py",
     "turnspan/providers/google_genai/embeddings.py",
     "turnspan/providers/litellm/calls.py",
+    "turnspan/providers/modalities.py",
     "turnspan/providers/openai/chat.py",
     "turnspan/providers/openai/completions.py",
     "turnspan/providers/openai/embeddings.py",

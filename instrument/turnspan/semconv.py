@@ -76,6 +76,20 @@ USAGE_OUTPUT_TOKENS: Final = "gen_ai.usage.output_tokens"
 USAGE_CACHE_READ_INPUT_TOKENS: Final = "gen_ai.usage.cache_read.input_tokens"
 USAGE_CACHE_WRITE_INPUT_TOKENS: Final = "gen_ai.usage.cache_write.input_tokens"
 USAGE_REASONING_OUTPUT_TOKENS: Final = "gen_ai.usage.reasoning.output_tokens"
+INPUT: Final = "input_tokens"
+OUTPUT: Final = "output_tokens"
+CACHE_READ: Final = "cache_read.input_tokens"
+USAGE_BY_MODALITY: Final = {
+    (kind, modality): f"{prefix}.usage.{modality}.{kind}"
+    for kind in (INPUT, OUTPUT, CACHE_READ)
+    for modality, prefix in (
+        ("text", "gen_ai"),
+        ("image", "gen_ai"),
+        ("audio", "gen_ai"),
+        ("video", "turnspan"),  # the conventions have no name for it
+    )
+}
+"""Subsets of the counts above, by kind of token and modality."""
 
 # -- content (opt-in on spans; always a JSON string there)
 INPUT_MESSAGES: Final = "gen_ai.input.messages"
@@ -187,7 +201,12 @@ COMPLETED_USAGE: Final = {
 the tokens of the call that made it."""
 USAGE_COST: Final = "turnspan.usage.cost"  # in US dollars, as the provider told it
 USAGE_WEB_SEARCHES: Final = "turnspan.usage.web_searches"
+USAGE_FILE_SEARCHES: Final = "turnspan.usage.file_searches"
+USAGE_TOOL_INPUT_TOKENS: Final = "turnspan.usage.tool.input_tokens"  # what its own tools found
+USAGE_MAP_SEARCHES: Final = "turnspan.usage.map_searches"
+USAGE_IMAGE_GENERATIONS: Final = "turnspan.usage.image_generations"  # by another model, as a tool
 RESPONSE_SERVICE_TIER: Final = "turnspan.response.service_tier"  # where it is not OpenAI's
+RESPONSE_DETAILS: Final = "turnspan.response.details"  # JSON: what no column and no message has
 RESPONSE_SPEED: Final = "turnspan.response.speed"
 RESPONSE_CACHED: Final = "turnspan.response.cached"
 RESPONSE_REFUSED: Final = "turnspan.response.refused"

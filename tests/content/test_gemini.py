@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 import pytest
 
+from turnspan import config
 from turnspan.content.media import digest_media
 from turnspan.content.model import dumps
 from turnspan.dialects.convert import (
@@ -17,11 +18,13 @@ from turnspan.dialects.convert import (
     convert_message,
     join_request,
     output_messages,
+    response_details,
     split_request,
     system_parts,
     tool_definitions,
 )
 from turnspan.dialects.rebuild import rebuild_record, seal_message
+from turnspan.redaction.redactor import Redactor
 
 PNG = "iVBORw0KGgo="
 CALL: dict[str, Any] = {"functionCall": {"id": "c1", "args": {"city": "Rome"}, "name": "weather"}}
@@ -196,6 +199,58 @@ def test_a_request_in_full() -> None:
     )
     assert (found.response_text, found.response_thoughts) == ("Yes.", "hm")
     assert found.tool_calls == [{"id": "c1", "name": "weather", "arguments": {"city": "Rome"}}]
+
+
+EMPTY: dict[str, Any] = {}
+LOGPROB: dict[str, Any] = {"token": "secret", "tokenId": 7, "logProbability": -0.1}
+
+
+@pytest.mark.parametrize(
+    ("response", "kept"),
+    [
+        pytest.param({"candidates": [{"finishReason": "STOP", "index": 0}]}, {}, id="nothing"),
+        pytest.param(
+            {"candidates": [{"finishReason": "SAFETY", "finishMessage": "no", "content": EMPTY}]},
+            {"candidates": [{"finishReason": "SAFETY", "finishMessage": "no"}]},
+            id="which filter it was",
+        ),
+        pytest.param(
+            {"candidates": [{"content": EMPTY}, {"avgLogprobs": -1, "index": 1}, {"index": 4}]},
+            {"candidates": [EMPTY, {"avgLogprobs": -1}, {"index": 4}]},
+            id="each candidate's in its place",
+        ),
+        pytest.param(
+            {"promptFeedback": {"blockReason": "OTHER", "safetyRatings": []}, "responseId": "r"},
+            {"promptFeedback": {"blockReason": "OTHER", "safetyRatings": []}},
+            id="a blocked prompt",
+        ),
+        pytest.param(
+            {"usageMetadata": {"totalTokenCount": 9}, "modelVersion": "m", "toCome": [{"a": 1}]},
+            {"usageMetadata": {"totalTokenCount": 9}, "toCome": [{"a": 1}]},
+            id="counts, and what is to come",
+        ),
+        pytest.param(
+            {"candidates": [{"logprobsResult": {"chosenCandidates": [LOGPROB]}}]},
+            {"candidates": [{"logprobsResult": {"chosenCandidates": [LOGPROB]}}]},
+            id="log probabilities",
+        ),
+        pytest.param(
+            {"candidates": [{"x": {"mimeType": "image/png", "data": PNG}}]},
+            {"candidates": [{"x": digest_media({"mimeType": "image/png", "data": PNG})}]},
+            id="files by their hashes",
+        ),
+        pytest.param({"candidates": [5, None], "usageMetadata": 7}, {"usageMetadata": 7}, id="odd"),
+        pytest.param({"candidates": {"a": 1}}, {}, id="odd candidates"),
+        pytest.param("text", {}, id="no object"),
+        pytest.param(None, {}, id="no answer"),
+    ],
+)
+def test_what_an_answer_says_beside_its_messages(response: Any, kept: dict[str, Any]) -> None:
+    """All of it but what columns say, and the masks leave a model's tokens alone."""
+    details = response_details("gemini", response)
+
+    assert details == kept
+    assert Redactor(config.resolve({})).value(details, "output") == kept
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,11 @@ import time
 from collections.abc import Iterator
 from datetime import datetime, timezone
 from decimal import Decimal
+from typing import Any
 
 import genai_prices
 import pytest
+from genai_prices.data_snapshot import get_snapshot
 
 from turnspan.runtime.guard import errors
 from turnspan.turn.turn import Usage
@@ -107,6 +109,83 @@ def pricer() -> Iterator[Pricer]:
             id="web-searches",
         ),
         pytest.param(
+            "gcp.gemini",
+            "gemini-2.5-flash",
+            Usage(1000, 100, 400),
+            {"input_audio_tokens": 600, "cache_audio_read_tokens": 300, "input_video_tokens": 90},
+            # 300 new, 100 read; of audio 300 new, 300 read; video is priced as text
+            "0.000673",
+            id="heard-and-seen",
+        ),
+        pytest.param(
+            "gcp.vertex_ai",
+            "gemini-2.5-flash-image",
+            Usage(100, 1300),
+            {"output_image_tokens": 1290},
+            "0.038755",
+            id="an-image",
+        ),
+        pytest.param(
+            "gcp.gemini",
+            "gemini-2.5-flash-preview-tts",
+            Usage(100, 1000),
+            {"output_audio_tokens": 1000},
+            "0.01005",
+            id="speech-alone",
+        ),
+        pytest.param(
+            "openai",
+            "gpt-audio",
+            Usage(100, 60),
+            {"input_audio_tokens": 80, "output_audio_tokens": 50},
+            "0.00591",
+            id="gpt-audio",
+        ),
+        pytest.param(
+            "openai",
+            "gpt-4o-audio-preview-2025-06-03",
+            Usage(100, 60),
+            {"input_audio_tokens": 80, "output_audio_tokens": 50},
+            "0.00735",
+            id="a-price-of-our-own",
+        ),
+        pytest.param(
+            "openai",
+            "gpt-4o-audio-preview-2024-10-01",
+            Usage(100, 60),
+            {"input_audio_tokens": 80, "output_audio_tokens": 50},
+            "0.01815",
+            id="of-that-day",
+        ),
+        pytest.param(
+            "openai",
+            "gpt-image-1",
+            Usage(1000, 1000, 400),
+            {
+                "input_image_tokens": 500,
+                "cache_image_read_tokens": 100,
+                "output_image_tokens": 1000,
+            },
+            "0.045625",
+            id="gpt-image",
+        ),
+        pytest.param(
+            "gcp.gemini",
+            "gemini-3.8-flash-tts",
+            Usage(1000, 100),
+            {"service_tier": "flex"},
+            "0.0007",
+            id="a-tier-of-google",
+        ),
+        pytest.param(
+            "openai",
+            "gpt-5",
+            Usage(1000, 100),
+            {"web_searches": 2, "storage_searches": 1},
+            "0.02475",
+            id="searches-of-both-kinds",
+        ),
+        pytest.param(
             "openai", "gpt-4o", Usage(1000, 500), {"cached": True}, "0", id="local-cache-hit"
         ),
         pytest.param(
@@ -124,6 +203,7 @@ def pricer() -> Iterator[Pricer]:
             id="priority",
         ),
         pytest.param("openai", "gpt-4o", Usage(0, 0), {}, "0", id="nothing-used"),
+        pytest.param("gcp.gemini", "gemma-3-27b-it", Usage(10, 10), {}, "0", id="free"),
         pytest.param("azure.ai.openai", "gpt-4o", Usage(1000, 500), {}, "0.0075", id="azure"),
         pytest.param("", "gpt-4o", Usage(1000, 500), {}, "0.0075", id="no-provider"),
     ],
@@ -158,6 +238,104 @@ def test_an_unknown_price_is_none_never_zero(
     """Where no price is known there is none, and no version of prices either."""
     for _ in range(2):
         assert pricer.price(provider, response_model, request_model, usage, WHEN) == (None, "")
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "counted"),
+    [
+        pytest.param("openai", "gpt-4o", {"input_audio_tokens": 10}, id="text's model hears"),
+        pytest.param("openai", "gpt-4o", {"output_audio_tokens": 10}, id="text's model speaks"),
+        pytest.param("gcp.gemini", "gemini-2.5-flash", {"output_image_tokens": 10}, id="image"),
+        pytest.param("gcp.gemini", "gemini-2.5-pro", {"output_video_tokens": 10}, id="video"),
+        pytest.param("gcp.gemini", "gemini-2.5-flash-image", {"web_searches": 1}, id="search"),
+        pytest.param("openai", "gpt-4.1-nano", {"storage_searches": 1}, id="search in files"),
+        pytest.param("gcp.vertex_ai", "claude-haiku-4-5", {"web_searches": 1}, id="elsewhere"),
+        pytest.param("openai", "gpt-audio", {"input_audio_tokens": 101}, id="more than there are"),
+        pytest.param("gcp.gemini", "gemini-2.5-pro", {"map_searches": 1}, id="maps"),
+        pytest.param("gcp.gemini", "gemini-2.5-pro", {"service_tier": "flex"}, id="tier"),
+    ],
+)
+def test_what_has_no_price_of_its_own_has_no_cost(
+    pricer: Pricer, provider: str, model: str, counted: dict[str, Any]
+) -> None:
+    """Rather than that of text, or none."""
+    usage = Usage(100, 50)
+    assert pricer.price(provider, model, "", usage, WHEN)[0] is not None
+    assert pricer.price(provider, model, "", usage, WHEN, **counted) == (None, "")
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "queries", "expected"),
+    [
+        ("gcp.gemini", "gemini-2.5-flash", 3, "0.035"),
+        ("gcp.vertex_ai", "models/gemini-2.0-flash-001", 1, "0.035"),
+        ("gcp.gemini", "gemini-3.1-pro-preview", 3, "0.042"),
+        ("gcp.gemini", "gemini-4-argon", 2, "0.028"),
+        ("anthropic", "claude-haiku-4-5", 3, "0.03"),
+        ("openai", "gpt-5", 3, "0.03"),
+    ],
+)
+def test_google_prices_a_prompt_that_searched_or_each_query(
+    provider: str, model: str, queries: int, expected: str
+) -> None:
+    """By the generation of its models; the others price each search."""
+    attributes = {
+        "gen_ai.provider.name": provider,
+        "gen_ai.response.model": model.rpartition("/")[2],
+        "gen_ai.request.model": model,
+        "turnspan.usage.web_searches": queries,
+    }
+    assert cost_of_call(attributes, Usage(0, 0), WHEN) == Decimal(expected)
+
+
+_MODAL = {
+    "input_audio_tokens": 300,
+    "input_image_tokens": 200,
+    "input_video_tokens": 100,
+    "cache_audio_read_tokens": 90,
+    "cache_image_read_tokens": 80,
+    "output_audio_tokens": 70,
+    "output_image_tokens": 60,
+    "output_video_tokens": 50,
+}
+
+
+def test_every_model_with_prices_of_modalities_costs_what_genai_prices_says(
+    pricer: Pricer,
+) -> None:
+    """Each kind that a model has a price for, with the others beside it."""
+    tried = 0
+    for provider in get_snapshot().providers:
+        for model in provider.models:
+            prices: Any = model.get_prices(_at(WHEN))
+            own = [
+                name
+                for name in _MODAL
+                if getattr(prices, name.replace("_tokens", "_mtok"), None) is not None
+            ]
+            if not own or model is not _found(provider.id, model.id):
+                continue
+            counts: dict[str, Any] = {name: _MODAL[name] for name in own}
+            usage = genai_prices.Usage(
+                input_tokens=1000, output_tokens=500, cache_read_tokens=400, **counts
+            )
+            official = model.calc_price(usage, provider, genai_request_timestamp=_at(WHEN))
+            usual = Usage(1000, 500, 400)
+            ours, _ = pricer.price(provider.id, model.id, "", usual, WHEN, **counts)
+            assert ours == official.total_price, (provider.id, model.id, own)
+            tried += 1
+    assert tried >= 30
+
+
+def _at(when: int) -> datetime:
+    return datetime.fromtimestamp(when / 1e9, timezone.utc)
+
+
+def _found(provider: str, model: str) -> Any:
+    try:
+        return get_snapshot().find_provider_model(model, None, provider, None)[1]
+    except LookupError:
+        return None
 
 
 @pytest.mark.parametrize(
@@ -295,7 +473,9 @@ def test_same_result_as_genai_prices(pricer: Pricer, provider: str, model: str) 
                     service_tier=tier,
                     batch=batch,
                 )
-                assert ours == official, (usage, moment, tier, batch)
+                # Of these models of Google the data has no prices of tiers.
+                expected = None if provider == "google" and tier else official
+                assert ours == expected, (usage, moment, tier, batch)
 
 
 def test_a_known_model_is_priced_quickly(pricer: Pricer) -> None:

@@ -12,6 +12,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from openai import OpenAI
 from opentelemetry.metrics import NoOpMeterProvider
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import (
@@ -25,7 +26,9 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, ALWAYS_ON, Sampler
 import turnspan
 from support.semconv_registry import registry
 from turnspan.metrics import instruments
+from turnspan.testing import ModelServer
 from turnspan.tracing.state import default
+from turnspan_clickhouse.pricing.prices import cost_of_call
 
 Point = HistogramDataPoint | NumberDataPoint
 
@@ -264,6 +267,42 @@ def test_agents_tools_and_workflows(meters: Meters, sampled: Callable[[Sampler],
             "error.type": "OSError",
         },
     ]
+
+
+def test_tokens_are_counted_by_modality(meters: Meters, sampled: Callable[[Sampler], None]) -> None:
+    """Those of no other modality are text; the sums are the call's, and the price knows them."""
+    default.metrics.pricer = cost_of_call
+    sampled(ALWAYS_ON)
+    usage = {
+        "prompt_tokens": 100,
+        "completion_tokens": 50,
+        "total_tokens": 150,
+        "prompt_tokens_details": {"audio_tokens": 70, "image_tokens": 20},
+        "completion_tokens_details": {"audio_tokens": 50},
+    }
+    message = {"role": "assistant", "content": "Yes."}
+    choice = {"index": 0, "finish_reason": "stop", "message": message}
+    head = {"id": "c", "object": "chat.completion", "created": 1, "model": "gpt-audio"}
+    turnspan.instrument(only=("openai",))
+    try:
+        with ModelServer() as server, OpenAI(base_url=server.url, api_key="k") as client:
+            server.answer({**head, "choices": [choice], "usage": usage})
+            client.chat.completions.create(
+                model="gpt-audio", messages=[{"role": "user", "content": "hi"}]
+            )
+    finally:
+        turnspan.uninstrument()
+
+    found = meters.read()
+
+    def counted(name: str) -> dict[Any, Any]:
+        points: list[Any] = found[f"gen_ai.client.inference.usage.{name}"]
+        return {dict(p.attributes)["gen_ai.token.modality"]: p.value for p in points}
+
+    assert counted("input_tokens") == {"audio": 70, "image": 20, "text": 10}
+    assert counted("output_tokens") == {"audio": 50}
+    assert one(found, "gen_ai.client.inference.operation.input_tokens").sum == 100
+    assert one(found, "turnspan.client.cost").value == pytest.approx(0.005515)
 
 
 @pytest.mark.parametrize("sampler", [ALWAYS_OFF, ALWAYS_ON], ids=["dropped", "sampled"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
 from typing import Any
 
 import pytest
@@ -14,9 +15,11 @@ from providers.conftest import Spans
 from support.gemini_bodies import USAGE, call, content, pieces, refusal, text
 from support.google_sdk import errors as google_errors
 from support.google_sdk import genai, types
-from turnspan.testing import ModelServer
+from support.normalised import Landed
+from turnspan.testing import ModelServer, record
 from turnspan.tracing.content_store import ToolContent
 from turnspan.tracing.state import default
+from turnspan_clickhouse.rows.tables import LlmCall
 
 MODEL = "gemini-2.5-flash"
 
@@ -83,6 +86,7 @@ def test_a_call_in_full(spans: Spans, server: ModelServer, google: Any) -> None:
         "gen_ai.usage.output_tokens": 14,
         "gen_ai.usage.cache_read.input_tokens": 16,
         "gen_ai.usage.reasoning.output_tokens": 5,
+        "turnspan.usage.tool.input_tokens": 3,
     }
     kept = spans.content(span)
     assert kept.dialect == "gemini"
@@ -439,7 +443,7 @@ def test_vertex(spans: Spans, server: ModelServer) -> None:
 
 def test_embeddings(spans: Spans, server: ModelServer, google: Any) -> None:
     """What is embedded is kept, the vectors are not; counting tokens is no call."""
-    server.answer({"embeddings": [{"values": [0.1]}, {"values": [0.2]}]})
+    server.answer({"embeddings": [{"values": [0.1, 0, 1]}, {"values": [0.2, 1, 0]}]})
     server.answer({"totalTokens": 3})
 
     google.models.embed_content(
@@ -487,3 +491,107 @@ def test_an_extra_body_is_recorded_as_it_is_sent(
     assert kept.request["generationConfig"] == {"temperature": 0.5, "seed": 9}
     assert kept.request["labels"] == {"a": "b"}
     assert made(spans)[0]["gen_ai.request.seed"] == 9
+
+
+def texts(attributes: Any) -> dict[str, str]:
+    """A row's attributes."""
+    found: dict[str, str] = attributes.texts()
+    return found
+
+
+def grounding(**said: Any) -> dict[str, Any]:
+    """An empty piece of an answer with grounding."""
+    return content({"text": "x"}, finish="") | {
+        "candidates": [{"index": 0, "content": {"parts": [{"text": "x"}]}, **said}]
+    }
+
+
+WEB = [{"web": {"uri": f"https://a/{n}", "title": str(n)}} for n in range(3)]
+TOKEN = {"token": "x", "logProbability": -0.5}
+
+
+@pytest.mark.parametrize(
+    ("pieces", "kept"),
+    [
+        pytest.param(
+            [{"groundingChunks": WEB[:1]}, {"groundingChunks": WEB[1:], "webSearchQueries": ["q"]}],
+            {"groundingChunks": WEB, "webSearchQueries": ["q"]},
+            id="goes on",
+        ),
+        pytest.param(
+            [
+                {"groundingChunks": WEB[:1]},
+                {},
+                {"groundingChunks": WEB[:2]},
+                {"groundingChunks": WEB},
+            ],
+            {"groundingChunks": WEB},
+            id="says again all that it said",
+        ),
+        pytest.param(
+            [{"groundingChunks": WEB}, {"groundingChunks": None}], {"groundingChunks": WEB}
+        ),
+    ],
+)
+def test_pieces_of_a_stream_beside_its_text(
+    pieces: list[Any], kept: Any, server: ModelServer, google: Any, rows: Landed
+) -> None:
+    """Are put together as the whole answer has them; log probabilities are those of every token."""
+    server.stream(
+        [
+            *(grounding(groundingMetadata=each, avgLogprobs=-n) for n, each in enumerate(pieces)),
+            *(grounding(logprobsResult={"chosenCandidates": [TOKEN]}) for _ in range(2)),
+            grounding(
+                finishReason="STOP",
+                safetyRatings=[{"category": "HARM_CATEGORY_HARASSMENT", "probability": "LOW"}],
+            ),
+        ]
+    )
+
+    for _ in google.models.generate_content_stream(model=MODEL, contents="hi"):
+        pass
+
+    (row,) = rows.calls
+    (candidate,) = json.loads(texts(row.attributes)["turnspan.response.details"])["candidates"]
+    assert candidate == {
+        "groundingMetadata": kept,
+        "avgLogprobs": 1 - len(pieces),
+        "logprobsResult": {"chosenCandidates": [TOKEN, TOKEN]},
+        "safetyRatings": [{"category": "HARM_CATEGORY_HARASSMENT", "probability": "LOW"}],
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, "key [REDACTED:google_api_key]" + "." * 200),
+        ({"capture_content": False}, None),
+        ({"content_limit_bytes": 100}, "key"),
+    ],
+)
+def test_what_an_answer_says_beside_is_content(
+    options: dict[str, Any],
+    expected: str | None,
+    server: ModelServer,
+    google: Any,
+) -> None:
+    """Masked, cut and left out as the messages are; a cut is said."""
+    secret = "key AIzaSyA-0123456789abcdefghijklmnopqrstu" + "." * 200
+    server.answer(text("Yes.", promptFeedback={"blockReasonMessage": secret}))
+
+    with record(**options) as recorded:
+        google.models.generate_content(model=MODEL, contents="hi")
+
+    (row,) = recorded.rows(LlmCall)
+    attributes = texts(row.attributes)
+    details = attributes.get("turnspan.response.details")
+    if expected is None:
+        assert details is None
+        return
+    assert details is not None
+    assert "AIza" not in details
+    if "content_limit_bytes" in options:
+        assert len(details) <= 100
+        assert int(attributes["turnspan.truncated.turnspan.response.details"]) > 200
+    else:
+        assert json.loads(details)["promptFeedback"]["blockReasonMessage"] == expected

@@ -50,6 +50,10 @@ def landed(module_store: Store) -> Store:
         priced(*MODELS[0], span="told", price_version=TOLD),
         priced(*MODELS[0], span="hour", attributes={
             semconv.USAGE_CACHE_WRITE_1H_INPUT_TOKENS: "60"}, cost_usd=Decimal("0")),
+        call("heard", provider="gcp.gemini", response_model="gemini-2.5-flash", input_tokens=100,
+            output_tokens=0, cost_usd=Decimal("0.070078"), price_version="v", attributes={
+            "gen_ai.usage.audio.input_tokens": "70", "gen_ai.usage.text.input_tokens": "30",
+            "turnspan.usage.web_searches": "2"}),
         call("unpriced"),
         Definition(project=PROJECT, hash=b"\1" * 16, kind="system_prompt", body="Be brief."),
         HUGE,
@@ -78,6 +82,8 @@ def test_a_cost_of_other_prices_is_told_as_an_estimate(landed: Store) -> None:
     assert found.cost_usd == 1 and found.estimated and found.parts
     kinds = {part.kind: part.count for part in cost_parts(landed, PROJECT, "hour").parts}
     assert kinds["cache write, kept for an hour"] == 60 and kinds["cache write"] == 40
+    kinds = {part.kind: part.count for part in cost_parts(landed, PROJECT, "heard").parts}
+    assert kinds == {"uncached input": 30, "input audio": 70, "web searches": 1}
     assert "the provider told" in cost_parts(landed, PROJECT, "told").reason
     assert "no price" in cost_parts(landed, PROJECT, "unpriced").reason
     with pytest.raises(KeyError):

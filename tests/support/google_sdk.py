@@ -8,3 +8,4 @@ from typing import Any, Final
 genai: Final[Any] = import_module("google.genai")
 types: Final[Any] = import_module("google.genai.types")
 errors: Final[Any] = import_module("google.genai.errors")
+credentials: Final[Any] = import_module("google.oauth2.credentials")

@@ -40,9 +40,21 @@ def write_content(
     kept, size = limit_value(kept, limit)
     setattr(row, column, kept if isinstance(kept, str) else dumps_text(kept))
     if size:
-        known = row.attributes
-        pairs = known if isinstance(known, EncodedMap) else EncodedMap.of(known)
-        row.attributes = pairs.plus(semconv.TRUNCATED_PREFIX + column, str(size))
+        _put(row, semconv.TRUNCATED_PREFIX + column, str(size))
+
+
+def write_attribute(row: LlmCall, name: str, value: Any, where: str, redactor: Redactor) -> None:
+    """Put content that has no column among the row's attributes, as ``write_content``: as JSON."""
+    kept, size = limit_value(redactor.value(value, where), redactor.settings.content_limit_bytes)
+    _put(row, name, kept if isinstance(kept, str) else dumps_text(kept))
+    if size:
+        _put(row, semconv.TRUNCATED_PREFIX + name, str(size))
+
+
+def _put(row: LlmCall | ToolCall | TurnSummary, key: str, value: str) -> None:
+    known = row.attributes
+    pairs = known if isinstance(known, EncodedMap) else EncodedMap.of(known)
+    row.attributes = pairs.plus(key, value)
 
 
 def _with_bytes(value: Any) -> Any:

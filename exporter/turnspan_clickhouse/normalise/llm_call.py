@@ -14,6 +14,7 @@ from turnspan.dialects.convert import (
     describe_reply,
     first_choice,
     output_messages,
+    response_details,
     system_parts,
     tool_definitions,
 )
@@ -23,7 +24,7 @@ from turnspan.runtime.type_guards import is_list
 from turnspan.tracing.content_store import InferenceContent
 from turnspan.turn.turn import Usage
 from turnspan_clickhouse.normalise.column_values import agent_version, integer, text
-from turnspan_clickhouse.normalise.content_columns import write_content
+from turnspan_clickhouse.normalise.content_columns import write_attribute, write_content
 from turnspan_clickhouse.normalise.message_store import MessageStore, Place, system_text
 from turnspan_clickhouse.normalise.span_facts import SpanFacts, locate
 from turnspan_clickhouse.normalise.turn_facts import note
@@ -293,6 +294,9 @@ def add_reply(
         write_content(row, "response_text", reply.response_text, "output", redactor)
     if reply.response_thoughts:
         write_content(row, "response_thoughts", reply.response_thoughts, "output", redactor)
+    details = response_details(content.dialect, content.response)
+    if details:
+        write_attribute(row, semconv.RESPONSE_DETAILS, details, "output", redactor)
     if reply.tool_calls:
         # Of the values that the messages' parts have, which have just been looked at.
         calls: Any = reply.tool_calls if as_is else redactor.value(reply.tool_calls, "output")

@@ -34,6 +34,40 @@ _BILLING: Final = frozenset({"llm-consortium", "openrouter", "perplexity"})
 """Who tells with each answer what it cost, in US dollars. (A consortium's own answer costs nothing:
 its members' and its arbiter's do.)"""
 
+_PER_PROMPT: Final = later(r"(.*/)?gemini-[12]\b.*")
+"""Google's models of which it prices a prompt that searched (1,000 for $35); of later ones, each
+query (1,000 for $14): ai.google.dev/gemini-api/docs/pricing, "Grounding with Google Search"."""
+_ADDED: Final = (
+    ("gpt-4o-audio-preview-2024-10-01", "100", "200"),
+    ("gpt-4o-audio-preview", "40", "80"),
+    ("gpt-4o-mini-audio-preview", "10", "20"),
+)
+"""Models of OpenAI that the price data has without their audio: the beginning of the name, and the
+dollars of a million tokens in and out (platform.openai.com/docs/pricing, "Audio tokens")."""
+_MAKING: Final = (("tts", "output_audio_tokens"), ("gpt-image", "output_image_tokens"))
+"""What is in the names of models whose one output price is that of what they make."""
+
+
+def searches_billed(names: tuple[str, str, str], queries: int) -> int:
+    """How many searches are paid for, by the names of provider and models."""
+    google = _PROVIDERS.get(names[0], names[0]) == "google"
+    return 1 if google and _PER_PROMPT.fullmatch(names[1] or names[2]) else queries
+
+
+def added_prices(provider: str, model: str) -> dict[str, Decimal]:
+    """Prices that the price data does not have, by its keys."""
+    for name, given, made in _ADDED if provider in ("openai", "azure") else ():
+        if model.startswith(name):
+            return {"input_audio_mtok": Decimal(given), "output_audio_mtok": Decimal(made)}
+    return {}
+
+
+def priced_like_text(provider: str, model: str) -> frozenset[str]:
+    """Kinds of tokens that cost what text does where a model has no price for them: with Google
+    audio that is heard, and what a model makes that makes nothing else."""
+    kinds = {kind for word, kind in _MAKING if word in model}
+    return frozenset(kinds | ({"input_audio_tokens"} if provider == "google" else set()))
+
 
 def lookups(provider: str) -> list[tuple[str | None, str | None]]:
     """Where to look for a model's price, in this order: (provider's id, its address)."""

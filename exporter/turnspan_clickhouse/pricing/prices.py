@@ -15,14 +15,24 @@ from turnspan import semconv
 from turnspan.runtime.forks import ForkSafeLock
 from turnspan.runtime.guard import errors, guard
 from turnspan.turn.turn import Usage
-from turnspan_clickhouse.pricing.price_data import Prices, Source, updated
-from turnspan_clickhouse.pricing.price_sources import TOLD, lookups, told_cost
-from turnspan_clickhouse.pricing.rates import Rates, compiled_rates
+from turnspan_clickhouse.pricing.price_data import Prices, Source, fields_of, updated
+from turnspan_clickhouse.pricing.price_sources import (
+    TOLD,
+    added_prices,
+    lookups,
+    priced_like_text,
+    searches_billed,
+    told_cost,
+)
+from turnspan_clickhouse.pricing.rates import ATTRIBUTES, REPORTED, Rates, compiled_rates
 
 UNKNOWN: Final[tuple[Decimal | None, str]] = (None, "")
 """The price is not known: never 0."""
 
 _BATCH: Final = "batch"
+_Reported = tuple[int | None, int | None, int | None, int | None, int | None]
+"""The counts that have columns, in the order of ``REPORTED``."""
+_SEARCHES: Final = REPORTED.index("web_searches")
 _MAX_CACHED: Final = 10_000
 _MINUTE: Final = 60_000_000_000
 
@@ -30,12 +40,13 @@ _MINUTE: Final = 60_000_000_000
 class _Known:
     """A model found in the price data, with the rates that were computed last."""
 
-    __slots__ = ("always", "model", "provider", "rates", "timed")
+    __slots__ = ("always", "model", "name", "provider", "rates", "timed")
 
-    def __init__(self, provider: Any, model: Any, timed: bool) -> None:
+    def __init__(self, provider: Any, model: Any, name: str) -> None:
         self.provider = provider
         self.model = model
-        self.timed = timed
+        self.name = name.lower()
+        self.timed = isinstance(model.prices, list)
         self.always: Rates | None = None
         """Of the usual calls, where they do not change with time."""
         self.rates: dict[tuple[str, str, bool], tuple[int, Rates]] = {}
@@ -71,35 +82,28 @@ class Pricer:
         usage: Usage,
         when: int,
         *,
-        cache_write_1h_tokens: int = 0,
-        web_searches: int = 0,
         service_tier: str = "",
         speed: str = "",
         batch: bool = False,
         cached: bool = False,
+        **counted: int,
     ) -> tuple[Decimal | None, str]:
         """(cost in USD, version of the price data); ``(None, "")`` where the price is unknown.
 
         The response's model is looked up first, then the request's. ``when`` is in ns since the
         epoch. ``usage.input_tokens`` includes cached tokens and ``cache_write_tokens`` those kept
-        for an hour, as everywhere in Turnspan. An answer from the application's own cache
-        (``cached``) cost nothing, whatever it cost the first time.
+        for an hour, as everywhere in Turnspan; ``counted`` is what else ``REPORTED`` names. An
+        answer from the application's own cache (``cached``) cost nothing, whatever it cost the
+        first time.
         """
         if cached:
             return self.nothing()
         if usage.input_tokens is None and usage.output_tokens is None:
             return UNKNOWN
-        counts = (
-            usage.input_tokens or 0,
-            usage.output_tokens or 0,
-            usage.cache_read_tokens or 0,
-            usage.cache_write_tokens or 0,
-            cache_write_1h_tokens,
-            usage.reasoning_tokens or 0,
-            web_searches,
-        )
+        counts = [count or 0 for count in _reported(usage)]
+        counts += [counted.get(kind, 0) for kind in ATTRIBUTES]
         names = (provider, response_model, request_model)
-        return self.cost(names, counts, when, service_tier, speed, batch)
+        return self.cost(names, tuple(counts), when, service_tier, speed, batch)
 
     def nothing(self) -> tuple[Decimal | None, str]:
         """The price of an answer from the application's own cache."""
@@ -210,7 +214,13 @@ class Pricer:
         if not any(known.model is model for model in known.provider.models):
             context = {}  # another provider's model: its variants are not this provider's
         units: Mapping[str, Any] = {} if self._bundled is None else self._bundled.units
-        rates = compiled_rates(known.model.get_prices(moment, context), units)
+        provider = known.provider.id
+        prices = fields_of(known.model.get_prices(moment, context))
+        # Google has tiers of which the data has no prices, and capacity that is paid for before.
+        unusual = bool(service_tier) and provider == "google"
+        told = not unusual or prices != fields_of(known.model.get_prices(moment))
+        prices = {**added_prices(provider, known.name), **prices}
+        rates = compiled_rates(prices, units, priced_like_text(provider, known.name), told)
         known.rates[key] = (minute, rates)
         if usual:
             known.always = rates
@@ -225,7 +235,7 @@ def _look_up(snapshot: Any, provider: str, model: str) -> _Known | None:
             found, info = snapshot.find_provider_model(model, None, provider_id, address)
         except LookupError:
             continue
-        return _Known(found, info, isinstance(info.prices, list))
+        return _Known(found, info, model)
     return None
 
 
@@ -255,8 +265,8 @@ def price_of_counts(
     if input_tokens is None and output_tokens is None:
         return UNKNOWN
     reported = input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens
-    counts = _counts(attributes, *reported)
     names, tier, speed, batch = _priced_as(attributes)
+    counts = _counts(attributes, names, reported)
     return _pricer.cost(names, counts, when, tier, speed, batch)
 
 
@@ -267,36 +277,30 @@ def parts_of_call(
     price is not known, or was told by the provider."""
     if attributes.get(semconv.RESPONSE_CACHED) is True or told_cost(attributes) is not None:
         return []
-    counts = _counts(
-        attributes,
+    names, tier, speed, batch = _priced_as(attributes)
+    counts = _counts(attributes, names, _reported(usage))
+    return _pricer.parts(names, counts, when, tier, speed, batch)
+
+
+def _reported(usage: Usage) -> _Reported:
+    return (
         usage.input_tokens,
         usage.output_tokens,
         usage.cache_read_tokens,
         usage.cache_write_tokens,
         usage.reasoning_tokens,
     )
-    names, tier, speed, batch = _priced_as(attributes)
-    return _pricer.parts(names, counts, when, tier, speed, batch)
 
 
 def _counts(
-    attributes: dict[str, Any],
-    input_tokens: int | None,
-    output_tokens: int | None,
-    cache_read_tokens: int | None,
-    cache_write_tokens: int | None,
-    reasoning_tokens: int | None,
+    attributes: dict[str, Any], names: tuple[str, str, str], reported: _Reported
 ) -> tuple[int, ...]:
     """Those of ``REPORTED``; what was not told counts as none."""
-    return (
-        input_tokens or 0,
-        output_tokens or 0,
-        cache_read_tokens or 0,
-        cache_write_tokens or 0,
-        _count(attributes.get(semconv.USAGE_CACHE_WRITE_1H_INPUT_TOKENS)),
-        reasoning_tokens or 0,
-        _count(attributes.get(semconv.USAGE_WEB_SEARCHES)),
-    )
+    counts = [count or 0 for count in reported]
+    counts += [_count(attributes.get(name)) for name in ATTRIBUTES.values()]
+    if counts[_SEARCHES]:
+        counts[_SEARCHES] = searches_billed(names, counts[_SEARCHES])
+    return tuple(counts)
 
 
 def _priced_as(attributes: dict[str, Any]) -> tuple[tuple[str, str, str], str, str, bool]:
@@ -318,15 +322,7 @@ def price_of_call(
     attributes: dict[str, Any], usage: Usage, when: int
 ) -> tuple[Decimal | None, str]:
     """``price`` of the call whose span has these attributes."""
-    return price_of_counts(
-        attributes,
-        usage.input_tokens,
-        usage.output_tokens,
-        usage.cache_read_tokens,
-        usage.cache_write_tokens,
-        usage.reasoning_tokens,
-        when,
-    )
+    return price_of_counts(attributes, *_reported(usage), when)
 
 
 def cost_of_call(attributes: dict[str, Any], usage: Usage, when: int) -> Decimal | None:

@@ -7,18 +7,41 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
-from turnspan_clickhouse.pricing.price_data import base_of, fields_of, tiers_of
+from turnspan import semconv
+from turnspan_clickhouse.pricing.price_data import base_of, tiers_of
 
+_OF_MODALITY: Final = {
+    semconv.INPUT: "input_{}_tokens",
+    semconv.OUTPUT: "output_{}_tokens",
+    semconv.CACHE_READ: "cache_{}_read_tokens",
+}
+ATTRIBUTES: Final[Mapping[str, str]] = {
+    "cache_write_1h_tokens": semconv.USAGE_CACHE_WRITE_1H_INPUT_TOKENS,
+    "input_tool_tokens": semconv.USAGE_TOOL_INPUT_TOKENS,
+    "web_searches": semconv.USAGE_WEB_SEARCHES,
+    "storage_searches": semconv.USAGE_FILE_SEARCHES,
+    "map_searches": semconv.USAGE_MAP_SEARCHES,
+    "image_generations": semconv.USAGE_IMAGE_GENERATIONS,
+    **{
+        _OF_MODALITY[kind].format(modality): name
+        for (kind, modality), name in semconv.USAGE_BY_MODALITY.items()
+    },
+}
+"""The attributes of what is counted beside the columns, by its kind."""
 REPORTED: Final = (
     "input_tokens",
     "output_tokens",
     "cache_read_tokens",
     "cache_write_tokens",
-    "cache_write_1h_tokens",
     "output_reasoning_tokens",
-    "web_searches",
+    *ATTRIBUTES,
 )
 """The kinds of what is counted, in the order of ``counts`` everywhere here."""
+_NEVER_LIKE_TEXT: Final = (
+    *("web_searches", "storage_searches", "map_searches", "image_generations"),
+    *("input_audio_tokens", "output_audio_tokens", "output_image_tokens", "output_video_tokens"),
+)
+"""Kinds whose price is no other kind's: without one of their own it is not known."""
 _MILLION: Final = 6
 """Prices are of a million tokens, or of fewer."""
 
@@ -48,9 +71,11 @@ class Rates:
     rates: tuple[_Rate, ...]
     per_request: int
     unit: Decimal
+    unpriced: tuple[int, ...]
+    """Kinds whose price is not known, and with it the cost of a call that has any."""
 
     def cost(self, counts: tuple[int, ...]) -> Decimal | None:
-        """The cost of these counts; ``None`` if they contradict each other."""
+        """The cost of these counts; ``None`` if they contradict each other or have no price."""
         own = self._own(counts)
         if own is None:
             return None
@@ -62,7 +87,7 @@ class Rates:
 
     def parts(self, counts: tuple[int, ...]) -> list[tuple[str, int, Decimal]]:
         """Kind of token, how many that are of no more specific kind, and what they cost; what a
-        request costs by itself has no kind. Nothing where the counts contradict each other."""
+        request costs by itself has no kind. Nothing where ``cost`` is not known."""
         own = self._own(counts)
         if own is None:
             return []
@@ -77,7 +102,10 @@ class Rates:
 
     def _own(self, counts: tuple[int, ...]) -> list[int] | None:
         """How many of each rate's kind are of no more specific kind; ``None`` where that would be
-        less than none."""
+        less than none, or where some have no known price."""
+        for kind in self.unpriced:
+            if counts[kind]:
+                return None
         own = [0] * len(counts)
         found: list[int] = []
         for rate in self.rates:
@@ -91,9 +119,14 @@ class Rates:
         return found
 
 
-def compiled_rates(prices: Any, units: Mapping[str, Any]) -> Rates:
-    """Rates for the kinds of tokens that Turnspan reports; all others count as none used."""
-    amounts = fields_of(prices)
+def compiled_rates(
+    amounts: Mapping[str, Any], units: Mapping[str, Any], like_text: frozenset[str], told: bool
+) -> Rates:
+    """Rates for the kinds of tokens that Turnspan reports; all others count as none used.
+
+    ``like_text`` are kinds that cost what text does where they have no price of their own. Unless
+    ``told``, these are not the prices of the calls that they are for.
+    """
 
     def dimensions(name: str) -> set[tuple[str, str]]:
         return set(units[name].get("dimensions", {}).items())
@@ -118,7 +151,9 @@ def compiled_rates(prices: Any, units: Mapping[str, Any]) -> Rates:
     requests = amount("requests")
     per_request = Decimal(0) if requests is None else base_of(requests) / units["requests"]["per"]
     unit = Decimal(1).scaleb(-places)
-    return Rates(tuple(rates), _units(per_request, places), unit)
+    unknown = [name for name in _NEVER_LIKE_TEXT if name not in priced and name not in like_text]
+    unpriced = tuple(REPORTED.index(name) for name in (unknown if told else REPORTED))
+    return Rates(tuple(rates), _units(per_request, places), unit, unpriced)
 
 
 def _places(prices: Mapping[str, Any]) -> int:

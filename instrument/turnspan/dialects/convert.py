@@ -50,6 +50,7 @@ __all__ = [
     "dialect_of",
     "join_request",
     "output_messages",
+    "response_details",
     "split_request",
     "tool_definitions",
 ]
@@ -69,6 +70,8 @@ class Dialect:
     from_message: Callable[[str, str, list[Part]], Any]
     is_exact: Callable[[dict[str, Any]], bool]
     """Whether a message is surely rebuilt byte for byte; nobody need try it then."""
+    details: Callable[[Any], dict[str, Any]]
+    """What a response says beside its messages."""
 
 
 def _dialect(module: ModuleType) -> Dialect:
@@ -82,6 +85,7 @@ def _dialect(module: ModuleType) -> Dialect:
         module.to_message,
         module.from_message,
         getattr(module, "is_exact", _never),
+        getattr(module, "details", lambda response: {}),
     )
 
 
@@ -151,6 +155,15 @@ def output_messages(dialect: str, response: Any) -> tuple[list[Any], list[str]]:
     except BaseException as error:  # noqa: BLE001  a response of any shape must land
         errors.record(f"output_messages ({dialect})", error)
         return [response], []
+
+
+def response_details(dialect: str, response: Any) -> Any:
+    """What a response says beside its messages, files by their hashes; empty where nothing."""
+    try:
+        return digest_media(dialect_of(dialect).details(response))
+    except BaseException as error:  # noqa: BLE001  a response of any shape must land
+        errors.record(f"response_details ({dialect})", error)
+        return {}
 
 
 def tool_definitions(dialect: str, raw_tools: Any) -> list[dict[str, Any]]:

@@ -209,6 +209,33 @@ def finish_reasons(body: dict[str, Any]) -> list[str]:
     return reasons
 
 
+def details(response: Any) -> dict[str, Any]:
+    """What an answer says beside its messages, its id and its model: grounding, citations, log
+    probabilities, ratings, counts, and whatever comes to be. Where a candidate stands in the list
+    and that it just stopped, or was cut, goes without saying."""
+    body = dict(as_dict(response) or {})
+    for key in ("responseId", "modelVersion", "sdkHttpResponse"):
+        body.pop(key, None)
+    candidates = [
+        _candidate_details(as_dict(raw) or {}, place)
+        for place, raw in enumerate(as_list(body.pop("candidates", None)) or [])
+    ]
+    if any(candidates):
+        body["candidates"] = candidates
+    return body
+
+
+def _candidate_details(candidate: dict[str, Any], place: int) -> dict[str, Any]:
+    known = {"index": place, "finishReason": candidate.get("finishReason")}
+    if _FINISH.get(str(known["finishReason"])) == _FILTERED:
+        del known["finishReason"]
+    return {
+        key: value
+        for key, value in candidate.items()
+        if key != "content" and (key not in known or known[key] != value)
+    }
+
+
 # -- one message -----------------------------------------------------------------------------------
 
 

@@ -41,6 +41,8 @@ _CALL_ATTRIBUTES: Final = (
     semconv.SERVER_PORT,
 )
 _TEXT: Final = {semconv.TOKEN_MODALITY: "text"}
+_MODALITIES: Final = {"image": "image", "audio": "audio", "video": "unknown"}
+"""Modalities but text, and what the conventions call them."""
 _NO_SPAN: Final = Context()
 
 
@@ -151,16 +153,24 @@ class CallEnded:
         attributes: Mapping[str, Any],
         context: Context,
     ) -> None:
-        modal = {**attributes, **_TEXT}
-        for name, tokens in (
-            (semconv.METRIC_INPUT_TOKENS, usage.input_tokens),
-            (semconv.METRIC_OUTPUT_TOKENS, usage.output_tokens),
-            (semconv.METRIC_CACHE_READ_TOKENS, usage.cache_read_tokens),
-            (semconv.METRIC_CACHE_WRITE_TOKENS, usage.cache_write_tokens),
-            (semconv.METRIC_REASONING_TOKENS, usage.reasoning_tokens),
+        for name, tokens, kind in (
+            (semconv.METRIC_INPUT_TOKENS, usage.input_tokens, semconv.INPUT),
+            (semconv.METRIC_OUTPUT_TOKENS, usage.output_tokens, semconv.OUTPUT),
+            (semconv.METRIC_CACHE_READ_TOKENS, usage.cache_read_tokens, semconv.CACHE_READ),
+            (semconv.METRIC_CACHE_WRITE_TOKENS, usage.cache_write_tokens, ""),
+            (semconv.METRIC_REASONING_TOKENS, usage.reasoning_tokens, ""),
         ):
-            if tokens is not None:
-                instruments.add(name, tokens, modal, context)
+            if tokens is None:
+                continue
+            text: int = tokens
+            for modality, called in _MODALITIES.items():
+                count = self.ended.get(semconv.USAGE_BY_MODALITY.get((kind, modality), ""))
+                if isinstance(count, int):
+                    text -= count
+                    modal = {**attributes, semconv.TOKEN_MODALITY: called}
+                    instruments.add(name, count, modal, context)
+            if text > 0 or text == tokens:
+                instruments.add(name, text, {**attributes, **_TEXT}, context)
         for name, tokens in (
             (semconv.METRIC_CALL_INPUT_TOKENS, usage.input_tokens),
             (semconv.METRIC_CALL_OUTPUT_TOKENS, usage.output_tokens),

@@ -367,7 +367,7 @@ def _stays(items: dict[Any, Any], key: str, item: Any) -> bool:
     schema = as_dict(item)
     if schema is not None and schema.keys() <= _SCHEMA and schema.keys() & _SCHEMA_TYPE:
         return not schema.get("default")
-    return key == "token" and "logprob" in items
+    return key == "token" and ("logprob" in items or "logProbability" in items)
 
 
 def _free(name: Any, taken: dict[Any, Any]) -> Any:

@@ -11,6 +11,7 @@ from turnspan import semconv
 from turnspan.turn.turn import Usage
 from turnspan_clickhouse.pricing.price_sources import TOLD
 from turnspan_clickhouse.pricing.prices import parts_of_call
+from turnspan_clickhouse.pricing.rates import ATTRIBUTES
 from turnspan_clickhouse.store.client import Store
 
 _CALL = """
@@ -27,9 +28,8 @@ _KINDS: Mapping[str, str] = {
     "cache_write_1h_tokens": "cache write, kept for an hour",
     "output_tokens": "output",
     "output_reasoning_tokens": "reasoning",
-    "web_searches": "web searches",
+    "storage_searches": "file searches",
 }
-_NUMBERS = (semconv.USAGE_CACHE_WRITE_1H_INPUT_TOKENS, semconv.USAGE_WEB_SEARCHES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,9 @@ def cost_of_row(row: Mapping[str, Any]) -> CostParts:
     """``cost_parts`` of a row of ``llm_call`` whose start, in ns since the epoch, is ``time``."""
     cost, version = row["cost_usd"], str(row["price_version"])
     if cost is None:
-        return CostParts(None, version, reason="no price is known for this model")
+        return CostParts(
+            None, version, reason="no price is known for this model, or for some of what it did"
+        )
     if version == TOLD:
         return CostParts(cost, version, reason="the provider told the cost with its answer")
     usage = Usage(
@@ -85,7 +87,10 @@ def cost_of_row(row: Mapping[str, Any]) -> CostParts:
         reasoning_tokens=row["reasoning_tokens"],
     )
     priced = parts_of_call(_attributes(row), usage, int(row["time"]))
-    parts = tuple(CostPart(_KINDS.get(kind, kind), count, paid) for kind, count, paid in priced)
+    parts = tuple(
+        CostPart(_KINDS.get(kind, kind.removesuffix("_tokens").replace("_", " ")), count, paid)
+        for kind, count, paid in priced
+    )
     if not parts:
         return CostParts(cost, version, reason="today's prices do not know this model")
     differs = abs(sum((part.cost_usd for part in parts), Decimal(0)) - cost) > Decimal("1e-12")
@@ -95,7 +100,7 @@ def cost_of_row(row: Mapping[str, Any]) -> CostParts:
 def _attributes(row: Mapping[str, Any]) -> dict[str, Any]:
     """The span's attributes that a price depends on, as the span had them."""
     attributes: dict[str, Any] = dict(row["attributes"])
-    for name in _NUMBERS:
+    for name in ATTRIBUTES.values():
         attributes[name] = int(attributes[name]) if attributes.get(name, "").isdigit() else 0
     attributes[semconv.PROVIDER_NAME] = row["provider"]
     attributes[semconv.RESPONSE_MODEL] = row["response_model"]

@@ -15,6 +15,7 @@ from turnspan import semconv
 from turnspan.content.frozen_history import FrozenHistory, FrozenOnce
 from turnspan.content.snapshot import freeze, freeze_fields
 from turnspan.dialects.gemini import finish_reasons
+from turnspan.providers.modalities import add_tokens
 from turnspan.runtime.type_guards import is_dict, is_list
 from turnspan.tracing.endpoint import UNFINISHED, Reply, write_usage
 from turnspan.tracing.request_parameters import describe
@@ -37,7 +38,16 @@ _PARAMETERS: Final = (
 """Gemini's generation parameters by the names that providers have in common."""
 _JSON: Final = "application/json"
 _MODALITIES: Final = {"AUDIO": "speech", "IMAGE": "image"}
-_TRAFFIC: Final = "ON_DEMAND_"
+_QUERIES: Final = ("webSearchQueries", "imageSearchQueries")
+_DETAILS: Final = (
+    ("promptTokensDetails", semconv.INPUT),
+    ("promptTokenDetails", semconv.INPUT),  # of embeddings
+    ("toolUsePromptTokensDetails", semconv.INPUT),
+    ("candidatesTokensDetails", semconv.OUTPUT),
+    ("cacheTokensDetails", semconv.CACHE_READ),
+)
+_NEWEST: Final = frozenset({"safetyRatings"})
+_PIECEWISE: Final = frozenset({"chosenCandidates", "topCandidates"})
 
 
 def body_of(response: Any) -> dict[str, Any] | None:
@@ -111,9 +121,9 @@ class GenerateContent:
         usage = response.get("usageMetadata")
         if is_dict(usage):
             write_usage(read_usage(usage), attributes)
-            traffic = usage.get("trafficType")
-            if isinstance(traffic, str) and traffic.startswith(_TRAFFIC):
-                attributes[semconv.RESPONSE_SERVICE_TIER] = traffic[len(_TRAFFIC) :].lower()
+            describe_usage(usage, attributes)
+        for candidate in _items(response.get("candidates")):
+            _describe_searches(candidate, attributes)
 
     def reply(self, response: Any) -> Reply | None:
         """What an answer means for the turn."""
@@ -159,6 +169,37 @@ def read_usage(counts: Mapping[str, Any]) -> Usage:
         None,
         thought,
     )
+
+
+def describe_usage(counts: Mapping[str, Any], attributes: dict[str, Any]) -> None:
+    """Write the tokens of each modality, and the service tier where it is not the usual one."""
+    for key, kind in _DETAILS:
+        for each in _items(counts.get(key)):
+            if is_dict(each):
+                add_tokens(attributes, kind, each.get("modality"), each.get("tokenCount"))
+    within = counts.get("toolUsePromptTokenCount")
+    if isinstance(within, int) and within:
+        attributes[semconv.USAGE_TOOL_INPUT_TOKENS] = within
+    for key in ("serviceTier", "trafficType"):
+        tier = str(counts.get(key) or "").lower().removeprefix("on_demand").lstrip("_")
+        if tier and tier != "standard" and not tier.endswith("unspecified"):
+            attributes[semconv.RESPONSE_SERVICE_TIER] = tier
+
+
+def _describe_searches(candidate: Any, attributes: dict[str, Any]) -> None:
+    """Write how many queries Google Search was asked, and whether its maps were."""
+    grounding = candidate.get("groundingMetadata") if is_dict(candidate) else None
+    if not is_dict(grounding):
+        return
+    queries = sum(bool(query) for key in _QUERIES for query in _items(grounding.get(key)))
+    queries = queries or int(bool(grounding.get("searchEntryPoint")))
+    places = [one for one in _items(grounding.get("groundingChunks")) if is_dict(one)]
+    for name, count in (
+        (semconv.USAGE_WEB_SEARCHES, queries),
+        (semconv.USAGE_MAP_SEARCHES, int(any("maps" in place for place in places))),
+    ):
+        if count:
+            attributes[name] = attributes.get(name, 0) + count
 
 
 def _sum(one: Any, more: Any) -> int | None:
@@ -217,8 +258,8 @@ class ContentAccumulator:
             if key == "usageMetadata":
                 if is_dict(value):
                     self._usage.update(value)
-            elif key != "candidates" and key != "sdkHttpResponse" and value is not None:
-                self._head[key] = value
+            elif key != "candidates" and key != "sdkHttpResponse":
+                self._head[key] = _grown(key, self._head.get(key), value)
         for each in _items(body.get("candidates")):
             if is_dict(each):
                 index = each.get("index") or 0
@@ -257,8 +298,8 @@ class _Candidate:
 
     def fold(self, candidate: dict[str, Any]) -> None:
         for key, value in candidate.items():
-            if key != "content" and value is not None:
-                self._fields[key] = value
+            if key != "content":
+                self._fields[key] = _grown(key, self._fields.get(key), value)
         self.finished = bool(self._fields.get("finishReason"))
         content = candidate.get("content")
         if is_dict(content):
@@ -290,6 +331,23 @@ class _Candidate:
                 content["role"] = self._role
             candidate["content"] = content
         return candidate
+
+
+def _grown(key: str, known: Any, more: Any) -> Any:
+    """What the chunks of a stream have said by now. Lists go on (grounding, citations) or say again
+    all that they said; of anything else the newest counts. ``known`` is ours, and grows."""
+    if more is None or known is None:
+        return known if more is None else more
+    if is_dict(known) and is_dict(more):
+        for name, value in more.items():
+            known[name] = _grown(name, known.get(name), value)
+        return known
+    if not is_list(known) or not is_list(more) or key in _NEWEST:
+        return more
+    if key in _PIECEWISE or (more != known[: len(more)] and known != more[: len(known)]):
+        known.extend(more)
+        return known
+    return known if len(known) > len(more) else more
 
 
 def _alike(before: dict[str, Any], part: dict[str, Any]) -> bool:

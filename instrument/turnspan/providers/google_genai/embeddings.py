@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+import orjson
+
 from turnspan import semconv
 from turnspan.content.snapshot import freeze
-from turnspan.providers.google_genai.content import ContentAccumulator
+from turnspan.providers.google_genai.content import ContentAccumulator, describe_usage
 from turnspan.runtime.type_guards import is_dict, is_list
 from turnspan.tracing.endpoint import Reply
 
@@ -36,13 +38,22 @@ class GeminiEmbeddings:
     def describe_response(
         self, response: Any, attributes: dict[str, Any], *, cut: bool = False
     ) -> None:
-        """Write how many tokens were embedded, where the answer says so."""
+        """Write how many tokens were embedded, where the answer says so, into how many dimensions,
+        and all that it says beside the vectors."""
         if not is_dict(response):
             return
         usage = response.get("usageMetadata")
         count = usage.get("promptTokenCount") if is_dict(usage) else _statistics(response)
         if isinstance(count, int):
             attributes[semconv.USAGE_INPUT_TOKENS] = count
+        if is_dict(usage):
+            describe_usage(usage, attributes)
+        sizes: list[int] = []
+        rest = _without_vectors(response, sizes)
+        if sizes:
+            attributes[semconv.EMBEDDINGS_DIMENSION_COUNT] = sizes[0]
+        if rest:
+            attributes[semconv.RESPONSE_DETAILS] = orjson.dumps(rest).decode()
 
     def reply(self, response: Any) -> Reply | None:
         """Nothing: it is no round of a turn."""
@@ -55,6 +66,22 @@ class GeminiEmbeddings:
     def error_code(self, error: BaseException) -> Any:
         """The API's ``status``."""
         return getattr(error, "status", None)
+
+
+def _without_vectors(value: Any, sizes: list[int]) -> Any:
+    """An answer without its vectors, whose sizes are noted; ``None`` where nothing is left."""
+    if is_list(value):
+        items = [_without_vectors(item, sizes) for item in value]
+        return items if any(item is not None for item in items) else None
+    if not is_dict(value):
+        return value
+    kept: dict[str, Any] = {}
+    for key, item in value.items():
+        if key == "values" and is_list(item):
+            sizes.append(len(item))
+        elif (rest := _without_vectors(item, sizes)) is not None:
+            kept[key] = rest
+    return kept or None
 
 
 def _statistics(response: Mapping[str, Any]) -> int | None:

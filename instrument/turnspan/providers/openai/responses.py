@@ -10,6 +10,7 @@ from turnspan.content.frozen_history import FrozenHistory, FrozenOnce
 from turnspan.content.snapshot import freeze, freeze_fields
 from turnspan.dialects.openai_items import asked_key, tool_name
 from turnspan.providers.openai.events import ResponsesAccumulator
+from turnspan.providers.openai.usage import describe_modalities
 from turnspan.runtime.type_guards import is_dict
 from turnspan.tracing.endpoint import UNFINISHED, Reply, fields_of, write_counts
 from turnspan.tracing.provider_errors import code_of, problem_of
@@ -36,6 +37,11 @@ _INPUT_COUNTS: Final = (
     ("cache_write_tokens", semconv.USAGE_CACHE_WRITE_INPUT_TOKENS),
 )
 _OUTPUT_COUNTS: Final = (("reasoning_tokens", semconv.USAGE_REASONING_OUTPUT_TOKENS),)
+_CHARGED: Final = {
+    "web_search_call": semconv.USAGE_WEB_SEARCHES,
+    "file_search_call": semconv.USAGE_FILE_SEARCHES,
+    "image_generation_call": semconv.USAGE_IMAGE_GENERATIONS,
+}
 _FREEZERS: Final = {"input": FrozenHistory().freeze, "tools": FrozenOnce().freeze}
 _MAX_PENDING: Final = 10_000
 
@@ -90,6 +96,13 @@ class Responses:
             write_counts(counts, _COUNTS, attributes)
             write_counts(fields_of(counts.get("input_tokens_details")), _INPUT_COUNTS, attributes)
             write_counts(fields_of(counts.get("output_tokens_details")), _OUTPUT_COUNTS, attributes)
+            describe_modalities(counts, attributes)
+        for raw in fields.get("output") or ():
+            item = fields_of(raw)
+            name = _CHARGED.get(item.get("type") or "")
+            # To open a page that was found, or to look for words in it, is not charged.
+            if name and fields_of(item.get("action")).get("type", "search") == "search":
+                attributes[name] = attributes.get(name, 0) + 1
 
     def reply(self, response: Any) -> Reply | None:
         """What a response means for the turn."""

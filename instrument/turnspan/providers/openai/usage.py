@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from turnspan import semconv
+from turnspan.providers.modalities import add_tokens
 from turnspan.tracing.endpoint import fields_of, write_usage
 from turnspan.turn.turn import Usage
 
@@ -26,6 +27,13 @@ _SCHEMA: Final = frozenset(
     }
 )
 """OpenAI's own fields: where there are no others, nothing is to be looked for."""
+_DETAILS: Final = (
+    ("prompt_tokens_details", semconv.INPUT),
+    ("input_tokens_details", semconv.INPUT),
+    ("completion_tokens_details", semconv.OUTPUT),
+    ("output_tokens_details", semconv.OUTPUT),
+)
+_MODALITIES: Final = (("text_tokens", "text"), ("image_tokens", "image"), ("audio_tokens", "audio"))
 
 
 def usage_of(fields: Mapping[str, Any]) -> Any:
@@ -93,6 +101,7 @@ def describe_usage(usage: Any, attributes: dict[str, Any]) -> None:
     """Write the token counts that are known, and what the server says that they cost."""
     counts = fields_of(usage)
     write_usage(_read(counts), attributes)
+    describe_modalities(counts, attributes)
     cost = counts.get("cost")
     if cost is None:
         return
@@ -104,6 +113,23 @@ def describe_usage(usage: Any, attributes: dict[str, Any]) -> None:
             cost += more
     if isinstance(cost, (int, float)) and not isinstance(cost, bool):
         attributes[semconv.USAGE_COST] = float(cost)
+
+
+def describe_modalities(counts: Mapping[str, Any], attributes: dict[str, Any]) -> None:
+    """Write the tokens of each modality, where the server tells them apart."""
+    for key, kind in _DETAILS:
+        details = counts.get(key)
+        if details is None:
+            continue
+        within = fields_of(details)
+        for name, modality in _MODALITIES:
+            count = within.get(name)
+            if count:
+                add_tokens(attributes, kind, modality, count)
+        cached = within.get("cached_tokens_details")
+        if cached is not None:
+            for name, modality in _MODALITIES:
+                add_tokens(attributes, semconv.CACHE_READ, modality, fields_of(cached).get(name))
 
 
 def _first(counts: Mapping[str, Any], names: tuple[str, ...]) -> Any:
