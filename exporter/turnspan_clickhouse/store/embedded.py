@@ -8,15 +8,22 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import time
 import traceback
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from turnspan.runtime.forks import ForkSafeLock
 from turnspan.runtime.guard import errors
-from turnspan_clickhouse.errors import NoStoreError, StoreBusyError, StoreError
+from turnspan.runtime.later import later
+from turnspan_clickhouse.errors import (
+    NoStoreError,
+    StoreBusyError,
+    StoreError,
+    StoreUnavailableError,
+)
 from turnspan_clickhouse.files import held_files
 from turnspan_clickhouse.files.atomic_files import (
     close_to_others,
@@ -28,6 +35,7 @@ from turnspan_clickhouse.files.file_lock import FileLock
 from turnspan_clickhouse.files.lock_holders import Holder, holder, signed
 from turnspan_clickhouse.files.lock_queue import LockQueue
 from turnspan_clickhouse.store.client import Store, make_client, quoted
+from turnspan_clickhouse.store.definitions import recover, require_room, require_whole
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.lending import Lending, step_aside
 from turnspan_clickhouse.store.server_answers import translated_errors
@@ -44,6 +52,10 @@ OPENINGS = 40
 """How often a process opens engines itself, and each process that does it for it."""
 
 _connecting = ForkSafeLock()
+_DEFINES = later(
+    r"(?:\s|--[^\n]*\n|/\*.*?\*/)*(?:CREATE|ALTER|RENAME|EXCHANGE|ATTACH)\b", re.I | re.S
+)
+"""A statement that has the engine write a definition."""
 
 Waiting = Callable[[Holder], None]
 """Told which process is waited for, once, when that takes longer than a moment."""
@@ -88,6 +100,20 @@ class EmbeddedStore(Store):
         with self._lending.use():
             yield self._engine.client
 
+    def command(
+        self,
+        sql: str,
+        parameters: Mapping[str, Any] | None = None,
+        settings: Mapping[str, Any] | None = None,
+    ) -> None:
+        """As ``Store.command``, which raises ``StoreUnavailableError`` where a definition finds no
+        room on the disk as well: the engine says nothing of that."""
+        if not _DEFINES.match(sql):
+            return super().command(sql, parameters, settings)
+        with self.held(), self._engine.defining():
+            super().command(sql, parameters, settings)
+        return None
+
     def another_client(self) -> Any:
         """One more connection to the engine, for a ``held`` block: with the block's end it may be
         closed, and is so at the latest with the store."""
@@ -129,6 +155,7 @@ class _Engine:
         self._was_open = False
         self._openings = 0
         self._alone = False
+        self._cut = False  # a definition is: it is mended when the engine opens again
         self._process: EngineProcess | None = None
         self.folder = path / "engine"
         self.client: Any = None
@@ -136,8 +163,24 @@ class _Engine:
         self.closed = False
 
     def wanted(self) -> bool:
-        """Whether another process waits for the folder, or the engine is no more."""
-        return self._queue.wanted() or (self._process is not None and self._process.ended)
+        """Whether another process waits for the folder, or the engine is of no more use."""
+        ended = self._process is not None and self._process.ended
+        return ended or self._cut or self._queue.wanted()
+
+    @contextlib.contextmanager
+    def defining(self) -> Generator[None]:
+        """A block in which the open engine writes definitions.
+
+        Raises:
+            StoreUnavailableError: there is no room for them, or was none.
+        """
+        require_room(self._path)
+        yield
+        try:
+            require_whole(self._path)
+        except StoreUnavailableError:
+            self._cut = True
+            raise
 
     def open_engine(self) -> None:
         """Wait for our turn and open the folder, made where it is missing at first. Raises as
@@ -220,9 +263,12 @@ class _Engine:
             close_to_others(self.folder)
         private_folder(self.folder)
         _wait_for_the_dead(self.folder)
-        with translated_errors(self._dsn):
+        recover(self._dsn, self._path)
+        self._cut = False
+        there = self._was_open or (self.folder / f"metadata/{self._dsn.database}.sql").exists()
+        with contextlib.nullcontext() if there else self.defining(), translated_errors(self._dsn):
             client = self._client()
-            if not self._was_open:
+            if not there:
                 client.command(f"CREATE DATABASE IF NOT EXISTS {quoted(self._dsn.database)}")
             client.database = self._dsn.database
         return client

@@ -30,6 +30,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -43,8 +44,10 @@ from turnspan_clickhouse.errors import (
     QueryError,
     SchemaChangedError,
     StoreError,
+    StoreUnavailableError,
 )
 from turnspan_clickhouse.store.client import Store, quoted
+from turnspan_clickhouse.store.definitions import made_again, mended
 from turnspan_clickhouse.store.dsn import Dsn
 
 _FILE = later(r"(\d{4})_(\w+)\.sql")
@@ -221,7 +224,8 @@ def current_version(store: Store) -> int:
 
 
 def pending(store: Store) -> list[Migration]:
-    """What ``migrate`` would run: unapplied files and views whose definition changed.
+    """What ``migrate`` would run: unapplied files, views whose definition changed, and what is
+    about a definition that a full disk took (definitions.py).
 
     Raises:
         StoreError: the store is newer than this code, or an applied table's file was changed.
@@ -229,12 +233,15 @@ def pending(store: Store) -> list[Migration]:
     ledger = _ledger(store)
     require_not_newer(store, max(ledger, default=0))
     waiting: list[Migration] = []
+    lost = {one.name for one in mended(store.dsn.path) if one.again}
     for migration in migrations():
         checksum = ledger.get(migration.version)
         if checksum is None or (checksum != migration.checksum and migration.view):
             waiting.append(migration)
         elif checksum != migration.checksum:
             raise _of_another_layout(store, f"{migration.version:04d}_{migration.name} differs")
+        elif lost & {f"{store.database}.{name}" for name in migration.subjects(store.dsn)}:
+            waiting.append(migration)
     return waiting
 
 
@@ -324,6 +331,7 @@ def migrate(store: Store, *, restore: bool = False) -> list[Applied]:
 
     Raises:
         StoreError: as ``pending``.
+        StoreUnavailableError: an embedded store's disk is full.
         QueryError: the engine refused a statement; running again continues there.
     """
     store.create_database()
@@ -334,8 +342,10 @@ def migrate(store: Store, *, restore: bool = False) -> list[Applied]:
             _apply(store, migration)
             done.append(migration)
     finally:  # at once: a row each would take as long as the tables
-        if done:
+        # Of a store that takes nothing now the error shall be seen; all of it may run again.
+        if done and not isinstance(sys.exc_info()[1], StoreUnavailableError):
             _record(store, done)
+    made_again(store.dsn.path)
     return [Applied(one.version, one.name, one.version in known) for one in done]
 
 
