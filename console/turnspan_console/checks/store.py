@@ -76,10 +76,10 @@ def open_store_checks(store: Store) -> Iterator[Check]:
 
 
 def _mended(dsn: Dsn) -> Iterator[Check]:
-    for one in mended(dsn.path):
-        finding = f"that of {one.name} was lost on a full disk ({one.when}): {one.how}"
-        remedy = "Run `turnspan migrate`; what is not Turnspan's, make again." * one.again
-        yield Check(_AREA, "definitions", WARN if one.again else OK, finding, remedy)
+    for name, (how, again) in mended(dsn).items():
+        finding = f"that of {name} was lost on a full disk ({how})"
+        remedy = "Run `turnspan migrate`; what is not Turnspan's, make again." * again
+        yield Check(_AREA, "definitions", WARN if again else OK, finding, remedy)
 
 
 def _schema(store: Store) -> Check:

@@ -14,9 +14,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterator
-from dataclasses import astuple, dataclass, replace
-from datetime import datetime, timezone
+import time
 from pathlib import Path
 from typing import Final
 from urllib.parse import unquote
@@ -30,27 +28,10 @@ from turnspan_clickhouse.store.dsn import Dsn
 ROOM: Final = 4 * 2**20
 """Bytes that the disk must have free before a table or a view is made or altered."""
 _FILES_FREE: Final = 256
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _UUID = later(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _COLUMN = later(r"^    (?:ADD COLUMN IF NOT EXISTS )?(?!INDEX\b|ADD\b)(\w+) (?!.* ALIAS )", re.M)
 _PART_COLUMN = later(r"^`(.+)` ", re.M)
 _CREATE = later(r"\A.*?CREATE TABLE IF NOT EXISTS \S+ *\n(?=\()", re.S)
-
-
-@dataclass(frozen=True, slots=True)
-class Mended:
-    """A definition that was lost, by its file below ``metadata``; ``again`` until ``migrate`` or,
-    where it is not ours, its owner has made it again."""
-
-    file: str
-    when: str
-    how: str
-    again: bool
-
-    @property
-    def name(self) -> str:
-        """What it defines, as SQL names it."""
-        return ".".join(map(unquote, Path(self.file).with_suffix("").parts))
 
 
 def require_room(path: Path) -> None:
@@ -59,11 +40,9 @@ def require_room(path: Path) -> None:
     Raises:
         StoreUnavailableError: it has less than ``ROOM`` free.
     """
-    free = shutil.disk_usage(path).free
-    files = sys.maxsize
-    if sys.platform != "win32":
-        disk = os.statvfs(path)
-        files = disk.f_favail if disk.f_files else files  # some count none
+    free, files = shutil.disk_usage(path).free, sys.maxsize
+    if sys.platform != "win32" and (disk := os.statvfs(path)).f_files:  # some count none
+        files = disk.f_favail
     if free < ROOM or files < _FILES_FREE:
         left = f"{free / 2**20:.1f} MiB" if free < ROOM else f"{files} files"
         raise StoreUnavailableError(
@@ -80,30 +59,28 @@ def require_whole(path: Path) -> None:
         StoreUnavailableError: one of them is cut.
         OSError: the folder cannot be used.
     """
-    broken = _keep(path)
-    if broken:
+    for file in _keep(path):
         raise StoreUnavailableError(
-            f"The disk of {path} was full while {broken[0].stem} was made: free some space, then "
-            "run this again; the store is mended when it is opened next."
+            f"The disk of {path} was full while {file.stem} was made: free some space, then run "
+            "this again; the store is mended when it is opened next."
         )
 
 
-def mended(path: Path | None) -> list[Mended]:
-    """What was lost so far in a store's folder."""
-    if path is None:
-        return []
+def mended(dsn: Dsn) -> dict[str, tuple[str, bool]]:
+    """By the names of what was lost in a store's folder: when, and how it was mended; whether
+    ``migrate`` or, where it is not ours, its owner has to make it again."""
     try:
-        return [Mended(*one) for one in json.loads((path / "definitions/mended").read_bytes())]
+        return json.loads((dsn.path / "definitions/mended").read_bytes()) if dsn.path else {}
     except FileNotFoundError:
-        return []
+        return {}
 
 
-def made_again(path: Path | None) -> None:
+def made_again(dsn: Dsn) -> None:
     """``migrate`` has run: what was lost is up to date where it is there."""
-    notes = mended(path)
-    if path is not None and any(one.again for one in notes):
-        files = path / "engine/metadata"
-        _note(path, [replace(one, again=not (files / one.file).exists()) for one in notes])
+    notes = mended(dsn)
+    if dsn.path and any(again for _, again in notes.values()):
+        there = {_name(dsn, file) for file in _files(dsn.path)}
+        _note(dsn.path, {name: (how, name not in there) for name, (how, _) in notes.items()})
 
 
 def recover(dsn: Dsn, path: Path) -> None:
@@ -114,115 +91,75 @@ def recover(dsn: Dsn, path: Path) -> None:
         StoreError: the rows of a table cannot be told for certain.
         OSError: the folder cannot be used.
     """
-    engine, copies = path / "engine", path / "definitions"
     broken = _keep(path)
-    metadata = engine / "metadata"
-    gone = [
-        metadata / copy.relative_to(copies)
-        for copy in copies.glob("*/*.sql")
-        if not (metadata / copy.relative_to(copies)).exists()
-    ]
-    unnumbered = [f for f in engine.glob("store/*/*/format_version.txt") if not f.stat().st_size]
-    if broken or gone or unnumbered:
-        if broken or unnumbered:
-            require_room(path)
-        for file in unnumbered:
-            write_whole(file, b"1", sync=True)
-        _Recovery(dsn, path, broken).run(gone)
+    formats = path.glob("engine/store/*/*/format_version.txt")
+    unnumbered = [file for file in formats if not file.stat().st_size]
+    if broken or unnumbered:
+        require_room(path)
+    for file in unnumbered:
+        write_whole(file, b"1", sync=True)
+    # What has a copy says which rows are its own.
+    for file in sorted(broken, key=lambda one: not _copied(path, one)):
+        content, how, again = _Lost(dsn, path, file, broken).found()
+        name, when = _name(dsn, file), time.strftime("%Y-%m-%d %H:%M", time.gmtime())
+        # First: where it is killed after this, all of it is done again.
+        _note(path, {**mended(dsn), name: (f"{when} UTC: {how}", again)})
+        logger.warning("The definition of %s in %s was lost on a full disk: %s.", name, dsn, how)
+        if content:
+            write_whole(file, content.encode(), sync=True)
+        else:
+            file.unlink()
+        broken.remove(file)
 
 
-class _Recovery:
-    def __init__(self, dsn: Dsn, path: Path, broken: list[Path]) -> None:
-        self._dsn = dsn
-        self._path = path
-        self._engine = path / "engine"
-        self._broken = broken
-        dropped = "".join(file.name for file in self._engine.glob("metadata_dropped/*"))
-        whole = [_head(file) for file in _files(self._engine) if file not in broken]
-        self._known = {one for text in (dropped, *whole) for one in _UUID.findall(text)}
+class _Lost:
+    """A definition that is not whole, among the others of its store."""
 
-    def run(self, gone: list[Path]) -> None:
-        for file in gone:
-            copy = self._copy(file)
-            if file.parent.is_dir() and self._free(copy) and self._parts(_UUID.findall(copy)[0]):
-                self._broken.append(file)  # as somebody deleted it who could not open the store
-            elif file.parent.is_dir():
-                (self._path / "definitions" / file.parent.name / file.name).unlink()
-        # What has a copy says which rows are its own.
-        for file in sorted(self._broken, key=lambda one: not self._copy(one)):
-            content, how, ours = self._found(file)
-            name = str(file.relative_to(self._engine / "metadata"))
-            now = datetime.now(timezone.utc).isoformat(" ", "seconds")
-            one = Mended(name, now, how, ours or not content)
-            notes = [note for note in mended(self._path) if note.file != name]
-            _note(self._path, [*notes, one])  # first: killed after it, all of this is done again
-            logger.warning("The definition of %s in %s was lost: %s.", one.name, self._dsn, how)
-            if content:
-                write_whole(file, content.encode(), sync=True)
-                self._known.update(_UUID.findall(content)[:1])
-            else:
-                file.unlink()
+    def __init__(self, dsn: Dsn, path: Path, file: Path, broken: list[Path]) -> None:
+        self._dsn, self._path, self._file = dsn, path, file
+        self._store = path / "engine/store"
+        self._own = _ids(file)
+        there = {*_files(path), *path.glob("engine/metadata_dropped/*")}
+        self._known = {one for other in there.difference(broken) for one in _ids(other)}
+        self._cut = {one for other in broken for one in _ids(other)}
 
-    def _found(self, file: Path) -> tuple[str, str, bool]:
-        """What a definition was, empty for nothing; how it is mended, and whether it is ours."""
+    def found(self) -> tuple[str, str, bool]:
+        """What it was, empty for nothing; how that is mended; whether it is to be made again."""
         from turnspan_clickhouse.store.migrations import migrations  # which asks what was mended
 
-        name = unquote(file.stem)
-        views = {subject: one.view for one in migrations() for subject in one.subjects(self._dsn)}
-        if file.parent.name == "metadata":
-            ours, view = False, False
-        else:
-            ours = unquote(file.parent.name) == self._dsn.database and name in views
-            view = (ours and views[name]) or name.startswith("_tmp_replace_")
-        copy = self._copy(file)
-        if self._free(copy):
+        name = _name(self._dsn, self._file)
+        kinds = [m.view for m in migrations() if name in m.subjects(self._dsn)]
+        ours, view = bool(kinds), any(kinds) or name.startswith("_tmp_replace_")
+        copy = _copied(self._path, self._file)
+        if copy and self._known.isdisjoint(_UUID.findall(copy)[:1]):  # or it has another name now
             return copy, "it is back as it was", ours
-        if file.parent.name == "metadata":
-            linked = file.with_suffix("")
-            if linked.is_symlink():
-                uuid = Path(os.readlink(linked)).name
-                return f"ATTACH DATABASE _ UUID '{uuid}'\nENGINE = Atomic\n", "it is back", False
-            found = {str(one.parent) for one in self._engine.glob("store/*/*/*.sql")}
-        else:
-            rows = {} if view else self._orphans(_UUID.findall(_head(file))[:1])
-            if ours and rows:
-                made, base, full = _by_schema(self._dsn, name)
-                rows = {uuid: has for uuid, has in rows.items() if base <= has}
-                if len(rows) == 1 and all(has <= full for has in rows.values()):
-                    return made.format(uuid=next(iter(rows))), "it is the schema's again", True
-            found = {str(self._folder(uuid)) for uuid in rows}
-        if found:
+        linked = self._file.with_suffix("")
+        if linked.is_symlink():
+            text = f"ATTACH DATABASE _ UUID '{Path(os.readlink(linked)).name}'\nENGINE = Atomic\n"
+            return text, "it is back", False
+        rows = {} if view else self._orphans()
+        if ours and rows:
+            text, base, full = _by_schema(self._dsn, name)
+            rows = {uuid: has for uuid, has in rows.items() if base <= has}
+            if len(rows) == 1 and all(has <= full for has in rows.values()):
+                return text.format(uuid=next(iter(rows))), "it is the schema's again", True
+        if rows:
             raise StoreError(
-                f"The definition of {name} was lost while the disk was full, and its rows may be "
-                f"those in {', '.join(sorted(found))}: put {file} back from a backup, or delete it "
-                "to have the table made again by `turnspan migrate`, without them."
+                f"The definition of {name} was lost on a full disk, and its rows may be those of "
+                f"{', '.join(sorted(rows))} in {self._store}: put {self._file} back from a backup, "
+                "or delete it to have the table made by `turnspan migrate`, without them."
             )
-        return "", "it had no rows, and is made again" if ours else "make it again", ours
+        return "", "it had no rows, and is made again" if ours else "make it again", True
 
-    def _copy(self, file: Path) -> str:
-        copy = self._path / "definitions" / file.relative_to(self._engine / "metadata")
-        content = copy.read_text("utf-8") if copy.exists() else ""
-        return content if content.endswith("\n") else ""
-
-    def _free(self, copy: str) -> bool:
-        """Whether a copy is of what nothing else is now, as after a change of names."""
-        return bool(copy) and self._known.isdisjoint(_UUID.findall(copy)[:1])
-
-    def _folder(self, uuid: str) -> Path:
-        return self._engine / "store" / uuid[:3] / uuid
-
-    def _parts(self, uuid: str) -> set[str]:
-        """The columns of a table's rows, by its folder; none where there is no row."""
-        found = self._folder(uuid).glob("[!td]*_*_*_*/columns.txt")
-        return {one for file in found for one in _PART_COLUMN.findall(file.read_text("utf-8"))}
-
-    def _orphans(self, own: list[str]) -> dict[str, set[str]]:
-        """Columns by folder, of those with rows that no definition names; of a cut definition,
+    def _orphans(self) -> dict[str, set[str]]:
+        """The columns by folder, of those with rows that no definition names; of a cut definition,
         which still says it, its own."""
-        cut = {one for file in self._broken for one in _UUID.findall(_head(file))[:1]}
-        found = own or [one.name for one in self._engine.glob("store/*/*-*-*-*-*")]
-        free = (one for one in found if one not in self._known and (own or one not in cut))
-        return {one: has for one in free if (has := self._parts(one))}
+        free = {one.name for one in self._store.glob("*/*-*-*-*-*")} - self._cut - self._known
+        rows: dict[str, set[str]] = {}
+        for uuid in self._own or free:
+            for part in self._store.glob(f"{uuid[:3]}/{uuid}/[!td]*_*_*_*/columns.txt"):
+                rows.setdefault(uuid, set()).update(_PART_COLUMN.findall(part.read_text("utf-8")))
+        return rows
 
 
 def _by_schema(dsn: Dsn, name: str) -> tuple[str, set[str], set[str]]:
@@ -241,25 +178,39 @@ def _by_schema(dsn: Dsn, name: str) -> tuple[str, set[str], set[str]]:
     return f"{head}{made[len(table) :]}\n", base, full
 
 
-def _files(engine: Path) -> Iterator[Path]:
-    yield from engine.glob("metadata/*.sql")
-    yield from engine.glob("metadata/*/*.sql")  # through a link each
+def _files(path: Path) -> list[Path]:
+    """The databases' definitions, and their tables' and views', through a link each."""
+    return [*path.glob("engine/metadata/*.sql"), *path.glob("engine/metadata/*/*.sql")]
 
 
-def _head(file: Path) -> str:
-    try:
-        with file.open("rb") as opened:
-            return opened.read(4096).decode("utf-8", "replace")
-    except FileNotFoundError:
-        return ""
+def _name(dsn: Dsn, file: Path) -> str:
+    """What a file defines: of our database by its name alone."""
+    folder, name = file.parent.name, unquote(file.stem)
+    return name if folder == dsn.database else f"{unquote(folder)}.{name}"
+
+
+def _ids(file: Path) -> list[str]:
+    """The id that a definition says, or the name of a dropped one."""
+    with file.open("rb") as opened:
+        return _UUID.findall(file.name + opened.read(4096).decode("utf-8", "replace"))[:1]
+
+
+def _copy(path: Path, file: Path) -> Path:
+    return path / "definitions" / file.relative_to(path / "engine/metadata")
+
+
+def _copied(path: Path, file: Path) -> str:
+    copy = _copy(path, file)
+    content = copy.read_text("utf-8") if copy.exists() else ""
+    return content if content.endswith("\n") else ""
 
 
 def _keep(path: Path) -> list[Path]:
     """Copy the definitions that are whole and have changed; returns those that are not whole."""
     broken: list[Path] = []
-    for file in _files(path / "engine"):
-        copy = path / "definitions" / file.relative_to(path / "engine/metadata")
-        now = file.stat()
+    files = _files(path)
+    for file in files:
+        copy, now = _copy(path, file), file.stat()
         kept = copy.stat() if copy.exists() else None
         if kept and (kept.st_size, kept.st_mtime_ns) == (now.st_size, now.st_mtime_ns):
             continue
@@ -272,11 +223,13 @@ def _keep(path: Path) -> list[Path]:
             write_whole(copy, content)  # not synced: one that a power cut spoils is made again
             os.utime(copy, ns=(now.st_atime_ns, now.st_mtime_ns))
         except OSError as error:  # on a full disk: the next opening does it
-            if error.errno not in _FULL:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
                 raise
+    for copy in {*path.glob("definitions/*/*.sql")} - {_copy(path, file) for file in files}:
+        copy.unlink()  # of what was dropped
     return broken
 
 
-def _note(path: Path, notes: list[Mended]) -> None:
+def _note(path: Path, notes: dict[str, tuple[str, bool]]) -> None:
     file = private_folder(path / "definitions") / "mended"
-    write_whole(file, json.dumps([astuple(one) for one in notes]).encode(), sync=True)
+    write_whole(file, json.dumps(notes).encode(), sync=True)

@@ -11,19 +11,14 @@ import os
 import re
 import time
 import traceback
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from turnspan.runtime.forks import ForkSafeLock
 from turnspan.runtime.guard import errors
 from turnspan.runtime.later import later
-from turnspan_clickhouse.errors import (
-    NoStoreError,
-    StoreBusyError,
-    StoreError,
-    StoreUnavailableError,
-)
+from turnspan_clickhouse.errors import NoStoreError, StoreBusyError, StoreError
 from turnspan_clickhouse.files import held_files
 from turnspan_clickhouse.files.atomic_files import (
     close_to_others,
@@ -53,7 +48,9 @@ OPENINGS = 40
 
 _connecting = ForkSafeLock()
 _DEFINES = later(
-    r"(?:\s|--[^\n]*\n|/\*.*?\*/)*(?:CREATE|ALTER|RENAME|EXCHANGE|ATTACH)\b", re.I | re.S
+    r"(?:\s|--[^\n]*\n|/\*.*?\*/)*(?:CREATE|RENAME|EXCHANGE|ATTACH"
+    r"|ALTER(?!.*\b(?:PARTITION|DELETE|UPDATE)\b))\b",
+    re.I | re.S,
 )
 """A statement that has the engine write a definition."""
 
@@ -100,19 +97,8 @@ class EmbeddedStore(Store):
         with self._lending.use():
             yield self._engine.client
 
-    def command(
-        self,
-        sql: str,
-        parameters: Mapping[str, Any] | None = None,
-        settings: Mapping[str, Any] | None = None,
-    ) -> None:
-        """As ``Store.command``, which raises ``StoreUnavailableError`` where a definition finds no
-        room on the disk as well: the engine says nothing of that."""
-        if not _DEFINES.match(sql):
-            return super().command(sql, parameters, settings)
-        with self.held(), self._engine.defining():
-            super().command(sql, parameters, settings)
-        return None
+    def _running(self, sql: str) -> contextlib.AbstractContextManager[None]:
+        return self._engine.defining() if _DEFINES.match(sql) else contextlib.nullcontext()
 
     def another_client(self) -> Any:
         """One more connection to the engine, for a ``held`` block: with the block's end it may be
@@ -178,7 +164,7 @@ class _Engine:
         yield
         try:
             require_whole(self._path)
-        except StoreUnavailableError:
+        except StoreError:
             self._cut = True
             raise
 

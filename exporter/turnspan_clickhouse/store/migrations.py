@@ -224,8 +224,7 @@ def current_version(store: Store) -> int:
 
 
 def pending(store: Store) -> list[Migration]:
-    """What ``migrate`` would run: unapplied files, views whose definition changed, and what is
-    about a definition that a full disk took (definitions.py).
+    """What ``migrate`` would run: unapplied files, changed views, and what a full disk has taken.
 
     Raises:
         StoreError: the store is newer than this code, or an applied table's file was changed.
@@ -233,14 +232,14 @@ def pending(store: Store) -> list[Migration]:
     ledger = _ledger(store)
     require_not_newer(store, max(ledger, default=0))
     waiting: list[Migration] = []
-    lost = {one.name for one in mended(store.dsn.path) if one.again}
+    lost = {name for name, (_, again) in mended(store.dsn).items() if again}
     for migration in migrations():
         checksum = ledger.get(migration.version)
         if checksum is None or (checksum != migration.checksum and migration.view):
             waiting.append(migration)
         elif checksum != migration.checksum:
             raise _of_another_layout(store, f"{migration.version:04d}_{migration.name} differs")
-        elif lost & {f"{store.database}.{name}" for name in migration.subjects(store.dsn)}:
+        elif not lost.isdisjoint(migration.subjects(store.dsn)):
             waiting.append(migration)
     return waiting
 
@@ -330,8 +329,7 @@ def migrate(store: Store, *, restore: bool = False) -> list[Applied]:
     is gone may just have been renamed.
 
     Raises:
-        StoreError: as ``pending``.
-        StoreUnavailableError: an embedded store's disk is full.
+        StoreError: as ``pending``, or an embedded store's disk is full.
         QueryError: the engine refused a statement; running again continues there.
     """
     store.create_database()
@@ -342,10 +340,9 @@ def migrate(store: Store, *, restore: bool = False) -> list[Applied]:
             _apply(store, migration)
             done.append(migration)
     finally:  # at once: a row each would take as long as the tables
-        # Of a store that takes nothing now the error shall be seen; all of it may run again.
-        if done and not isinstance(sys.exc_info()[1], StoreUnavailableError):
+        if done and not isinstance(sys.exc_info()[1], StoreUnavailableError):  # takes nothing
             _record(store, done)
-    made_again(store.dsn.path)
+    made_again(store.dsn)
     return [Applied(one.version, one.name, one.version in known) for one in done]
 
 
