@@ -8,6 +8,7 @@ links: what cuts the file in its place would cut the copy.)
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
@@ -153,12 +154,17 @@ class _Lost:
 
     def _orphans(self) -> dict[str, set[str]]:
         """The columns by folder, of those with rows that no definition names; of a cut definition,
-        which still says it, its own."""
+        which still says it, its own. Of another engine's rows the columns are not known."""
         free = {one.name for one in self._store.glob("*/*-*-*-*-*")} - self._cut - self._known
         rows: dict[str, set[str]] = {}
         for uuid in self._own or free:
-            for part in self._store.glob(f"{uuid[:3]}/{uuid}/[!td]*_*_*_*/columns.txt"):
-                rows.setdefault(uuid, set()).update(_PART_COLUMN.findall(part.read_text("utf-8")))
+            for one in self._store.glob(f"{uuid[:3]}/{uuid}/*"):
+                part = one / "columns.txt"
+                if part.exists() and not one.name.startswith(("tmp_", "delete_tmp_")):
+                    names = _PART_COLUMN.findall(part.read_text("utf-8"))
+                    rows.setdefault(uuid, set()).update(names)
+                elif one.is_file() and one.suffix != ".sql" and one.stat().st_size > 1:
+                    rows.setdefault(uuid, set())  # format_version.txt has one byte
         return rows
 
 
@@ -210,23 +216,24 @@ def _keep(path: Path) -> list[Path]:
     broken: list[Path] = []
     files = _files(path)
     for file in files:
-        copy, now = _copy(path, file), file.stat()
-        kept = copy.stat() if copy.exists() else None
-        if kept and (kept.st_size, kept.st_mtime_ns) == (now.st_size, now.st_mtime_ns):
-            continue
-        content = file.read_bytes()
-        if not content.endswith(b"\n"):
-            broken.append(file)
-            continue
-        try:
-            private_folder(copy.parent)
-            write_whole(copy, content)  # not synced: one that a power cut spoils is made again
-            os.utime(copy, ns=(now.st_atime_ns, now.st_mtime_ns))
-        except OSError as error:  # on a full disk: the next opening does it
-            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-                raise
+        with contextlib.suppress(FileNotFoundError):  # another thread dropped it
+            copy, now = _copy(path, file), file.stat()
+            kept = copy.stat() if copy.exists() else None
+            if kept and (kept.st_size, kept.st_mtime_ns) == (now.st_size, now.st_mtime_ns):
+                continue
+            content = file.read_bytes()
+            if not content.endswith(b"\n"):
+                broken.append(file)
+                continue
+            try:
+                private_folder(copy.parent)
+                write_whole(copy, content)  # not synced: one that a power cut spoils is made again
+                os.utime(copy, ns=(now.st_atime_ns, now.st_mtime_ns))
+            except OSError as error:  # on a full disk: the next opening does it
+                if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                    raise
     for copy in {*path.glob("definitions/*/*.sql")} - {_copy(path, file) for file in files}:
-        copy.unlink()  # of what was dropped
+        copy.unlink(missing_ok=True)  # of what was dropped
     return broken
 
 
