@@ -99,9 +99,11 @@ def recover(dsn: Dsn, path: Path) -> None:
         require_room(path)
     for file in unnumbered:
         write_whole(file, b"1", sync=True)
-    # What has a copy says which rows are its own.
-    for file in sorted(broken, key=lambda one: not _copied(path, one)):
-        content, how, again = _Lost(dsn, path, file, broken).found()
+    kinds = _kinds(dsn) if broken else {}
+    # A copy says which rows are its own, and a schema what they look like: the rest comes last.
+    order = {one: (not _copied(path, one), _name(dsn, one) not in kinds) for one in broken}
+    for file in sorted(order, key=order.__getitem__):
+        content, how, again = _Lost(dsn, path, file, broken).found(kinds)
         name, when = _name(dsn, file), time.strftime("%Y-%m-%d %H:%M", time.gmtime())
         # First: where it is killed after this, all of it is done again.
         _note(path, {**mended(dsn), name: (f"{when} UTC: {how}", again)})
@@ -124,13 +126,10 @@ class _Lost:
         self._known = {one for other in there.difference(broken) for one in _ids(other)}
         self._cut = {one for other in broken for one in _ids(other)}
 
-    def found(self) -> tuple[str, str, bool]:
+    def found(self, kinds: dict[str, bool]) -> tuple[str, str, bool]:
         """What it was, empty for nothing; how that is mended; whether it is to be made again."""
-        from turnspan_clickhouse.store.migrations import migrations  # which asks what was mended
-
         name = _name(self._dsn, self._file)
-        kinds = [m.view for m in migrations() if name in m.subjects(self._dsn)]
-        ours, view = bool(kinds), any(kinds) or name.startswith("_tmp_replace_")
+        ours, view = name in kinds, kinds.get(name, name.startswith("_tmp_replace_"))
         copy = _copied(self._path, self._file)
         if copy and self._known.isdisjoint(_UUID.findall(copy)[:1]):  # or it has another name now
             return copy, "it is back as it was", ours
@@ -168,6 +167,13 @@ class _Lost:
         return rows
 
 
+def _kinds(dsn: Dsn) -> dict[str, bool]:
+    """What is ours, by name: whether it is a view."""
+    from turnspan_clickhouse.store.migrations import migrations  # which asks what was mended
+
+    return {name: one.view for one in migrations() for name in one.subjects(dsn)}
+
+
 def _by_schema(dsn: Dsn, name: str) -> tuple[str, set[str], set[str]]:
     """The definition of a table of ours, with ``{uuid}`` in it, by its schema files; the columns
     that rows of it have, and those that they may have."""
@@ -190,9 +196,9 @@ def _files(path: Path) -> list[Path]:
 
 
 def _name(dsn: Dsn, file: Path) -> str:
-    """What a file defines: of our database by its name alone."""
+    """What a file defines: a database, or what is in ours, by its name alone."""
     folder, name = file.parent.name, unquote(file.stem)
-    return name if folder == dsn.database else f"{unquote(folder)}.{name}"
+    return name if folder in ("metadata", dsn.database) else f"{unquote(folder)}.{name}"
 
 
 def _ids(file: Path) -> list[str]:
