@@ -94,6 +94,8 @@ class EmbeddedStore(Store):
                 f"The store {self.dsn} was opened before this process was forked, and its engine "
                 "does not work in both: open it in the process that reads."
             )
+        if self._engine.cut:
+            self._lending.step_aside()
         with self._lending.use():
             yield self._engine.client
 
@@ -141,7 +143,7 @@ class _Engine:
         self._was_open = False
         self._openings = 0
         self._alone = False
-        self._cut = False  # a definition is: it is mended when the engine opens again
+        self.cut = False  # a definition is: it is mended when the engine opens again
         self._process: EngineProcess | None = None
         self.folder = path / "engine"
         self.client: Any = None
@@ -151,7 +153,7 @@ class _Engine:
     def wanted(self) -> bool:
         """Whether another process waits for the folder, or the engine is of no more use."""
         ended = self._process is not None and self._process.ended
-        return ended or self._cut or self._queue.wanted()
+        return ended or self.cut or self._queue.wanted()
 
     @contextlib.contextmanager
     def defining(self) -> Generator[None]:
@@ -165,7 +167,7 @@ class _Engine:
         try:
             require_whole(self._path)
         except StoreError:
-            self._cut = True
+            self.cut = True
             raise
 
     def open_engine(self) -> None:
@@ -250,7 +252,7 @@ class _Engine:
         private_folder(self.folder)
         _wait_for_the_dead(self.folder)
         recover(self._dsn, self._path)
-        self._cut = False
+        self.cut = False
         there = self._was_open or (self.folder / f"metadata/{self._dsn.database}.sql").exists()
         with contextlib.nullcontext() if there else self.defining(), translated_errors(self._dsn):
             client = self._client()
