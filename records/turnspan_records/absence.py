@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
+from shutil import disk_usage
 
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
@@ -14,6 +15,8 @@ from turnspan_records.rows import utc
 from turnspan_records.spooled import writers
 from turnspan_records.window import Window, as_parameter
 
+_LITTLE_ROOM = 2 * 2**20
+"""Bytes without which the engine takes no row."""
 _UNFILTERED = {"final": 0}
 """Whether there is anything does not depend on how often it is there."""
 
@@ -59,8 +62,9 @@ def why_nothing(
     records that are neither. Raises ``StoreError`` as ``Store.query``.
     """
     counts = store.query(_COUNTS, settings=_UNFILTERED).dicts()[0]
+    late = next(_unlanded(store.dsn), "")
     if not counts["turns"] and not counts["calls"]:
-        return _neither(counts["spans"], counts["annotations"]) or why_empty(store.dsn)
+        return late or _neither(counts["spans"], counts["annotations"]) or why_empty(store.dsn)
     window = window or Window()
     parameters = {
         "project": project,
@@ -68,6 +72,8 @@ def why_nothing(
         "until": as_parameter(window.until),
     }
     found = store.query(_MATCHING, parameters, _UNFILTERED).dicts()[0]
+    if late and not (found["turns"] if kind else found["inside"]):
+        return late
     if not found["found"]:
         names = [str(row[0]) or "''" for row in store.query(_PROJECTS, settings=_UNFILTERED).rows]
         return f"nothing is recorded of project {project!r}, but of {', '.join(names)}"
@@ -94,17 +100,10 @@ def why_empty(dsn: Dsn) -> str:
 
 
 def _reasons(dsn: Dsn) -> Iterator[str]:
-    spool = Spool(dsn.spool)
-    usage = spool.usage()
-    if usage.segments:
-        yield (
-            f"{_many(usage.rows, 'record', 'wait')} in the spool {spool.folder} and could not "
-            "land: `turnspan ship` tries again, `turnspan doctor` says why"
-        )
-    if usage.rejected:
-        yield f"it refused {_many(usage.rejected_rows, 'record')}: `turnspan doctor` says why"
-    if usage.dropped:
-        lost = ", ".join(f"{reason} {count:,}" for reason, count in sorted(usage.dropped.items()))
+    yield from _unlanded(dsn)
+    dropped = Spool(dsn.spool).usage().dropped
+    if dropped:
+        lost = ", ".join(f"{reason} {count:,}" for reason, count in sorted(dropped.items()))
         yield f"what was recorded was lost ({lost}): `turnspan doctor` says more"
     if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         yield "OTEL_SDK_DISABLED is true here: nothing is recorded where it is"
@@ -112,12 +111,31 @@ def _reasons(dsn: Dsn) -> Iterator[str]:
     if others:
         named = " and ".join(others)
         yield f"it is empty, but there are records in {named} (--store, TURNSPAN_STORE)"
-    if writers(spool).alive:
+    if writers(Spool(dsn.spool)).alive:
         yield "a process that records is running, but has recorded nothing yet"
     yield (
         "it is empty; a program records when it calls turnspan.configure() and "
         "turnspan.instrument(), here if its TURNSPAN_STORE is the same; `turnspan doctor` checks"
     )
+
+
+def _unlanded(dsn: Dsn) -> Iterator[str]:
+    """Why what was recorded may not be in the store: then no advice to record something helps."""
+    spool = Spool(dsn.spool)
+    usage = spool.usage()
+    folders = [dsn.spool, *([dsn.path] if dsn.path else [])]
+    for folder in {next(one for one in (f, *f.parents) if one.exists()) for f in folders}:
+        if disk_usage(folder).free < _LITTLE_ROOM:
+            yield f"the disk of {folder} is full, so that no record gets here: free some space"
+    if usage.queued:
+        yield f"{_many(usage.queued, 'record', 'wait')} in a running program: `turnspan doctor`"
+    if usage.segments:
+        yield (
+            f"{_many(usage.rows, 'record', 'wait')} in the spool {spool.folder} and could not "
+            "land: `turnspan ship` tries again, `turnspan doctor` says why"
+        )
+    if usage.rejected:
+        yield f"it refused {_many(usage.rejected_rows, 'record')}: `turnspan doctor` says why"
 
 
 def _others(dsn: Dsn) -> Iterator[str]:

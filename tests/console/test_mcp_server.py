@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import subprocess
 import sys
@@ -24,6 +25,7 @@ from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_console.mcp_server import answers
+from turnspan_console.mcp_server.lines import MAX_LINE_BYTES
 
 READING = {
     *("sessions", "turns", "diagnose", "consortium", "sql", "why", "replay", "show", "find"),
@@ -290,3 +292,44 @@ def test_what_is_missing_is_said(invoke: Invoke, tmp_path: Path) -> None:
                           cwd=tmp_path, stdin=subprocess.DEVNULL)  # fmt: skip
     assert (done.returncode, done.stdout) == (3, "")
     assert "pip install 'turnspan[embedded,console,mcp]'" in done.stderr
+
+
+PING = b'{"jsonrpc":"2.0","id":%s,"method":"ping"}'
+LINES: tuple[tuple[bytes, tuple[object, int] | None], ...] = (
+    (b"{nonsense", (None, -32700)),
+    (b"[" * 100_000, (None, -32700)),
+    (b'{"a":' * 50_000 + b"1" + b"}" * 50_000, (None, -32700)),
+    (b'{"jsonrpc":"2.0","id":8,"method":"\xff"}', (None, -32700)),
+    (PING % b"NaN", (None, -32700)),
+    (b"[]", (None, -32600)),
+    (b"[%s]" % (PING % b"3"), (None, -32600)),
+    *((odd, (None, -32600)) for odd in (b"5", b'"x"', b"null", b"true", b"{}")),
+    (b'{"id":7}', (7, -32600)),
+    (b'{"jsonrpc":"1.0","id":"q","method":"ping"}', ("q", -32600)),
+    (b'{"jsonrpc":"2.0","id":9,"method":"ping","params":[1]}', (9, -32600)),
+    *((PING % odd, (None, -32600)) for odd in (b"{}", b"[]", b"true", b"null", b"1.5", b"1e999")),
+    (b"x" * (2 * MAX_LINE_BYTES + 5), (None, -32600)),
+    (b'{"a":"' + b"x" * (MAX_LINE_BYTES - 7) + b"}", (None, -32600)),
+    (b"x" * (MAX_LINE_BYTES - 1), (None, -32700)),
+    (b"", None),
+    (b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}', None),
+    (b'{"jsonrpc":"2.0","id":10,"method":"no"}', (10, -32601)),
+)
+
+
+def test_every_line_is_answered_as_json_rpc_has_it(tmp_path: Path) -> None:
+    """What is no JSON, no message, too long or too deep gets its error, what is one its answer, and
+    the server goes on; the last line needs no end."""
+    command = [sys.executable, "-c", ENTRY, "mcp", "--store", f"chdb://{tmp_path}/store"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+        assert server.stdin is not None and server.stdout is not None
+        for line, expected in LINES:
+            server.stdin.write(line + b"\n")
+            server.stdin.flush()
+            if expected is not None:
+                answer = json.loads(server.stdout.readline())
+                assert (answer["id"], answer["error"]["code"]) == expected, line[:50]
+        server.stdin.write(PING % b"99")
+        server.stdin.flush()
+        server.stdin.close()
+        assert json.loads(server.stdout.readline()) == {"jsonrpc": "2.0", "id": 99, "result": {}}

@@ -9,9 +9,10 @@ import pytest
 
 from support.landing import insert
 from support.rows import T0, call, turn
+from support.small_disk import small_disk
 from support.story import Invoke, fill
 from turnspan_clickhouse.rows.native_encoder import encode_block
-from turnspan_clickhouse.rows.tables import Annotation, LlmCall, Record, SpanRow
+from turnspan_clickhouse.rows.tables import Annotation, LlmCall, Record, SpanRow, TurnSummary
 from turnspan_clickhouse.spool.spool import Spool, SpoolWriter
 from turnspan_clickhouse.store.dsn import Dsn, data_folder
 from turnspan_clickhouse.store.migrations import SCHEMA_VERSION, migrate
@@ -152,3 +153,33 @@ def test_records_that_are_no_sessions_are_told(
 ) -> None:
     """Something was recorded, but not what the command lists."""
     assert reason in said(invoke, "--store", str(store_of(tmp_path, *rows)), command)
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, ("find", "x")], ids=" ".join)
+@pytest.mark.parametrize(
+    "rows",
+    [(), (SpanRow(project="p", span_id="1", start_time=T0),), (call("1"),)],
+    ids=["nothing", "spans", "calls"],
+)
+def test_on_a_full_disk_nobody_is_told_to_record(
+    invoke: Invoke, tmp_path: Path, command: tuple[str, ...], rows: tuple[Record, ...]
+) -> None:
+    """What was recorded could not land, or be written: neither a decorator nor an instrumentation
+    is what is missing, whatever of it is there."""
+    with small_disk(tmp_path / "disk", 64 * 2**20) as disk:
+        dsn = store_of(disk.folder, *rows)
+        disk.fill()
+        shown = invoke("--store", str(dsn), *command)
+        assert not re.search("decorate|configure|instrument", shown.output)
+        if command != ("replay",) and command[0] != "diagnose" and command != ("find", "x"):
+            assert "is full" in shown.stderr
+
+
+def test_what_waits_is_said_before_any_advice(invoke: Invoke, tmp_path: Path) -> None:
+    """Model calls landed; their turn is in a segment that the store does not take now."""
+    dsn = store_of(tmp_path, call("a"))
+    writer = SpoolWriter(Spool(dsn.spool))
+    writer.write("no_such_table", SCHEMA_VERSION, encode_block(TurnSummary, [turn("t")]))
+    shown = invoke("--store", str(dsn), "turns")
+    assert "1 record waits" in shown.stderr and "decorate" not in shown.output
+    writer.close()

@@ -229,6 +229,32 @@ def test_a_stopped_reader_of_the_embedded_store_is_named(embedded_dsn: Dsn) -> N
     assert f"kill -CONT {other.pid}" in one["remedy"]
 
 
+_WAITS = """
+import sys
+from pathlib import Path
+from turnspan_clickhouse.files.lock_queue import LockQueue
+print("there", flush=True)
+LockQueue(Path(sys.argv[1])).take(600)
+"""
+
+
+def test_the_doctor_answers_beside_a_shipper_that_is_stopped_in_the_line(embedded_dsn: Dsn) -> None:
+    """It has not got the store, so it keeps it from nobody."""
+    with open_store(embedded_dsn) as store:
+        migrate(store)
+        assert embedded_dsn.path is not None
+        with store.held(), process(_WAITS, embedded_dsn.path / "lock") as other:
+            while not [*embedded_dsn.path.glob("lock.waiting/*")]:
+                time.sleep(0.01)
+            stop(other)
+            store.close()
+            begun = time.monotonic()
+            done = run(embedded_dsn, "doctor", "--format", "json")
+            assert time.monotonic() - begun < 20
+            levels = {c["name"]: c["level"] for c in json.loads(done.stdout)}
+            assert (levels["lock"], levels["schema"], levels["select"]) == ("ok", "ok", "ok")
+
+
 def test_a_lock_that_outlived_its_process(tmp_path: Path) -> None:
     """A child that was forked without Python's knowledge has it; it is what to end."""
     path = tmp_path / "ship.lock"

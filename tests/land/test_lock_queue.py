@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -78,6 +79,27 @@ def test_a_waiter_that_was_killed_counts_no_more(tmp_path: Path) -> None:
     lock.release()
     held(queue).release()
     assert os.listdir(tmp_path / "lock.waiting") == []
+
+
+def test_a_waiter_that_is_stopped_keeps_nobody_waiting(tmp_path: Path) -> None:
+    """Neither who holds the lock nor who comes after it; it has its place again when it goes on."""
+    queue = LockQueue(tmp_path / "lock")
+    lock = held(queue)
+    waiter = subprocess.Popen([sys.executable, "-c", WAITER, queue.path], stdout=subprocess.PIPE)
+    try:
+        eventually(True, of=queue)
+        waiter.send_signal(signal.SIGSTOP)
+        eventually(False, of=queue)
+        lock.release()
+        again = queue.take(0)
+        assert again is not None
+        waiter.send_signal(signal.SIGCONT)
+        eventually(True, of=queue)
+        again.release()
+        assert waiter.wait(10) == 0
+    finally:
+        waiter.kill()
+        waiter.communicate()
 
 
 def test_a_holder_that_was_killed_holds_nothing(tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -57,6 +59,47 @@ def test_too_many_open_files(server_dsn: Dsn) -> None:
     finally:
         turnspan.shutdown()
     assert ask(server_dsn, COUNT) == [(51, 51)]
+
+
+FIRST_TIMES = """
+import sys
+import turnspan
+from land.spooling import no_more_files
+from turnspan.runtime.guard import errors
+
+turnspan.configure(store=sys.argv[1], flush_interval=0.02)
+with no_more_files():
+    with turnspan.session("s"), turnspan.agent("a"):
+        turnspan.inject({})
+        turnspan.current_turn().set(intent="i")
+        turnspan.annotate(outcome="used")
+        for scope in (turnspan.tool("t", arguments={"a": 1}), turnspan.step("s"),
+                      turnspan.agent("b"), turnspan.workflow("w"),
+                      turnspan.inference(provider="openai", model="m")):
+            try:
+                with scope:
+                    raise ValueError("x")
+            except ValueError:
+                pass
+        with turnspan.inference(provider="openai", model="m", messages=[
+            {"role": "user", "content": [{"type": "text", "text": "hi"}, {"type": "image_url",
+             "image_url": {"url": "data:image/png;base64,AAAA"}}]}]) as call:
+            call.response(text="x", id="1")
+    assert not turnspan.flush(5).ok
+print(turnspan.flush(20).ok, dict(turnspan.flush().dropped), errors.counts())
+"""
+
+
+def test_what_is_done_for_the_first_time_opens_no_file(embedded_dsn: Dsn) -> None:
+    """Nothing that a recording thread needs is imported when no file can be opened any more."""
+    done = subprocess.run(
+        [sys.executable, "-c", FIRST_TIMES, str(embedded_dsn)],
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "True {} {}\n"
 
 
 def test_a_shipper_with_too_many_open_files(server_dsn: Dsn) -> None:

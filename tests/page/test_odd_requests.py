@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import select
+import socket
+import time
 from http.client import HTTPConnection
 from typing import Any
 from urllib.parse import quote
@@ -11,6 +14,7 @@ import orjson
 import pytest
 
 from support.pages import Reply, ServedPage
+from turnspan_console.web import connections
 from turnspan_console.web.api import endpoints
 from turnspan_console.web.connections import MAX_HEAD_BYTES
 from turnspan_console.web.endpoints import Endpoint
@@ -64,3 +68,38 @@ def test_a_head_that_is_too_large_is_answered(demo_page: ServedPage, size: int) 
                 SECURITY_HEADERS
             )
     assert demo_page.ask(f"/turns?q={'x' * (MAX_HEAD_BYTES - 1_000)}").status == 200
+
+
+def test_half_a_head_is_not_waited_for(demo_page: ServedPage) -> None:
+    """Neither where it never ends, nor where it comes in drops; with no byte it is closed without a
+    word, and what is kept open goes on."""
+    with contextlib.ExitStack() as stack:
+        silent, half, slow = (stack.enter_context(connected(demo_page)) for _ in range(3))
+        half.sendall(b"GET /turns HTTP/1.1\r\nhost:")
+        begun = time.monotonic()
+        with contextlib.suppress(OSError):
+            while not select.select([slow], [], [], 0.05)[0]:
+                slow.sendall(b"G")
+        assert time.monotonic() - begun < connections.HEAD_SECONDS + 5
+        assert half.recv(100).startswith(b"HTTP/1.1 408 ")
+        assert silent.recv(100) == b""
+    assert demo_page.ask("/turns").status == 200
+
+
+def test_half_heads_are_bounded(demo_page: ServedPage) -> None:
+    """The one that began first makes room, and a whole request is answered beside all of them."""
+    with contextlib.ExitStack() as stack:
+        halves = [stack.enter_context(connected(demo_page)) for _ in range(connections.MAX_HEADS)]
+        for one in halves:
+            one.sendall(b"GET /")
+        for _ in range(20):
+            assert demo_page.ask("/turns").status == 200
+        more = [stack.enter_context(connected(demo_page)) for _ in range(20)]
+        assert halves[0].recv(100).startswith(b"HTTP/1.1 408 ")
+        assert not select.select([more[-1]], [], [], 0)[0]
+
+
+def connected(page: ServedPage) -> socket.socket:
+    """A connection that has said nothing yet."""
+    host, _, port = page.address.removeprefix("http://").rstrip("/").partition(":")
+    return socket.create_connection((host, int(port)), timeout=20)

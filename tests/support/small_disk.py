@@ -18,6 +18,12 @@ class SmallDisk:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
+    def leave(self, free: int) -> None:
+        """Leave at most so many bytes free."""
+        disk = os.statvfs(self.folder)
+        with (self.folder / "ballast").open("ab", 0) as ballast:
+            ballast.write(bytes(max(disk.f_bavail * disk.f_frsize - free, 0)))
+
     def fill(self) -> None:
         """Leave no byte free."""
         with (self.folder / "ballast").open("ab", 0) as ballast:

@@ -18,6 +18,7 @@ from turnspan_clickhouse.files.lock_holders import GONE, STOPPED, holder
 from turnspan_clickhouse.rows.native_encoder import encode_nothing
 from turnspan_clickhouse.rows.tables import RECORDS, columns
 from turnspan_clickhouse.store.client import Store, quoted
+from turnspan_clickhouse.store.definitions import mended
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import SCHEMA_VERSION, current_version, pending
 from turnspan_clickhouse.store.opening import open_store
@@ -61,6 +62,7 @@ def open_store_checks(store: Store) -> Iterator[Check]:
     yield Check(_AREA, "reachable", OK, f"{store.dsn}, ClickHouse {store.server_version()}")
     if store.dsn.embedded:
         yield Check(_AREA, "lock", OK, "no other process keeps the store from us")
+        yield from _mended(store.dsn)
     schema = _schema(store)
     yield schema
     if schema.level == OK:
@@ -71,6 +73,13 @@ def open_store_checks(store: Store) -> Iterator[Check]:
     yield _clock(store)
     if not store.dsn.embedded:
         yield _logs(store)
+
+
+def _mended(dsn: Dsn) -> Iterator[Check]:
+    for name, (how, again) in mended(dsn).items():
+        finding = f"that of {name} was lost on a full disk ({how})"
+        remedy = "Run `turnspan migrate`; what is not Turnspan's, make again." * again
+        yield Check(_AREA, "definitions", WARN if again else OK, finding, remedy)
 
 
 def _schema(store: Store) -> Check:

@@ -22,6 +22,7 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_console.mcp_server import judging, questions
 from turnspan_console.mcp_server.answers import Place, Said
 from turnspan_console.mcp_server.asking import Asking, RefusedQuestion
+from turnspan_console.mcp_server.lines import LineServer
 from turnspan_console.mcp_server.transcripts import Level
 
 _INSTRUCTIONS: Final = """\
@@ -52,7 +53,7 @@ Rows = Annotated[int, Field(ge=1, le=questions.MOST_ROWS, description="Rows at m
 def server_of(asking: Asking, *, page: str = "", judgments: bool = False, author: str) -> MCPServer:
     """The server of a store. ``page`` is the address of ``turnspan console``, for ids."""
     opens = f"A person opens an id in the page at {page}/go/ID." if page else ""
-    server = MCPServer(
+    server = LineServer(
         "turnspan",
         title="Turnspan: what agents did, and why they stopped",
         instructions=_INSTRUCTIONS.format(page=opens),

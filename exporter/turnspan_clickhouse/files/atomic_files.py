@@ -18,7 +18,7 @@ _MODES = sys.platform != "win32"
 """Whether folders and files have an owner's, a group's and others' rights."""
 _OTHERS = 0o077
 _OURS = re.compile(
-    r"engine|spool|store|demo.*|lock.*|ship\.lock|writers|groups|rejected|receivers|answers"
+    r"engine|definitions|spool|store|demo.*|lock.*|ship\.lock|writers|groups|rejected|receivers|answers"
     r"|totals\.json.*|.*\.native(\.tmp|\.error)?|archives|folders\.jsonl|retain.*|forgotten.*"
     r"|page-token.*|saved-queries\..*"
 )

@@ -131,6 +131,12 @@ def holder(path: Path) -> Holder | None:
     return None
 
 
+def stopped(process: str) -> bool:
+    """Whether a process, as ``host_and_pid`` names it, is one of this host that is stopped."""
+    host, _, pid = process.rpartition("-")
+    return host == host_and_pid(0).rpartition("-")[0] and _state(int(pid)) == STOPPED
+
+
 def _described(fd: int, path: Path) -> Holder:
     told = _told(held_files.read_from_start(fd, 4096))
     host, _, number = str(told.get("holder", "")).rpartition("-")

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from turnspan_clickhouse.files.file_lock import FileLock
-from turnspan_clickhouse.files.lock_holders import Holder, holder
+from turnspan_clickhouse.files.lock_holders import Holder, holder, stopped
 from turnspan_clickhouse.files.process_names import host_and_pid
 
 _POLL_SECONDS = 0.01
@@ -32,7 +32,7 @@ class LockQueue:
         self._marks = path.with_name(f"{path.name}.waiting")
 
     def wanted(self) -> bool:
-        """Whether a living process waits for the lock."""
+        """Whether a process waits for the lock that could take it."""
         return next(self._waiting(), None) is not None
 
     def take(
@@ -101,7 +101,8 @@ class LockQueue:
         return sum(1 for name in self._waiting() if own is None or name < own)
 
     def _waiting(self) -> Iterator[str]:
-        """The marks of living processes, the oldest first; those of dead ones are removed."""
+        """The marks of running processes, the oldest first; those of dead ones are removed. One
+        that is stopped has its place again when it goes on: everybody would wait for it else."""
         try:
             names = sorted(os.listdir(self._marks))
         except OSError:
@@ -111,10 +112,10 @@ class LockQueue:
                 dead = FileLock.take(self._marks / name, create=False)
             except OSError:  # it is gone, or another user's
                 continue
-            if dead is None:
-                yield name
-            else:
+            if dead is not None:
                 _remove(dead)
+            elif not stopped(name.partition("-")[2].rpartition("-")[0]):
+                yield name
 
 
 def _remove(mark: FileLock) -> None:

@@ -18,7 +18,9 @@ _ALWAYS = (
     "_strptime",  # datetime.strptime
     "encodings.idna",  # a host's name
     "linecache",  # a traceback
+    "opentelemetry.propagate",  # turnspan.inject; of the application's thread, as the next one
     "tokenize",  # a traceback's lines, since Python 3.13
+    "turnspan.redaction.brief",  # an error's text, perhaps that no file can be opened any more
 )
 _DRIVER = (
     "clickhouse_connect",

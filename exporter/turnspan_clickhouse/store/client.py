@@ -141,14 +141,19 @@ class Store:
         parameters: Mapping[str, Any] | None = None,
         settings: Mapping[str, Any] | None = None,
     ) -> None:
-        """Run a statement that returns nothing (DDL, INSERT ... SELECT). Raises as ``query``."""
-        with self.held() as client, translated_errors(self.dsn):
+        """Run a statement that returns nothing (DDL, INSERT ... SELECT). Raises as ``query``; an
+        embedded store's DDL ``StoreUnavailableError`` where its disk is full."""
+        with self.held() as client, self._running(sql), translated_errors(self.dsn):
             client.command(
                 sql,
                 parameters=dict(parameters or {}),
                 settings={**self._of_cluster, **(settings or {})},
             )
         require_no_exception(self.dsn)
+
+    def _running(self, sql: str) -> contextlib.AbstractContextManager[None]:
+        """What is to be seen to around a statement."""
+        return contextlib.nullcontext()
 
     def insert_native(self, table: str, block: bytes, token: str) -> None:
         """Insert a ClickHouse Native stream; a second call with the same token adds nothing."""

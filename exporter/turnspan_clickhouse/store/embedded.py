@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import time
 import traceback
 from collections.abc import Callable, Generator
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from turnspan.runtime.forks import ForkSafeLock
 from turnspan.runtime.guard import errors
+from turnspan.runtime.later import later
 from turnspan_clickhouse.errors import NoStoreError, StoreBusyError, StoreError
 from turnspan_clickhouse.files import held_files
 from turnspan_clickhouse.files.atomic_files import (
@@ -28,6 +30,7 @@ from turnspan_clickhouse.files.file_lock import FileLock
 from turnspan_clickhouse.files.lock_holders import Holder, holder, signed
 from turnspan_clickhouse.files.lock_queue import LockQueue
 from turnspan_clickhouse.store.client import Store, make_client, quoted
+from turnspan_clickhouse.store.definitions import recover, require_room, require_whole
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.lending import Lending, step_aside
 from turnspan_clickhouse.store.server_answers import translated_errors
@@ -44,6 +47,12 @@ OPENINGS = 40
 """How often a process opens engines itself, and each process that does it for it."""
 
 _connecting = ForkSafeLock()
+_DEFINES = later(
+    r"(?:\s|--[^\n]*\n|/\*.*?\*/)*(?:CREATE|RENAME|EXCHANGE|ATTACH"
+    r"|ALTER(?!.*\b(?:PARTITION|DELETE|UPDATE)\b))\b",
+    re.I | re.S,
+)
+"""A statement that has the engine write a definition."""
 
 Waiting = Callable[[Holder], None]
 """Told which process is waited for, once, when that takes longer than a moment."""
@@ -85,8 +94,13 @@ class EmbeddedStore(Store):
                 f"The store {self.dsn} was opened before this process was forked, and its engine "
                 "does not work in both: open it in the process that reads."
             )
+        if self._engine.cut:
+            self._lending.step_aside()
         with self._lending.use():
             yield self._engine.client
+
+    def _running(self, sql: str) -> contextlib.AbstractContextManager[None]:
+        return self._engine.defining() if _DEFINES.match(sql) else contextlib.nullcontext()
 
     def another_client(self) -> Any:
         """One more connection to the engine, for a ``held`` block: with the block's end it may be
@@ -129,6 +143,7 @@ class _Engine:
         self._was_open = False
         self._openings = 0
         self._alone = False
+        self.cut = False  # a definition is: it is mended when the engine opens again
         self._process: EngineProcess | None = None
         self.folder = path / "engine"
         self.client: Any = None
@@ -136,8 +151,24 @@ class _Engine:
         self.closed = False
 
     def wanted(self) -> bool:
-        """Whether another process waits for the folder, or the engine is no more."""
-        return self._queue.wanted() or (self._process is not None and self._process.ended)
+        """Whether another process waits for the folder, or the engine is of no more use."""
+        ended = self._process is not None and self._process.ended
+        return ended or self.cut or self._queue.wanted()
+
+    @contextlib.contextmanager
+    def defining(self) -> Generator[None]:
+        """A block in which the open engine writes definitions.
+
+        Raises:
+            StoreUnavailableError: there is no room for them, or was none.
+        """
+        require_room(self._path)
+        yield
+        try:
+            require_whole(self._path)
+        except StoreError:
+            self.cut = True
+            raise
 
     def open_engine(self) -> None:
         """Wait for our turn and open the folder, made where it is missing at first. Raises as
@@ -220,9 +251,12 @@ class _Engine:
             close_to_others(self.folder)
         private_folder(self.folder)
         _wait_for_the_dead(self.folder)
-        with translated_errors(self._dsn):
+        recover(self._dsn, self._path)
+        self.cut = False
+        there = self._was_open or (self.folder / f"metadata/{self._dsn.database}.sql").exists()
+        with contextlib.nullcontext() if there else self.defining(), translated_errors(self._dsn):
             client = self._client()
-            if not self._was_open:
+            if not there:
                 client.command(f"CREATE DATABASE IF NOT EXISTS {quoted(self._dsn.database)}")
             client.database = self._dsn.database
         return client

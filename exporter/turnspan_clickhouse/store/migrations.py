@@ -30,6 +30,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -43,8 +44,10 @@ from turnspan_clickhouse.errors import (
     QueryError,
     SchemaChangedError,
     StoreError,
+    StoreUnavailableError,
 )
 from turnspan_clickhouse.store.client import Store, quoted
+from turnspan_clickhouse.store.definitions import made_again, mended
 from turnspan_clickhouse.store.dsn import Dsn
 
 _FILE = later(r"(\d{4})_(\w+)\.sql")
@@ -221,7 +224,7 @@ def current_version(store: Store) -> int:
 
 
 def pending(store: Store) -> list[Migration]:
-    """What ``migrate`` would run: unapplied files and views whose definition changed.
+    """What ``migrate`` would run: unapplied files, changed views, and what a full disk has taken.
 
     Raises:
         StoreError: the store is newer than this code, or an applied table's file was changed.
@@ -229,12 +232,15 @@ def pending(store: Store) -> list[Migration]:
     ledger = _ledger(store)
     require_not_newer(store, max(ledger, default=0))
     waiting: list[Migration] = []
+    lost = {name for name, (_, again) in mended(store.dsn).items() if again}
     for migration in migrations():
         checksum = ledger.get(migration.version)
         if checksum is None or (checksum != migration.checksum and migration.view):
             waiting.append(migration)
         elif checksum != migration.checksum:
             raise _of_another_layout(store, f"{migration.version:04d}_{migration.name} differs")
+        elif not lost.isdisjoint(migration.subjects(store.dsn)):
+            waiting.append(migration)
     return waiting
 
 
@@ -323,7 +329,7 @@ def migrate(store: Store, *, restore: bool = False) -> list[Applied]:
     is gone may just have been renamed.
 
     Raises:
-        StoreError: as ``pending``.
+        StoreError: as ``pending``, or an embedded store's disk is full.
         QueryError: the engine refused a statement; running again continues there.
     """
     store.create_database()
@@ -334,8 +340,9 @@ def migrate(store: Store, *, restore: bool = False) -> list[Applied]:
             _apply(store, migration)
             done.append(migration)
     finally:  # at once: a row each would take as long as the tables
-        if done:
+        if done and not isinstance(sys.exc_info()[1], StoreUnavailableError):  # takes nothing
             _record(store, done)
+    made_again(store.dsn)
     return [Applied(one.version, one.name, one.version in known) for one in done]
 
 
