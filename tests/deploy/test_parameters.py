@@ -74,7 +74,7 @@ LOOKED_AT = {
     "grouping_tables.py": {"', '.join(_RUNS)", "', '.join(_MEMBERS)", "status"},
     "grouping_writing.py": {"table", "column", "type_"},
     "messages.py": {"payload"},
-    "judging.py": {"of_project", "', '.join('?' * 11)"},
+    "judging.py": {"', '.join('?' * 11)"},
     "card.py": {"table"},
     "artifacts.py": {"condition", "CORRECTION"},
     "locked.py": {"both.format('better')", "both.format('other')"},

@@ -173,12 +173,12 @@ class _Run:
     ) -> None:
         wanted = self._wanted
         own, *around = one.subjects
-        wrote = written.of(project, one.calls) if one.kind != "session" else []
-        judged = judging.of(bench.database, project, (own, *wrote, *around))
-        flag = judged.get("training_flag")
-        if flag is not None and flag.training_flag == -1:
+        wrote = written.of(project, one.calls)
+        if judging.flagged_out(bench.database, project, (*wrote, *one.parts)):
             self.counts.dropped["flagged_out"] += 1
             return
+        wrote = wrote if one.kind != "session" else []
+        judged = judging.of(bench.database, project, (own, *wrote, *around))
         if not all(rule.holds(judged) for rule in wanted.filters.only):
             self.counts.judged_otherwise += 1
             return

@@ -94,7 +94,7 @@ def number(work: Workbench) -> int:
 
 
 def _preferred(work: Workbench, wanted: TrainingSet, counts: Counts) -> Iterator[Pair]:
-    """Of what was said of a pair both ways, ``annotation_current`` has the newest."""
+    """Of what was said of a pair both ways, the newest was loaded."""
     for found in list(judging.preferences(work.database)):
         project, kind, chosen, rejected, author = found
         source = "preference"
