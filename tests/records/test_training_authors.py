@@ -35,6 +35,14 @@ FLAGGED: dict[str, tuple[str, str]] = {
     "call's span": ("span", "c-badb"),
 }
 """What somebody flagged: a name of it, its kind and its id."""
+IDS = [f"t{number}" for number in range(12)]
+TOLD: list[tuple[str, list[Any]]] = [
+    ("outcome", ["used", "rejected", "pending"]),
+    ("score", [1.0, 4.0, 9.0]),
+    ("training_flag", [-1, 0, 1, 1, 1]),
+    ("preference", IDS),
+    ("taken back", ["outcome", "training_flag"]),
+]
 
 
 def taken_back(recorded: Improved, id_: str, kind: str, **values: Any) -> None:
@@ -156,22 +164,14 @@ def test_an_authors_own_newest_judgments(
     store gives in which nobody else had said anything, but for what anybody flagged -1."""
     dice = random.Random(seed)
     recorded = Improved()
-    ids = [f"t{number}" for number in range(12)]
+    ids = IDS
     for number, id_ in enumerate(ids):
         recorded.turn(id_, f"Question {number % 4}?", f"Answer {id_}.")
     said: dict[tuple[str, str, str], Any] = {}
     over: dict[tuple[str, frozenset[str]], tuple[str, str]] = {}
     for _ in range(150):
         id_, author = dice.choice(ids), dice.choice(["ada", "bob", "eve"])
-        what, values = dice.choice(
-            [
-                ("outcome", ["used", "rejected", "pending"]),
-                ("score", [1.0, 4.0, 9.0]),
-                ("training_flag", [-1, 0, 1, 1, 1]),
-                ("preference", ids),
-                ("taken back", ["outcome", "training_flag"]),
-            ]
-        )
+        what, values = dice.choice(TOLD)
         value: Any = dice.choice(values)
         if what == "taken back":
             # What an author said before that is not gone; here a second word is the same row.
