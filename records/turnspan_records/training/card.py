@@ -14,6 +14,7 @@ import orjson
 from turnspan import __version__
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.migrations import current_version
+from turnspan_records.training.columns import Shape, features
 from turnspan_records.training.counts import Counts
 from turnspan_records.training.files import File
 from turnspan_records.training.wanted import Filters, TrainingSet
@@ -125,8 +126,8 @@ def as_text(value: Mapping[str, Any]) -> str:
     return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode() + "\n"
 
 
-def card(wanted: TrainingSet, made: Mapping[str, Any]) -> str:
-    """The dataset card; its head tells `datasets` which file is which split."""
+def card(wanted: TrainingSet, made: Mapping[str, Any], columns: Mapping[str, Shape]) -> str:
+    """The dataset card; its head tells `datasets` which file is which split, and its columns."""
     files = [one for one in made["files"] if one["split"] and ".sources." not in one["name"]]
     head = ["---", "configs:", "- config_name: default", "  data_files:"]
     for one in files:
@@ -134,6 +135,9 @@ def card(wanted: TrainingSet, made: Mapping[str, Any]) -> str:
     counts, thresholds = made["counts"], made["thresholds"]
     body = [
         *head,
+        "dataset_info:",
+        "  features:",
+        *features(columns),
         "tags:",
         "- turnspan",
         f"- {wanted.kind}",

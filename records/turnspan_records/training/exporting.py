@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -19,13 +19,14 @@ from turnspan_records.keeping import registry
 from turnspan_records.training import artifacts, card, judging, locked, pairs, reading
 from turnspan_records.training.artifacts import Artifacts
 from turnspan_records.training.chat import Style
+from turnspan_records.training.columns import Shape, fitting, told_apart
 from turnspan_records.training.conversations import Conversations, Definitions
 from turnspan_records.training.corrections import Corrections
 from turnspan_records.training.counts import Counts, UnfitError
 from turnspan_records.training.duplicates import NearDuplicates
 from turnspan_records.training.files import File, Images, LinesFile, aside, write_text
 from turnspan_records.training.lines import Line, as_json, lines
-from turnspan_records.training.parquet import ParquetFile
+from turnspan_records.training.parquet import ParquetFile, columns
 from turnspan_records.training.reading import Related
 from turnspan_records.training.samples import Samples
 from turnspan_records.training.tokens import Tokens
@@ -117,6 +118,7 @@ class _Run:
         self._tokens = Tokens(wanted.tokenizer)
         self._near = NearDuplicates(wanted.near) if wanted.near is not None else None
         self._prompts: dict[str, int] = {}
+        self._columns: Mapping[str, Shape] = {}
         self._state = card.snapshot(store)
         self.counts = Counts()
         self.files: list[File] = []
@@ -207,9 +209,10 @@ class _Run:
         if wanted.kind == "preference":
             pairs.make(bench, wanted, self.counts)
             total = pairs.number(bench)
-        with _Splits(self._made, wanted) as output:
+        with _Splits(self._made, wanted, blocks=bench.blocks) as output:
             self._write(bench, output, total)
             self.files = output.whole()
+            self._columns = output.columns
 
     def _write(self, bench: Workbench, output: _Splits, total: int) -> None:
         wanted = self._wanted
@@ -241,18 +244,21 @@ class _Run:
             self._tokens.by,
         )
         write_text(self._made / card.MANIFEST, card.as_text(manifest))
-        write_text(self._made / card.CARD, card.card(self._wanted, manifest))
+        write_text(self._made / card.CARD, card.card(self._wanted, manifest, self._columns))
         return manifest
 
 
 class _Splits:
     """The files that lines go to; one that gets none is not made. Use as a context manager."""
 
-    def __init__(self, folder: Path, wanted: TrainingSet) -> None:
+    def __init__(self, folder: Path, wanted: TrainingSet, *, blocks: bool) -> None:
         self._folder = folder
         self._wanted = wanted
+        self._blocks = blocks
         self._lines: dict[str, LinesFile] = {}
         self._tables: dict[str, ParquetFile] = {}
+        self.columns = columns(wanted.kind) if wanted.format == "parquet" else dict[str, Shape]()
+        """What the lines so far have, in every split together."""
 
     def write(self, split: str, line: Line) -> None:
         """Write a line, and where it came from."""
@@ -265,10 +271,16 @@ class _Splits:
             return
         source = orjson.dumps(line.source)
         if form == "openai":
-            self._file(f"{split}.jsonl").write(as_json(line.columns))
+            written = as_json(line.columns)
             self._file(f"{split}.sources.jsonl").write(source + b"\n")
         else:
-            self._file(f"{split}.jsonl").write(as_json({**line.columns, "source": source}))
+            written = as_json({**line.columns, "source": source})
+        loaded = orjson.loads(written)
+        if self._blocks:
+            loaded = told_apart(loaded)
+            written = orjson.dumps(loaded) + b"\n"
+        self._file(f"{split}.jsonl").write(written)
+        fitting(self.columns, loaded)
 
     def _file(self, name: str) -> LinesFile:
         if name not in self._lines:

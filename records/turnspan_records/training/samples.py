@@ -49,6 +49,8 @@ class Sample:
     score: float | None = None
     good: bool = False
     bad: bool = False
+    blocks: bool = False
+    """Whether a message has images or several texts, and so no text as its content."""
     attempt: str = ""
     """The attempt of a lineage that it is part of."""
     meta: dict[str, object] = field(default_factory=dict[str, object])
@@ -130,6 +132,7 @@ class Samples:
             tokens=tokens,
             good=any(rule.holds(judged) for rule in wanted.good),
             bad=any(rule.holds(judged) for rule in wanted.bad),
+            blocks=any(isinstance(message.body["content"], list) for message in messages),
             attempt=one.attempt_id,
             meta=_meta(one, told, tokens, judged),
         )

@@ -84,6 +84,8 @@ class Workbench:
         self._written = (folder / "texts").open("rb", buffering=0)
         self._at = 0
         self.samples = 0
+        self.blocks = False
+        """Whether a message of any has blocks as its content."""
         self._families: dict[bytes, bytes] = {}
         """By prompt and session, what it was found to belong with; a root has none."""
 
@@ -101,6 +103,7 @@ class Workbench:
         self._texts.writelines(pieces)
         size = _HEAD.size + sum(map(len, pieces))
         self.samples += 1
+        self.blocks = self.blocks or sample.blocks
         self.database.execute(
             "INSERT INTO sample VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
