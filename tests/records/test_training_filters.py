@@ -20,6 +20,7 @@ from support.training import Recorded, everything, lines
 from turnspan_clickhouse.rows.tables import LlmCall
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.training import ExportError, Filters, TrainingSet, export, rule, tokens
+from turnspan_records.training.wanted import FORMATS, KINDS, Format, Kind
 from turnspan_records.window import window
 
 ANY = (rule("any"),)
@@ -119,6 +120,27 @@ def test_calls_without_a_turn_or_session(store: Store, tmp_path: Path) -> None:
     assert ids(store, tmp_path / "calls", unit="call") == "c-t1"
     assert ids(store, tmp_path / "sessions", unit="session") == "e" * 32
     assert ids(store, tmp_path / "turns") == ""
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_set_without_lines_is_none(
+    embedded: Store, tmp_path: Path, kind: Kind, form: Format
+) -> None:
+    """No folder is left of it, nor anything beside; what was dropped is told. A folder that was
+    there stays, and takes a set as before."""
+    recorded = Recorded()
+    recorded.turn("t1", "Q?", "A.")
+    recorded.judge("t1", "training_flag", training_flag=-1)
+    insert(embedded, *recorded.rows)
+    (tmp_path / "sets" / "there").mkdir(parents=True)
+
+    for name in ("new", "there"):
+        made = export(embedded, tmp_path / "sets" / name, TrainingSet(kind, form, good=ANY))
+        assert (made.lines, made.files) == (0, ())
+        assert made.manifest["dropped"] == {"flagged_out": 1}
+    assert [path.name for path in (tmp_path / "sets").iterdir()] == ["there"]
+    assert list((tmp_path / "sets" / "there").iterdir()) == []
 
 
 def test_equal_and_nearly_equal_answers(store: Store, tmp_path: Path) -> None:

@@ -64,7 +64,8 @@ def export(
     redactor: Redactor | None = None,
     progress: Progress | None = None,
 ) -> Exported:
-    """Write a set into a new folder; it is there whole, or not at all.
+    """Write a set into a new folder; it is there whole, or not at all. One without a line is not
+    written: `counts` and `manifest` say what became of everything.
 
     Every text is redacted again, by the rules of now: those of ``redactor``, else of this process's
     configuration. The same records, asked for in the same way, make the same bytes.
@@ -83,6 +84,8 @@ def export(
             run.write(bench)
         run.clear()
         manifest = run.describe()
+        if not run.files:
+            shutil.rmtree(made)
     return Exported(Path(folder), tuple(run.files), run.counts, manifest)
 
 
