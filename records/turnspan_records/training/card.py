@@ -83,6 +83,8 @@ def manifest(
     prompts: Mapping[str, int],
     near: str,
     tokens: str,
+    checked: int,
+    in_two: int,
 ) -> dict[str, Any]:
     """The whole manifest."""
     return {
@@ -109,6 +111,7 @@ def manifest(
             for file in files
             if _is_set(file)
         },
+        "splits_checked": {"prompts_and_sessions": checked, "in_two_splits": in_two},
         "files": [asdict(file) for file in files],
     }
 
@@ -154,7 +157,7 @@ def card(wanted: TrainingSet, made: Mapping[str, Any], columns: Mapping[str, Sha
         "|---|--:|--:|",
         *(f"| {n} | {s['lines']:,} | {s['prompts']:,} |" for n, s in made["splits"].items()),
         "",
-        "No session and no prompt (system prompt, tools and input together) is in two splits.",
+        _apart(made["splits_checked"]),
         "",
         *_table("What was dropped", made["dropped"]),
         *_table("What lines were written without", made["left_out"]),
@@ -163,6 +166,17 @@ def card(wanted: TrainingSet, made: Mapping[str, Any], columns: Mapping[str, Sha
         "",
     ]
     return "\n".join(body)
+
+
+def _apart(checked: Mapping[str, int]) -> str:
+    """What was found of the lines that were written."""
+    of = "a prompt is system prompt, tools and input together"
+    if checked["in_two_splits"]:
+        return (
+            f"{checked['in_two_splits']:,} sessions and prompts are in two splits ({of}): do not "
+            "measure with them."
+        )
+    return f"No session and no prompt is in two splits ({of}), which was checked line by line."
 
 
 def _table(title: str, counted: Mapping[str, int]) -> list[str]:

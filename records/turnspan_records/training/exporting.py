@@ -121,6 +121,9 @@ class _Run:
         self._tokens = Tokens(wanted.tokenizer)
         self._near = NearDuplicates(wanted.near) if wanted.near is not None else None
         self._prompts: dict[str, int] = {}
+        self._placed: dict[str, str] = {}
+        """The split that each prompt and session was written into first."""
+        self._in_two: set[str] = set()
         self._columns: Mapping[str, Shape] = {}
         self._state = card.snapshot(store)
         self.counts = Counts()
@@ -225,6 +228,9 @@ class _Run:
                 self.counts.dropped["near_duplicate"] += 1
                 continue
             split = split_of(bench.family(line.prompt_hash), wanted)
+            for key in {line.prompt_hash.hex()} | sessions_of(line.source):
+                if self._placed.setdefault(key, split) != split:
+                    self._in_two.add(key)
             if last.get(split) != line.prompt_hash:
                 last[split] = line.prompt_hash
                 self._prompts[split] = self._prompts.get(split, 0) + 1
@@ -244,7 +250,7 @@ class _Run:
         manifest = card.manifest(
             *(self._wanted, self._state, self.counts, self.files, self._prompts),
             self._near.by if self._near is not None else "",
-            self._tokens.by,
+            *(self._tokens.by, len(self._placed), len(self._in_two)),
         )
         write_text(self._made / card.MANIFEST, card.as_text(manifest))
         write_text(self._made / card.CARD, card.card(self._wanted, manifest, self._columns))
@@ -317,6 +323,14 @@ def style_of(wanted: TrainingSet, images: Images) -> Style:
         image_type="image_url" if openai else "image",
         keep_image=images.keep if wanted.image_files else None,
     )
+
+
+def sessions_of(source: Mapping[str, Any]) -> set[str]:
+    """The sessions that a line was made of; traces and units where there are none."""
+    sides = [source[side] for side in ("chosen", "rejected") if side in source] or [source]
+    return {
+        f"{one['project']}\n{one['session_id'] or one['trace_id'] or one['id']}" for one in sides
+    }
 
 
 def split_of(family: bytes, wanted: TrainingSet) -> str:

@@ -216,6 +216,9 @@ def _keep(work: Workbench, pair: Pair, counts: Counts) -> None:
     if pair.chosen.prompt_hash != pair.rejected.prompt_hash:
         counts.dropped["pair_of_two_prompts"] += 1
         return
+    if pair.chosen.cut:
+        counts.dropped["pair_chosen_cut"] += 1
+        return
     if pair.chosen.completion_hash == pair.rejected.completion_hash:
         counts.dropped["pair_of_equal_texts"] += 1
         return

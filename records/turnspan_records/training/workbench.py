@@ -26,7 +26,7 @@ PRAGMA temp_store = FILE;
 CREATE TABLE sample (
     number INTEGER PRIMARY KEY, project TEXT, unit TEXT, prompt_hash BLOB, completion_hash BLOB,
     score REAL, good INTEGER, bad INTEGER, place INTEGER, size INTEGER,
-    attempt TEXT);
+    attempt TEXT, cut INTEGER);
 CREATE TABLE pair (
     prompt_hash BLOB, chosen INTEGER, rejected INTEGER, source TEXT, margin REAL, author TEXT,
     UNIQUE (chosen, rejected));
@@ -53,6 +53,7 @@ class Row:
     bad: bool
     place: int
     size: int
+    cut: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ class Text:
 
 
 _COLUMNS: Final = (
-    "number, project, unit, prompt_hash, completion_hash, score, good, bad, place, size"
+    "number, project, unit, prompt_hash, completion_hash, score, good, bad, place, size, cut"
 )
 
 
@@ -105,11 +106,11 @@ class Workbench:
         self.samples += 1
         self.blocks = self.blocks or sample.blocks
         self.database.execute(
-            "INSERT INTO sample VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO sample VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 *(self.samples, sample.project, sample.unit, sample.prompt_hash),
                 *(sample.completion_hash, sample.score, sample.good, sample.bad, self._at),
-                *(size, sample.attempt),
+                *(size, sample.attempt, sample.cut),
             ),
         )
         self._at += size
