@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import sys
@@ -58,10 +59,20 @@ def explained() -> Generator[None]:
     except (click.ClickException, click.exceptions.Exit, click.Abort):
         raise
     except Exception as error:
-        failure = _of_the_store(error)
+        failure = _of_the_disk(error) or _of_the_store(error)
         if failure is None:
             raise
         raise failure from None
+
+
+def _of_the_disk(error: Exception) -> Failure | None:
+    """Of a disk without room, whoever found it: SQLite has an error of its own for it."""
+    full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+    if not full and str(error) != "database or disk is full":
+        return None
+    named = getattr(error, "filename", None)
+    where = f" (of {os.fsdecode(named)})" if named else ""
+    return Failure(f"The disk{where} is full: make room, then run it again.", UNAVAILABLE)
 
 
 def _of_the_store(error: Exception) -> Failure | None:

@@ -15,6 +15,7 @@ from turnspan_records.window import as_parameter
 
 USED_WITHIN: Final = timedelta(days=1)
 """How long after it was assembled a context is looked for in calls."""
+BESIDE: Final = "(beside the items)"
 INTERRUPTED: Final = "interrupted"
 
 
@@ -95,7 +96,8 @@ class AssembledContext:
 
     @property
     def sections(self) -> list[ContextSection]:
-        """What each section took, in the order of the items; last those that lost all."""
+        """What each section took, in the order of the items; last what was used beside the items
+        (headings, what joins them), so that all sections together are ``used``."""
         found: dict[str, ContextSection] = {}
         for item in self.items:
             section = found.setdefault(item.section, ContextSection(item.section))
@@ -105,7 +107,11 @@ class AssembledContext:
             else:
                 section.dropped += 1
                 section.dropped_tokens += item.tokens or 0
-        return list(found.values())
+        made = list(found.values())
+        beside = (self.used or 0) - sum(section.tokens for section in made)
+        if made and self.used is not None and beside:
+            made.append(ContextSection(BESIDE, tokens=beside))
+        return made
 
 
 _COLUMNS = """SELECT assembly_id AS id, project, service, environment, session_id, turn_id,

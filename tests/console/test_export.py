@@ -74,16 +74,14 @@ def test_a_store_without_judgments_says_what_to_type(invoke: Invoke, tmp_path: P
 
 
 def test_pairs_and_what_nobody_judged(invoke: Invoke, dsn: str, tmp_path: Path) -> None:
-    """Where no record becomes a line the command says so, and the manifest is there."""
+    """Where no record becomes a line the command says so, and there is no set."""
     pairs = invoke("--store", dsn, "export", "preference", "--to", str(tmp_path / "pairs"))
     none = invoke("--store", dsn, "export", "reward", "--to", str(tmp_path / "none"))
 
     assert pairs.stdout.startswith("1 line  of 42 turns")
     assert (none.exit_code, "No record became a line" in none.stderr) == (1, True)
-    assert sorted(path.name for path in (tmp_path / "none").iterdir()) == [
-        "README.md",
-        "manifest.json",
-    ]
+    assert "the set is in" not in none.stdout
+    assert not (tmp_path / "none").exists()
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from support.forgetting import canary, everything, session_of
+import json
+from pathlib import Path
+
+import pytest
+
+from support.forgetting import canary, everything, holding, session_of, set_of
 from support.landing import insert
 from support.rows import call
 from support.story import Invoke
-from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.dsn import Dsn, data_folder
 from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
+from turnspan_records.keeping import registry
 
 
 def calls(dsn: Dsn) -> int:
@@ -52,3 +58,37 @@ def test_forget_shows_asks_and_proves(invoke: Invoke, embedded_dsn: Dsn) -> None
     assert again.exit_code == 0, again.output
     assert "nothing is left" in again.output
     assert calls(embedded_dsn) == 1
+
+
+def test_a_copy_is_adopted_when_nothing_is_left_to_refuse(
+    invoke: Invoke, embedded_dsn: Dsn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not where nothing is recorded of whom to forget, nobody confirms, or another copy is none."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    with open_store(embedded_dsn) as store:
+        migrate(store)
+        insert(store, *everything("ada"))
+        set_of(store, tmp_path / "set", "ada", "bob")
+    known = data_folder() / registry.NAME
+    known.write_text(json.dumps({"kind": "export", "path": str(tmp_path / "set")}) + "\n")
+    before = known.read_text()
+    run = ("--store", str(embedded_dsn), "forget", "--copy", str(tmp_path / "set"))
+    session = ("--session", session_of("ada"))
+
+    for arguments, code in (
+        (("--session", "nobody", "--yes"), 1),
+        (session, 2),  # nobody is there to confirm
+        ((*session, "--copy", str(tmp_path), "--yes"), 2),
+        ((*session, "--user", "ada", "--yes"), 2),
+        (("--again", "--copy", str(tmp_path)), 2),
+    ):
+        assert invoke(*run, *arguments).exit_code == code, arguments
+        assert known.read_text() == before, arguments
+    asked = invoke(*run, *session)
+    assert f"it is in {tmp_path / 'set'}, too, and goes there" in asked.stdout
+    assert "unless you say --copy" not in asked.stdout
+
+    done = invoke(*run, *session, "--yes")
+    assert "1 lines in exported sets" in done.output
+    assert known.read_text() != before
+    assert holding(tmp_path / "set", "ada-") == []

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from support.keeping import DAY, World, now_of
 from support.landing import insert
-from support.rows import call, turn
+from support.rows import call, message, said, turn
+from support.small_disk import small_disk
 from support.story import Invoke
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.keeping import Policy
 from turnspan_records.keeping.work import Work
+from turnspan_records.training.wanted import FORMATS
 
 
 @pytest.fixture
@@ -27,8 +30,11 @@ def dsn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
         made = World(now_of(store))
         made.flag("turn", "t1", 1)
         begun = made.now - DAY
-        insert(store, *made.rows, turn("t1", start_time=begun),
-               call("c1", start_time=begun, turn_id="t1"))  # fmt: skip
+        asked, told = message("user", said("Q?")), message("assistant", said("A."))
+        insert(store, *made.rows, turn("t1", start_time=begun), turn("t2", start_time=begun),
+               call("c1", start_time=begun, turn_id="t1"), asked, told,
+               call("c2", start_time=begun, turn_id="t2", input_messages=[asked.hash],
+                    output_messages=[told.hash]))  # fmt: skip
     return str(found)
 
 
@@ -49,11 +55,11 @@ def test_records_go_and_come_back(invoke: Invoke, dsn: str, tmp_path: Path) -> N
     assert (done.exit_code, done.stderr) == (0, "")
     assert done.stdout.startswith("1 row  went\n")
     assert "rows that refer to a message that went" in done.stdout
-    assert f"2 rows are archived in {archive}" in done.stdout
+    assert f"3 rows are archived in {archive}" in done.stdout
     assert invoke(*given, "--apply").stdout.startswith("0 rows  went\n")
 
     back = invoke("--store", dsn, "restore", str(archive))
-    assert back.stdout.startswith("2 rows  are back\n")
+    assert back.stdout.startswith("3 rows  are back\n")
     assert "c1" in invoke("--store", dsn, "sql", "SELECT span_id FROM llm_call").stdout
 
 
@@ -76,6 +82,31 @@ def test_what_is_wrong_is_a_sentence(invoke: Invoke, dsn: str, tmp_path: Path) -
     none = invoke("--store", dsn, "restore", str(tmp_path / "data"))
     assert (wrong.exit_code, "did you mean 'window_days'?" in wrong.stderr) == (2, True)
     assert (none.exit_code, "is no archive" in none.stderr) == (1, True)
+
+
+def test_a_full_disk_is_a_sentence(invoke: Invoke, dsn: str, tmp_path: Path) -> None:
+    """Of retain, export in each format, and forget; with room again, they finish."""
+    with small_disk(tmp_path / "disk", 4 << 20) as disk:
+        (tmp_path / "p.toml").write_text(f'archive = "{disk.folder}/kept"\n')
+        commands = [
+            *(("export", "sft", "--good", "any", "--format", one, "--to", f"{disk.folder}/{one}")
+              for one in FORMATS),
+            ("retain", "--policy", str(tmp_path / "p.toml"), "--apply"),
+            ("forget", "--turn", "t2", "--yes"),
+        ]  # fmt: skip
+        first = ("export", "sft", "--good", "any", "--to", f"{disk.folder}/first")
+        assert invoke("--store", dsn, *first).exit_code == 0
+        disk.fill()
+        for command in commands:
+            found = invoke("--store", dsn, *command)
+            assert found.exit_code in (1, 3), (command, found.output)
+            assert "Traceback" not in found.output
+            said = found.output if command[0] == "forget" else found.stderr
+            assert re.search(r"[Dd]isk.* is full|No space left", said), (command, found.output)
+        disk.relieve()
+        for command in (commands[-2], ("forget", "--again")):
+            found = invoke("--store", dsn, *command)
+            assert found.exit_code == 0, found.output
 
 
 def test_marks_of_others_are_left_alone(invoke: Invoke, dsn: str) -> None:

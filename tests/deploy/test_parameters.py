@@ -74,7 +74,7 @@ LOOKED_AT = {
     "grouping_tables.py": {"', '.join(_RUNS)", "', '.join(_MEMBERS)", "status"},
     "grouping_writing.py": {"table", "column", "type_"},
     "messages.py": {"payload"},
-    "judging.py": {"of_project", "', '.join('?' * 11)"},
+    "judging.py": {"', '.join('?' * 11)"},
     "card.py": {"table"},
     "artifacts.py": {"condition", "CORRECTION"},
     "locked.py": {"both.format('better')", "both.format('other')"},
@@ -83,7 +83,7 @@ LOOKED_AT = {
     # Keeping: names of tables and columns from the schema, keys out of those, numbers, the name of
     # a pass (checked when it is made), and conditions that this package wrote.
     "keys.py": {"quoted(self._cluster)", "table", "condition"},
-    "archiving.py": {"source", "where"},
+    "archiving.py": {"source", "where", "ids", "work.tables.held(record)"},
     "retaining.py": {
         *("work.tables.work", "table", "', '.join(names)", "row_key(TurnSummary)"),
         *("', '.join((values[name] for name in names))", "work.keys(TurnSummary.table)"),

@@ -134,6 +134,7 @@ def test_an_assembly_is_read_back_by_any_id(
             ("Tides", False, "budget", None, 1, TIDES),
         ]
         (section,) = context.sections
+        assert sum(one.tokens for one in context.sections) == context.used
         assert (section.name, section.kept, section.tokens) == ("encyclopedia", 1, 35)
         assert (section.dropped, section.dropped_tokens) == (1, 28)
         texts = store.query("SELECT kind, count() FROM definition GROUP BY kind ORDER BY kind").rows

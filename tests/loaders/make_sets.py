@@ -6,6 +6,7 @@ python -m loaders.make_sets FOLDER
 from __future__ import annotations
 
 import base64
+import json
 import os
 import shutil
 import sys
@@ -19,7 +20,7 @@ from support.training import Recorded, random_records
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
-from turnspan_records.training import TrainingSet, export, rule
+from turnspan_records.training import Filters, TrainingSet, export, rule
 from turnspan_records.training.wanted import FORMATS, KINDS
 
 PNG = base64.b64encode(
@@ -38,6 +39,13 @@ def records() -> Recorded:
         made.with_a_tool(id_, f"Size {number % 6}?", f"Answer {number}.", tools=made.tools())
         made.judge(id_, "score", score=float(number))
         made.judge(id_, "outcome", outcome="used" if number % 3 else "rejected")
+    # Texts that are JSON as well, beside contents that are blocks.
+    for number, text in enumerate(
+        ("42", " -1.5e3", "true", "null", '"x"', "[1]\n", "NaN", "4 you")
+    ):
+        made.turn(f"j{number}", f"Which {number}?", text)
+        made.judge(f"j{number}", "outcome", outcome="used")
+        made.judge(f"j{number}", "score", score=5.0)
     picture: dict[str, Any] = {
         "type": "blob", "modality": "image", "mime_type": "image/png", "content": PNG
     }  # fmt: skip
@@ -48,6 +56,56 @@ def records() -> Recorded:
     made.judge("image", "outcome", outcome="used")
     made.judge("image", "score", score=5.0)
     return made
+
+
+def large() -> Recorded:
+    """More than the ten megabytes of which `datasets` makes up its mind in words alone, and some
+    with tools and images; two answers to each question, the first one better."""
+    made = Recorded()
+    picture: dict[str, Any] = {
+        "type": "blob", "modality": "image", "mime_type": "image/png", "content": PNG
+    }  # fmt: skip
+    for number in range(2_700):
+        for side in ("a", "b"):
+            id_ = f"{'late' if number >= 2_600 else 'text'}-{number:04}-{side}"
+            kind = number % 2 if number >= 2_600 else -1
+            if kind == 0:
+                made.with_a_tool(id_, f"Size {number}?", f"Answer {side}.", tools=made.tools())
+            else:
+                words = said(f"{number} " + "word " * 900)
+                given = (words,) if kind < 0 else (words, picture)
+                asking = message("user", *given, scope=f"s-{id_}")
+                thought = {"type": "reasoning", "content": "I think."}
+                reply = message("assistant", thought, said(f"Answer {side}."), scope=f"s-{id_}")
+                made.say(asking, reply)
+                made.one_call(id_, f"s-{id_}", [asking.hash], [reply.hash])
+            made.judge(id_, "outcome", outcome="used" if side == "a" else "rejected")
+            made.judge(id_, "score", score=9.0 if side == "a" else 2.0)
+    return made
+
+
+def write_late(folder: Path) -> None:
+    """Large sets with tools and images in the last lines only: lines are in the order of their
+    prompts' hashes (an image is told otherwise in each format): those in the way are left out."""
+    whole = {"train": 1.0}
+    with open_store(Dsn(scheme="chdb", path=folder.absolute() / ".late")) as store:
+        migrate(store)
+        insert(store, *large().rows)
+        for form in FORMATS:
+            ordered = TrainingSet("kto", "trl" if form == "parquet" else form, splits=whole)
+            made = export(store, folder / f".{form}", ordered)
+            sources = made.folder / f"train.{'sources.' if form == 'openai' else ''}jsonl"
+            order = [json.loads(line) for line in sources.read_bytes().splitlines()]
+            ids = [str(one["id"] if form == "openai" else one["source"]["id"]) for one in order]
+            wanted = Recorded()
+            for at, id_ in enumerate(ids):
+                if id_.startswith("late") == (at >= len(ids) * 95 // 100):
+                    wanted.judge(id_, f"evaluation:{form}", outcome="wanted")
+            insert(store, *wanted.rows)
+            late = Filters(only=(rule(f"evaluation:{form}=wanted"),))
+            for kind in KINDS:
+                one = TrainingSet(kind, form, filters=late, splits=whole)
+                export(store, folder / "late" / kind / form, one)
 
 
 def main() -> None:
@@ -65,6 +123,7 @@ def main() -> None:
                 wanted = TrainingSet(kind, form, good=(rule("score>=1"), rule("outcome=used")))
                 made = export(store, folder / kind / form, wanted)
                 assert made.lines, (kind, form, made.manifest)
+    write_late(folder)
 
 
 if __name__ == "__main__":

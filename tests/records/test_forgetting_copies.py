@@ -35,6 +35,7 @@ from turnspan_clickhouse.store.dsn import Dsn, data_folder, parse
 from turnspan_clickhouse.store.migrations import migrate, store_id
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.keeping import Archive, Subject, forget, plan, registry, restore
+from turnspan_records.keeping.gathering import SubjectKind
 from turnspan_records.training.files import hashed
 
 MOMENTS = int(os.environ.get("TURNSPAN_KILL_MOMENTS", "2"))
@@ -191,6 +192,33 @@ def forget_and_be_killed(dsn: Dsn, name: str, statement: int, seconds: float) ->
     return ended.returncode != 0
 
 
+@pytest.mark.parametrize("kind", ["session", "user", "turn", "project"])
+def test_a_plan_names_what_forgetting_touches(
+    store: Store, data_home: Path, kind: SubjectKind
+) -> None:
+    """The same archives and sets with as many rows and lines, before anything is changed; what was
+    forgotten before is no news of theirs."""
+    insert(store, *everything("bob"))
+    forget(store, Subject("session", session_of("bob"), PROJECT))
+    insert(store, *everything("ada", user="ada@example.org"))
+    archive_of(store, data_home / "archive", "ada")
+    archive_of(store, data_home / "nobody", "nobody")
+    for form in ("trl", "openai", "parquet"):
+        set_of(store, data_home / form, "ada", "eve", form=form)
+    before = {path: path.read_bytes() for path in data_home.rglob("*") if path.is_file()}
+    id_ = {"session": session_of("ada"), "user": "ada@example.org", "turn": "ada-turn-01"}
+    subject = Subject(kind, id_.get(kind, PROJECT), PROJECT)
+
+    planned = plan(store, subject)
+    kept = {path: path.read_bytes() for path in before if "store" not in path.parts}
+    assert kept == {path: before[path] for path in kept}
+    done = forget(store, subject)
+
+    assert planned.copies == done.copies
+    assert {"archive", "trl", "openai", "parquet"} <= {p.name for p in planned.copies.folders}
+    assert planned.copies.exported == (6 if kind == "project" else 3)
+
+
 def test_a_copy_belongs_to_the_store_that_it_was_made_from(
     embedded: Store, tmp_path: Path, data_home: Path
 ) -> None:
@@ -219,7 +247,9 @@ def test_a_copy_belongs_to_the_store_that_it_was_made_from(
         planned = plan(other, subject).copies
         assert planned.folders == [data_home / "archive", data_home / "set"]
         assert all(holding(data_home / name, "ada-") for name in names)
-        assert registry.adopt(data_home / "unknown", own)
+        mine = registry.adoptable(data_home / "unknown", own)
+        assert mine is not None
+        registry.register(mine.kind, mine.path, own)
         assert len(plan(other, subject).copies.folders) == 3
         assert forget(other, subject).proof.left == []
     assert not any(holding(data_home / name, "ada-") for name in names)

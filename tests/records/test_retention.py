@@ -11,8 +11,9 @@ import pytest
 from support.keeping import DAY, World, broken_references, every_row, now_of, world
 from support.landing import insert
 from support.rows import PROJECT, call, message, said, tool, turn
+from support.small_disk import small_disk
 from turnspan_clickhouse.rows.loop_tables import Artifact
-from turnspan_clickhouse.rows.tables import RECORDS, Annotation, LlmCall, SpanRow
+from turnspan_clickhouse.rows.tables import RECORDS, Annotation, LlmCall, SpanRow, Withdrawal
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.keeping import Archive, KeepingError, Policy, Retained, restore, retain
 from turnspan_records.keeping.work import Work, unfinished
@@ -290,6 +291,62 @@ def test_a_restore_into_an_empty_store_has_all_that_was_archived(
     restore(empty, done.archive)
     assert set(broken_references(empty).values()) == {0}
     assert len(calls(empty)) == Archive(done.archive).manifest.tables["llm_call"].rows
+
+
+def test_judgments_come_back_with_what_they_are_of(empty: Store, policy: Policy) -> None:
+    """Of turns, calls and sessions, and what was withdrawn of them; of nothing else."""
+    made = fill(empty, 24)
+    good = [one for one in made.rows if isinstance(one, LlmCall) and one.turn_id]
+    good = [one for one in good if made.fates.get(one.span_id) == "archived"]
+    bad = [one for one, fate in made.fates.items() if fate == "unassessed"]
+    judged = [("call", good[0].span_id), ("session", good[0].session_id), ("call", bad[0])]
+    extra = [
+        Annotation(
+            PROJECT, kind, id_, "score", f"x-{id_}", score=5.0, created_at=made.now, written_at=1
+        )
+        for kind, id_ in judged
+        if id_
+    ]
+    taken = Withdrawal(
+        PROJECT, "call", good[0].span_id, "score", "w", created_at=made.now + 1, written_at=1
+    )
+    insert(empty, *extra, taken)
+    everything = "SELECT * FROM annotation ORDER BY ALL"
+    before = set(map(str, empty.query(everything).rows))
+    done = retain(empty, policy, apply=True)
+    assert done.archive is not None
+    assert set(map(str, empty.query(everything).rows)) == before
+    clear(empty)
+    restore(empty, done.archive)
+    turns = {str(row[0]) for row in empty.query("SELECT turn_id FROM llm_call").rows}
+    back = empty.query(everything).rows
+    assert set(map(str, back)) <= before
+    assert turns & {str(row[2]) for row in back if row[1] == "turn"}
+    ids = {str(row[4]) for row in back}
+    assert {f"x-{id_}" for _, id_ in judged[:2] if id_} <= ids
+    assert f"x-{bad[0]}" not in ids
+    assert empty.query("SELECT count() FROM withdrawal").rows == [(1,)]
+
+
+@ONE_KIND
+def test_a_full_disk_and_then_another_archive(empty: Store, policy: Policy, tmp_path: Path) -> None:
+    """What a pass that was cut short has decided on goes where it had said: a policy that names
+    another archive is told so; one that names the same, or none, finishes it."""
+    made = fill(empty, 25)
+    with small_disk(tmp_path / "disk", 8 << 20) as disk:
+        kept = dataclasses.replace(policy, archive=disk.folder / "archives")
+        disk.fill()
+        with pytest.raises(OSError, match="No space left"):
+            retain(empty, kept, apply=True)
+        assert len(calls(empty)) == len(made.fates)
+        disk.relieve()
+        for apply in (False, True):
+            with pytest.raises(KeepingError, match=r"archives into .*disk/archives, not into"):
+                retain(empty, policy, apply=apply)
+        done = retain(empty, dataclasses.replace(policy, archive=None), apply=True)
+        (archive,) = kept.folder.iterdir()
+        assert done.continued == (archive.name,)
+        assert Archive(archive).manifest.rows
 
 
 @ONE_KIND

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.metadata
+import json
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -16,10 +17,13 @@ from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 
 from support.landing import insert
+from support.rows import message
+from support.rows import said as said_
 from support.training import Recorded, everything, lines
 from turnspan_clickhouse.rows.tables import LlmCall
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.training import ExportError, Filters, TrainingSet, export, rule, tokens
+from turnspan_records.training.wanted import FORMATS, KINDS, UNITS, Format, Kind, Unit
 from turnspan_records.window import window
 
 ANY = (rule("any"),)
@@ -119,6 +123,27 @@ def test_calls_without_a_turn_or_session(store: Store, tmp_path: Path) -> None:
     assert ids(store, tmp_path / "calls", unit="call") == "c-t1"
     assert ids(store, tmp_path / "sessions", unit="session") == "e" * 32
     assert ids(store, tmp_path / "turns") == ""
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_set_without_lines_is_none(
+    embedded: Store, tmp_path: Path, kind: Kind, form: Format
+) -> None:
+    """No folder is left of it, nor anything beside; what was dropped is told. A folder that was
+    there stays, and takes a set as before."""
+    recorded = Recorded()
+    recorded.turn("t1", "Q?", "A.")
+    recorded.judge("t1", "training_flag", training_flag=-1)
+    insert(embedded, *recorded.rows)
+    (tmp_path / "sets" / "there").mkdir(parents=True)
+
+    for name in ("new", "there"):
+        made = export(embedded, tmp_path / "sets" / name, TrainingSet(kind, form, good=ANY))
+        assert (made.lines, made.files) == (0, ())
+        assert made.manifest["dropped"] == {"flagged_out": 1}
+    assert [path.name for path in (tmp_path / "sets").iterdir()] == ["there"]
+    assert list((tmp_path / "sets" / "there").iterdir()) == []
 
 
 def test_equal_and_nearly_equal_answers(store: Store, tmp_path: Path) -> None:
@@ -300,6 +325,79 @@ def test_turns_without_an_end_are_no_good_examples(store: Store, tmp_path: Path)
     assert every == "again failed filter gemini length whole"
 
 
+CUT = (
+    *("refusal", "content_filter", "cancelled", "canceled", "error", "failed", "incomplete"),
+    *("length", "FinishReason.SAFETY", "MAX_TOKENS", "stream"),
+)
+UNHEARD = ("APIError", "")
+"""The error of a last call that said nothing; none where it was cancelled."""
+
+
+def of_two_turns(recorded: Recorded, id_: str, at: int, **said: Any) -> LlmCall:
+    """A session of two turns, of which one has an answer of its own, and what was said of all
+    three; the call that answered there."""
+    answers = [f"Answer {id_}." if turn == at else "A." for turn in (0, 1)]
+    asked, told = message("user", said_("Q?"), scope=id_), said_(answers[0])
+    recorded.turn(f"{id_}-0", "Q?", answers[0], session=id_)
+    history = (asked, message("assistant", told, scope=id_))
+    recorded.turn(f"{id_}-1", "And then?", answers[1], session=id_, history=history)
+    for kind, one in (("session", id_), ("turn", f"{id_}-0"), ("turn", f"{id_}-1")):
+        for what, value in said.items():
+            recorded.judge(one, what, kind, **{what: value})
+    found = [one for one in recorded.rows if isinstance(one, LlmCall)]
+    return next(one for one in found if one.turn_id == f"{id_}-{at}")
+
+
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("at", [0, 1])
+def test_what_is_cut_is_no_good_example(
+    embedded: Store, tmp_path: Path, unit: Unit, at: int
+) -> None:
+    """Wherever in a session, however it was cut: it may be a bad one, or one that was scored. What
+    ends with a call that failed or was cancelled before it said anything is none at all."""
+    recorded = Recorded()
+    said = {"good": {"outcome": "used", "score": 9.0}, "bad": {"outcome": "rejected", "score": 2.0}}
+    for side, judged in said.items():
+        for how in CUT:
+            row = of_two_turns(recorded, f"{side}-cut-{how}", at, **judged)
+            row.stream_outcome = "abandoned" if how == "stream" else ""
+            row.finish_reasons = [] if how == "stream" else [how]
+        for error in UNHEARD:
+            row = of_two_turns(recorded, f"{side}-unheard-{error}", at, **judged)
+            late = replace(row, span_id=f"late-{side}{error}", start_time=row.start_time + 1)
+            late.output_messages, late.error_type = [], error
+            recorded.rows.append(late)
+    of_two_turns(recorded, "good-whole", at, **said["good"])
+    insert(embedded, *recorded.rows)
+
+    def made(kind: Kind, **values: Any) -> set[tuple[str, str]]:
+        """Label or side, and session, of what became a line of that turn or session."""
+        folder = tmp_path / f"{kind}{len(values)}"
+        export(embedded, folder, TrainingSet(kind, "trl", unit, pairs=("scores",), **values))
+        found: set[tuple[str, str]] = set()
+        for line in everything(folder):
+            source, label = line["source"], str(line.get("label", ""))
+            sides = ("chosen", "rejected") if kind == "preference" else (label,)
+            for side in sides:
+                one = source[side] if kind == "preference" else source
+                if unit == "session" or one["id"].endswith(f"-{at}"):
+                    found.add((side, one["session_id"]))
+        return found
+
+    good_cut, bad_cut = ({f"{side}-cut-{how}" for how in CUT} for side in ("good", "bad"))
+    # A call by itself is whole, whatever came after it.
+    good = {"good-whole"} | {f"good-unheard-{e}" for e in UNHEARD if unit == "call"}
+    bad = bad_cut | {f"bad-unheard-{e}" for e in UNHEARD if unit == "call"}
+    assert made("sft") == {("", id_) for id_ in good}
+    assert made("kto") == {("True", id_) for id_ in good} | {("False", id_) for id_ in bad}
+    assert made("reward") == {("", id_) for id_ in good | bad | good_cut}
+    assert made("preference") == {("chosen", id_) for id_ in good} | {
+        ("rejected", id_) for id_ in bad
+    }
+    everyone = {("", id_) for id_ in good | good_cut | {f"good-unheard-{e}" for e in UNHEARD}}
+    assert made("sft", unfinished=True) == everyone
+
+
 def test_a_session_is_in_one_split(store: Store, tmp_path: Path) -> None:
     """All its turns, and with it every session that has a prompt in common."""
     recorded = Recorded()
@@ -317,5 +415,9 @@ def test_a_session_is_in_one_split(store: Store, tmp_path: Path) -> None:
             split_of.setdefault(line["source"]["session_id"], set()).add(split)
 
     assert {len(splits) for splits in split_of.values()} == {1}
+    card = (tmp_path / "set" / "README.md").read_text("utf-8")
+    assert "No session and no prompt is in two splits" in card
+    checked = json.loads((tmp_path / "set" / "manifest.json").read_text("utf-8"))["splits_checked"]
+    assert checked == {"prompts_and_sessions": 40 + 118, "in_two_splits": 0}
     assert len({*split_of["s3"], *split_of["s17"], *split_of["s31"]}) == 1
     assert {split for splits in split_of.values() for split in splits} == {"train", "test"}

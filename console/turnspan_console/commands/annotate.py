@@ -2,18 +2,41 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
 import click
 
-from turnspan_console.failures import USAGE, Failure
-from turnspan_console.judging import Judging, author_of, author_options, subject_options
+from turnspan_console.failures import FINDING, USAGE, Failure
+from turnspan_console.judging import JUDGED, Judging, author_of, author_options, subject_options
 from turnspan_console.options import store_option
 
+if TYPE_CHECKING:
+    from turnspan.tracing.content_store import Judgment
+    from turnspan_records.lookup import Found
+
+FIELDS = (
+    *("id", "kind", "outcome", "flag", "score", "comment", "directive", "over", "author"),
+    "confidence",
+)
+"""Of a row of ``--from``: as the options are called."""
 OUTCOMES = ("pending", "used", "modified", "rejected")
 """As ``turnspan.annotations`` has them; importing that would slow the command's start."""
 
 
 @click.command("annotate", short_help="Judge a turn, model call, session, consortium run...")
-@click.argument("id_", metavar="ID")
+@click.argument("id_", metavar="[ID]", required=False)
+@click.option(
+    "--from",
+    "file",
+    type=click.File(encoding="utf-8-sig"),
+    metavar="FILE",
+    help="Many at once, CSV with a header or JSON Lines, - for what is piped in: "
+    f"{', '.join(FIELDS)}.",
+)
 @click.option("--outcome", type=click.Choice(OUTCOMES), help="What became of the answer.")
 @click.option(
     "--flag",
@@ -28,7 +51,8 @@ OUTCOMES = ("pending", "used", "modified", "rejected")
 @subject_options
 @store_option
 def command(
-    id_: str,
+    id_: str | None,
+    file: io.TextIOBase | None,
     outcome: str | None,
     flag: str | None,
     score: float | None,
@@ -46,10 +70,23 @@ def command(
     ID is whole or its beginning of at least six characters. Judgments are appended: the newest of
     each kind holds (the view annotation_current), the ones before it stay. The same one given twice
     is stored once. `turnspan withdraw` takes one back.
+
+    With --from a row each; what is refused is said with its row's number, and the others are
+    written.
     """
     from turnspan_console.output import Output
     from turnspan_records.judging.annotating import annotate
 
+    if (id_ is None) == (file is None):
+        raise Failure("Say what you judge: an ID, or --from and a file.", USAGE)
+    if file is not None:
+        said = (outcome, flag, score, comment, directive, over)
+        if any(one is not None for one in said):
+            raise Failure("With --from the rows say what is judged, and how.", USAGE)
+        with Judging(kind, project) as judging:
+            _many(judging, file.read(), author_of(author), confidence, source)
+        return
+    assert id_ is not None
     with Judging(kind, project) as judging:
         subject = judging.one(id_)
         other = judging.one(over, prefer=(subject.kind,)).id if over else None
@@ -70,3 +107,80 @@ def command(
             raise Failure("Say what you think of it: --outcome, --flag, --score, ...", USAGE)
     judgments = "judgment" if count == 1 else "judgments"
     Output().line(f"{subject.kind} {subject.id}: {count} {judgments}")
+
+
+def _many(judging: Judging, text: str, author: str, confidence: float | None, source: str) -> None:
+    """Write the judgments of all rows that say one; a line for each of the others."""
+    from turnspan_console.output import Output, note
+    from turnspan_records.judging.writing import write_judgments
+
+    by_project: dict[str, list[Judgment]] = {}
+    number = refused = 0
+    for number, given in enumerate(_rows(text), 1):
+        try:
+            subject, each = _judged(judging, given, author, confidence, source)
+        except (Failure, ValueError) as error:
+            refused += 1
+            note(f"row {number} is refused: {error}")
+        else:
+            by_project.setdefault(subject.project, []).extend(each)
+    written = sum(write_judgments(judging.spool, of, each) for of, each in by_project.items())
+    Output().line(f"{written:,} judgments of {number - refused:,} rows")
+    if refused or not number:
+        raise Failure(f"{refused:,} of {number:,} rows were refused.", FINDING)
+
+
+def _rows(text: str) -> Iterator[str | Mapping[str | None, Any]]:
+    """Rows of CSV, or lines of JSON, told apart by how they begin."""
+    if text.lstrip().startswith("{"):
+        yield from filter(str.strip, text.split("\n"))
+    else:
+        yield from csv.DictReader(io.StringIO(text, newline=""))
+
+
+def _judged(
+    judging: Judging,
+    given: str | Mapping[str | None, Any],
+    author: str,
+    sure: float | None,
+    source: str,
+) -> tuple[Found, list[Judgment]]:
+    """What a row is of, and what it says. Raises ``Failure`` or ``ValueError``."""
+    from turnspan.annotations import judgments_of
+    from turnspan.content.model import as_dict
+    from turnspan_records.judging.writing import require_in_scale, said
+
+    loaded: dict[Any, Any] | None = as_dict(json.loads(given) if isinstance(given, str) else given)
+    if loaded is None:
+        raise ValueError("it is no JSON object")
+    row = {name: value for name, value in loaded.items() if value not in (None, "")}
+    for name in row:
+        if name not in FIELDS:
+            what = "has more cells than the header" if name is None else f"has a field {name!r}"
+            raise ValueError(f"it {what}: fields are {', '.join(FIELDS)}")
+    if "id" not in row:
+        raise ValueError("it has no id")
+    kind = row.get("kind")
+    subject = judging.one(str(row["id"]), prefer=JUDGED if kind is None else (str(kind),))
+    if kind not in (None, subject.kind):
+        raise ValueError(f"{row['id']} is a {subject.kind}, and no {kind}")
+    over = judging.one(str(row["over"]), prefer=(subject.kind,)).id if "over" in row else None
+    flag, score, confidence = (_number(row, name) for name in ("flag", "score", "confidence"))
+    one = said(
+        subject, str(row.get("author", author)), sure if confidence is None else confidence, source
+    )
+    each = judgments_of(
+        *(one, row.get("outcome"), flag, score, row.get("comment"), row.get("directive"), over)  # type: ignore[arg-type]
+    )
+    if not each:
+        raise ValueError("it says nothing: give an outcome, flag, score, comment, ...")
+    for judgment in each:
+        require_in_scale(judgment)
+    return subject, each
+
+
+def _number(row: Mapping[Any, Any], name: str) -> float | None:
+    try:
+        return float(row[name]) if name in row else None
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} is a number: not {row[name]!r}") from None

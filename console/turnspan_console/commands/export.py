@@ -123,7 +123,9 @@ def command(**given: Any) -> None:
             FINDING,
         )
     if not made.lines:
-        raise Failure("No record became a line: see what was dropped.", FINDING)
+        raise Failure(
+            "No record became a line, and there is no set: see what was dropped.", FINDING
+        )
 
 
 def _wanted(given: dict[str, Any]) -> TrainingSet:
@@ -208,4 +210,5 @@ def print_made(made: Exported, output: Output) -> None:
         print_result(Result(shown, types, reasons), "table", output, indent=2)
     output.line()
     output.line(Text("tokens: ", style=styles.FAINT).append(manifest["thresholds"]["tokens_by"]))
-    output.line(Text("the set is in ", style=styles.FAINT).append(str(made.folder)))
+    if made.lines:
+        output.line(Text("the set is in ", style=styles.FAINT).append(str(made.folder)))

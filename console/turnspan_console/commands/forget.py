@@ -17,6 +17,7 @@ from turnspan_console.output import Output, note
 if TYPE_CHECKING:
     from turnspan_clickhouse.store.client import Store
     from turnspan_records.keeping import Erased, ErasurePlan, Subject
+    from turnspan_records.keeping.registry import Folder
 
 
 @click.command("forget", short_help="Remove a session, user, turn or project for good.")
@@ -73,27 +74,41 @@ def command(
         raise Failure("--copy is kept for good: it does not go with --dry-run.", USAGE)
     with open_chosen() as store:
         try:
-            _adopt(store, copies)
+            adopted = _adoptable(store, copies)
             if again:
+                _adopt(store, adopted)
                 _print(_again(store, text), output)
                 return
             (kind, id_), within = given[0], "" if given[0][0] == "project" else project or ""
             for done in _forget(
                 store, output, (kind, id_, within), (reason, author_of(author)), text,
-                dry_run=dry_run, yes=yes,
+                adopted, dry_run=dry_run, yes=yes,
             ):  # fmt: skip
                 _print(done, output)
         except KeepingError as error:
             raise Failure(str(error), FINDING) from None
 
 
-def _adopt(store: Store, copies: Sequence[Path]) -> None:
+def _adoptable(store: Store, copies: Sequence[Path]) -> list[Folder]:
     from turnspan_clickhouse.store.migrations import store_id
     from turnspan_records.keeping import registry
 
+    found: list[Folder] = []
     for path in copies:
-        if not registry.adopt(path, store_id(store)):
+        folder = registry.adoptable(path, store_id(store))
+        if folder is None:
             raise Failure(f"{path} is no archive or set of this machine without a store.", USAGE)
+        found.append(folder)
+    return found
+
+
+def _adopt(store: Store, folders: Sequence[Folder]) -> None:
+    """For good: so when nothing is left that could refuse."""
+    from turnspan_clickhouse.store.migrations import store_id
+    from turnspan_records.keeping import registry
+
+    for one in folders:
+        registry.register(one.kind, one.path, store_id(store))
 
 
 def _again(store: Store, texts: Sequence[str]) -> Erased:
@@ -110,6 +125,7 @@ def _forget(
     what: tuple[str, str, str],
     said: tuple[str, str],
     texts: Sequence[str],
+    adopted: Sequence[Folder],
     *,
     dry_run: bool,
     yes: bool,
@@ -119,11 +135,12 @@ def _forget(
     found = _found(store, *what)
     plans = [plan(store, one) for one in found]
     for one in plans:
-        _print_plan(one, output)
+        _print_plan(one, output, [folder.path for folder in adopted])
     if dry_run:
         return []
     if not yes:
         _ask(found)
+    _adopt(store, adopted)
     reason, author = said
     erased = [
         forget(store, one, reason=reason, author=author, texts=texts, stage=_stage) for one in found
@@ -164,7 +181,7 @@ def _stage(text: str) -> None:
         note(f"{text} ...")
 
 
-def _print_plan(one: ErasurePlan, output: Output) -> None:
+def _print_plan(one: ErasurePlan, output: Output, adopted: Sequence[Path]) -> None:
     from rich.text import Text
 
     from turnspan_console import styles
@@ -178,9 +195,10 @@ def _print_plan(one: ErasurePlan, output: Output) -> None:
     if one.forgotten_before:
         output.line("It was forgotten before; what was begun then is finished.")
     _rows(one.rows, output)
-    for path in one.copies.folders:
+    mine = [path for path in one.copies.unknown if path in adopted]
+    for path in (*one.copies.folders, *mine):
         output.line(f"  it is in {path}, too, and goes there")
-    for path in one.copies.unknown:
+    for path in (path for path in one.copies.unknown if path not in mine):
         output.line(
             f"  {path} may hold it and does not say of which store it is: it stays as it is unless "
             "you say --copy with it"

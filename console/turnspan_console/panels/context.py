@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import astuple
 
 from rich.cells import cell_len
 
@@ -65,12 +66,12 @@ def _budget(context: AssembledContext, page: Page) -> None:
     _section(page, "budget")
     page.push("  ")
     page.line(_used(context))
-    sections = [section for section in context.sections if section.kept or section.dropped]
+    sections = [section for section in context.sections if any(astuple(section)[1:])]
     whole = max(context.budget or 0, sum(section.tokens for section in sections), 1)
     width = max((cell_len(values.one_line(one.name or "-")) for one in sections), default=0)
     for section in sections:
         name = values.one_line(section.name or "-")
-        filled = min(_BAR, -(-section.tokens * _BAR // whole))
+        filled = max(0, min(_BAR, -(-section.tokens * _BAR // whole)))
         page.line(
             (name + " " * (width - cell_len(name)), ""),
             f"  {section.tokens:>9,} {section.tokens / whole:>6.1%} ",

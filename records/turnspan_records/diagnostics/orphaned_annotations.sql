@@ -1,6 +1,6 @@
 -- title: Orphaned annotations
 -- question: Which judgments are about something that never landed?
--- remedy: Look at the id that was judged: ids are whole, lowercase hex, as Jaeger shows them, and of the kind that is named. If the turn's process is still shipping, ask again later.
+-- remedy: Look at the id that was judged: ids are whole, lowercase hex, as Jaeger shows them, and of the kind that is named. If the turn's process is still shipping, ask again later. Such scores count in no version of `turnspan diagnose versions`.
 WITH
     judged AS
     (

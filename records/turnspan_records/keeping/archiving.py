@@ -6,7 +6,17 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from turnspan_clickhouse.rows.tables import RECORDS, Record, TurnSummary
+from turnspan_clickhouse.rows.loop_tables import Artifact
+from turnspan_clickhouse.rows.tables import (
+    RECORDS,
+    Annotation,
+    LlmCall,
+    Record,
+    SpanRow,
+    ToolCall,
+    TurnSummary,
+    Withdrawal,
+)
 from turnspan_clickhouse.store.migrations import store_id
 from turnspan_records.keeping import registry
 from turnspan_records.keeping.archives import Archive, ArchiveWriter, Manifest, writing
@@ -17,6 +27,14 @@ from turnspan_records.keeping.reading import lines_of
 from turnspan_records.keeping.references import CONTENT_KEY, CONTENTS, REFERENCES, named
 from turnspan_records.keeping.work import Progress, Work
 
+JUDGMENTS: Final = (Annotation, Withdrawal)
+_SUBJECTS: Final[Mapping[type[Record], str]] = {
+    TurnSummary: "turn_id, session_id, attempt_id",
+    LlmCall: "span_id, turn_id, session_id, attempt_id, consortium_id",
+    ToolCall: "span_id",
+    SpanRow: "span_id",
+    Artifact: "artifact_id",
+}
 _OF_REASON: Final = f"reason = '{ARCHIVED}'"
 
 
@@ -63,7 +81,10 @@ def _wanted(work: Work) -> Iterator[tuple[type[Record], str, str, int]]:
     """Records, newest versions only, with the conditions under which they are archived and how many
     there are."""
     for record in RECORDS:
-        source = f"{work.tables.held(record)} AS r FINAL"
+        # A judgment may lie on another node than what it is of.
+        tables = work.tables
+        held = tables.everywhere(record) if record in JUDGMENTS else tables.held(record)
+        source = f"{held} AS r FINAL"
         for where in _conditions(work, record):
             found = work.store.query(
                 f"SELECT count() FROM {source} WHERE {where}", None, {"final": 0}
@@ -85,8 +106,25 @@ def _conditions(work: Work, record: type[Record]) -> Iterator[str]:
             ]
             yield f"{CONTENT_KEY[table]} GLOBAL IN ({' UNION ALL '.join(refs)})"
             return
+    if record in JUDGMENTS:
+        compared = ["subject_id"] if record is Withdrawal else ["subject_id", "rejected_id"]
+        judged = " UNION ALL ".join(_judged(work))
+        yield " OR ".join(f"(project, {one}) GLOBAL IN ({judged})" for one in compared)
+        return
     for condition, _ in work.slices(record, ARCHIVED):
         yield condition
+
+
+def _judged(work: Work) -> Iterator[str]:
+    """Queries of what is archived and may have been judged: project and id. Its judgments stay in
+    the store as well: those in the archive are for another store."""
+    for record, ids in _SUBJECTS.items():
+        turn = f"{TURN} GLOBAL IN ({work.keys('turn', _OF_REASON)})"
+        where = turn if record is TurnSummary else _rows(work, record)
+        yield (
+            f"SELECT project, arrayJoin([{ids}]) AS id FROM {work.tables.held(record)}"
+            f" WHERE {where} AND id != ''"
+        )
 
 
 def _rows(work: Work, record: type[Record]) -> str:

@@ -190,8 +190,8 @@ def sift_set(folder: Path, tombstones: Tombstones, *, dry: bool = False) -> int:
         return gone
     new = beside(folder, "new")
     shutil.rmtree(new, ignore_errors=True)
-    shutil.copytree(folder, new)
-    (new / MANIFEST).unlink()
+    # With a manifest it would be taken for whole, however little of it was copied.
+    shutil.copytree(folder, new, ignore=shutil.ignore_patterns(MANIFEST))
     for name, lines in dropped.items():
         if lines:
             _rewrite(new, name, lines)

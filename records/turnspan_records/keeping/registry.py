@@ -78,14 +78,11 @@ def known(kind: FolderKind | None = None) -> list[Folder]:
     return list(found.values())
 
 
-def adopt(path: Path, store: str) -> bool:
-    """Say of a folder whose store nobody knows that it was made from this one; false where it is no
-    such folder. Raises ``OSError``."""
-    for one in known():
-        if one.path == path.absolute() and one.store in ("", store):
-            register(one.kind, one.path, store)
-            return True
-    return False
+def adoptable(path: Path, store: str) -> Folder | None:
+    """The folder of this path, if it may be registered as made from this store: it is of this one,
+    or nobody knows of which."""
+    found = (one for one in known() if one.path == path.absolute() and one.store in ("", store))
+    return next(found, None)
 
 
 def _read(line: bytes) -> Folder | None:

@@ -85,7 +85,7 @@ def retain(
     policy = policy or Policy()
     tell = progress or _silent
     with _alone(store.dsn):
-        continued = _finish_others(store, tell, apply=apply)
+        continued = _finish_others(store, tell, apply=apply, archive=policy.archive)
         work = Work(store, new_name(_KIND))
         decide(work, policy, tell)
         going = _going(work)
@@ -178,8 +178,11 @@ def _about(policy: Policy) -> dict[str, Any]:
 # -- passes that were cut short ------------------
 
 
-def _finish_others(store: Store, progress: Progress, *, apply: bool) -> tuple[str, ...]:
-    """Forget the passes that had not decided, and finish those that had."""
+def _finish_others(
+    store: Store, progress: Progress, *, apply: bool, archive: Path | None
+) -> tuple[str, ...]:
+    """Forget the passes that had not decided, and finish those that had: into the archives that
+    they had chosen."""
     continued: list[str] = []
     for name in unfinished(store):
         if f"-{_KIND}-" not in name:  # marks of something else than retention
@@ -190,12 +193,19 @@ def _finish_others(store: Store, progress: Progress, *, apply: bool) -> tuple[st
                 f"Another machine is at it (the pass {name}): wait for it to finish. A pass that "
                 "was cut short there is taken over a day after it began."
             )
-        if _noted(work, _DECIDED) is None:
+        decided = _noted(work, _DECIDED)
+        if decided is None:
             work.clear()
-        else:
-            continued.append(name)
-            if apply:
-                _finish(work, progress)
+            continue
+        chosen = Path(decided["archive"]).parent
+        if archive is not None and archive.absolute() != chosen.absolute():
+            raise KeepingError(
+                f"The pass {name} was cut short and archives into {chosen}, not into {archive}: "
+                f'finish it first, with `archive = "{chosen}"` in the policy or without a policy.'
+            )
+        continued.append(name)
+        if apply:
+            _finish(work, progress)
     return tuple(continued)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.judging.history import NOT_WITHDRAWN
 from turnspan_records.rows import utc
 from turnspan_records.training import judging, reading
 from turnspan_records.training.counts import Counts, UnfitError
@@ -77,7 +78,7 @@ def load(
             " WHERE ({only:String} = '' OR project = {only:String})"
             " AND cityHash64(artifact_id) % {pages:UInt64} = {page:UInt64}"
             " AND artifact_id IN (SELECT arrayJoin([subject_id, chosen_id, rejected_id])"
-            " FROM annotation_current WHERE subject_kind = 'artifact')",
+            f" FROM annotation WHERE subject_kind = 'artifact' AND {NOT_WITHDRAWN})",
             {"only": filters.project, "pages": pages, "page": page},
         ).rows
         for *known, created_at in rows:

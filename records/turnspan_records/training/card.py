@@ -14,6 +14,7 @@ import orjson
 from turnspan import __version__
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.migrations import current_version
+from turnspan_records.training.columns import Shape, features
 from turnspan_records.training.counts import Counts
 from turnspan_records.training.files import File
 from turnspan_records.training.wanted import Filters, TrainingSet
@@ -82,6 +83,8 @@ def manifest(
     prompts: Mapping[str, int],
     near: str,
     tokens: str,
+    checked: int,
+    in_two: int,
 ) -> dict[str, Any]:
     """The whole manifest."""
     return {
@@ -108,6 +111,7 @@ def manifest(
             for file in files
             if _is_set(file)
         },
+        "splits_checked": {"prompts_and_sessions": checked, "in_two_splits": in_two},
         "files": [asdict(file) for file in files],
     }
 
@@ -125,8 +129,8 @@ def as_text(value: Mapping[str, Any]) -> str:
     return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode() + "\n"
 
 
-def card(wanted: TrainingSet, made: Mapping[str, Any]) -> str:
-    """The dataset card; its head tells `datasets` which file is which split."""
+def card(wanted: TrainingSet, made: Mapping[str, Any], columns: Mapping[str, Shape]) -> str:
+    """The dataset card; its head tells `datasets` which file is which split, and its columns."""
     files = [one for one in made["files"] if one["split"] and ".sources." not in one["name"]]
     head = ["---", "configs:", "- config_name: default", "  data_files:"]
     for one in files:
@@ -134,6 +138,9 @@ def card(wanted: TrainingSet, made: Mapping[str, Any]) -> str:
     counts, thresholds = made["counts"], made["thresholds"]
     body = [
         *head,
+        "dataset_info:",
+        "  features:",
+        *features(columns),
         "tags:",
         "- turnspan",
         f"- {wanted.kind}",
@@ -150,7 +157,7 @@ def card(wanted: TrainingSet, made: Mapping[str, Any]) -> str:
         "|---|--:|--:|",
         *(f"| {n} | {s['lines']:,} | {s['prompts']:,} |" for n, s in made["splits"].items()),
         "",
-        "No session and no prompt (system prompt, tools and input together) is in two splits.",
+        _apart(made["splits_checked"]),
         "",
         *_table("What was dropped", made["dropped"]),
         *_table("What lines were written without", made["left_out"]),
@@ -159,6 +166,17 @@ def card(wanted: TrainingSet, made: Mapping[str, Any]) -> str:
         "",
     ]
     return "\n".join(body)
+
+
+def _apart(checked: Mapping[str, int]) -> str:
+    """What was found of the lines that were written."""
+    of = "a prompt is system prompt, tools and input together"
+    if checked["in_two_splits"]:
+        return (
+            f"{checked['in_two_splits']:,} sessions and prompts are in two splits ({of}): do not "
+            "measure with them."
+        )
+    return f"No session and no prompt is in two splits ({of}), which was checked line by line."
 
 
 def _table(title: str, counted: Mapping[str, int]) -> list[str]:

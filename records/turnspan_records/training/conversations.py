@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 import orjson
 
@@ -19,6 +20,8 @@ from turnspan_records.training.counts import UnfitError
 from turnspan_records.training.reading import CallRow, Scope
 from turnspan_records.training.tool_ids import leading_system
 
+_CUT: Final = frozenset({"canceled", "failed", "incomplete", "malformed_function_call"})
+"""Finish reasons of no whole reply, besides those that say why a turn stopped."""
 _KNOWN = 2_000
 """System prompts and tool catalogues that are kept."""
 
@@ -42,6 +45,8 @@ class Told:
     trained: list[bool]
     steps: list[Step]
     left_out: Counter[str] = field(default_factory=Counter[str])
+    cut: bool = False
+    """Whether a reply in it is not whole: a limit, a filter, a user or an error ended it."""
 
 
 class Definitions:
@@ -130,26 +135,22 @@ class Conversations:
         """The conversation that the last of these calls ended.
 
         Raises:
-            UnfitError: it cannot be told exactly, or it has no end: the last call failed, or its
-                reply was cut (unless ``unfinished`` ones are taken).
+            UnfitError: it cannot be told exactly, or it has no end: the last call of a turn in it
+                failed or said nothing (unless ``unfinished`` ones are taken).
         """
         answered = [one for one in calls if one.outputs and not one.error_type]
         if not answered:
             raise UnfitError("no_reply")
         last = answered[-1]
-        if last.stream_outcome not in ("", "complete"):
-            raise UnfitError("reply_cut_short")
-        if not self._unfinished:
-            if calls[-1].error_type:
-                raise UnfitError("last_call_failed")
-            reasons = {stop_reasons.meaning_of(one) for one in last.finish_reasons}
-            if reasons & {stop_reasons.MAX_TOKENS, stop_reasons.CONTENT_FILTER}:
-                raise UnfitError("reply_cut_short")
+        ends = {call.turn_id: call for call in calls}.values()
+        if not self._unfinished and any(one.error_type or not one.outputs for one in ends):
+            raise UnfitError("last_call_failed")
         chain, beside = self._chain(answered)
         for earlier in beside:
             if (earlier.system, earlier.tools) == (last.system, last.tools):
                 raise UnfitError("history_rewritten")
         told = _unfolded(chain)
+        told.cut = not self._unfinished and any(_is_cut(step.call) for step in chain)
         told.left_out["calls_beside"] += len(beside)
         told.left_out["other_choices"] += sum(self._others(step.call) for step in chain)
         for hash_ in dict.fromkeys(h for s in chain for h in (*s.call.inputs, *s.call.outputs)):
@@ -243,6 +244,15 @@ class Conversations:
         if kept is not parts:
             left["redacted_now"] += 1
         return kept
+
+
+def _is_cut(call: CallRow) -> bool:
+    ends = (one.lower().rpartition(".")[2] for one in call.finish_reasons)
+    return (
+        call.stream_outcome not in ("", "complete")
+        or any(stop_reasons.meaning_of(one) for one in call.finish_reasons)
+        or not _CUT.isdisjoint(ends)
+    )
 
 
 def _continues(later: Step, before: Step) -> bool:

@@ -40,7 +40,6 @@ class Corrections:
         """The samples of what people corrected of a unit that the filters let through."""
         if not self.wanted:
             return
-        calls = {call.span_id: call for call in one.calls}
         done: set[str] = set()
         for compared in self._written.compared(project, one.calls):
             agents = compared.rejected
@@ -48,13 +47,12 @@ class Corrections:
                 agents = compared.chosen
             if not self._fits(compared):
                 continue
-            place = replace(one, calls=(calls[agents.call_id],))
             sides = (compared.chosen, compared.rejected) if self._pairs else (compared.chosen,)
             for text in sides:
                 if text.id not in done:
                     done.add(text.id)
                     self._counts.corrections += 1
-                    self._sample(project, place, text, agents, compared.author, samples)
+                    self._sample(project, one, text, agents, compared.author, samples)
 
     def _fits(self, compared: Compared) -> bool:
         if self._good:
@@ -66,17 +64,16 @@ class Corrections:
     def _sample(
         self,
         project: str,
-        place: Candidate,
+        one: Candidate,
         text: Artifact,
         agents: Artifact,
         author: str,
         samples: Samples,
     ) -> None:
-        around = [("artifact", agents.id), *place.subjects]
         work = self._bench.database
         judged = judging.of(work, project, [("artifact", text.id)])
-        flags = [judging.of(work, project, [one]).get("training_flag") for one in around]
-        if any(said is not None and said.training_flag == -1 for said in (*flags, *_flag(judged))):
+        texts = (("artifact", agents.id), ("artifact", text.id))
+        if judging.flagged_out(work, project, (*texts, *one.parts)):
             self._counts.dropped["flagged_out"] += 1
             return
         if text.kind == CORRECTION:
@@ -85,6 +82,7 @@ class Corrections:
         if not all(rule.holds(judged) for rule in self._wanted.filters.only):
             self._counts.dropped["correction_judged_otherwise"] += 1
             return
+        place = replace(one, calls=tuple(c for c in one.calls if c.span_id == agents.call_id))
         try:
             made = samples.of_text(
                 place, self._written.text(text), self._written.text(agents), judged
@@ -95,7 +93,3 @@ class Corrections:
         made.unit, made.attempt = unit_of(text.id), ""
         made.meta |= {"id": text.id, "unit": "artifact"}
         self._bench.add(made)
-
-
-def _flag(judged: dict[str, Judged]) -> list[Judged]:
-    return [judged["training_flag"]] if "training_flag" in judged else []

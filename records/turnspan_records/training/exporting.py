@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -19,13 +19,14 @@ from turnspan_records.keeping import registry
 from turnspan_records.training import artifacts, card, judging, locked, pairs, reading
 from turnspan_records.training.artifacts import Artifacts
 from turnspan_records.training.chat import Style
+from turnspan_records.training.columns import Shape, fitting, told_apart
 from turnspan_records.training.conversations import Conversations, Definitions
 from turnspan_records.training.corrections import Corrections
 from turnspan_records.training.counts import Counts, UnfitError
 from turnspan_records.training.duplicates import NearDuplicates
 from turnspan_records.training.files import File, Images, LinesFile, aside, write_text
 from turnspan_records.training.lines import Line, as_json, lines
-from turnspan_records.training.parquet import ParquetFile
+from turnspan_records.training.parquet import ParquetFile, columns
 from turnspan_records.training.reading import Related
 from turnspan_records.training.samples import Samples
 from turnspan_records.training.tokens import Tokens
@@ -63,7 +64,8 @@ def export(
     redactor: Redactor | None = None,
     progress: Progress | None = None,
 ) -> Exported:
-    """Write a set into a new folder; it is there whole, or not at all.
+    """Write a set into a new folder; it is there whole, or not at all. One without a line is not
+    written: `counts` and `manifest` say what became of everything.
 
     Every text is redacted again, by the rules of now: those of ``redactor``, else of this process's
     configuration. The same records, asked for in the same way, make the same bytes.
@@ -82,6 +84,8 @@ def export(
             run.write(bench)
         run.clear()
         manifest = run.describe()
+        if not run.files:
+            shutil.rmtree(made)
     return Exported(Path(folder), tuple(run.files), run.counts, manifest)
 
 
@@ -117,6 +121,10 @@ class _Run:
         self._tokens = Tokens(wanted.tokenizer)
         self._near = NearDuplicates(wanted.near) if wanted.near is not None else None
         self._prompts: dict[str, int] = {}
+        self._placed: dict[str, str] = {}
+        """The split that each prompt and session was written into first."""
+        self._in_two: set[str] = set()
+        self._columns: Mapping[str, Shape] = {}
         self._state = card.snapshot(store)
         self.counts = Counts()
         self.files: list[File] = []
@@ -173,12 +181,12 @@ class _Run:
     ) -> None:
         wanted = self._wanted
         own, *around = one.subjects
-        wrote = written.of(project, one.calls) if one.kind != "session" else []
-        judged = judging.of(bench.database, project, (own, *wrote, *around))
-        flag = judged.get("training_flag")
-        if flag is not None and flag.training_flag == -1:
+        wrote = written.of(project, one.calls)
+        if judging.flagged_out(bench.database, project, (*wrote, *one.parts)):
             self.counts.dropped["flagged_out"] += 1
             return
+        wrote = wrote if one.kind != "session" else []
+        judged = judging.of(bench.database, project, (own, *wrote, *around))
         if not all(rule.holds(judged) for rule in wanted.filters.only):
             self.counts.judged_otherwise += 1
             return
@@ -207,9 +215,10 @@ class _Run:
         if wanted.kind == "preference":
             pairs.make(bench, wanted, self.counts)
             total = pairs.number(bench)
-        with _Splits(self._made, wanted) as output:
+        with _Splits(self._made, wanted, blocks=bench.blocks) as output:
             self._write(bench, output, total)
             self.files = output.whole()
+            self._columns = output.columns
 
     def _write(self, bench: Workbench, output: _Splits, total: int) -> None:
         wanted = self._wanted
@@ -219,6 +228,9 @@ class _Run:
                 self.counts.dropped["near_duplicate"] += 1
                 continue
             split = split_of(bench.family(line.prompt_hash), wanted)
+            for key in {line.prompt_hash.hex()} | sessions_of(line.source):
+                if self._placed.setdefault(key, split) != split:
+                    self._in_two.add(key)
             if last.get(split) != line.prompt_hash:
                 last[split] = line.prompt_hash
                 self._prompts[split] = self._prompts.get(split, 0) + 1
@@ -238,21 +250,24 @@ class _Run:
         manifest = card.manifest(
             *(self._wanted, self._state, self.counts, self.files, self._prompts),
             self._near.by if self._near is not None else "",
-            self._tokens.by,
+            *(self._tokens.by, len(self._placed), len(self._in_two)),
         )
         write_text(self._made / card.MANIFEST, card.as_text(manifest))
-        write_text(self._made / card.CARD, card.card(self._wanted, manifest))
+        write_text(self._made / card.CARD, card.card(self._wanted, manifest, self._columns))
         return manifest
 
 
 class _Splits:
     """The files that lines go to; one that gets none is not made. Use as a context manager."""
 
-    def __init__(self, folder: Path, wanted: TrainingSet) -> None:
+    def __init__(self, folder: Path, wanted: TrainingSet, *, blocks: bool) -> None:
         self._folder = folder
         self._wanted = wanted
+        self._blocks = blocks
         self._lines: dict[str, LinesFile] = {}
         self._tables: dict[str, ParquetFile] = {}
+        self.columns = columns(wanted.kind) if wanted.format == "parquet" else dict[str, Shape]()
+        """What the lines so far have, in every split together."""
 
     def write(self, split: str, line: Line) -> None:
         """Write a line, and where it came from."""
@@ -265,10 +280,16 @@ class _Splits:
             return
         source = orjson.dumps(line.source)
         if form == "openai":
-            self._file(f"{split}.jsonl").write(as_json(line.columns))
+            written = as_json(line.columns)
             self._file(f"{split}.sources.jsonl").write(source + b"\n")
         else:
-            self._file(f"{split}.jsonl").write(as_json({**line.columns, "source": source}))
+            written = as_json({**line.columns, "source": source})
+        loaded = orjson.loads(written)
+        if self._blocks:
+            loaded = told_apart(loaded)
+            written = orjson.dumps(loaded) + b"\n"
+        self._file(f"{split}.jsonl").write(written)
+        fitting(self.columns, loaded)
 
     def _file(self, name: str) -> LinesFile:
         if name not in self._lines:
@@ -302,6 +323,14 @@ def style_of(wanted: TrainingSet, images: Images) -> Style:
         image_type="image_url" if openai else "image",
         keep_image=images.keep if wanted.image_files else None,
     )
+
+
+def sessions_of(source: Mapping[str, Any]) -> set[str]:
+    """The sessions that a line was made of; traces and units where there are none."""
+    sides = [source[side] for side in ("chosen", "rejected") if side in source] or [source]
+    return {
+        f"{one['project']}\n{one['session_id'] or one['trace_id'] or one['id']}" for one in sides
+    }
 
 
 def split_of(family: bytes, wanted: TrainingSet) -> str:

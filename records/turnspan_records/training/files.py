@@ -36,7 +36,8 @@ class File:
 
 @contextlib.contextmanager
 def aside(folder: Path) -> Generator[Path]:
-    """A folder beside ``folder`` that becomes it where nothing is raised, and else is gone.
+    """A folder beside ``folder`` that becomes it where nothing is raised, and else is gone; where
+    it was removed meanwhile, there is neither.
 
     What an export that was killed has left there is removed first.
 
@@ -58,9 +59,10 @@ def aside(folder: Path) -> Generator[Path]:
             shutil.rmtree(made, ignore_errors=True)
             made.mkdir(mode=0o700)
             yield made
-            with contextlib.suppress(FileNotFoundError):
-                folder.rmdir()  # it is empty: only some systems replace a folder by another
-            os.replace(made, folder)
+            if made.exists():
+                with contextlib.suppress(FileNotFoundError):
+                    folder.rmdir()  # it is empty: only some systems replace a folder by another
+                os.replace(made, folder)
         finally:
             shutil.rmtree(made, ignore_errors=True)
             with contextlib.suppress(OSError):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.judging.history import NOT_WITHDRAWN
 from turnspan_records.training.wanted import Filters, Judged
 
 PAGE: Final = 200_000
@@ -17,12 +18,41 @@ CREATE TABLE judgment (
     project TEXT, subject_kind TEXT, subject_id TEXT, kind TEXT, outcome TEXT,
     training_flag INTEGER, score REAL, author TEXT, chosen_id TEXT, rejected_id TEXT,
     annotation_id TEXT);
+CREATE TABLE flagged_out (
+    project TEXT, subject_id TEXT, subject_kind TEXT,
+    PRIMARY KEY (project, subject_id, subject_kind)) WITHOUT ROWID;
 """
 _INDEXED: Final = """
 CREATE INDEX about ON judgment (subject_id, subject_kind, project);
 CREATE INDEX chosen ON judgment (chosen_id, project) WHERE kind = 'preference';
 CREATE INDEX rejected ON judgment (rejected_id, project) WHERE kind = 'preference';
 """
+
+_PAIR: Final = "[least(chosen_id, rejected_id), greatest(chosen_id, rejected_id)]"
+_NEWEST: Final = f"""
+SELECT project, if(subject_kind = 'llm_call', 'call', subject_kind), subject_id, kind, outcome,
+    training_flag, score, author, chosen_id, rejected_id, annotation_id
+FROM annotation
+WHERE ({{only:String}} = '' OR project = {{only:String}})
+    AND cityHash64(if(kind = 'preference', {_PAIR}[1], subject_id)) % {{pages:UInt64}}
+        = {{page:UInt64}}
+    AND (kind IN ('outcome', 'training_flag', 'score', 'preference')
+        OR startsWith(kind, 'evaluation:'))
+    AND {NOT_WITHDRAWN}
+ORDER BY
+    startsWith(author, 'passive:') OR startsWith(source, 'machine'),
+    created_at DESC, written_at DESC, annotation_id DESC
+LIMIT 1 BY
+    project, subject_kind, kind, author, if(kind = 'preference', {_PAIR}, [subject_id])
+"""
+"""What each author said last, in the order in which ``annotation_current`` prefers it."""
+_INSIDE: Final = "subject_kind IN ('tool', 'span')"
+"""What is a part of a turn, and of nothing else that an export reads."""
+_TURNS_OF: Final = (
+    "SELECT project, span_id, turn_id FROM {table} WHERE turn_id != '' AND span_id IN"
+    f" (SELECT subject_id FROM annotation WHERE {_INSIDE}"
+    " AND kind = 'training_flag' AND training_flag = -1)"
+)
 
 
 def pages(store: Store, filters: Filters) -> int:
@@ -36,26 +66,46 @@ def pages(store: Store, filters: Filters) -> int:
 
 
 def load(store: Store, filters: Filters, work: sqlite3.Connection, number: int) -> None:
-    """Copy the judgments that hold into a working table, in so many pieces."""
+    """Copy the judgments that hold into a working table, in so many pieces: of those of the authors
+    that are asked for, the newest; and what anybody flagged -1 and did not take back."""
     work.executescript(_MADE)
-    of_project = "({only:String} = '' OR project = {only:String})"
+    given: dict[str, object] = {"only": filters.project, "pages": number}
     for page in range(number):
-        rows = store.query(
-            "SELECT project, subject_kind, subject_id, kind, outcome, training_flag, score,"
-            " author, chosen_id, rejected_id, annotation_id FROM annotation_current"
-            f" WHERE {of_project} AND cityHash64(subject_id) % {{pages:UInt64}} = {{page:UInt64}}"
-            " AND (kind IN ('outcome', 'training_flag', 'score', 'preference')"
-            " OR startsWith(kind, 'evaluation:'))"
-            " AND (empty({authors:Array(String)}) OR author IN {authors:Array(String)})",
-            {
-                "only": filters.project,
-                "pages": number,
-                "page": page,
-                "authors": list(filters.authors),
-            },
-        ).rows
-        work.executemany(f"INSERT INTO judgment VALUES ({', '.join('?' * 11)})", rows)
+        held: set[tuple[object, ...]] = set()
+        for row in store.query(_NEWEST, {**given, "page": page}).rows:
+            project, subject_kind, subject_id, kind, _, flag, _, author, *pair, _ = row
+            if flag == -1:
+                _flag(work, project, subject_kind, subject_id)
+            # Both directions of a preference are one thing.
+            about = frozenset(pair) if kind == "preference" else subject_id
+            if filters.authors and author not in filters.authors:
+                continue
+            if (key := (project, subject_kind, kind, about)) not in held:
+                held.add(key)
+                work.execute(f"INSERT INTO judgment VALUES ({', '.join('?' * 11)})", row)
+    if work.execute(f"SELECT 1 FROM flagged_out WHERE {_INSIDE} LIMIT 1").fetchone():
+        for table in ("tool_call", "span"):
+            for project, span_id, turn_id in store.query(_TURNS_OF.format(table=table)).rows:
+                if flagged_out(work, project, [(kind, span_id) for kind in ("tool", "span")]):
+                    _flag(work, project, "turn", turn_id)
     work.executescript(_INDEXED)
+
+
+def _flag(work: sqlite3.Connection, project: str, subject_kind: str, subject_id: str) -> None:
+    work.execute(
+        "INSERT OR IGNORE INTO flagged_out VALUES (?, ?, ?)", (project, subject_id, subject_kind)
+    )
+
+
+def flagged_out(
+    work: sqlite3.Connection, project: str, subjects: Iterable[tuple[str, str]]
+) -> bool:
+    """Whether anybody said of one of these that it is to be left out."""
+    asked = "SELECT 1 FROM flagged_out WHERE project = ? AND subject_id = ? AND subject_kind = ?"
+    return any(
+        work.execute(asked, (project, subject_id, subject_kind)).fetchone()
+        for subject_kind, subject_id in subjects
+    )
 
 
 def of(

@@ -47,8 +47,12 @@ WITH
     ),
     by AS
     (
-        SELECT project, lineage_id, argMax(author, created_at) AS author FROM lineage_event
-        WHERE kind = 'locked' GROUP BY project, lineage_id
+        SELECT project, lineage_id, argMax(e.author, created_at) AS author,
+            argMax(kind, created_at) AS word
+        FROM lineage_event AS e
+        WHERE kind IN ('locked', 'unlocked')
+            AND (empty({authors:Array(String)}) OR e.author IN {authors:Array(String)})
+        GROUP BY project, lineage_id
     )
 SELECT
     m.project AS project, m.final_attempt_id AS attempt_id, o.experiment_id AS experiment_id,
@@ -60,7 +64,7 @@ LEFT JOIN by ON by.project = m.project AND by.lineage_id = m.lineage_id
 WHERE m.status = 'succeeded' AND m.final_attempt_id != ''
     AND (o.project, o.experiment_id) IN (SELECT project, experiment_id FROM at_least_one)
     AND (NOT o.locked OR h.lineage_id = '' OR h.version_id = m.version_id)
-    AND (NOT o.locked OR empty({authors:Array(String)}) OR by.author IN {authors:Array(String)})
+    AND (NOT o.locked OR empty({authors:Array(String)}) OR by.word = 'locked')
 ORDER BY project, attempt_id
 """
 

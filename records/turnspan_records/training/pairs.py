@@ -94,7 +94,7 @@ def number(work: Workbench) -> int:
 
 
 def _preferred(work: Workbench, wanted: TrainingSet, counts: Counts) -> Iterator[Pair]:
-    """Of what was said of a pair both ways, ``annotation_current`` has the newest."""
+    """Of what was said of a pair both ways, the newest was loaded."""
     for found in list(judging.preferences(work.database)):
         project, kind, chosen, rejected, author = found
         source = "preference"
@@ -215,6 +215,9 @@ def _margin(one: Row, other: Row) -> float | None:
 def _keep(work: Workbench, pair: Pair, counts: Counts) -> None:
     if pair.chosen.prompt_hash != pair.rejected.prompt_hash:
         counts.dropped["pair_of_two_prompts"] += 1
+        return
+    if pair.chosen.cut:
+        counts.dropped["pair_chosen_cut"] += 1
         return
     if pair.chosen.completion_hash == pair.rejected.completion_hash:
         counts.dropped["pair_of_equal_texts"] += 1

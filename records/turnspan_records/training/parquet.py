@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import orjson
 
+from turnspan_records.training.columns import Shape
 from turnspan_records.training.files import File, hashed
 from turnspan_records.training.wanted import ExportError, Kind
 
@@ -32,7 +33,7 @@ class ParquetFile:
         except ImportError:
             raise ExportError("To write Parquet: pip install 'turnspan[export]'.") from None
         self._path = path
-        self._schema: Any = _schema(self._arrow, kind)
+        self._schema: Any = self._arrow.schema(_type(self._arrow, columns(kind)))
         self._writer: Any = parquet.ParquetWriter(
             path, self._schema, compression="zstd", version="2.6", write_statistics=False
         )
@@ -41,10 +42,10 @@ class ParquetFile:
         self._held = 0
         self.lines = 0
 
-    def write(self, columns: Mapping[str, bytes], source: Mapping[str, Any]) -> None:
+    def write(self, line: Mapping[str, bytes], source: Mapping[str, Any]) -> None:
         """One row."""
         row: dict[str, Any] = {"source": orjson.dumps(source).decode()}
-        for name, value in columns.items():
+        for name, value in line.items():
             loaded = orjson.loads(value)
             if name == "tools":
                 row[name] = None if loaded is None else value.decode()
@@ -84,35 +85,38 @@ def _message(message: dict[str, Any]) -> dict[str, Any]:
     return {**message, "content": None, "blocks": content}
 
 
-def _schema(arrow: Any, kind: Kind) -> Any:
-    text = arrow.string()
-    call = arrow.struct(
-        [
-            ("id", text),
-            ("type", text),
-            ("function", arrow.struct([("name", text), ("arguments", text)])),
-        ]
-    )
-    block = arrow.struct([("type", text), ("text", text), ("image", text)])
-    message = arrow.struct(
-        [
-            ("role", text),
-            ("content", text),
-            ("name", text),
-            ("reasoning_content", text),
-            ("tool_calls", arrow.list_(call)),
-            ("tool_call_id", text),
-            ("blocks", arrow.list_(block)),
-        ]
-    )
-    messages = arrow.list_(message)
-    fields: list[tuple[str, Any]] = [("prompt", messages)]
-    if kind == "preference":
-        fields += [("chosen", messages), ("rejected", messages)]
-    else:
-        fields.append(("completion", messages))
-    fields += {
-        "kto": [("label", arrow.bool_())],
-        "reward": [("score", arrow.float64()), ("scored_by", text)],
-    }.get(kind, [])
-    return arrow.schema([*fields, ("tools", text), ("source", text)])
+_CALL: Final[Shape] = {
+    "id": "string",
+    "type": "string",
+    "function": {"name": "string", "arguments": "string"},
+}
+_MESSAGES: Final[Shape] = [
+    {
+        "role": "string",
+        "content": "string",
+        "name": "string",
+        "reasoning_content": "string",
+        "tool_calls": [_CALL],
+        "tool_call_id": "string",
+        "blocks": [{"type": "string", "text": "string", "image": "string"}],
+    }
+]
+
+
+def columns(kind: Kind) -> dict[str, Shape]:
+    """The columns of a kind of set."""
+    answers = ("chosen", "rejected") if kind == "preference" else ("completion",)
+    own: dict[Kind, dict[str, Shape]] = {
+        "kto": {"label": "bool"},
+        "reward": {"score": "float64", "scored_by": "string"},
+    }
+    messages = dict.fromkeys(("prompt", *answers), _MESSAGES)
+    return {**messages, **own.get(kind, {}), "tools": "string", "source": "string"}
+
+
+def _type(arrow: Any, shape: Shape) -> Any:
+    if isinstance(shape, dict):
+        return arrow.struct([(name, _type(arrow, one)) for name, one in shape.items()])
+    if isinstance(shape, list):
+        return arrow.list_(_type(arrow, shape[0]))
+    return arrow.type_for_alias(shape)

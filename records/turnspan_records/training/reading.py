@@ -63,7 +63,8 @@ _CALLS: Final = (
     " lower(hex(system_prompt)) AS system, lower(hex(tool_definitions)) AS tools,"
     " JSONExtractRaw(request_parameters, 'parallel_tool_calls') AS parallel,"
     " arrayMap(h -> lower(hex(h)), input_messages) AS inputs,"
-    " arrayMap(h -> lower(hex(h)), output_messages) AS outputs, attempt_id, finish_reasons"
+    " arrayMap(h -> lower(hex(h)), output_messages) AS outputs, attempt_id, finish_reasons,"
+    " consortium_id"
     " FROM llm_call"
 )
 _TURNS: Final = (
@@ -124,6 +125,7 @@ class CallRow:
     outputs: list[str]
     attempt_id: str
     finish_reasons: list[str]
+    consortium_id: str
 
     @property
     def scope(self) -> str:

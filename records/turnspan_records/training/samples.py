@@ -49,6 +49,10 @@ class Sample:
     score: float | None = None
     good: bool = False
     bad: bool = False
+    blocks: bool = False
+    """Whether a message has images or several texts, and so no text as its content."""
+    cut: bool = False
+    """Whether a reply is not whole: then it is no good example."""
     attempt: str = ""
     """The attempt of a lineage that it is part of."""
     meta: dict[str, object] = field(default_factory=dict[str, object])
@@ -81,6 +85,9 @@ class Samples:
             UnfitError: it cannot be told exactly, or the format has no place for a part of it.
         """
         told = self._conversations.told(one.calls)
+        good = self._wanted.kind == "kto" and any(rule.holds(judged) for rule in self._wanted.good)
+        if told.cut and (good or self._wanted.kind in ("sft", "cot")):
+            raise UnfitError("reply_cut_short")
         same_throughout(told.steps)
         made = self._made(one, told, judged)
         _judge(made, judged, also)
@@ -130,6 +137,8 @@ class Samples:
             tokens=tokens,
             good=any(rule.holds(judged) for rule in wanted.good),
             bad=any(rule.holds(judged) for rule in wanted.bad),
+            blocks=any(isinstance(message.body["content"], list) for message in messages),
+            cut=told.cut,
             attempt=one.attempt_id,
             meta=_meta(one, told, tokens, judged),
         )

@@ -37,6 +37,17 @@ class Candidate:
         """The model that answered last."""
         return self.calls[-1].response_model or self.calls[-1].request_model
 
+    @property
+    def parts(self) -> set[tuple[str, str]]:
+        """All that it is part of, and that is part of it, as what judgments are about."""
+        found = set(self.subjects)
+        for call in self.calls:
+            for kind, id_ in (("call", call.span_id), ("turn", call.turn_id)):
+                found |= {(kind, id_), ("span", id_)}
+            found |= {("attempt", call.attempt_id), ("session", call.session_id)}
+            found.add(("consortium", call.consortium_id))
+        return {(kind, id_) for kind, id_ in found if id_}
+
 
 class Units:
     """Finds the units of sessions, and asks the user's own condition of them."""

@@ -26,7 +26,7 @@ PRAGMA temp_store = FILE;
 CREATE TABLE sample (
     number INTEGER PRIMARY KEY, project TEXT, unit TEXT, prompt_hash BLOB, completion_hash BLOB,
     score REAL, good INTEGER, bad INTEGER, place INTEGER, size INTEGER,
-    attempt TEXT);
+    attempt TEXT, cut INTEGER);
 CREATE TABLE pair (
     prompt_hash BLOB, chosen INTEGER, rejected INTEGER, source TEXT, margin REAL, author TEXT,
     UNIQUE (chosen, rejected));
@@ -53,6 +53,7 @@ class Row:
     bad: bool
     place: int
     size: int
+    cut: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ class Text:
 
 
 _COLUMNS: Final = (
-    "number, project, unit, prompt_hash, completion_hash, score, good, bad, place, size"
+    "number, project, unit, prompt_hash, completion_hash, score, good, bad, place, size, cut"
 )
 
 
@@ -84,6 +85,8 @@ class Workbench:
         self._written = (folder / "texts").open("rb", buffering=0)
         self._at = 0
         self.samples = 0
+        self.blocks = False
+        """Whether a message of any has blocks as its content."""
         self._families: dict[bytes, bytes] = {}
         """By prompt and session, what it was found to belong with; a root has none."""
 
@@ -101,12 +104,13 @@ class Workbench:
         self._texts.writelines(pieces)
         size = _HEAD.size + sum(map(len, pieces))
         self.samples += 1
+        self.blocks = self.blocks or sample.blocks
         self.database.execute(
-            "INSERT INTO sample VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO sample VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 *(self.samples, sample.project, sample.unit, sample.prompt_hash),
                 *(sample.completion_hash, sample.score, sample.good, sample.bad, self._at),
-                *(size, sample.attempt),
+                *(size, sample.attempt, sample.cut),
             ),
         )
         self._at += size
