@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from turnspan.runtime import looking
 from turnspan.runtime.errors import ConfigError
+from turnspan.runtime.guard import warn_once
 
 logger = logging.getLogger("turnspan")
 
@@ -155,7 +156,9 @@ def resolve(arguments: Mapping[str, Any], environ: Mapping[str, str] | None = No
             try:
                 values[option.field] = option.read(text)
             except ValueError as error:
-                _say_once(option.variable, text, error)
+                warn_once(
+                    f"{option.variable}={text!r} is not understood ({error}); the default is used."
+                )
     values.setdefault("emit_events", values.get("content_on_events", False))
     if environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         values["enabled"] = False
@@ -167,13 +170,11 @@ def resolve(arguments: Mapping[str, Any], environ: Mapping[str, str] | None = No
     return replace(defaults, **values)
 
 
-def _say_once(variable: str, text: str, error: ValueError) -> None:
-    if (variable, text) not in _said:
-        _said.add((variable, text))
-        logger.warning("%s=%r is not understood (%s); the default is used.", variable, text, error)
-
-
-_said: set[tuple[str, str]] = set()
+def check_texts(**arguments: Any) -> None:
+    """Raises ``ConfigError`` where one of these is no text; ``None`` = not given."""
+    for name, value in arguments.items():
+        if value is not None:
+            _checked(name, value, "")
 
 
 def _checked(name: str, value: Any, default: Any) -> Any:

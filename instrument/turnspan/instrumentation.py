@@ -116,7 +116,7 @@ def instrument(
     tools of MCP servers; every other library is recorded by the installed OpenTelemetry
     instrumentation of it, one a library (official ones first, then OpenInference, then
     OpenLLMetry). Work that a turn starts in a thread then belongs to the turn as well
-    (docs/context.md). What is instrumented already stays as it is. Never raises.
+    (docs/context.md). What is instrumented already stays as it is.
 
     Args:
         tracer_provider: where the spans go; unless given, the one given to ``configure``, or else
@@ -125,9 +125,14 @@ def instrument(
             (``openinference-instrumentation-langchain``) or, of ours, entry points
             (``turnspan_openai``).
         exclude: not these, named likewise. OTEL_PYTHON_DISABLED_INSTRUMENTATIONS counts as well.
+
+    Raises:
+        ConfigError: a name means nothing here. Nothing else raises; inside of what is recorded not
+            even that, and one that is all but right is a line in the log.
     """
+    wanted = Wanted.of(only, exclude, disabled())
+    wanted.check([name for name, _, _ in _INSTRUMENTORS])
     with _lock, guard("instrument"):
-        wanted = Wanted.of(only, exclude, disabled())
         for name, _, _ in _INSTRUMENTORS:
             with guard(f"instrument {name}"):
                 _start(name, wanted, tracer_provider)

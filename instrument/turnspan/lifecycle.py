@@ -169,6 +169,7 @@ class Recorder:
             ConfigError: an argument is of the wrong type, no DSN, or names an unknown exporter (a
                 ``ValueError``).
         """
+        config.check_texts(service_name=service_name, environment=environment, store=store)
         settings = config.resolve(
             {
                 "project": project,
@@ -269,7 +270,7 @@ class Recorder:
         if local:
             return self._flush_local(timeout)
         untold = self._untold.told()
-        ok, remaining = self._outlets.flush(timeout)
+        ok, remaining = self._outlets.flush(max(timeout, 0.0))
         kept, told = False, PipelineStats()
         with guard("flush.accounts"):
             told = self.state.stats.snapshot()

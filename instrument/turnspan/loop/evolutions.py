@@ -45,7 +45,7 @@ def evolve(
     Returns:
         The evolution's id; empty where nothing was recorded.
     """
-    with guard("evolve"):
+    with guard("evolve", "turnspan.evolve"):
         one, other = _version(from_version), _version(to_version)
         if isinstance(to_version, Version):
             lineage.current = to_version
@@ -105,7 +105,7 @@ def insight(
     Returns:
         The insight's id; empty where nothing was recorded.
     """
-    with guard("insight"):
+    with guard("insight", "turnspan.insight"):
         state = Inside.here().recorder()
         if state is None:
             return ""
