@@ -38,6 +38,8 @@ _NO_LIBRARY: Final = ("threads",)
 
 _lock = threading.Lock()
 _provider: TracerProvider | None = None
+_excluded: set[str] = set()
+"""What the application wants not to be recorded."""
 _refused: dict[str, str] = {}
 """Why those of ours that were not wanted are off, by name."""
 _choices: list[Choice] = []
@@ -133,6 +135,8 @@ def instrument(
     wanted = Wanted.of(only, exclude, disabled())
     wanted.check([name for name, _, _ in _INSTRUMENTORS])
     with _lock, guard("instrument"):
+        _excluded.clear()
+        _excluded.update(wanted.exclude)
         for name, _, _ in _INSTRUMENTORS:
             with guard(f"instrument {name}"):
                 _start(name, wanted, tracer_provider)
@@ -199,6 +203,7 @@ def uninstrument() -> None:
         _enabled.clear()
         _choices.clear()
         _refused.clear()
+        _excluded.clear()
 
 
 def report() -> list[Instrumented]:
@@ -255,9 +260,9 @@ def is_installed(library: str) -> bool:
     return any(package.library == library for package in packages())
 
 
-def recorded_by_others(library: str) -> bool:
-    """Whether another package's instrumentation of a library is on."""
-    return any(
+def is_left_to_others(library: str) -> bool:
+    """Whether another package's instrumentation of a library is on, or nobody is to record it."""
+    return library in _excluded or any(
         each.package.library == library and each.active and each.instrumentor is not None
         for each in list(_enabled.values())
     )
