@@ -7,8 +7,10 @@ application); a bad argument raises ``ValueError`` (a mistake in code).
 
 from __future__ import annotations
 
+import json
 import logging
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final
@@ -21,6 +23,9 @@ logger = logging.getLogger("turnspan")
 
 RedactHook = Callable[[str, str], "str | None"]
 """``redact(text, where) -> text``: sees every text before it is written anywhere."""
+
+ToolRule = Callable[[Any], "bool | None"]
+"""``tool_failed(result) -> bool``: whether a tool that did not raise failed; ``None``: as usual."""
 
 CAPTURE_ON_SPANS: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 EMIT_EVENT: Final = "OTEL_INSTRUMENTATION_GENAI_EMIT_EVENT"
@@ -49,6 +54,8 @@ class Settings:
     mask_secrets: bool = True
     """Whether secrets of well-known shapes are masked."""
     redact: RedactHook | None = None
+    tool_failed: ToolRule | None = None
+    """The application's own rule for tools that failed without raising (docs/turns.md)."""
     classify_intent: bool = False
     """Whether a turn without an intent gets one from the keyword classifier."""
     silent_rounds: int = 30
@@ -114,6 +121,25 @@ def _content_mode(text: str) -> bool:
     raise ValueError("write NO_CONTENT, SPAN_ONLY, EVENT_ONLY or SPAN_AND_EVENT")
 
 
+def _matching(text: str) -> ToolRule:
+    """The rule that a result fails that a pattern is found in: its text, the text of its parts (as
+    MCP has them), and what is no text as JSON."""
+    try:
+        pattern = re.compile(text)
+    except re.error as error:
+        raise ValueError(f"write a regular expression: {error}") from None
+
+    def failed(result: Any) -> bool | None:
+        texts: list[Any] = [result]
+        if not isinstance(result, str):
+            parts: list[Any] = [*result] if isinstance(result, (list, tuple)) else [result]
+            texts = [part.get("text") if isinstance(part, dict) else part for part in parts]
+            texts.append(json.dumps(result, ensure_ascii=False, default=str))
+        return any(isinstance(one, str) and pattern.search(one) for one in texts) or None
+
+    return failed
+
+
 def _event_mode(text: str) -> bool:
     return text.strip().lower() in ("event_only", "span_and_event")
 
@@ -127,6 +153,7 @@ OPTIONS: Final[tuple[Option, ...]] = (
     Option("content_on_events", CAPTURE_ON_SPANS, _event_mode, "also put content on events"),
     Option("emit_events", EMIT_EVENT, _boolean, "emit model calls as log events as well"),
     Option("mask_secrets", "TURNSPAN_MASK_SECRETS", _boolean, "mask secrets of known shapes"),
+    Option("tool_failed", "TURNSPAN_TOOL_FAILED", _matching, "results of tools that failed"),
     Option("classify_intent", "TURNSPAN_CLASSIFY_INTENT", _boolean, "classify turns by keywords"),
     Option("silent_rounds", "TURNSPAN_SILENT_ROUNDS", _positive_int, "limit for silent_rounds"),
     Option(
@@ -181,6 +208,10 @@ def _checked(name: str, value: Any, default: Any) -> Any:
     if name == "redact":
         if not callable(value):
             raise ConfigError("redact must be a function (text, where) -> text")
+        return value
+    if name == "tool_failed":
+        if not callable(value):
+            raise ConfigError("tool_failed must be a function (result) -> True, False or None")
         return value
     if isinstance(default, bool):
         if not isinstance(value, bool):

@@ -131,9 +131,8 @@ def pairs(value: Any) -> Iterator[tuple[str, object]]:
         named = cast("dict[str, Any]", value)
         yield from named.items()
         value = list(named.values())
-    if isinstance(value, list):
-        for one in cast("list[Any]", value):
-            yield from pairs(one)
+    for one in value if isinstance(value, list) else ():  # type: Any
+        yield from pairs(one)
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)

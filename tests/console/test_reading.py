@@ -274,7 +274,7 @@ def test_sessions_and_turns_are_listed_newest_first(invoke: Invoke, filled: str)
     listed = json.loads(invoke("--store", filled, "turns", "--format", "json").stdout)
     assert [row["turn_id"] for row in listed] == ["e5" * 8, TURN]
     nothing = invoke("--store", filled, "turns", "--session", "nobody")
-    assert nothing.exit_code == 0 and "there is no session 'nobody'" in nothing.stderr
+    assert nothing.exit_code == 1 and "there is no session 'nobody'" in nothing.stderr
 
 
 def test_turns_are_filtered(invoke: Invoke, filled: str) -> None:

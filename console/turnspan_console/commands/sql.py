@@ -157,10 +157,11 @@ def _list(format_: str, *, raw: bool) -> None:
     from turnspan_console.saved_queries import saved_queries
 
     rows = list(saved_queries().items())
-    if not rows and format_ == "table":
+    if rows or format_ != "table":
+        _print(Result(("name", "sql"), ("String", "String"), rows), format_, raw=raw)
+    if not rows:
         note('nothing is saved: turnspan sql --save NAME "SELECT ..."')
         raise click.exceptions.Exit(FINDING)
-    _print(Result(("name", "sql"), ("String", "String"), rows), format_, raw=raw)
 
 
 def _changed(store: Store, sql: str, parameters: Mapping[str, Any]) -> Result | None:
