@@ -16,6 +16,7 @@ from opentelemetry.trace import Span
 from turnspan import config, semconv
 from turnspan.content.given_values import attributes_of, mistaken, number_of, text_of
 from turnspan.runtime.guard import errors, guard
+from turnspan.runtime.looking import looking
 from turnspan.tracing import agent_recording, recording
 from turnspan.tracing.agent_recording import TurnRecording
 from turnspan.tracing.arguments import Parameters, first_line, name_of
@@ -216,7 +217,7 @@ class StepHandle:
     def set(self, **attributes: str | bool | int | float) -> None:
         """Put attributes on the span."""
         if self._span is not None:
-            with guard("step.set", "set"):
+            with guard("step.set", "set"), looking:
                 self._span.set_attributes(attributes)
 
 

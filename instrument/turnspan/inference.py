@@ -14,6 +14,7 @@ from turnspan.content.frozen_history import FrozenHistory, FrozenOnce
 from turnspan.content.given_values import label_of, text_of, warn_of_near_misses
 from turnspan.content.snapshot import freeze, freeze_fields
 from turnspan.runtime.guard import guard
+from turnspan.runtime.looking import looking
 from turnspan.tracing.begin_call import begin
 from turnspan.tracing.block_stack import WithBlock
 from turnspan.tracing.endpoint import UNFINISHED, Accumulator, Reply, write_usage
@@ -113,15 +114,16 @@ class Inference(WithBlock["Inference"]):
         """
         with _GUARD:
             told = self._manual.told
-            told.text = text if text is not None else told.text
-            told.finish_reason = finish_reason or told.finish_reason
-            told.thoughts = thoughts if thoughts is not None else told.thoughts
-            told.model = model or told.model
-            told.id = id or told.id
-            told.service_tier = service_tier or told.service_tier
+            told.text = text_of(text) if text is not None else told.text
+            told.finish_reason = text_of(finish_reason) or told.finish_reason
+            told.thoughts = text_of(thoughts) if thoughts is not None else told.thoughts
+            told.model = text_of(model) or told.model
+            told.id = text_of(id) or told.id
+            told.service_tier = text_of(service_tier) or told.service_tier
             told.cached = told.cached if cached is None else cached
             if tool_calls is not None:
-                told.tool_calls.extend(_tool_request(freeze(c)) for c in tool_calls)
+                with looking:
+                    told.tool_calls.extend(_tool_request(freeze(c)) for c in tool_calls)
             usage = Usage(
                 input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens
             )
@@ -137,13 +139,13 @@ class Inference(WithBlock["Inference"]):
                     self._call.chunks = self._call.state.metrics.chunk_clock()
             elif self._call is not None and self._call.chunks is not None:
                 self._call.chunks.append(time.perf_counter())
-            if text:
-                self._parts.append(text)
+            self._parts.append(text_of(text))
 
     def __enter__(self) -> Inference:
         with _GUARD:
             manual = self._manual
-            manual.choose_dialect(self._body)
+            with looking:
+                manual.choose_dialect(self._body)
             state = self._state or current()
             token = otel_context.attach(within(otel_context.get_current(), state))
             try:
@@ -283,7 +285,8 @@ class _ManualEndpoint:
 
     def freeze(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """A copy of the request that no later change reaches."""
-        return freeze_fields(body, _FREEZERS)
+        with looking:
+            return freeze_fields(body, _FREEZERS)
 
     def describe_response(
         self, response: Any, attributes: dict[str, Any], *, cut: bool = False

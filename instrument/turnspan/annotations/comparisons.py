@@ -17,9 +17,10 @@ from turnspan.annotations.judgments import (
     resource_of,
     subject_of,
 )
-from turnspan.content.given_values import refused
+from turnspan.content.given_values import refused, text_of
 from turnspan.runtime.errors import ConfigError
 from turnspan.runtime.guard import guard, warn_once
+from turnspan.runtime.looking import looking
 from turnspan.tracing.content_store import Judgment, Ranking
 from turnspan.tracing.state import current, taking_facts
 
@@ -65,13 +66,13 @@ def prefer(
             resource=resource_of(chosen),
             subject_kind=found[0][0],
             subject_id=found[0][1],
-            author=str(author),
-            source=str(source),
-            comment=str(reason),
+            author=text_of(author),
+            source=text_of(source),
+            comment=text_of(reason),
             created_at=time.time_ns(),
             confidence=confidence_of(confidence),
         )
-        content.tell(preferred(said, found[1][1], str(id)))
+        content.tell(preferred(said, found[1][1], text_of(id)))
         return True
     return False
 
@@ -120,12 +121,12 @@ def rank(
             resource=resource_of(given[0]),
             subject_kind=found[0][0],
             subject_id="",
-            author=str(author),
-            source=str(source),
-            comment=str(reason),
+            author=text_of(author),
+            source=text_of(source),
+            comment=text_of(reason),
             created_at=time.time_ns(),
             confidence=confidence_of(confidence),
-            ranking_id=str(id),
+            ranking_id=text_of(id),
         )
         content.tell(Ranking(said, groups))
         return True
@@ -197,7 +198,8 @@ def _some(given: Iterable[T]) -> list[T]:
     """One more than there may be at most: what is given may have no end."""
     if isinstance(given, str) or not isinstance(cast("object", given), Iterable):
         raise refused("what is ranked", "a list", given)
-    return list(islice(given, MOST_RANKED + 1))
+    with looking:
+        return list(islice(given, MOST_RANKED + 1))
 
 
 def _all(subjects: Iterable[Subject | None], kind: str | None) -> list[tuple[str, str]]:

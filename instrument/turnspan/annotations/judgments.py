@@ -14,7 +14,7 @@ from opentelemetry.context import Context
 from opentelemetry.trace import NonRecordingSpan, Span, SpanContext, set_span_in_context
 
 from turnspan import config, semconv
-from turnspan.content.given_values import finite, refused
+from turnspan.content.given_values import finite, number_of, refused, text_of
 from turnspan.runtime.guard import guard, warn_once
 from turnspan.tracing.content_store import Judgment
 from turnspan.tracing.context import active_turn
@@ -99,8 +99,8 @@ def annotate(
             resource=resource_of(subject),
             subject_kind=found[0],
             subject_id=found[1],
-            author=str(author),
-            source=str(source),
+            author=text_of(author),
+            source=text_of(source),
             created_at=time.time_ns(),
             confidence=confidence_of(confidence),
         )
@@ -160,11 +160,11 @@ def evaluation(
         number = None if score is None else finite("score", score)
         judged_one = span if subject is None else subject
         sure = confidence_of(confidence)
-        _tell_evaluation(judged_one, kind, str(name), number, label, explanation, sure)
+        _tell_evaluation(judged_one, kind, text_of(name), number, label, explanation, sure)
         if events.logger() is None:
             return
         redactor = Redactor(settings)
-        attributes: dict[str, Any] = {semconv.EVALUATION_NAME: str(name)}
+        attributes: dict[str, Any] = {semconv.EVALUATION_NAME: text_of(name)}
         if number is not None:
             attributes[semconv.EVALUATION_SCORE_VALUE] = number
         for key, text in (
@@ -173,8 +173,8 @@ def evaluation(
             (semconv.RESPONSE_ID, response_id),
             (semconv.ERROR_TYPE, error_type),
         ):
-            if text:
-                attributes[key] = redactor.text(str(text), f"attribute:{key}")
+            if text := text_of(text):
+                attributes[key] = redactor.text(text, f"attribute:{key}")
         events.emit(semconv.EVENT_EVALUATION, attributes, _context(span))
 
 
@@ -201,8 +201,8 @@ def _tell_evaluation(
             found,
             name,
             score,
-            str(label or ""),
-            str(explanation or ""),
+            text_of(label),
+            text_of(explanation),
             time.time_ns(),
             confidence,
         )
@@ -252,23 +252,24 @@ def judgments_of(
     """
     each: list[Judgment] = []
     if outcome is not None:
-        if outcome not in OUTCOMES:
+        if (outcome := text_of(outcome)) not in OUTCOMES:
             raise refused("outcome", f"one of {', '.join(OUTCOMES)}", outcome)
         each.append(replace(said, kind="outcome", outcome=outcome))
     if training_flag is not None:
-        if training_flag not in (-1, 0, 1):
+        if number_of(training_flag) not in (-1, 0, 1):
             raise refused("training_flag", "1 (good), 0 or -1 (exclude)", training_flag)
         each.append(replace(said, kind="training_flag", training_flag=int(training_flag)))
     if score is not None:
         each.append(replace(said, kind="score", score=finite("score", score)))
-    if comment:
-        each.append(replace(said, kind="comment", comment=str(comment)))
-    if directive:
-        each.append(replace(said, kind="directive", directive=str(directive)))
-    if preferred_over:
-        chosen, rejected = said.subject_id, str(preferred_over)
+    if comment := text_of(comment):
+        each.append(replace(said, kind="comment", comment=comment))
+    if directive := text_of(directive):
+        each.append(replace(said, kind="directive", directive=directive))
+    if rejected := text_of(preferred_over):
+        chosen = said.subject_id
         each.append(replace(said, kind="preference", chosen_id=chosen, rejected_id=rejected))
-    return [replace(one, annotation_id=str(id or digest(one))) for one in each]
+    given_id = text_of(id)
+    return [replace(one, annotation_id=given_id or digest(one)) for one in each]
 
 
 def confidence_of(given: float | None) -> float | None:

@@ -13,6 +13,7 @@ from turnspan.annotations.judgments import (
     resource_of,
     subject_of,
 )
+from turnspan.content.given_values import text_of
 from turnspan.runtime.errors import ConfigError
 from turnspan.runtime.guard import guard
 from turnspan.tracing.content_store import Withdrawal
@@ -57,7 +58,7 @@ def withdraw(
         content = taking_facts(current())
         if content is None:
             return False
-        what = judgment_kind(str(judgment))
+        what = judgment_kind(text_of(judgment))
         found = subject_of(subject, kind)
         if found is None:
             return no_subject("turnspan.withdraw")
@@ -67,10 +68,10 @@ def withdraw(
                 subject_kind=found[0],
                 subject_id=found[1],
                 kind=what,
-                annotation_id=str(id),
-                author=str(author),
-                source=str(source),
-                comment=str(reason),
+                annotation_id=text_of(id),
+                author=text_of(author),
+                source=text_of(source),
+                comment=text_of(reason),
                 created_at=time.time_ns(),
             )
         )

@@ -12,6 +12,7 @@ from opentelemetry import trace
 from turnspan.content.snapshot import freeze
 from turnspan.runtime.errors import ConfigError
 from turnspan.runtime.guard import guard, warn_once
+from turnspan.runtime.looking import looking
 
 Words = tuple[str, ...] | frozenset[str]
 _PLAIN = (str, int, float, bool, type(None))
@@ -21,9 +22,21 @@ def text_of(value: Any) -> str:
     """A text that an application gave, which may have given anything; empty where it is none."""
     if type(value) is str:
         return value
-    with guard("text"):
-        return "" if value is None else str.__str__(str(value))
+    if value is None:
+        return ""
+    with guard("text"), looking:
+        return str.__str__(str(value))
     return ""
+
+
+def frozen_of(value: Any) -> Any:
+    """A copy of what an application gave, that no later change reaches; a marker of what cannot be
+    read."""
+    if type(value) in _PLAIN:
+        return value
+    with guard("freeze"):
+        return freeze(value)
+    return f"<unreadable {type(value).__name__}>"
 
 
 def label_of(value: Any) -> Any:
@@ -40,7 +53,7 @@ def attributes_of(given: Any) -> dict[str, Any]:
     """The attributes that an application gave for its spans, those that can be read."""
     found: dict[str, Any] = {}
     if given is not None:
-        with guard("attributes", "The argument attributes="):
+        with guard("attributes", "The argument attributes="), looking:
             if not hasattr(given, "items"):
                 raise ConfigError(f"it takes a mapping, not {type(given).__name__}")
             for key, value in given.items():
@@ -68,7 +81,8 @@ def refused(name: str, wanted: str, given: Any) -> ConfigError:
 def finite(name: str, value: Any) -> float:
     """A number that must be one, or else a ``ConfigError``."""
     try:
-        number = float(value)
+        with looking:
+            number = float(value)
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number):

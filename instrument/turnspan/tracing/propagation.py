@@ -24,6 +24,7 @@ from opentelemetry.context import Context
 
 from turnspan import semconv
 from turnspan.runtime.guard import guard, warn_once
+from turnspan.runtime.looking import looking
 from turnspan.tracing.block_stack import OpenBlocks, WithBlock
 from turnspan.tracing.context import SESSION_KEY, TURN_KEY, active_turn, session_around
 from turnspan.tracing.recording import detach
@@ -161,7 +162,9 @@ class extract(WithBlock[Turn]):
         token: object | None = None
         turn: Turn = NO_TURN
         with guard("extract", "turnspan.extract"):
-            context = _continued(_headers(self._carrier), otel_context.get_current())
+            with looking:
+                headers = _headers(self._carrier)
+            context = _continued(headers, otel_context.get_current())
             if context is not None:
                 token = otel_context.attach(context)
                 turn = active_turn(context) or NO_TURN

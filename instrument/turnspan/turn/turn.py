@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from copy import copy
 from typing import Any, Final
 
-from turnspan.content.given_values import label_of, text_of, warn_of_near_misses
+from turnspan.content.given_values import frozen_of, label_of, text_of, warn_of_near_misses
 from turnspan.runtime.cancellation import is_abort
 from turnspan.runtime.errors import ConfigError
 from turnspan.runtime.guard import guard
@@ -197,9 +197,9 @@ class Turn:
         if target is not None:
             self.target = label_of(target)
         if user_message is not None:
-            self.user_message = user_message
+            self.user_message = frozen_of(user_message)
         if response_text is not None:
-            self.response_text = response_text
+            self.response_text = frozen_of(response_text)
         if attributes:
             with guard("turn.set"):
                 warn_of_near_misses("turn.set", attributes, _SETTABLE)
