@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import base64
 import importlib
 import json
+from dataclasses import fields
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from support.imported import OLDEN, even, import_files, iso, written
-from turnspan_clickhouse.rows.tables import Annotation, SpanRow
+from turnspan import config
+from turnspan_clickhouse.rows.native_types import EncodedMap
+from turnspan_clickhouse.rows.tables import Annotation, Message, SpanRow
 from turnspan_records.importing.exports.phoenix import Phoenix
 
 PHOENIX_TRACE = "1" * 31 + "2"
@@ -207,3 +211,59 @@ def test_a_span_without_ids_is_told_of(tmp_path: Path) -> None:
 
     assert [problem.row for problem in made.problems] == ["odd.jsonl:3", "odd.jsonl:1"]
     assert len(made.of(SpanRow)) == 1
+
+
+IMAGE = base64.b64encode(bytes(range(256)) * 3).decode()
+URL = f"data:image/png;base64,{IMAGE}"
+REQUESTS: list[dict[str, Any]] = [
+    {"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": URL}}]}]},
+    {"input": [{"role": "user", "content": [{"type": "input_image", "image_url": URL}]}]},
+    {"messages": [{"role": "user", "content": [{"type": "image", "source": {
+        "type": "base64", "media_type": "image/png", "data": IMAGE}}]}]},
+    {"contents": [{"parts": [{"inline_data": {"mime_type": "image/png", "data": IMAGE}}]}]},
+    {"text": f"![a plot]({URL})"},
+]  # fmt: skip
+"""What OpenInference's instrumentations put into ``input.value`` beside the messages."""
+
+
+def with_image(number: int, asked: str) -> dict[str, Any]:
+    """A call as they record it, as Phoenix exports it."""
+    block = "llm.input_messages.0.message.contents.0.message_content"
+    return phoenix_span(number, "LLM", 1, **{
+        "llm.model_name": "m", "input.value": asked, "input.mime_type": "application/json",
+        "llm.input_messages.0.message.role": "user", f"{block}.type": "image",
+        f"{block}.image.image.url": URL, "output.value": URL,
+    })  # fmt: skip
+
+
+@pytest.mark.parametrize("form", ["api", "otlp", "rows"])
+@pytest.mark.parametrize("capture", [False, True])
+def test_bytes_of_images_stay_only_where_media_are_recorded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str, capture: bool
+) -> None:
+    """In no column of any row, and the image's hash and size in its message."""
+    monkeypatch.setattr(config, "_active", config.Settings(capture_media=capture))
+    asked = [json.dumps(request) for request in REQUESTS]
+    asked += [f"{asked[0][:-9]}", f"see {URL} and {URL}"]
+    spans = [with_image(number, text) for number, text in enumerate(asked, 2)]
+    forms = {"api": spans, "otlp": [as_otlp(span) for span in spans], "rows": []}
+    path = written(tmp_path / "x.json", {"data": forms[form]})
+    if form == "rows":
+        path = written(tmp_path / "x.jsonl", *even([frame_row(span) for span in spans]))
+
+    made = import_files(Phoenix(), [path])
+
+    assert not made.problems and len(made.calls) == len(asked)
+    kept = [
+        (type(row).__name__, name)
+        for row in made.rows.values()
+        for name in [field.name for field in fields(cast("Any", row))]
+        if IMAGE[100:140] in _shown(getattr(row, name, ""))
+    ]
+    assert bool(kept) is capture, kept
+    blobs = [part for row in made.of(Message) for part in json.loads(row.parts)]
+    assert {part["size"] for part in blobs if "size" in part} == (set() if capture else {768})
+
+
+def _shown(value: Any) -> str:
+    return repr([value.keys, value.values] if isinstance(value, EncodedMap) else value)
