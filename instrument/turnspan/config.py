@@ -7,7 +7,6 @@ application); a bad argument raises ``ValueError`` (a mistake in code).
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import re
@@ -124,6 +123,8 @@ def _content_mode(text: str) -> bool:
 def _matching(text: str) -> ToolRule:
     """The rule that a result fails that a pattern is found in: its text, the text of its parts (as
     MCP has them), and what is no text as JSON."""
+    import json  # only where there is such a rule
+
     try:
         pattern = re.compile(text)
     except re.error as error:
