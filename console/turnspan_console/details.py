@@ -14,6 +14,7 @@ from turnspan_console import styles, values
 from turnspan_console.output import Output
 from turnspan_console.page import Page
 from turnspan_console.panels.transcript import as_text, describe_part, signature
+from turnspan_console.results import as_json as rows_as_json
 from turnspan_console.tables import columns, heading, print_table, useful
 from turnspan_records.conversation import Message
 from turnspan_records.detail import Detail, SpanNode
@@ -70,7 +71,7 @@ def as_json(detail: Detail) -> dict[str, Any]:
         if detail.kind == "call":
             made[name] = [_message_json(message) for message in messages]
     for name, result in detail.tables.items():
-        made[name.replace(" ", "_")] = values.plain(result.dicts())
+        made[name.replace(" ", "_")] = rows_as_json(result)
     if detail.kind != "trace":
         made["judgments"] = values.plain(detail.judgments)
     if detail.kind == "trace":

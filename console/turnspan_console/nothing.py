@@ -1,13 +1,16 @@
-"""What a reading command says where it has no rows to show."""
+"""What a reading command says, and how it ends, where it has no rows to show."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from turnspan_console.output import note
+import click
+
+from turnspan_console.failures import FINDING
+from turnspan_console.output import Output, note
 
 if TYPE_CHECKING:
-    from turnspan_clickhouse.store.client import Store
+    from turnspan_clickhouse.store.client import Result, Store
     from turnspan_records.window import Window
 
 
@@ -25,3 +28,13 @@ def explain(
 
     reason = why_nothing(store, project=project, window=window, session=session, kind=kind)
     note(f"{what} in {store.dsn}{reason and f': {reason}'}.")
+
+
+def print_found(result: Result, format_: str, *, raw: bool = False) -> None:
+    """Print what was found; nothing ends with the exit code that every command has for that."""
+    from turnspan_console.results import print_result
+
+    if result.rows or format_ != "table":
+        print_result(result, format_, Output(), raw=raw)
+    if not result.rows:
+        raise click.exceptions.Exit(FINDING)

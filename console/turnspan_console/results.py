@@ -30,17 +30,17 @@ def print_result(
         else:
             tables.print_table(tables.useful(made, output), output, indent=indent)
     elif format_ == "json":
-        output.json([_plain(result, row) for row in result.rows])
+        output.json(as_json(result, exact=exact))
     elif format_ == "jsonl":
-        for row in result.rows:
-            output.json_line(_plain(result, row))
+        for row in as_json(result, exact=exact):
+            output.json_line(row)
     else:
-        output.csv([result.names], raw=raw)
+        output.csv([result.names if exact else [*map(values.id_name, result.names)]], raw=raw)
         output.csv(([values.raw(cell) for cell in row] for row in result.rows), raw=raw)
 
 
-def _plain(result: Result, row: object) -> dict[str, object]:
-    return {
-        name: values.plain(cell)
-        for name, cell in zip(result.names, row, strict=True)  # type: ignore[call-overload]
-    }
+def as_json(result: Result, *, exact: bool = False) -> list[dict[str, object]]:
+    """A result's rows for a program: ids are called as the columns that they are of, unless the
+    names are exact, which are then those of the SQL that was asked."""
+    names = result.names if exact else [*map(values.id_name, result.names)]
+    return [dict(zip(names, map(values.plain, row), strict=True)) for row in result.rows]

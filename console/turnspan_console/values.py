@@ -16,6 +16,8 @@ from turnspan_console.visible import visible
 _HEX_ID = re.compile(r"[0-9a-f]{16}|[0-9a-f]{32}")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
+_IDS = ("session", "turn", "span", "trace")
+
 UNKNOWN = "-"
 """What stands for a value that is not known."""
 
@@ -148,6 +150,11 @@ def raw(value: Any) -> str:
     return str(value)
 
 
+def id_name(name: str, value: Any = "") -> str:
+    """What a program is told that a value is called: an id by the name of the tables' column."""
+    return f"{name}_id" if name in _IDS and isinstance(value, str) else name
+
+
 def plain(value: Any) -> Any:
     """A value made of what JSON knows: bytes in hex, times as text, a lone NaN as null."""
     if value is None or isinstance(value, (bool, int, str)):
@@ -160,6 +167,7 @@ def plain(value: Any) -> Any:
         return raw(value)
     if is_dataclass(value) and not isinstance(value, type):
         members = {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+        members = {id_name(name, one): one for name, one in members.items()}
         return {"record": type(value).__name__, **members}
     if isinstance(value, Mapping):
         return {str(key): plain(one) for key, one in cast("dict[Any, Any]", value).items()}

@@ -9,17 +9,22 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
 from turnspan.runtime import looking
 from turnspan.runtime.errors import ConfigError
+from turnspan.runtime.guard import warn_once
 
 logger = logging.getLogger("turnspan")
 
 RedactHook = Callable[[str, str], "str | None"]
 """``redact(text, where) -> text``: sees every text before it is written anywhere."""
+
+ToolRule = Callable[[Any], "bool | None"]
+"""``tool_failed(result) -> bool``: whether a tool that did not raise failed; ``None``: as usual."""
 
 CAPTURE_ON_SPANS: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 EMIT_EVENT: Final = "OTEL_INSTRUMENTATION_GENAI_EMIT_EVENT"
@@ -48,6 +53,8 @@ class Settings:
     mask_secrets: bool = True
     """Whether secrets of well-known shapes are masked."""
     redact: RedactHook | None = None
+    tool_failed: ToolRule | None = None
+    """The application's own rule for tools that failed without raising (docs/turns.md)."""
     classify_intent: bool = False
     """Whether a turn without an intent gets one from the keyword classifier."""
     silent_rounds: int = 30
@@ -113,6 +120,27 @@ def _content_mode(text: str) -> bool:
     raise ValueError("write NO_CONTENT, SPAN_ONLY, EVENT_ONLY or SPAN_AND_EVENT")
 
 
+def _matching(text: str) -> ToolRule:
+    """The rule that a result fails that a pattern is found in: its text, the text of its parts (as
+    MCP has them), and what is no text as JSON."""
+    import json  # only where there is such a rule
+
+    try:
+        pattern = re.compile(text)
+    except re.error as error:
+        raise ValueError(f"write a regular expression: {error}") from None
+
+    def failed(result: Any) -> bool | None:
+        texts: list[Any] = [result]
+        if not isinstance(result, str):
+            parts: list[Any] = [*result] if isinstance(result, (list, tuple)) else [result]
+            texts = [part.get("text") if isinstance(part, dict) else part for part in parts]
+            texts.append(json.dumps(result, ensure_ascii=False, default=str))
+        return any(isinstance(one, str) and pattern.search(one) for one in texts) or None
+
+    return failed
+
+
 def _event_mode(text: str) -> bool:
     return text.strip().lower() in ("event_only", "span_and_event")
 
@@ -126,6 +154,7 @@ OPTIONS: Final[tuple[Option, ...]] = (
     Option("content_on_events", CAPTURE_ON_SPANS, _event_mode, "also put content on events"),
     Option("emit_events", EMIT_EVENT, _boolean, "emit model calls as log events as well"),
     Option("mask_secrets", "TURNSPAN_MASK_SECRETS", _boolean, "mask secrets of known shapes"),
+    Option("tool_failed", "TURNSPAN_TOOL_FAILED", _matching, "results of tools that failed"),
     Option("classify_intent", "TURNSPAN_CLASSIFY_INTENT", _boolean, "classify turns by keywords"),
     Option("silent_rounds", "TURNSPAN_SILENT_ROUNDS", _positive_int, "limit for silent_rounds"),
     Option(
@@ -155,7 +184,9 @@ def resolve(arguments: Mapping[str, Any], environ: Mapping[str, str] | None = No
             try:
                 values[option.field] = option.read(text)
             except ValueError as error:
-                _say_once(option.variable, text, error)
+                warn_once(
+                    f"{option.variable}={text!r} is not understood ({error}); the default is used."
+                )
     values.setdefault("emit_events", values.get("content_on_events", False))
     if environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         values["enabled"] = False
@@ -167,19 +198,21 @@ def resolve(arguments: Mapping[str, Any], environ: Mapping[str, str] | None = No
     return replace(defaults, **values)
 
 
-def _say_once(variable: str, text: str, error: ValueError) -> None:
-    if (variable, text) not in _said:
-        _said.add((variable, text))
-        logger.warning("%s=%r is not understood (%s); the default is used.", variable, text, error)
-
-
-_said: set[tuple[str, str]] = set()
+def check_texts(**arguments: Any) -> None:
+    """Raises ``ConfigError`` where one of these is no text; ``None`` = not given."""
+    for name, value in arguments.items():
+        if value is not None:
+            _checked(name, value, "")
 
 
 def _checked(name: str, value: Any, default: Any) -> Any:
     if name == "redact":
         if not callable(value):
             raise ConfigError("redact must be a function (text, where) -> text")
+        return value
+    if name == "tool_failed":
+        if not callable(value):
+            raise ConfigError("tool_failed must be a function (result) -> True, False or None")
         return value
     if isinstance(default, bool):
         if not isinstance(value, bool):

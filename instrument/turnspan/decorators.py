@@ -14,8 +14,9 @@ from typing import Any, Final, TypeVar, cast, overload
 from opentelemetry.trace import Span
 
 from turnspan import config, semconv
-from turnspan.content.given_values import attributes_of, number_of, text_of
+from turnspan.content.given_values import attributes_of, mistaken, number_of, text_of
 from turnspan.runtime.guard import errors, guard
+from turnspan.runtime.looking import looking
 from turnspan.tracing import agent_recording, recording
 from turnspan.tracing.agent_recording import TurnRecording
 from turnspan.tracing.arguments import Parameters, first_line, name_of
@@ -93,6 +94,8 @@ class AgentScope(Scope[Turn]):
         super().__init__(name, attributes)
         self._version = text_of(version)
         self._max_rounds = number_of(max_rounds)
+        if max_rounds is not None and self._max_rounds is None:
+            mistaken(TypeError("turnspan.agent(max_rounds=) is a number"), harmless=True)
 
     def _begin_for(self, func: Callable[..., Any]) -> StartRecording:
         parameters = Parameters(func)
@@ -214,7 +217,7 @@ class StepHandle:
     def set(self, **attributes: str | bool | int | float) -> None:
         """Put attributes on the span."""
         if self._span is not None:
-            with guard("step.set"):
+            with guard("step.set", "set"), looking:
                 self._span.set_attributes(attributes)
 
 
@@ -342,19 +345,18 @@ def step(name: Any = None, *, attributes: Mapping[str, Any] | None = None) -> An
     return _decorate(StepScope, name, {"attributes": attributes})
 
 
-def _check(public: str, options: Mapping[str, Any], known: tuple[str, ...]) -> None:
-    for given in options:
-        if given not in known:
-            raise TypeError(
-                f"turnspan.{public} has no argument {given!r}; it has {', '.join(known)}"
-            )
+def _check(public: str, options: dict[str, Any], known: tuple[str, ...]) -> None:
+    for given in options.keys() - set(known):
+        had = ", ".join(known)
+        mistaken(TypeError(f"turnspan.{public} has no argument {given!r}; it has {had}"))
+        del options[given]
 
 
 def _decorate(scope: Callable[..., Any], name: Any, options: dict[str, Any]) -> Any:
     if name is None or isinstance(name, str):
         return scope(name, **options)
     if not callable(name) and not isinstance(name, _DESCRIPTORS):
-        raise TypeError(
-            f"expected a function to decorate or a name, not {type(cast('object', name)).__name__}"
-        )
+        given = type(cast("object", name)).__name__
+        mistaken(TypeError(f"expected a function to decorate or a name, not {given}"))
+        return scope(text_of(name), **options)
     return scope(None, **options)(name)

@@ -11,20 +11,24 @@ from opentelemetry import context as otel_context
 
 from turnspan import semconv
 from turnspan.content.frozen_history import FrozenHistory, FrozenOnce
-from turnspan.content.given_values import label_of, text_of
+from turnspan.content.given_values import label_of, text_of, warn_of_near_misses
 from turnspan.content.snapshot import freeze, freeze_fields
 from turnspan.runtime.guard import guard
+from turnspan.runtime.looking import looking
 from turnspan.tracing.begin_call import begin
 from turnspan.tracing.block_stack import WithBlock
 from turnspan.tracing.endpoint import UNFINISHED, Accumulator, Reply, write_usage
 from turnspan.tracing.model_call import ABANDONED, COMPLETE, Call
-from turnspan.tracing.request_parameters import describe
+from turnspan.tracing.request_parameters import PARAMETERS, describe
 from turnspan.tracing.state import another_one, current, within
 from turnspan.turn.turn import ToolRequest, Usage
 
 _OPENAI: Final = "openai.chat"
 _GENAI: Final = "genai"
-_GUARD = guard("inference")
+_GUARD = guard("inference", "turnspan.inference")
+_OWN: Final = ("provider", "model", "operation", "messages", "system", "tools", "server_address")
+_KNOWN: Final = frozenset((*_OWN, "server_port", "models", "top_a", *PARAMETERS))
+"""What it takes, and what providers take that is no slip of it."""
 
 _FREEZERS: Final = {"messages": FrozenHistory().freeze, "tools": FrozenOnce().freeze}
 
@@ -52,6 +56,7 @@ def inference(
             reply = my_llm(messages)
             call.response(text=reply.text, input_tokens=reply.prompt, output_tokens=reply.output)
     """
+    warn_of_near_misses("turnspan.inference", parameters, _KNOWN, "argument as a parameter")
     target: dict[str, Any] = {semconv.PROVIDER_NAME: label_of(provider)}
     address, name = label_of(server_address), label_of(model)
     if address:
@@ -109,19 +114,20 @@ class Inference(WithBlock["Inference"]):
         """
         with _GUARD:
             told = self._manual.told
+            told.text = text_of(text) if text is not None else told.text
+            told.finish_reason = text_of(finish_reason) or told.finish_reason
+            told.thoughts = text_of(thoughts) if thoughts is not None else told.thoughts
+            told.model = text_of(model) or told.model
+            told.id = text_of(id) or told.id
+            told.service_tier = text_of(service_tier) or told.service_tier
+            told.cached = told.cached if cached is None else cached
+            if tool_calls is not None:
+                with looking:
+                    told.tool_calls.extend(_tool_request(freeze(c)) for c in tool_calls)
             usage = Usage(
                 input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens
             )
             told.usage.add(usage)
-            told.text = text if text is not None else told.text
-            told.finish_reason = finish_reason or told.finish_reason
-            told.thoughts = thoughts if thoughts is not None else told.thoughts
-            told.model = model or told.model
-            told.id = id or told.id
-            told.service_tier = service_tier or told.service_tier
-            told.cached = told.cached if cached is None else cached
-            if tool_calls is not None:
-                told.tool_calls.extend(_tool_request(freeze(c)) for c in tool_calls)
 
     def chunk(self, text: str = "") -> None:
         """A piece of a streamed reply has arrived; the pieces make up the text."""
@@ -133,13 +139,13 @@ class Inference(WithBlock["Inference"]):
                     self._call.chunks = self._call.state.metrics.chunk_clock()
             elif self._call is not None and self._call.chunks is not None:
                 self._call.chunks.append(time.perf_counter())
-            if text:
-                self._parts.append(text)
+            self._parts.append(text_of(text))
 
     def __enter__(self) -> Inference:
         with _GUARD:
             manual = self._manual
-            manual.choose_dialect(self._body)
+            with looking:
+                manual.choose_dialect(self._body)
             state = self._state or current()
             token = otel_context.attach(within(otel_context.get_current(), state))
             try:
@@ -279,7 +285,8 @@ class _ManualEndpoint:
 
     def freeze(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """A copy of the request that no later change reaches."""
-        return freeze_fields(body, _FREEZERS)
+        with looking:
+            return freeze_fields(body, _FREEZERS)
 
     def describe_response(
         self, response: Any, attributes: dict[str, Any], *, cut: bool = False

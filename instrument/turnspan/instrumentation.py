@@ -38,6 +38,8 @@ _NO_LIBRARY: Final = ("threads",)
 
 _lock = threading.Lock()
 _provider: TracerProvider | None = None
+_excluded: set[str] = set()
+"""What the application wants not to be recorded."""
 _refused: dict[str, str] = {}
 """Why those of ours that were not wanted are off, by name."""
 _choices: list[Choice] = []
@@ -116,7 +118,7 @@ def instrument(
     tools of MCP servers; every other library is recorded by the installed OpenTelemetry
     instrumentation of it, one a library (official ones first, then OpenInference, then
     OpenLLMetry). Work that a turn starts in a thread then belongs to the turn as well
-    (docs/context.md). What is instrumented already stays as it is. Never raises.
+    (docs/context.md). What is instrumented already stays as it is.
 
     Args:
         tracer_provider: where the spans go; unless given, the one given to ``configure``, or else
@@ -125,9 +127,16 @@ def instrument(
             (``openinference-instrumentation-langchain``) or, of ours, entry points
             (``turnspan_openai``).
         exclude: not these, named likewise. OTEL_PYTHON_DISABLED_INSTRUMENTATIONS counts as well.
+
+    Raises:
+        ConfigError: a name means nothing here. Nothing else raises; inside of what is recorded not
+            even that, and one that is all but right is a line in the log.
     """
+    wanted = Wanted.of(only, exclude, disabled())
+    wanted.check([name for name, _, _ in _INSTRUMENTORS])
     with _lock, guard("instrument"):
-        wanted = Wanted.of(only, exclude, disabled())
+        _excluded.clear()
+        _excluded.update(wanted.exclude)
         for name, _, _ in _INSTRUMENTORS:
             with guard(f"instrument {name}"):
                 _start(name, wanted, tracer_provider)
@@ -194,6 +203,7 @@ def uninstrument() -> None:
         _enabled.clear()
         _choices.clear()
         _refused.clear()
+        _excluded.clear()
 
 
 def report() -> list[Instrumented]:
@@ -250,9 +260,9 @@ def is_installed(library: str) -> bool:
     return any(package.library == library for package in packages())
 
 
-def recorded_by_others(library: str) -> bool:
-    """Whether another package's instrumentation of a library is on."""
-    return any(
+def is_left_to_others(library: str) -> bool:
+    """Whether another package's instrumentation of a library is on, or nobody is to record it."""
+    return library in _excluded or any(
         each.package.library == library and each.active and each.instrumentor is not None
         for each in list(_enabled.values())
     )

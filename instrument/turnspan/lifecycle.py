@@ -14,7 +14,7 @@ from opentelemetry import trace
 
 from turnspan import config, decorators
 from turnspan.annotations import annotate, evaluation, prefer, rank, withdraw
-from turnspan.config import RedactHook, Settings, logger
+from turnspan.config import RedactHook, Settings, ToolRule, logger
 from turnspan.inference import inference
 from turnspan.pipeline.open_recorders import OpenRecorders
 from turnspan.pipeline.outlets import Outlets
@@ -118,6 +118,7 @@ class Recorder:
         content_limit_bytes: int | None = None,
         redact: RedactHook | None = None,
         mask_secrets: bool | None = None,
+        tool_failed: ToolRule | None = None,
         classify_intent: bool | None = None,
         emit_events: bool | None = None,
         tracer_provider: trace.TracerProvider | None = None,
@@ -150,6 +151,8 @@ class Recorder:
             content_limit_bytes: cut what is longer, by message part, argument and result; 0: never.
             redact: ``redact(text, where) -> text``; sees every text before it is written anywhere.
             mask_secrets: mask secrets of well-known shapes (default True).
+            tool_failed: ``tool_failed(result) -> bool``: whether a tool that did not raise failed;
+                ``None`` leaves it to the result's own flags. Asked wherever that is judged.
             classify_intent: give a turn without an intent one by keywords.
             emit_events: also emit model calls and their exceptions as log events of the
                 conventions.
@@ -169,6 +172,7 @@ class Recorder:
             ConfigError: an argument is of the wrong type, no DSN, or names an unknown exporter (a
                 ``ValueError``).
         """
+        config.check_texts(service_name=service_name, environment=environment, store=store)
         settings = config.resolve(
             {
                 "project": project,
@@ -177,6 +181,7 @@ class Recorder:
                 "content_limit_bytes": content_limit_bytes,
                 "redact": redact,
                 "mask_secrets": mask_secrets,
+                "tool_failed": tool_failed,
                 "classify_intent": classify_intent,
                 "emit_events": emit_events,
                 "flush_interval": flush_interval,
@@ -269,7 +274,7 @@ class Recorder:
         if local:
             return self._flush_local(timeout)
         untold = self._untold.told()
-        ok, remaining = self._outlets.flush(timeout)
+        ok, remaining = self._outlets.flush(max(timeout, 0.0))
         kept, told = False, PipelineStats()
         with guard("flush.accounts"):
             told = self.state.stats.snapshot()

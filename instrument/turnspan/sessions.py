@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from types import FunctionType, TracebackType
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from opentelemetry import context as otel_context
 
-from turnspan.content.given_values import attributes_of, text_of, warn_of_near_misses
+from turnspan.content.given_values import attributes_of, mistaken, text_of, warn_of_near_misses
+from turnspan.runtime.errors import ConfigError
 from turnspan.runtime.guard import guard
 from turnspan.tracing import handed
 from turnspan.tracing.block_stack import OpenBlocks, WithBlock
@@ -20,7 +21,14 @@ from turnspan.tracing.recording_protocol import NO_RECORDING, NoRecording, Recor
 from turnspan.tracing.state import another_one
 from turnspan.turn.turn import Session, Turn
 
+if TYPE_CHECKING:
+    from uuid import UUID
+
 F = TypeVar("F", bound=Callable[..., Any])
+_NO_ID: Final = (
+    "turnspan.session was given no id: give it the conversation's own (a thread's, a ticket's), or "
+    "leave the block out where there is none"
+)
 
 
 class session(WithBlock[Session]):
@@ -28,16 +36,27 @@ class session(WithBlock[Session]):
 
     Args:
         session_id: a real id of the conversation (never made up from a trace id); becomes
-            ``gen_ai.conversation.id``.
+            ``gen_ai.conversation.id``. One that is no text, a number or a UUID, becomes its text.
         user_id: who talks to the agent; becomes ``user.id``.
         attributes: put on every span inside.
+
+    Raises:
+        ConfigError: there is no id; inside of what is recorded, and where a user or attributes are
+            given, that is a line in the log.
     """
 
-    def __init__(self, session_id: str, *, user_id: str = "", **attributes: Any) -> None:
+    def __init__(
+        self, session_id: str | int | UUID, *, user_id: str = "", **attributes: Any
+    ) -> None:
         if isinstance(cast("object", session_id), FunctionType):  # an id may be a callable mock
             raise TypeError(
                 "turnspan.session needs the id of a session: write @turnspan.session('an id')"
             )
+        if cast("object", session_id) is None or (
+            type(session_id) is str and not session_id.strip()
+        ):
+            session_id = ""
+            mistaken(ConfigError(_NO_ID), harmless=bool(user_id or attributes))
         if attributes:
             warn_of_near_misses("turnspan.session", attributes, ("session_id", "user_id"))
         self._session = Session(text_of(session_id), text_of(user_id), attributes_of(attributes))

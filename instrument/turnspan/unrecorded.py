@@ -244,11 +244,11 @@ def _is_traced() -> bool:
 
 
 def _is_left_to_others(library: str) -> bool:
-    """Whether another package's instrumentation of this library is on."""
+    """Whether others record this library, or nobody is to."""
     # With the instrumentors, when they are asked for.
     from turnspan import instrumentation
 
-    return bool(library) and instrumentation.recorded_by_others(library)
+    return bool(library) and instrumentation.is_left_to_others(library)
 
 
 def remedy(library: str, host: str) -> str:

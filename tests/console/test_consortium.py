@@ -40,7 +40,7 @@ def test_the_list(runs: str, invoke: Invoke) -> None:
     limited = invoke("--store", runs, "consortium", "--limit", "1", "--format", "json")
     assert [one["run"] for one in json.loads(limited.stdout)] == [QUIET]
     nothing = invoke("--store", runs, "consortium", "--until", "2020-01-01")
-    assert nothing.exit_code == 0
+    assert nothing.exit_code == 1
     assert "no consortium runs in" in nothing.stderr
 
 

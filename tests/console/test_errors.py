@@ -16,7 +16,12 @@ def test_what_failed_for_people_and_for_programs(filled: str, invoke: Invoke) ->
     assert row.split()[:6] == ["tool", "stock", "OSError", "1", "100.0%", "1"]
     assert row.endswith("closed")
     [told] = json.loads(invoke("--store", filled, "errors", "--format", "json").stdout)["shapes"]
-    assert (told["name"], told["times"], told["of"], told["place"]["span"]) == ("stock", 1, 1, TOOL)
+    assert (told["name"], told["times"], told["of"], told["place"]["span_id"]) == (
+        "stock",
+        1,
+        1,
+        TOOL,
+    )
 
 
 def test_a_tool_closely(filled: str, invoke: Invoke) -> None:

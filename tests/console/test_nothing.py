@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -59,6 +62,78 @@ def test_an_empty_store_says_how_to_fill_it(invoke: Invoke, command: tuple[str, 
     assert told in missing(invoke, dsn, *command)
     assert invoke("migrate").exit_code == 0
     assert f"it is empty; {told}" in said(invoke, *command)
+
+
+LISTS = (
+    *(("sessions",), ("turns",), ("turns", "--filter", "agent:nobody"), ("consortium",)),
+    *(("lineage",), ("replay",), ("diagnose", "loops"), ("sql", "--saved")),
+)
+OTHERS = (
+    *(("errors",), ("errors", "no_such_tool"), ("find", "no such text"), ("diagnose",)),
+    *(("show", "abcdef12"), ("why", "abcdef12"), ("replay", "abcdef12"), ("context", "abcdef12")),
+    *(("lineage", "nobody"), ("consortium", "abcdef12"), ("diff", "abcdef12", "abcdef13")),
+    *(("compare", "abcdef12", "abcdef13"), ("annotate", "abcdef12", "--outcome", "used")),
+    *(("forget", "--session", "nobody"), ("withdraw", "abcdef12", "score")),
+)
+
+
+@pytest.mark.parametrize("command", [*LISTS, *OTHERS], ids=" ".join)
+def test_nothing_found_is_one_exit_code(
+    invoke: Invoke, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    """The same for every command, and a list of nothing is an empty list for a program."""
+    store = str(store_of(tmp_path))
+    assert invoke("--store", store, *command).exit_code == 1
+    if command in LISTS:
+        shown = invoke("--store", store, *command, "--format", "json")
+        assert (shown.exit_code, json.loads(shown.stdout)) == (1, [])
+
+
+def test_a_statement_without_rows_was_run(invoke: Invoke, tmp_path: Path) -> None:
+    """Which is all that `sql` says of it."""
+    shown = invoke(
+        "--store", str(store_of(tmp_path)), "sql", "SELECT 1 WHERE 0", "--format", "json"
+    )
+    assert (shown.exit_code, json.loads(shown.stdout)) == (0, [])
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *(("sessions",), ("turns",), ("errors",), ("errors", "stock"), ("find", "order")),
+        *(
+            ("diagnose",),
+            ("diagnose", "slow_calls"),
+            ("replay",),
+            ("why", "thread-7"),
+            ("show", "thread-7"),
+        ),
+    ],
+    ids=" ".join,
+)
+def test_ids_are_called_as_the_tables_call_them(
+    invoke: Invoke, filled: str, command: tuple[str, ...]
+) -> None:
+    """In JSON and csv, whichever command prints them."""
+    shown = invoke("--store", filled, *command, "--format", "json")
+    named = {key for key, value in pairs(json.loads(shown.stdout)) if isinstance(value, str)}
+    assert not named & {"session", "turn", "span", "trace"}
+    if command in (("sessions",), ("turns",)):
+        assert "session_id" in named
+        head = invoke("--store", filled, *command, "--format", "csv").stdout.splitlines()[0]
+        assert "session_id" in head.split(",")
+        shown = invoke("--store", filled, "sql", "SELECT 'x' AS session", "--format", "json")
+        assert json.loads(shown.stdout) == [{"session": "x"}]
+
+
+def pairs(value: Any) -> Iterator[tuple[str, object]]:
+    """All that a value of JSON calls by a name."""
+    if isinstance(value, dict):
+        named = cast("dict[str, Any]", value)
+        yield from named.items()
+        value = list(named.values())
+    for one in value if isinstance(value, list) else ():  # type: Any
+        yield from pairs(one)
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)

@@ -134,7 +134,7 @@ def test_diagnose_without_a_name_answers_all_of_them(invoke: Invoke, filled: str
 def test_diagnose_takes_a_name_a_window_and_a_project(invoke: Invoke, filled: str) -> None:
     def turns(*options: str) -> list[str]:
         shown = invoke("--store", filled, "diagnose", "premature", "--format", "json", *options)
-        return [row["turn"] for row in json.loads(shown.stdout)]
+        return [row["turn_id"] for row in json.loads(shown.stdout)]
 
     assert turns() == turns("--since", "2026-09-21") == turns("--project", "shop") == ["e5" * 8]
     assert turns("--since", "2026-09-22") == turns("--until", "2026-09-21") == []
@@ -145,7 +145,7 @@ def test_diagnose_shows_the_question_the_answer_and_the_remedy(invoke: Invoke, f
     shown = invoke("--store", filled, "diagnose", "failing-tools").stdout
     assert "Which tools fail" in shown and "OSError" in shown and "turnspan show" in shown
     nothing = invoke("--store", filled, "diagnose", "loops")
-    assert nothing.exit_code == 0 and "nothing found" in nothing.stdout
+    assert nothing.exit_code == 1 and "nothing found" in nothing.stdout
 
 
 def test_diagnose_says_when_there_is_more(invoke: Invoke, filled: str) -> None:
@@ -266,23 +266,23 @@ def test_an_ambiguous_id_names_what_it_may_mean(invoke: Invoke) -> None:
 
 def test_sessions_and_turns_are_listed_newest_first(invoke: Invoke, filled: str) -> None:
     (session,) = json.loads(invoke("--store", filled, "sessions", "--format", "json").stdout)
-    assert (session["session"], session["turns"], session["last_stop"]) == (
+    assert (session["session_id"], session["turns"], session["last_stop"]) == (
         "thread-7",
         2,
         "max_tokens",
     )
     listed = json.loads(invoke("--store", filled, "turns", "--format", "json").stdout)
-    assert [row["turn"] for row in listed] == ["e5" * 8, TURN]
+    assert [row["turn_id"] for row in listed] == ["e5" * 8, TURN]
     nothing = invoke("--store", filled, "turns", "--session", "nobody")
-    assert nothing.exit_code == 0 and "there is no session 'nobody'" in nothing.stderr
+    assert nothing.exit_code == 1 and "there is no session 'nobody'" in nothing.stderr
 
 
 def test_turns_are_filtered(invoke: Invoke, filled: str) -> None:
     """As on the page; a filter that is none says what there is."""
     listed = invoke("--store", filled, "turns", "--filter", "stop:max_tokens", "--format", "json")
-    assert [row["turn"] for row in json.loads(listed.stdout)] == ["e5" * 8]
+    assert [row["turn_id"] for row in json.loads(listed.stdout)] == ["e5" * 8]
     listed = invoke("--store", filled, "turns", "--filter", "failed:stock", "--format", "json")
-    assert [row["turn"] for row in json.loads(listed.stdout)] == [TURN]
+    assert [row["turn_id"] for row in json.loads(listed.stdout)] == [TURN]
     refused = invoke("--store", filled, "turns", "--filter", "colour:red")
     assert refused.exit_code == 2
     assert "There is no filter 'colour'" in refused.stderr

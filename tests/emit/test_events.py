@@ -211,7 +211,7 @@ def test_an_evaluation_never_raises(logged: Logged, caplog: pytest.LogCaptureFix
 
     assert logged.names() == []
     assert errors.counts() == {"evaluation": 1}
-    assert "failed in evaluation" in caplog.text
+    assert "turnspan.evaluation cannot use what it was given" in caplog.text
     errors.reset()
 
 

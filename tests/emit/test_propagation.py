@@ -21,8 +21,8 @@ import turnspan
 from emit.conftest import Spans
 from support.fan_out import helper, piece
 from turnspan import semconv
+from turnspan.runtime import guard
 from turnspan.runtime.guard import errors
-from turnspan.tracing import propagation
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 PARENT = "00f067aa0ba902b7"
@@ -46,7 +46,7 @@ def sent(**values: str) -> dict[str, str]:
 @pytest.fixture(autouse=True)
 def nothing_said(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is said once a process is said again."""
-    monkeypatch.setattr(propagation, "_said", set[str]())
+    monkeypatch.setattr(guard, "_said", set[str]())
 
 
 def test_carrier_is_plain_and_standard(spans: Spans) -> None:

@@ -218,6 +218,16 @@ def test_recorded_by_hand_or_not_wanted(watching: Watch, server: ModelServer) ->
     assert seen() == {}
 
 
+def test_what_is_excluded_is_not_missed(watching: Watch, server: ModelServer) -> None:
+    """Whoever wants a library left alone is not told to record it; others are."""
+    turnspan.instrument(only=[], exclude=["openai"])
+    ask(server)
+    assert seen() == {}
+    turnspan.uninstrument()
+    ask(server)
+    assert seen() == {("openai", "127.0.0.1"): 1}
+
+
 def test_inside_another_packages_span(watching: Watch, server: ModelServer) -> None:
     """A model call's span of another package is a record; a span of ours around it is none."""
     tracer = TracerProvider().get_tracer("openinference.instrumentation.x")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import importlib
 import json
 from dataclasses import fields
@@ -12,7 +13,9 @@ from typing import Any, cast
 import pytest
 
 from support.imported import OLDEN, Imported, even, import_files, iso, written
-from turnspan_clickhouse.rows.tables import Annotation, SpanRow
+from turnspan import config
+from turnspan_clickhouse.rows.native_types import EncodedMap
+from turnspan_clickhouse.rows.tables import Annotation, Message, SpanRow
 from turnspan_records.importing.exports.phoenix import Phoenix
 from turnspan_records.importing.sources import SourceLogError
 
@@ -288,3 +291,59 @@ def test_a_form_that_cannot_carry_the_data_is_refused_with_the_one_that_can() ->
         assert len(made.problems) == made.seen.total() > 0
     lost = import_files(Phoenix(), [REAL / "annotations_records.json"])
     assert "reset_index()" in lost.problems[0].reason
+
+
+IMAGE = base64.b64encode(bytes(range(256)) * 3).decode()
+URL = f"data:image/png;base64,{IMAGE}"
+REQUESTS: list[dict[str, Any]] = [
+    {"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": URL}}]}]},
+    {"input": [{"role": "user", "content": [{"type": "input_image", "image_url": URL}]}]},
+    {"messages": [{"role": "user", "content": [{"type": "image", "source": {
+        "type": "base64", "media_type": "image/png", "data": IMAGE}}]}]},
+    {"contents": [{"parts": [{"inline_data": {"mime_type": "image/png", "data": IMAGE}}]}]},
+    {"text": f"![a plot]({URL})"},
+]  # fmt: skip
+"""What OpenInference's instrumentations put into ``input.value`` beside the messages."""
+
+
+def with_image(number: int, asked: str) -> dict[str, Any]:
+    """A call as they record it, as Phoenix exports it."""
+    block = "llm.input_messages.0.message.contents.0.message_content"
+    return phoenix_span(number, "LLM", 1, **{
+        "llm.model_name": "m", "input.value": asked, "input.mime_type": "application/json",
+        "llm.input_messages.0.message.role": "user", f"{block}.type": "image",
+        f"{block}.image.image.url": URL, "output.value": URL,
+    })  # fmt: skip
+
+
+@pytest.mark.parametrize("form", ["api", "otlp", "rows"])
+@pytest.mark.parametrize("capture", [False, True])
+def test_bytes_of_images_stay_only_where_media_are_recorded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str, capture: bool
+) -> None:
+    """In no column of any row, and the image's hash and size in its message."""
+    monkeypatch.setattr(config, "_active", config.Settings(capture_media=capture))
+    asked = [json.dumps(request) for request in REQUESTS]
+    asked += [f"{asked[0][:-9]}", f"see {URL} and {URL}"]
+    spans = [with_image(number, text) for number, text in enumerate(asked, 2)]
+    forms = {"api": spans, "otlp": [as_otlp(span) for span in spans], "rows": []}
+    path = written(tmp_path / "x.json", {"data": forms[form]})
+    if form == "rows":
+        path = written(tmp_path / "x.jsonl", *even([frame_row(span) for span in spans]))
+
+    made = import_files(Phoenix(), [path])
+
+    assert not made.problems and len(made.calls) == len(asked)
+    kept = [
+        (type(row).__name__, name)
+        for row in made.rows.values()
+        for name in [field.name for field in fields(cast("Any", row))]
+        if IMAGE[100:140] in _shown(getattr(row, name, ""))
+    ]
+    assert bool(kept) is capture, kept
+    blobs = [part for row in made.of(Message) for part in json.loads(row.parts)]
+    assert {part["size"] for part in blobs if "size" in part} == (set() if capture else {768})
+
+
+def _shown(value: Any) -> str:
+    return repr([value.keys, value.values] if isinstance(value, EncodedMap) else value)

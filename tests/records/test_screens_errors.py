@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime, timezone
 
 import pytest
 
 from support.landing import insert
-from support.rows import PROJECT, call, tool, turn
+from support.rows import PROJECT, SECOND, T0, call, tool, turn
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.diagnostics import diagnostics
 from turnspan_records.sandbox import Sandbox
 from turnspan_records.screens.errors import error_shapes, tool_failures
+from turnspan_records.window import Window
 
 
 @pytest.fixture(scope="module")
@@ -87,3 +89,30 @@ def test_what_the_model_did_next(filled: Store) -> None:
     assert tool_failures(filled, "nothing").fed == []
     with Sandbox(filled) as sandbox:
         assert len(sandbox.query(told.sql).rows) == 5
+
+
+def test_an_alias_counts_under_what_answered_it_lately(store: Store) -> None:
+    """On its day, else in the window and the month before it; older answers are not looked for."""
+    day = 86_400
+    insert(
+        store,
+        call("o1", 0, request_model="new", response_model="new-1"),
+        call("o2", 0, request_model="old", response_model="old-1"),
+        call("n1", 20 * day, request_model="new", response_model="", error_type="E"),
+        call("n2", 60 * day, request_model="old", response_model="", error_type="E"),
+        call("n3", 60 * day, request_model="new", response_model="new-2"),
+        call("n4", 60 * day + 1, request_model="new", response_model="", error_type="E"),
+    )
+
+    def counted(since: int) -> dict[str, int]:
+        when = Window(start(since * day), start(90 * day))
+        [shapes] = [error_shapes(store, project=PROJECT, window=when).shapes]
+        return {one.name: one.times for one in shapes}
+
+    assert counted(0) == counted(19) == {"new-2": 2, "old-1": 1}
+    assert counted(50) == {"new-2": 1, "old": 1}
+
+
+def start(seconds: int) -> datetime:
+    """So many seconds after T0."""
+    return datetime.fromtimestamp(T0 / SECOND + seconds, timezone.utc)

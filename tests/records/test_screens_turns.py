@@ -290,6 +290,10 @@ def test_names_with_a_text_in_them(filled: Store) -> None:
     """Letters large or small, by kind; the newest few of many."""
     assert names(filled, "WIK") == [Named("agent", "wiki", PROJECT)]
     assert names(filled, "run_") == [Named("tool", "run_query", PROJECT)]
+    models = [one.name for one in names(filled, "M", each=50) if one.kind == "model"]
+    assert sorted(models) == ["m1", "m2"], "those that turns count under"
+    for name in models:
+        assert turns_page(filled, Wanted(PROJECT, filter=turn_filter(f"model:{name}"))).turns
     sessions = names(filled, "s", project=PROJECT, each=3)
     assert [one.name for one in sessions if one.kind == "session"] == ["s3", "s2", "s1"]
     assert names(filled, "wiki", project="other") == names(filled, "  ") == []

@@ -126,3 +126,16 @@ async def loops() -> None:
         reveal_type(chunk)  # bytes
     for item in generator(1):
         reveal_type(item)  # str
+
+
+def judged(outcome: str, kind: str, flag: int) -> None:
+    turnspan.annotate(outcome="used", kind="call", training_flag=-1)
+    turnspan.annotate(outcome="great")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    turnspan.annotate(outcome=outcome)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    turnspan.annotate(kind="turns")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    turnspan.annotate(training_flag=2)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    turnspan.prefer("a", "b", kind=kind)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    turnspan.current_turn().stop("round_cap")
+    turnspan.current_turn().stop("a word of my own")
+    turnspan.session(7)
+    turnspan.session(None)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

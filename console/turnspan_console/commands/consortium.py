@@ -7,7 +7,7 @@ import click
 from turnspan_console import consortium
 from turnspan_console.failures import FINDING, Failure
 from turnspan_console.lazy import Lazy
-from turnspan_console.nothing import explain
+from turnspan_console.nothing import explain, print_found
 from turnspan_console.options import (
     format_option,
     open_chosen,
@@ -62,8 +62,6 @@ def command(
     """
     if context.invoked_subcommand is not None:
         return
-    from turnspan_console.output import Output
-    from turnspan_console.results import print_result
     from turnspan_records.consortium.runs import consortium_runs
 
     window = read_window(since, until)
@@ -71,9 +69,7 @@ def command(
         result = consortium_runs(store, project=project, window=window, limit=limit)
         if not result.rows:
             explain(store, "no consortium runs", project=project, window=window)
-    if not result.rows and format_ == "table":
-        return
-    print_result(result, format_, Output())
+    print_found(result, format_)
 
 
 @click.command("consortium")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from turnspan_console.failures import USAGE, Failure
+from turnspan_console.failures import FINDING, USAGE, Failure
 from turnspan_console.options import (
     FORMATS,
     format_option,
@@ -81,12 +81,13 @@ def command(
         records = _Records(store, project, window)
         limits = [(one, rows_of(one)) for one in chosen]
         if format_ == "table":
-            _print_tables(records, limits, output, brief=not name)
+            _end(_print_tables(records, limits, output, brief=not name))
             return
         answers = [(one, records.answer(one, rows)) for one, rows in limits]
         if not any(result.rows for _, result in answers):
             records.explain_nothing()
         _print_data(answers, format_, output, single=bool(name), raw=raw)
+        _end(any(result.rows for _, result in answers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,13 +142,22 @@ def _print_list(output: Output, format_: str) -> None:
 
 def _print_tables(
     records: _Records, limits: list[tuple[Diagnostic, int]], output: Output, *, brief: bool
-) -> None:
-    """Print each answer as soon as it is there; none where there is nothing to ask about."""
+) -> bool:
+    """Print each answer as soon as it is there; none where there is nothing to ask about. Whether
+    any has rows."""
+    rows = 0
     for at, (one, limit) in enumerate(limits):
         result = records.answer(one, limit + 1)  # to know whether there is more
         if at == 0 and not result.rows and records.explain_nothing():
-            return
+            break
         print_answer(one, result, output, brief=brief, first=at == 0, limit=limit)
+        rows += len(result.rows)
+    return bool(rows)
+
+
+def _end(found: bool) -> None:
+    if not found:
+        raise click.exceptions.Exit(FINDING)
 
 
 def print_answer(
@@ -196,11 +206,10 @@ def _print_data(
 
 
 def _as_json(answers: list[tuple[Diagnostic, Result]], single: bool) -> Any:
-    from turnspan_console.values import plain
+    from turnspan_console.results import as_json
 
     if single:
-        return plain(answers[0][1].dicts())
+        return as_json(answers[0][1])
     return [
-        {"name": one.name, "title": one.title, "rows": plain(result.dicts())}
-        for one, result in answers
+        {"name": one.name, "title": one.title, "rows": as_json(result)} for one, result in answers
     ]

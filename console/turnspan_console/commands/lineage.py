@@ -11,7 +11,6 @@ from turnspan_console.options import format_option, open_chosen, store_option
 
 if TYPE_CHECKING:
     from turnspan_clickhouse.store.client import Store
-    from turnspan_console.output import Output
 
 
 @click.command("lineage", short_help="An experiment: lineages, versions, attempts, scores, cost.")
@@ -31,7 +30,7 @@ def command(session: str | None, project: str, full: bool, format_: str) -> None
 
     output = Output()
     with open_chosen() as store:
-        session = session or _only(store, project, output)
+        session = session or _only(store, project, format_)
         if not session:
             return
         try:
@@ -58,17 +57,15 @@ def command(session: str | None, project: str, full: bool, format_: str) -> None
     print_experiment(shown, output, full=full)
 
 
-def _only(store: Store, project: str, output: Output) -> str:
+def _only(store: Store, project: str, format_: str) -> str:
     """The only experiment there is; of several, the newest are listed."""
-    from turnspan_console.nothing import explain
-    from turnspan_console.results import print_result
+    from turnspan_console.nothing import explain, print_found
     from turnspan_records.loop.lineages import experiments
 
     found = experiments(store, project=project)
     if not found.rows:
         explain(store, "no experiments", project=project)
-        raise click.exceptions.Exit(FINDING)
     if len(found.rows) == 1:
         return str(found.rows[0][found.names.index("experiment")])
-    print_result(found, "table", output)
+    print_found(found, "json" if format_ == "json" else "table")
     return ""

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 import click
 
 from turnspan_console.failures import FINDING, Failure
-from turnspan_console.nothing import explain
+from turnspan_console.nothing import explain, print_found
 from turnspan_console.options import format_option, html_option, open_chosen, store_option
 
 if TYPE_CHECKING:
     from turnspan_clickhouse.store.client import Store
-    from turnspan_console.output import Output
     from turnspan_records.conversation import Conversation
 
 
@@ -35,7 +34,7 @@ def command(id_: str | None, full: bool, html: str, color: bool | None, format_:
 
     output = Output(color)
     with open_chosen() as store:
-        id_ = id_ or _only_session(store, output)
+        id_ = id_ or _only_session(store, format_)
         if not id_:
             return
         conversation = _conversation(store, id_)
@@ -84,19 +83,18 @@ def _conversation(store: Store, id_: str) -> Conversation:
     return conversation
 
 
-def _only_session(store: Store, output: Output) -> str:
+def _only_session(store: Store, format_: str) -> str:
     """The id of the only session there is; of several, the newest are listed."""
     from turnspan_console.output import tell
-    from turnspan_console.results import print_result
     from turnspan_records.sessions import sessions
 
     newest = sessions(store, limit=10)
     if not newest.rows:
         explain(store, "no sessions to replay", kind="session")
-        raise click.exceptions.Exit(FINDING)
+    if len(newest.rows) != 1:
+        print_found(newest, "json" if format_ == "json" else "table")
     id_ = str(newest.rows[0][newest.names.index("session")])
     if len(newest.rows) == 1:
         return id_
-    print_result(newest, "table", output)
     tell(f"\nturnspan replay {shlex.quote(id_)}")
     return ""

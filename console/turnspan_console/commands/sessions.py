@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from turnspan_console.nothing import explain
+from turnspan_console.nothing import explain, print_found
 from turnspan_console.options import (
     FORMATS,
     format_option,
@@ -25,8 +25,6 @@ def command(
     since: str | None, until: str | None, project: str, limit: int, format_: str, raw: bool
 ) -> None:
     """List the sessions that had a turn, newest first."""
-    from turnspan_console.output import Output
-    from turnspan_console.results import print_result
     from turnspan_records.sessions import sessions
 
     window = read_window(since, until)
@@ -34,6 +32,4 @@ def command(
         result = sessions(store, project=project, window=window, limit=limit)
         if not result.rows:
             explain(store, "no sessions", project=project, window=window, kind="session")
-    if not result.rows and format_ == "table":
-        return
-    print_result(result, format_, Output(), raw=raw)
+    print_found(result, format_, raw=raw)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from turnspan_console.failures import USAGE, Failure
+from turnspan_console.failures import FINDING, USAGE, Failure
 from turnspan_console.options import FORMATS, format_option, open_chosen, raw_option, store_option
 from turnspan_console.output import Output, note, tell
 
@@ -114,7 +114,7 @@ def command(
             result = _changed(store, sql, parameters)
         else:
             result = _read(store, sql, parameters, files=files)
-        if result is None or not result.names:
+        if result is None or not (result.names or format_ == "json"):
             note("done")
             return
         _print(result, format_, raw=raw)
@@ -157,10 +157,11 @@ def _list(format_: str, *, raw: bool) -> None:
     from turnspan_console.saved_queries import saved_queries
 
     rows = list(saved_queries().items())
-    if not rows and format_ == "table":
+    if rows or format_ != "table":
+        _print(Result(("name", "sql"), ("String", "String"), rows), format_, raw=raw)
+    if not rows:
         note('nothing is saved: turnspan sql --save NAME "SELECT ..."')
-        return
-    _print(Result(("name", "sql"), ("String", "String"), rows), format_, raw=raw)
+        raise click.exceptions.Exit(FINDING)
 
 
 def _changed(store: Store, sql: str, parameters: Mapping[str, Any]) -> Result | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from turnspan_console.failures import USAGE, Failure
-from turnspan_console.nothing import explain
+from turnspan_console.nothing import explain, print_found
 from turnspan_console.options import (
     FORMATS,
     format_option,
@@ -44,8 +44,6 @@ def command(
     raw: bool,
 ) -> None:
     """List the turns (one user input each), newest first; nested agents' turns are left out."""
-    from turnspan_console.output import Output
-    from turnspan_console.results import print_result
     from turnspan_records.sessions import turns
 
     window = read_window(since, until)
@@ -63,6 +61,4 @@ def command(
             raise Failure(str(error), USAGE) from None
         if not result.rows and not filter_:
             explain(store, "no turns", project=project, window=window, session=session, kind="turn")
-    if not result.rows and format_ == "table":
-        return
-    print_result(result, format_, Output(), raw=raw)
+    print_found(result, format_, raw=raw)

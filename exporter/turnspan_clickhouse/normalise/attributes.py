@@ -13,6 +13,7 @@ from typing import Any, Final, cast
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 
 from turnspan import semconv
+from turnspan.content.media import media_out
 from turnspan.redaction.content_keys import is_content, is_left_without_content
 from turnspan.redaction.redactor import Redactor
 from turnspan.runtime.type_guards import kind_of
@@ -58,11 +59,12 @@ them."""
 class Known:
     """One attribute's texts as they may be written, found once each."""
 
-    __slots__ = ("_cleaner", "_encoded", "_lists", "_texts", "_where")
+    __slots__ = ("_cleaner", "_encoded", "_lists", "_media", "_texts", "_where")
 
     def __init__(self, key: str, cleaner: Cleaner) -> None:
         self._where = f"attribute:{key}"
         self._cleaner = cleaner
+        self._media = cleaner.redactor.settings.capture_media or not is_content(key)
         self._texts: dict[str, str] = {}
         self._encoded: dict[str, bytes] = {}
         self._lists: dict[tuple[str, ...], bytes] = {}
@@ -71,7 +73,8 @@ class Known:
         """A text, redacted."""
         found = self._texts.get(value)
         if found is None:
-            found = self._cleaner.redactor.text(value, self._where)
+            kept: str = value if self._media else media_out(value)
+            found = self._cleaner.redactor.text(kept, self._where)
             if found != value:
                 self._cleaner.changes = True
             if len(value) <= _MAX_KNOWN_LENGTH:
@@ -96,8 +99,10 @@ class Known:
         if not isinstance(value, (list, tuple)):
             return value
         items: list[Any] = list(cast("Iterable[Any]", value))
+        if not self._media:
+            items = media_out(items)
         kept = self._cleaner.redactor.value(items, self._where)
-        if kept is items or kept == items:
+        if kept == list(cast("Iterable[Any]", value)):
             return cast("Any", value)
         self._cleaner.changes = True
         return kept

@@ -11,6 +11,7 @@ from opentelemetry.trace import SpanKind, StatusCode
 
 from turnspan import semconv
 from turnspan.content.json_codec import canonical
+from turnspan.content.media import media_out
 from turnspan.content.model import dumps_text, last_user_text
 from turnspan.dialects.convert import convert_message, split_request
 from turnspan.redaction.content_keys import event_without_content, without_content
@@ -302,6 +303,8 @@ def _events(span: ReadableSpan, redactor: Redactor) -> str:
     for e in span.events:
         said = dict(e.attributes or {})
         kept = said if captured else event_without_content(e.name, said)
+        if not redactor.settings.capture_media:
+            kept = {key: media_out(value) for key, value in kept.items()}
         events.append({"name": e.name, "time": e.timestamp, "attributes": _plain(kept)})
     return dumps_text(redactor.value(events, "event"))
 

@@ -216,7 +216,9 @@ def _server(text: str, scheme: str, elsewhere: str | None) -> Dsn:
     options = parse_qs(parts.query)
     unknown = sorted(set(options) - {"cluster", "replicated"})
     if unknown:
-        raise DsnError("The store has an unknown option; known are: cluster, replicated.")
+        raise DsnError(
+            f"The store {_masked(text)!r} has an unknown option; known are: cluster, replicated."
+        )
     replicated = options.get("replicated", ["yes"])[0]
     if replicated not in ("yes", "no") or ("replicated" in options and "cluster" not in options):
         raise DsnError(
@@ -272,11 +274,28 @@ def _quoted(text: str) -> str:
     return quote(text, safe="")
 
 
+_PLACE = re.compile(r"([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?(/[\w-]*)?")
+_OPTION = re.compile(r"(?:cluster|replicated|database|secure)=\w*|(?:user|username|password)=")
+_SERVERS = ("http", "https", "clickhouse", "clickhouses", "tcp", "postgresql", "postgres")
+
+
 def _masked(text: str) -> str:
-    """A misspelt DSN for people: of one that may hold a password nothing but the scheme, since the
-    password may stand anywhere in it."""
+    """A misspelt DSN for people, without its password; of one whose password may stand anywhere, as
+    it is misspelt, without all that may be of it."""
     scheme, slashes, rest = text.strip().partition("://")
     if scheme == "chdb" and not re.search("[@:]", rest):
         return text.strip()
-    known = slashes and scheme in ("chdb", "http", "https")
-    return f"{scheme}{slashes}***" if known else "***"
+    rest, at, place = rest.rpartition("@")
+    place, mark, query = place.partition("?")
+    whole = _PLACE.fullmatch(place)
+    if scheme not in _SERVERS or not (at or whole):
+        return f"{scheme}{slashes}***" if slashes and scheme in (*_SERVERS, "chdb") else "***"
+    user, colon, _ = rest.partition(":")
+    known = f"{user}:***@" if colon and re.fullmatch(r"[\w.+-]*", user) else "***@"
+    options = "&".join(_option(one) for one in query.split("&"))
+    return f"{scheme}://{known if at else ''}{place if whole else '***'}{mark}{options}"
+
+
+def _option(text: str) -> str:
+    shown = _OPTION.match(text)
+    return text and f"{shown[0] if shown else ''}{'' if shown and shown[0] == text else '***'}"

@@ -6,7 +6,9 @@ from turnspan.annotations.comparisons import prefer, rank
 from turnspan.annotations.judgments import (
     OUTCOMES,
     SUBJECTS,
+    Outcome,
     Subject,
+    SubjectKind,
     annotate,
     evaluation,
     judgment_of_evaluation,
@@ -18,7 +20,9 @@ from turnspan.annotations.withdrawals import withdraw
 __all__ = [
     "OUTCOMES",
     "SUBJECTS",
+    "Outcome",
     "Subject",
+    "SubjectKind",
     "annotate",
     "evaluation",
     "judgment_of_evaluation",

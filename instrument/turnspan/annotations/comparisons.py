@@ -7,16 +7,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from itertools import islice
-from typing import Final, TypeVar
+from typing import Final, TypeVar, cast
 
 from turnspan.annotations.judgments import (
     Subject,
+    SubjectKind,
     confidence_of,
     digest,
     resource_of,
     subject_of,
 )
-from turnspan.runtime.guard import guard
+from turnspan.content.given_values import refused, text_of
+from turnspan.runtime.errors import ConfigError
+from turnspan.runtime.guard import guard, warn_once
+from turnspan.runtime.looking import looking
 from turnspan.tracing.content_store import Judgment, Ranking
 from turnspan.tracing.state import current, taking_facts
 
@@ -28,7 +32,7 @@ def prefer(
     chosen: Subject,
     rejected: Subject,
     *,
-    kind: str | None = None,
+    kind: SubjectKind | None = None,
     reason: str = "",
     author: str = "",
     confidence: float | None = None,
@@ -53,7 +57,7 @@ def prefer(
     Returns:
         Whether it was taken, as ``annotate``.
     """
-    with guard("prefer"):
+    with guard("prefer", "turnspan.prefer"):
         content = taking_facts(current())
         if content is None:
             return False
@@ -62,13 +66,13 @@ def prefer(
             resource=resource_of(chosen),
             subject_kind=found[0][0],
             subject_id=found[0][1],
-            author=str(author),
-            source=str(source),
-            comment=str(reason),
+            author=text_of(author),
+            source=text_of(source),
+            comment=text_of(reason),
             created_at=time.time_ns(),
             confidence=confidence_of(confidence),
         )
-        content.tell(preferred(said, found[1][1], str(id)))
+        content.tell(preferred(said, found[1][1], text_of(id)))
         return True
     return False
 
@@ -77,7 +81,7 @@ def rank(
     ids: Iterable[Subject],
     *,
     ties: Iterable[Iterable[Subject]] = (),
-    kind: str | None = None,
+    kind: SubjectKind | None = None,
     reason: str = "",
     author: str = "",
     confidence: float | None = None,
@@ -102,7 +106,7 @@ def rank(
     Returns:
         Whether it was taken, as ``annotate``; ``False`` also where no pair is left.
     """
-    with guard("rank"):
+    with guard("rank", "turnspan.rank"):
         content = taking_facts(current())
         if content is None:
             return False
@@ -111,17 +115,18 @@ def rank(
         equal = [[one[1] for one in _all(_some(tie), kind)] for tie in _some(ties)]
         groups = grouped([one[1] for one in found], equal)
         if len(groups) < 2:
+            warn_once("turnspan.rank has nothing that is better")
             return False
         said = Judgment(
             resource=resource_of(given[0]),
             subject_kind=found[0][0],
             subject_id="",
-            author=str(author),
-            source=str(source),
-            comment=str(reason),
+            author=text_of(author),
+            source=text_of(source),
+            comment=text_of(reason),
             created_at=time.time_ns(),
             confidence=confidence_of(confidence),
-            ranking_id=str(id),
+            ranking_id=text_of(id),
         )
         content.tell(Ranking(said, groups))
         return True
@@ -132,10 +137,10 @@ def preferred(said: Judgment, rejected: str, id: str = "") -> Judgment:
     """The preference of what is judged over another.
 
     Raises:
-        ValueError: it is the same.
+        ConfigError: it is the same.
     """
     if said.subject_id == rejected:
-        raise ValueError(f"nothing is better than itself: {rejected!r}")
+        raise ConfigError(f"nothing is better than itself: {rejected!r}")
     one = replace(
         said, kind="preference", chosen_id=said.subject_id, rejected_id=rejected, comment=""
     )
@@ -161,20 +166,20 @@ def grouped(ids: Sequence[str], ties: Iterable[Sequence[str]]) -> tuple[tuple[st
     """Ids, best first, in groups of equal ones.
 
     Raises:
-        ValueError: an id is there twice, or a tie is none; the message says which.
+        ConfigError: an id is there twice, or a tie is none; the message says which.
     """
     if len(ids) > MOST_RANKED:
-        raise ValueError(f"a ranking has at most {MOST_RANKED} ids")
+        raise ConfigError(f"a ranking has at most {MOST_RANKED} ids")
     if len(set(ids)) != len(ids):
-        raise ValueError("a ranking has each id once")
+        raise ConfigError("a ranking has each id once")
     # Whether each id is as good as the one before it.
     level = [False] * len(ids)
     for tie in ties:
         if missing := set(tie) - set(ids):
-            raise ValueError(f"a tie is of ids of the ranking: not {sorted(missing)[0]!r}")
+            raise ConfigError(f"a tie is of ids of the ranking: not {sorted(missing)[0]!r}")
         places = sorted({ids.index(one) for one in tie})
         if places and places[-1] - places[0] != len(places) - 1:
-            raise ValueError(f"the ids of a tie stand beside each other: not {list(tie)!r}")
+            raise ConfigError(f"the ids of a tie stand beside each other: not {list(tie)!r}")
         for place in places[1:]:
             level[place] = True
     groups: list[list[str]] = []
@@ -191,7 +196,10 @@ T = TypeVar("T")
 
 def _some(given: Iterable[T]) -> list[T]:
     """One more than there may be at most: what is given may have no end."""
-    return list(islice(given, MOST_RANKED + 1))
+    if isinstance(given, str) or not isinstance(cast("object", given), Iterable):
+        raise refused("what is ranked", "a list", given)
+    with looking:
+        return list(islice(given, MOST_RANKED + 1))
 
 
 def _all(subjects: Iterable[Subject | None], kind: str | None) -> list[tuple[str, str]]:
@@ -200,10 +208,10 @@ def _all(subjects: Iterable[Subject | None], kind: str | None) -> list[tuple[str
     for subject in subjects:
         one = subject_of(subject, kind) if subject is not None else None
         if one is None:
-            raise ValueError(f"there is no id: {subject!r}")
+            raise ConfigError("one of them is nothing, or has no id")
         found.append(one)
     if len({one[0] for one in found}) > 1:
-        raise ValueError("what is compared is of one kind: name it with kind=")
+        raise ConfigError("what is compared is of one kind: name it with kind=")
     return found
 
 

@@ -3,30 +3,32 @@ judge or a test thought of it."""
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Mapping
 from dataclasses import replace
 from hashlib import blake2b
-from typing import Any, Final, Protocol, cast
+from typing import Any, Final, Literal, Protocol, cast, get_args
 
 from opentelemetry import trace
 from opentelemetry.context import Context
 from opentelemetry.trace import NonRecordingSpan, Span, SpanContext, set_span_in_context
 
 from turnspan import config, semconv
-from turnspan.runtime.guard import guard
+from turnspan.content.given_values import finite, number_of, refused, text_of
+from turnspan.runtime.guard import guard, warn_once
 from turnspan.tracing.content_store import Judgment
 from turnspan.tracing.context import active_turn
 from turnspan.tracing.state import current, resource_among, taking_facts
 from turnspan.turn.turn import Turn
 
-OUTCOMES: Final = ("pending", "used", "modified", "rejected")
+Outcome = Literal["pending", "used", "modified", "rejected"]
+OUTCOMES: Final[tuple[str, ...]] = get_args(Outcome)
 """What became of an answer (docs/turns.md)."""
 
-SUBJECTS: Final = (
-    *("turn", "call", "tool", "span", "session", "artifact", "attempt", "consortium"),
-)
+SubjectKind = Literal[
+    "turn", "call", "tool", "span", "session", "artifact", "attempt", "consortium"
+]
+SUBJECTS: Final[tuple[str, ...]] = get_args(SubjectKind)
 """What can be judged."""
 
 
@@ -45,9 +47,9 @@ Subject = Turn | Span | SpanContext | Judgeable | str
 def annotate(
     subject: Subject | None = None,
     *,
-    kind: str | None = None,
-    outcome: str | None = None,
-    training_flag: int | None = None,
+    kind: SubjectKind | None = None,
+    outcome: Outcome | None = None,
+    training_flag: Literal[-1, 0, 1] | None = None,
     score: float | None = None,
     comment: str | None = None,
     directive: str | None = None,
@@ -83,28 +85,31 @@ def annotate(
 
     Returns:
         Whether it was taken. ``False`` has one of these reasons: this process makes no records
-        (``configure`` was not called, or Turnspan is off); there is no judgment or no subject; or
-        an argument is not what it must be, which is logged and counted as an internal error.
+        (``configure`` was not called, or Turnspan is off); there is no judgment or no subject, or
+        an argument is not what it must be: the log says which, once, and it is counted.
     """
-    with guard("annotate"):
+    with guard("annotate", "turnspan.annotate"):
         content = taking_facts(current())
         if content is None:
             return False
         found = subject_of(subject, kind)
         if found is None:
-            return False
+            return no_subject("turnspan.annotate")
         said = Judgment(
             resource=resource_of(subject),
             subject_kind=found[0],
             subject_id=found[1],
-            author=str(author),
-            source=str(source),
+            author=text_of(author),
+            source=text_of(source),
             created_at=time.time_ns(),
             confidence=confidence_of(confidence),
         )
         each = judgments_of(
             said, outcome, training_flag, score, comment, directive, preferred_over, id
         )
+        if not each:
+            given = "outcome, training_flag, score, comment, directive or preferred_over"
+            warn_once(f"turnspan.annotate has nothing to say: give {given}")
         for one in each:
             content.tell(one)
         return bool(each)
@@ -121,7 +126,7 @@ def evaluation(
     error_type: str | None = None,
     span: Span | SpanContext | None = None,
     subject: Subject | None = None,
-    kind: str | None = None,
+    kind: SubjectKind | None = None,
     confidence: float | None = None,
 ) -> None:
     """Emit a ``gen_ai.evaluation.result`` event, and record the judgment. Never raises.
@@ -144,7 +149,7 @@ def evaluation(
         kind: what such an id is of, as for ``annotate``.
         confidence: how sure the evaluator is, from 0 to 1; of the record, not of the event.
     """
-    with guard("evaluation"):
+    with guard("evaluation", "turnspan.evaluation"):
         # The masks: loaded with the first text that needs them.
         from turnspan.redaction.redactor import Redactor
         from turnspan.tracing import events
@@ -152,14 +157,14 @@ def evaluation(
         settings = config.active()
         if not settings.enabled:
             return
-        number = None if score is None else float(score)
+        number = None if score is None else finite("score", score)
         judged_one = span if subject is None else subject
         sure = confidence_of(confidence)
-        _tell_evaluation(judged_one, kind, str(name), number, label, explanation, sure)
+        _tell_evaluation(judged_one, kind, text_of(name), number, label, explanation, sure)
         if events.logger() is None:
             return
         redactor = Redactor(settings)
-        attributes: dict[str, Any] = {semconv.EVALUATION_NAME: str(name)}
+        attributes: dict[str, Any] = {semconv.EVALUATION_NAME: text_of(name)}
         if number is not None:
             attributes[semconv.EVALUATION_SCORE_VALUE] = number
         for key, text in (
@@ -168,8 +173,8 @@ def evaluation(
             (semconv.RESPONSE_ID, response_id),
             (semconv.ERROR_TYPE, error_type),
         ):
-            if text:
-                attributes[key] = redactor.text(str(text), f"attribute:{key}")
+            if text := text_of(text):
+                attributes[key] = redactor.text(text, f"attribute:{key}")
         events.emit(semconv.EVENT_EVALUATION, attributes, _context(span))
 
 
@@ -188,6 +193,7 @@ def _tell_evaluation(
         return
     found = subject_of(subject, kind)
     if found is None:
+        no_subject("turnspan.evaluation")
         return
     content.tell(
         judgment_of_evaluation(
@@ -195,8 +201,8 @@ def _tell_evaluation(
             found,
             name,
             score,
-            str(label or ""),
-            str(explanation or ""),
+            text_of(label),
+            text_of(explanation),
             time.time_ns(),
             confidence,
         )
@@ -242,42 +248,41 @@ def judgments_of(
     """A judgment of each kind that is given (see ``annotate``).
 
     Raises:
-        ValueError: one of them is not what it must be; the message says what.
+        ConfigError: one of them is not what it must be; the message says what.
     """
     each: list[Judgment] = []
     if outcome is not None:
-        if outcome not in OUTCOMES:
-            raise ValueError(f"outcome is one of {', '.join(OUTCOMES)}: not {outcome!r}")
+        if (outcome := text_of(outcome)) not in OUTCOMES:
+            raise refused("outcome", f"one of {', '.join(OUTCOMES)}", outcome)
         each.append(replace(said, kind="outcome", outcome=outcome))
     if training_flag is not None:
-        if training_flag not in (-1, 0, 1):
-            raise ValueError(f"training_flag is 1 (good), 0 or -1 (exclude): not {training_flag!r}")
+        if number_of(training_flag) not in (-1, 0, 1):
+            raise refused("training_flag", "1 (good), 0 or -1 (exclude)", training_flag)
         each.append(replace(said, kind="training_flag", training_flag=int(training_flag)))
     if score is not None:
-        if not math.isfinite(float(score)):
-            raise ValueError(f"score is a finite number: not {score!r}")
-        each.append(replace(said, kind="score", score=float(score)))
-    if comment:
-        each.append(replace(said, kind="comment", comment=str(comment)))
-    if directive:
-        each.append(replace(said, kind="directive", directive=str(directive)))
-    if preferred_over:
-        chosen, rejected = said.subject_id, str(preferred_over)
+        each.append(replace(said, kind="score", score=finite("score", score)))
+    if comment := text_of(comment):
+        each.append(replace(said, kind="comment", comment=comment))
+    if directive := text_of(directive):
+        each.append(replace(said, kind="directive", directive=directive))
+    if rejected := text_of(preferred_over):
+        chosen = said.subject_id
         each.append(replace(said, kind="preference", chosen_id=chosen, rejected_id=rejected))
-    return [replace(one, annotation_id=str(id or digest(one))) for one in each]
+    given_id = text_of(id)
+    return [replace(one, annotation_id=given_id or digest(one)) for one in each]
 
 
 def confidence_of(given: float | None) -> float | None:
     """A confidence as a number.
 
     Raises:
-        ValueError: it is not from 0 to 1.
+        ConfigError: it is not from 0 to 1.
     """
     if given is None:
         return None
-    number = float(given)
+    number = finite("confidence", given)
     if not 0 <= number <= 1:
-        raise ValueError(f"confidence is from 0 to 1: not {given!r}")
+        raise refused("confidence", "from 0 to 1", given)
     return number
 
 
@@ -296,10 +301,10 @@ def subject_of(subject: Subject | None, kind: str | None) -> tuple[str, str] | N
     """The kind and the id of what is judged; ``None`` where there is nothing.
 
     Raises:
-        ValueError: nothing of such a kind can be judged.
+        ConfigError: nothing of such a kind can be judged.
     """
     if kind is not None and kind not in SUBJECTS:
-        raise ValueError(f"kind is one of {', '.join(SUBJECTS)}: not {kind!r}")
+        raise refused("kind", f"one of {', '.join(SUBJECTS)}", kind)
     if subject is None:
         subject = active_turn() or trace.get_current_span()
     if isinstance(subject, str):
@@ -310,11 +315,19 @@ def subject_of(subject: Subject | None, kind: str | None) -> tuple[str, str] | N
     if named is not None:
         return named if named[1] else None
     span = cast("Span | SpanContext", subject)
+    if not isinstance(span, SpanContext) and not hasattr(span, "get_span_context"):
+        raise refused("what is judged", "a turn, a span or an id as text", subject)
     context = span if isinstance(span, SpanContext) else span.get_span_context()
     if not context.is_valid:
         return None
     attributes: Mapping[str, Any] = getattr(span, "attributes", None) or {}
     return kind or subject_kind(attributes), f"{context.span_id:016x}"
+
+
+def no_subject(where: str) -> bool:
+    """Say once that there is nothing that is judged; false, as where nothing is taken."""
+    warn_once(f"{where}: there is no turn and no span around it, or what it is given has no id")
+    return False
 
 
 _KINDS: Final = {semconv.OP_INVOKE_AGENT: "turn", semconv.OP_EXECUTE_TOOL: "tool"}

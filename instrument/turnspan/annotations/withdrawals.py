@@ -6,7 +6,15 @@ import re
 import time
 from typing import Final
 
-from turnspan.annotations.judgments import Subject, resource_of, subject_of
+from turnspan.annotations.judgments import (
+    Subject,
+    SubjectKind,
+    no_subject,
+    resource_of,
+    subject_of,
+)
+from turnspan.content.given_values import text_of
+from turnspan.runtime.errors import ConfigError
 from turnspan.runtime.guard import guard
 from turnspan.tracing.content_store import Withdrawal
 from turnspan.tracing.state import current, taking_facts
@@ -20,7 +28,7 @@ def withdraw(
     subject: Subject | None = None,
     judgment: str = "",
     *,
-    kind: str | None = None,
+    kind: SubjectKind | None = None,
     id: str = "",
     reason: str = "",
     author: str = "",
@@ -46,24 +54,24 @@ def withdraw(
         Whether it was taken, as ``annotate``. Whether there is such a judgment shows where it is
         read.
     """
-    with guard("withdraw"):
+    with guard("withdraw", "turnspan.withdraw"):
         content = taking_facts(current())
         if content is None:
             return False
-        what = judgment_kind(str(judgment))
+        what = judgment_kind(text_of(judgment))
         found = subject_of(subject, kind)
         if found is None:
-            return False
+            return no_subject("turnspan.withdraw")
         content.tell(
             Withdrawal(
                 resource=resource_of(subject),
                 subject_kind=found[0],
                 subject_id=found[1],
                 kind=what,
-                annotation_id=str(id),
-                author=str(author),
-                source=str(source),
-                comment=str(reason),
+                annotation_id=text_of(id),
+                author=text_of(author),
+                source=text_of(source),
+                comment=text_of(reason),
                 created_at=time.time_ns(),
             )
         )
@@ -75,8 +83,10 @@ def judgment_kind(given: str) -> str:
     """A kind of judgment, if it is one.
 
     Raises:
-        ValueError: it is not; the message says what is.
+        ConfigError: it is not; the message says what is.
     """
     if given in JUDGMENTS or _EVALUATION.fullmatch(given):
         return given
-    raise ValueError(f"judgment is one of {', '.join(JUDGMENTS)} or evaluation:NAME: not {given!r}")
+    raise ConfigError(
+        f"judgment is one of {', '.join(JUDGMENTS)} or evaluation:NAME: not {given!r}"
+    )

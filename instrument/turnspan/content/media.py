@@ -11,12 +11,18 @@ import hashlib
 import re
 from typing import Any, Final, cast
 
+import orjson
+
 from turnspan.content.model import BLOB, URI, Part
 from turnspan.runtime.type_guards import kind_of
 
 _PREFIX: Final = "sha256:"
 _DIGEST: Final = re.compile(r"sha256:([0-9a-f]{64});size=(\d+)\Z")
 _DATA_URL: Final = re.compile(r"data:([^;,]*)(?:;[^;,]*)*;base64,", re.IGNORECASE)
+_ANY_URL: Final = re.compile(r"(data:[^,\s\"\\]{0,200};base64,)([A-Za-z0-9+/=_-]+)(?!;size=|[:\w])")
+_IN_JSON: Final = re.compile(
+    r'"(?:data|result|file_data|\w{0,20}b64\w{0,20}|\w{1,20}Bytes)"\s*:\s*"'
+)
 _SPACE: Final = re.compile(r"[\r\n]+")
 _BASE64_KEYS: Final = frozenset(
     {"file_data", "b64_json", "image_b64", "partial_image_b64"}
@@ -67,6 +73,26 @@ def digest_media(value: Any, depth: int = 0) -> Any:
     if isinstance(value, (bytes, bytearray)):
         return digest_of(bytes(value))
     return value
+
+
+def media_out(value: Any) -> Any:
+    """An attribute of a span without the bytes of the files that are in its texts: in a ``data:``
+    URL wherever it stands, or in a document of JSON."""
+    if not isinstance(value, str):
+        items: Any = value
+        return [media_out(item) for item in items] if kind_of(value) in (list, tuple) else value
+    found = value
+    if value[:1] in ("{", "[") and _IN_JSON.search(value) is not None:
+        try:
+            parsed = orjson.loads(value)
+        except ValueError:  # cut short, perhaps
+            parsed = None
+        reduced = digest_media(parsed)
+        if reduced is not parsed:
+            found = orjson.dumps(reduced).decode()
+    if "base64," in found:
+        found = _ANY_URL.sub(lambda at: at[1] + digest_of(at[2]), found)
+    return found
 
 
 def _reduced_list(items: list[Any], depth: int) -> list[Any]:

@@ -82,6 +82,10 @@ def freeze(value: Any, depth: int = 0) -> Any:
     if aliases is None:
         with looking:
             return _freeze_other(value, depth)
+    return _freeze_model(value, aliases, depth)
+
+
+def _freeze_model(value: Any, aliases: dict[str, str], depth: int) -> Any:
     names = value.__pydantic_fields_set__
     frozen: dict[str, Any] = {}
     for key, item in value.__dict__.items():
@@ -106,8 +110,10 @@ def _freeze_other(value: Any, depth: int) -> Any:
     if hasattr(kind, "__pydantic_fields_set__"):
         if len(_aliases) >= 4_096:  # models made at run time must not pile up
             _aliases.clear()
-        _aliases[kind] = _wire_names(kind)
-        return freeze(value, depth)
+        names = _wire_names(kind)
+        if kind.__getattribute__ is object.__getattribute__:  # else to read it runs its own code
+            _aliases[kind] = names
+        return _freeze_model(value, names, depth)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {f.name: freeze(getattr(value, f.name), depth) for f in dataclasses.fields(value)}
     return _freeze_unusual(value, depth)

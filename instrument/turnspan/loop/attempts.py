@@ -11,8 +11,7 @@ from opentelemetry import context as otel_context
 from opentelemetry.context import Context
 
 from turnspan import semconv
-from turnspan.content.given_values import text_of
-from turnspan.content.snapshot import freeze
+from turnspan.content.given_values import frozen_of, text_of
 from turnspan.loop.artifacts import new_id, resource_of
 from turnspan.runtime.cancellation import is_abort
 from turnspan.runtime.guard import errors, guard
@@ -138,9 +137,9 @@ class Attempt(WithBlock["Attempt"]):
         """
         with guard("attempt.set"):
             if input is not None:
-                self._told.input = frozen_or_none(input)
+                self._told.input = frozen_of(input)
             if output is not None:
-                self._told.output = frozen_or_none(output)
+                self._told.output = frozen_of(output)
 
     def fail(self, reason: str = "") -> None:
         """It has failed, though no exception says so."""
@@ -242,7 +241,7 @@ class _AttemptRecording(NoRecording):
     def succeeded(self, result: Any) -> None:
         """The function returned this."""
         with guard("attempt.exit"):
-            self._attempt.end(None, frozen_or_none(result))
+            self._attempt.end(None, frozen_of(result))
 
     def exhausted(self, result: Any) -> None:
         """A generator ran to its end."""
@@ -257,15 +256,6 @@ class _AttemptRecording(NoRecording):
         """The consumer left a generator before its end."""
         with guard("attempt.exit"):
             self._attempt.end(GeneratorExit())
-
-
-def frozen_or_none(value: Any) -> Any:
-    """A copy of what was given; nothing of what cannot be read."""
-    if value is None or type(value) is str:
-        return value
-    with guard("freeze"):
-        return freeze(value)
-    return None
 
 
 def message_of(error: BaseException, kind: str) -> str:

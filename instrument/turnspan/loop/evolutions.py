@@ -12,6 +12,7 @@ from turnspan.loop.attempts import Inside
 from turnspan.loop.lineages import Experiment, Lineage
 from turnspan.loop.versions import Version
 from turnspan.runtime.guard import guard
+from turnspan.runtime.looking import looking
 from turnspan.tracing.loop_facts import Evolved, InsightHad
 
 
@@ -45,13 +46,15 @@ def evolve(
     Returns:
         The evolution's id; empty where nothing was recorded.
     """
-    with guard("evolve"):
+    with guard("evolve", "turnspan.evolve"):
         one, other = _version(from_version), _version(to_version)
         if isinstance(to_version, Version):
             lineage.current = to_version
         state = Inside.here().recorder()
         if state is None:
             return ""
+        with looking:
+            changed = _changes(changes)
         made = new_id()
         configs: tuple[Any, Any] | None = None
         if isinstance(from_version, Version) and isinstance(to_version, Version):
@@ -66,7 +69,7 @@ def evolve(
                 trigger=text_of(trigger),
                 hypothesis=text_of(hypothesis),
                 plan=text_of(plan),
-                changes=_changes(changes),
+                changes=changed,
                 author=text_of(author),
                 created_at=time.time_ns(),
                 configs=configs,
@@ -105,7 +108,7 @@ def insight(
     Returns:
         The insight's id; empty where nothing was recorded.
     """
-    with guard("insight"):
+    with guard("insight", "turnspan.insight"):
         state = Inside.here().recorder()
         if state is None:
             return ""
@@ -138,7 +141,7 @@ def _changes(given: Mapping[str, str] | Iterable[str] | None) -> dict[str, str]:
     if given is None:
         return {}
     if isinstance(given, str):
-        return {given: ""}
+        return {text_of(given): ""}
     if isinstance(given, Mapping):
         by_kind = cast("Mapping[str, str]", given)
         return {text_of(kind): text_of(what) for kind, what in by_kind.items()}

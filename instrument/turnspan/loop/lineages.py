@@ -12,9 +12,9 @@ from hashlib import blake2b
 from typing import Any, Final
 
 from turnspan import semconv
-from turnspan.content.given_values import number_of, text_of
+from turnspan.content.given_values import frozen_of, number_of, text_of
 from turnspan.loop.artifacts import new_id, resource_of
-from turnspan.loop.attempts import Inside, frozen_or_none
+from turnspan.loop.attempts import Inside
 from turnspan.loop.rollouts import Block, Rollout
 from turnspan.loop.versions import Version
 from turnspan.runtime.guard import guard
@@ -181,7 +181,7 @@ class Experiment(Block):
         name = text_of(label)
         made = Lineage(self._inside, self.id, _digest(self.id, name), name)
         with guard("experiment.lineage"):
-            made.opened(strategy, locked, directive, once, author)
+            made.opened(text_of(strategy), locked, text_of(directive), text_of(once), author)
         return made
 
 
@@ -196,11 +196,12 @@ def experiment(session: str, *, need: str = "", constraints: Any = None) -> Expe
     inside = Inside.here()
     made = Experiment(inside, text_of(session))
     with guard("experiment"):
+        need = text_of(need)
         state = inside.recorder() if need or constraints is not None else None
         if state is not None:
             resource, now = resource_of(state), time.time_ns()
-            bounds = frozen_or_none(constraints)
-            state.content.tell(ExperimentOpened(resource, made.id, text_of(need), bounds, now))
+            bounds = frozen_of(constraints)
+            state.content.tell(ExperimentOpened(resource, made.id, need, bounds, now))
     return made
 
 

@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 from opentelemetry import context as otel_context
 
 from turnspan import semconv
-from turnspan.content.given_values import text_of
+from turnspan.content.given_values import frozen_of, text_of
 from turnspan.loop.artifacts import resource_of
-from turnspan.loop.attempts import Attempt, Inside, frozen_or_none
+from turnspan.loop.attempts import Attempt, Inside
 from turnspan.runtime.cancellation import is_abort
 from turnspan.runtime.guard import guard
 from turnspan.tracing.block_stack import OpenBlocks, WithBlock
@@ -116,9 +116,9 @@ class Rollout(Block):
         if type(model) is not str:
             model = text_of(model)
         if parameters is not None:
-            parameters = frozen_or_none(parameters)
+            parameters = frozen_of(parameters)
         if input is not None:
-            input = frozen_or_none(input)
+            input = frozen_of(input)
         return Attempt(self._inside, AttemptTold(self._place, model, parameters, input), self)
 
     def final(self, attempt: Attempt | str) -> None:

@@ -14,9 +14,11 @@ import sys
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from importlib import util
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
+from turnspan.content.given_values import mistaken, nearest
 from turnspan.runtime import installed
+from turnspan.runtime.errors import ConfigError
 from turnspan.runtime.guard import guard, logger
 from turnspan.runtime.later import later
 
@@ -195,9 +197,24 @@ class Wanted:
 
     @classmethod
     def of(cls, only: Iterable[str] | None, exclude: Iterable[str], off: frozenset[str]) -> Wanted:
-        """With the names written in any way (dashes or underscores)."""
-        chosen = None if only is None else frozenset(map(_plain, only))
-        return cls(chosen, frozenset(map(_plain, exclude)), off)
+        """With the names written in any way (dashes or underscores); one text is one name."""
+        return cls(None if only is None else _names(only), _names(exclude), off)
+
+    def check(self, ours: Collection[str]) -> None:
+        """Say of names that nothing has which is meant, and refuse those that mean nothing.
+
+        Raises:
+            ConfigError: the text says which.
+        """
+        known = frozenset({*ours, *(f"{OURS}_{name}" for name in ours), *LIBRARIES, OURS})
+        for name in sorted((self.only or frozenset()) | self.exclude):
+            spelt = name.replace("_", "-")
+            if name in known or any(each.distributions.fullmatch(spelt) for each in FAMILIES):
+                continue
+            near = nearest(name, known)
+            meant = f"is {near!r} meant?" if near else "it takes libraries, such as 'openai'"
+            text = f"turnspan.instrument knows nothing that is called {name!r}: {meant}"
+            mistaken(ConfigError(text), harmless=bool(near))
 
     def refused(self, library: str, distribution: str, entry: str) -> str:
         """Why it is not wanted; empty if it is."""
@@ -211,6 +228,12 @@ class Wanted:
         if self.only is not None and not names & self.only:
             return "not among those asked for"
         return ""
+
+
+def _names(given: Any) -> frozenset[str]:
+    several = isinstance(given, Iterable) and not isinstance(given, str)
+    plain = (_plain(str(name)) for name in cast("Iterable[object]", given if several else (given,)))
+    return frozenset(_ALIASES.get(name, name) for name in plain)
 
 
 def _plain(name: str) -> str:

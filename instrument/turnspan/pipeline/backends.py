@@ -11,7 +11,7 @@ import contextlib
 import importlib
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from opentelemetry import metrics, trace
 from opentelemetry.sdk.resources import Resource
@@ -144,6 +144,8 @@ def check(exporters: Sequence[str | SpanExporter] | None) -> None:
     if isinstance(exporters, str):
         raise ConfigError("exporters must be a list, such as ['turnspan', 'otlp']")
     for name in exporters or ():
+        if not isinstance(name, str) and not hasattr(cast("object", name), "export"):
+            raise ConfigError(f"exporters are names or SpanExporters: not {name!r}")
         if isinstance(name, str) and name != "none" and not _found(name):
             raise ConfigError(_unknown(name))
 

@@ -21,6 +21,7 @@ from turnspan.redaction.opaque import is_models, with_opaque
 from turnspan.redaction.secret_names import may_hold_secret, names_secret, secret_under
 from turnspan.redaction.secrets import find_secrets, mask_secrets
 from turnspan.runtime.guard import errors
+from turnspan.runtime.looking import looking
 from turnspan.runtime.type_guards import is_list, kind_of
 from turnspan.runtime.value_exceptions import delivered
 
@@ -197,7 +198,8 @@ class Redactor:
         hook = self._hook
         if hook is None or text in WORDS:
             return text
-        redacted = hook(text, where)
+        with looking:
+            redacted = hook(text, where)
         if redacted is None:
             return DROPPED
         if not isinstance(redacted, str):  # pyright: ignore[reportUnnecessaryIsInstance]

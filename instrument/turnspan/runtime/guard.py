@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable
 from types import TracebackType
 
+from turnspan.runtime.errors import ConfigError
 from turnspan.runtime.forks import in_child
 from turnspan.runtime.value_exceptions import delivered
 
@@ -24,6 +25,18 @@ _MESSAGE = (
     "Turnspan failed in %s; your code is unaffected, this piece of telemetry is lost. "
     "Further failures there are only counted (`turnspan doctor`).\n%s"
 )
+_MISTAKE = "%s cannot use what it was given, and records nothing of it: %s"
+_MOST_TOLD = 1_000
+
+
+_said: set[str] = set()
+
+
+def warn_once(text: str) -> None:
+    """Say it in the log, if it was not said before."""
+    if text not in _said and len(_said) < _MOST_TOLD:
+        _said.add(text)
+        logger.warning("%s", text)
 
 
 class InternalErrors:
@@ -34,6 +47,7 @@ class InternalErrors:
         # whose end may fail in turn.
         self._lock = threading.RLock()
         self._counts: Counter[str] = Counter()
+        self._told: set[tuple[str, str]] = set()
         self._accounted = 0
         self.last: BaseException | None = None
         self.describe: Callable[[str, BaseException], str] = _kind_of_error
@@ -41,10 +55,14 @@ class InternalErrors:
         content, so whoever knows the settings is to say what of it may be told."""
         in_child(self._after_fork)
 
-    def record(self, place: str, error: BaseException, *, accounted: bool = False) -> None:
+    def record(
+        self, place: str, error: BaseException, *, accounted: bool = False, public: str = ""
+    ) -> None:
         """Count a swallowed error; the first at a place is logged with its traceback.
 
-        ``accounted`` says that the caller counts what was lost by it among what it has dropped.
+        ``accounted`` says that the caller counts what was lost by it among what it has dropped,
+        ``public`` which function of the public interface was given what led to it: that is no
+        failure of ours. Of a ``ConfigError`` each different one is logged.
 
         Raises:
             BaseException: the error itself, where it was delivered and is not ours to swallow.
@@ -54,11 +72,15 @@ class InternalErrors:
         with self._lock:
             self._counts[place] += 1
             self._accounted += accounted
-            first = self._counts[place] == 1
+            told = str(error)[:200] if isinstance(error, ConfigError) else ""
+            first = (place, told) not in self._told and len(self._told) < _MOST_TOLD
+            if first:
+                self._told.add((place, told))
             self.last = error
         if first:
             try:
-                logger.warning(_MESSAGE, place, self.describe(place, error))
+                message, name = (_MISTAKE, public) if public else (_MESSAGE, place)
+                logger.warning(message, name, self.describe(place, error))
             except BaseException as failure:
                 if delivered(failure):
                     raise
@@ -78,6 +100,7 @@ class InternalErrors:
         """Forget them all; the next failure is logged again."""
         with self._lock:
             self._counts.clear()
+            self._told.clear()
             self._accounted = 0
             self.last = None
 
@@ -93,12 +116,15 @@ errors = InternalErrors()
 
 
 class guard:
-    """``with guard("place"):`` swallows and counts what our own code, or a value's, raises."""
+    """``with guard("place"):`` swallows and counts what our own code, or a value's, raises.
 
-    __slots__ = ("_place",)
+    ``public`` is the function, in a user's words, whose arguments are read inside."""
 
-    def __init__(self, place: str) -> None:
+    __slots__ = ("_place", "_public")
+
+    def __init__(self, place: str, public: str = "") -> None:
         self._place = place
+        self._public = public
 
     def __enter__(self) -> None:
         return None
@@ -113,5 +139,5 @@ class guard:
             return False
         if delivered(error):
             return False
-        errors.record(self._place, error)
+        errors.record(self._place, error, public=self._public)
         return True

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from turnspan.content.given_values import text_of
+from turnspan.runtime.looking import looking
 
 MAX_NOTES: Final = 50_000
 """Of one assembly; further ones are counted as ``context_items_full``."""
@@ -295,7 +296,8 @@ def score_of(value: Any) -> float | None:
     """A number that an application gave, numpy's as well; what is none, or not finite, is none."""
     if value is None or isinstance(value, (bool, str, bytes)):
         return None
-    number = float(value)
+    with looking:
+        number = float(value)
     return number if math.isfinite(number) else None
 
 
@@ -305,7 +307,8 @@ def texts_of(values: Any) -> list[str]:
         return []
     if isinstance(values, (str, bytes)):
         return [text_of(values)]
-    return [text_of(value) for value in values]
+    with looking:
+        return [text_of(value) for value in values]
 
 
 def said(value: Any) -> str | None:

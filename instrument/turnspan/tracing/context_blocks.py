@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from turnspan import config, semconv
 from turnspan.content.given_values import text_of
+from turnspan.runtime.errors import ConfigError
 from turnspan.runtime.guard import errors, guard
 from turnspan.tracing import otel_fast, recording
 from turnspan.tracing.assembly import (
@@ -29,7 +30,7 @@ from turnspan.tracing.context_steps import Attached, ContextStep, leave, name_of
 from turnspan.tracing.recording import SpanRecording, context_of
 from turnspan.tracing.state import State, another_one, current
 
-_ADD: Final = guard("context.add")
+_ADD: Final = guard("context.add", "turnspan.context_assembly")
 
 
 class ContextAssembly:
@@ -200,8 +201,8 @@ class ContextAssembly:
         """The assembly, while it can be added to; what comes later is counted as an error."""
         if not self._assembly.ended:
             return self._assembly
-        late = ValueError(f"the context assembly {self._assembly.id} is over: {what} came too late")
-        errors.record("context.late", late)
+        late = ConfigError(f"the assembly is over: {what} came after its block")
+        errors.record("context.late", late, public="turnspan.context_assembly")
         return None
 
 
@@ -276,7 +277,7 @@ class context_assembly(WithBlock[ContextAssembly]):
         self._task = text_of(task) or "unknown"
         self._budget: int | None = None
         self._entities: list[str] = []
-        with guard("context.arguments"):
+        with guard("context.arguments", "turnspan.context_assembly"):
             self._budget = count_of(budget)
             self._entities = texts_of(entities)
         self._state = another_one()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from turnspan.runtime.guard import guard
+from turnspan.runtime.looking import looking
 from turnspan.tracing.provider_errors import code_of, problem_of, with_body
 
 _MESSAGE = guard("call.error_message")
@@ -24,8 +25,9 @@ def error_message(error: BaseException, name: str = "") -> str:
 def provider_message(error: Exception) -> str:
     """An SDK's exception as ``error_message`` has it, with what the provider said."""
     with _MESSAGE:
-        text = with_body(error)
-        return error_message(error if text == str(error) else _Said(text), type(error).__qualname__)
+        with looking:
+            text = with_body(error)
+        return error_message(_Said(text), type(error).__qualname__)
     return type(error).__qualname__
 
 

@@ -8,7 +8,6 @@ a message's headers. The trace travels as OpenTelemetry's global propagator writ
 
 from __future__ import annotations
 
-import logging
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -24,13 +23,12 @@ from opentelemetry.baggage.propagation import W3CBaggagePropagator
 from opentelemetry.context import Context
 
 from turnspan import semconv
-from turnspan.runtime.guard import guard
+from turnspan.runtime.guard import guard, warn_once
+from turnspan.runtime.looking import looking
 from turnspan.tracing.block_stack import OpenBlocks, WithBlock
 from turnspan.tracing.context import SESSION_KEY, TURN_KEY, active_turn, session_around
 from turnspan.tracing.recording import detach
 from turnspan.turn.turn import NO_TURN, Session, Turn
-
-logger = logging.getLogger("turnspan")
 
 TURN_ID: Final = "turnspan.turn_id"
 AGENT: Final = "turnspan.agent"
@@ -61,8 +59,6 @@ _NUMBER: Final = re.compile(r"[0-9]{1,6}")
 _HEADER: Final = "baggage"
 _w3c_baggage: Final = W3CBaggagePropagator()
 
-_said: set[str] = set()
-
 
 class RemoteTurn(Turn):
     """A turn that began in another process: its summary is written there.
@@ -73,15 +69,15 @@ class RemoteTurn(Turn):
 
     def stop(self, reason: str, detail: str = "") -> None:
         """No effect: the turn ends where it began."""
-        _say_once("stop", "turn.stop() has no effect in a process that only received the turn.")
+        warn_once("turn.stop() has no effect in a process that only received the turn.")
 
     def abort(self, detail: str = "") -> None:
         """No effect: the turn ends where it began."""
-        _say_once("abort", "turn.abort() has no effect in a process that only received the turn.")
+        warn_once("turn.abort() has no effect in a process that only received the turn.")
 
     def set(self, **attributes: Any) -> None:
         """No effect: the turn's record is written where it began."""
-        _say_once("set", "turn.set() has no effect in a process that only received the turn.")
+        warn_once("turn.set() has no effect in a process that only received the turn.")
 
 
 # Turns whose identity has left or come, while they live: work that returns to a turn's own process
@@ -97,7 +93,7 @@ def inject(carrier: dict[str, str] | None = None) -> dict[str, str]:
     along; attributes of the session do not.
     """
     carrier = {} if carrier is None else carrier
-    with guard("inject"):
+    with guard("inject", "turnspan.inject"):
         context = otel_context.get_current()
         ours = _to_send(context)
         if not ours:
@@ -142,14 +138,8 @@ def _to_send(context: Context) -> dict[str, str]:
 def _fits(key: str, value: str) -> bool:
     fits = len(quote_plus(value)) <= _MAX_LENGTH
     if not fits:
-        _say_once(key, f"{key} is too long to travel ({len(value):,} characters) and is left out.")
+        warn_once(f"{key} is too long to travel ({len(value):,} characters) and is left out.")
     return fits
-
-
-def _say_once(topic: str, message: str) -> None:
-    if topic not in _said:
-        _said.add(topic)
-        logger.warning(message)
 
 
 class extract(WithBlock[Turn]):
@@ -171,8 +161,10 @@ class extract(WithBlock[Turn]):
     def __enter__(self) -> Turn:
         token: object | None = None
         turn: Turn = NO_TURN
-        with guard("extract"):
-            context = _continued(_headers(self._carrier), otel_context.get_current())
+        with guard("extract", "turnspan.extract"):
+            with looking:
+                headers = _headers(self._carrier)
+            context = _continued(headers, otel_context.get_current())
             if context is not None:
                 token = otel_context.attach(context)
                 turn = active_turn(context) or NO_TURN

@@ -16,7 +16,7 @@ _CHOICES: Final = "choices"
 _STREAM: Final = "stream"
 _BOUND: Final = 2**63  # what an attribute can hold
 
-_PARAMETERS: Final = {
+PARAMETERS: Final = {
     "model": (_TEXT, semconv.REQUEST_MODEL),
     "reasoning_effort": (_TEXT, semconv.REQUEST_REASONING_LEVEL),
     "max_tokens": (_INTEGER, semconv.REQUEST_MAX_TOKENS),
@@ -37,7 +37,7 @@ _PARAMETERS: Final = {
 def describe(body: Mapping[str, Any], attributes: dict[str, Any]) -> None:
     """Write the attributes of a request's parameters; those of another type are left out."""
     for key, value in body.items():
-        known = _PARAMETERS.get(key)
+        known = PARAMETERS.get(key)
         if known is None:
             continue
         kind, name = known

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal, get_args
 
 USER_ABORTED: Final = "user_aborted"
 LOOP_DETECTED: Final = "loop_detected:"
@@ -17,6 +17,10 @@ REFUSAL: Final = "refusal"
 SILENT_ROUNDS: Final = "silent_rounds"
 EMPTY_NO_TOOLS: Final = "empty_no_tools"
 COMPLETED: Final = "completed"
+
+StopReason = Literal["user_aborted", "round_cap", "tool_failure", "error", "max_tokens", "refusal",
+                     "content_filter", "silent_rounds", "empty_no_tools", "completed"]  # fmt: skip
+STOP_REASONS: Final[tuple[str, ...]] = get_args(StopReason)
 
 SILENT_ROUNDS_LIMIT = 30
 DETAIL_LENGTH = 2_000

@@ -1,8 +1,13 @@
-"""Did a tool fail? By its own flags, never by searching words in a successful result."""
+"""Did a tool fail? By the application's rule, else by its own flags, never by searching words in a
+successful result."""
 
 from __future__ import annotations
 
 from typing import Any, cast
+
+from turnspan import config
+from turnspan.runtime.guard import errors
+from turnspan.runtime.looking import looking
 
 _MAX_PARSED = 1_000_000
 _HINTS = (
@@ -26,6 +31,15 @@ def tool_failed(result: Any) -> bool:
     An error flag is ``is_error``/``isError`` true, ``ok`` false, a top-level ``error`` that is not
     empty, or a non-zero exit code; in a mapping or in text that is a JSON object.
     """
+    rule: Any = config.active().tool_failed
+    if rule is not None:
+        try:
+            with looking:
+                told: object = rule(result)
+            if told is not None:
+                return bool(told)
+        except BaseException as error:  # noqa: BLE001  the flags decide then
+            errors.record("tool_failed", error, public="configure(tool_failed=)")
     if isinstance(result, str):
         return _text_failed(result)
     if isinstance(result, dict):

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from copy import copy
 from typing import Any, Final
 
-from turnspan.content.given_values import label_of, text_of, warn_of_near_misses
+from turnspan.content.given_values import frozen_of, label_of, text_of, warn_of_near_misses
 from turnspan.runtime.cancellation import is_abort
+from turnspan.runtime.errors import ConfigError
 from turnspan.runtime.guard import guard
 from turnspan.turn.loop_detector import ToolExecution
 from turnspan.turn.session import Session as Session
@@ -27,9 +28,11 @@ from turnspan.turn.stop_reasons import (
     ROUND_CAP,
     SILENT_ROUNDS,
     SILENT_ROUNDS_LIMIT,
+    STOP_REASONS,
     TOOL_FAILURE,
     USER_ABORTED,
     Ending,
+    StopReason,
     cut,
     meaning_of,
     same_arguments,
@@ -153,14 +156,17 @@ class Turn:
 
     # -- for the application ------------------
 
-    def stop(self, reason: str, detail: str = "") -> None:
+    def stop(self, reason: StopReason | str, detail: str = "") -> None:
         """Say why the application ended the turn; beats every rule but the user's abort.
 
         ``reason`` is one of the usual stop reasons (docs/turns.md) or a word of your own.
         """
         if not self.ended:
-            with guard("turn.stop"):
+            with guard("turn.stop", "turn.stop"):
                 reason = text_of(reason)
+                if not reason:
+                    raise ConfigError("a reason is a word: round_cap, or one of your own")
+                warn_of_near_misses("turn.stop", (reason,), STOP_REASONS, "reason as your own")
                 if reason.startswith(LOOP_DETECTED):
                     reason = LOOP_DETECTED + cut(reason[len(LOOP_DETECTED) :], 160)
                 self._explicit = Ending(reason, cut(text_of(detail), DETAIL_LENGTH))
@@ -194,9 +200,9 @@ class Turn:
         if target is not None:
             self.target = label_of(target)
         if user_message is not None:
-            self.user_message = user_message
+            self.user_message = frozen_of(user_message)
         if response_text is not None:
-            self.response_text = response_text
+            self.response_text = frozen_of(response_text)
         if attributes:
             with guard("turn.set"):
                 warn_of_near_misses("turn.set", attributes, _SETTABLE)

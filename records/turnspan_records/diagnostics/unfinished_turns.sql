@@ -17,7 +17,7 @@ SELECT
     session_id AS session,
     turn_id AS turn,
     agent_name AS agent,
-    if(status = 'running', greatest(dateDiff('millisecond', start_time, now64(3)), 0) / 1000, duration) AS age_seconds,
+    if(status = 'running', greatest(dateDiff('millisecond', start_time, now64(3)), 0) / 1000, nullIf(duration, 0)) AS age_seconds,
     writer,
     leftUTF8(user_message, 240) AS user_message
 FROM unfinished

@@ -12,8 +12,9 @@ _KINDS = (
     ("session", "session_id", "turn_summary"),
     ("agent", "agent_name", "turn_summary"),
     ("tool", "name", "tool_call"),
-    ("model", "request_model", "llm_call"),
+    ("model", "arrayJoin(models)", "turn_summary"),
 )
+# Models are those that turns count under: an alias finds what answered it, as the filters do.
 _NAMES = """
 (
     SELECT '{kind}' AS kind, toString({column}) AS found, project

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from itertools import islice
 from typing import Any, Final, Protocol, TypeVar, cast
 
 from opentelemetry import context as otel_context
 from opentelemetry.context import Context
 
 from turnspan import semconv
-from turnspan.content.given_values import number_of, text_of
-from turnspan.loop.attempts import frozen_or_none
+from turnspan.content.given_values import frozen_of, number_of, text_of
 from turnspan.loop.consortia.blocks import Block, BlockRecording, error_of, span_within
 from turnspan.runtime.guard import guard
+from turnspan.runtime.looking import looking
 from turnspan.tracing import otel_fast
 from turnspan.tracing.consortium_facts import (
     FINAL_ARBITER,
@@ -135,7 +136,7 @@ class Member(Answering):
         """Say what it answered: for a model that is not asked through an instrumented SDK, or an
         answer that is made of several."""
         with guard("consortium.answered"):
-            self._answer = frozen_or_none(text)
+            self._answer = frozen_of(text)
 
     def returned(self, result: Any) -> None:
         """A decorated function's text is the answer."""
@@ -217,7 +218,7 @@ class Arbiter(Answering):
             said = self._said
             for name, value in (("synthesis", synthesis), ("reasoning", reasoning), ("raw", raw)):
                 if value is not None:
-                    said[name] = frozen_or_none(value)
+                    said[name] = frozen_of(value)
             if confidence is not None:
                 number = number_of(confidence)
                 said["confidence"] = None if number is None else float(number)
@@ -284,10 +285,6 @@ _DECIDED: Final = (
 
 def _texts(given: Iterable[Any]) -> tuple[str, ...]:
     if isinstance(given, str):
-        return (given,) if given else ()
-    found: list[str] = []
-    for one in given:
-        if len(found) >= _MAX_RANKED:
-            break
-        found.append(text_of(one))
-    return tuple(found)
+        return (text_of(given),) if text_of(given) else ()
+    with looking:
+        return tuple(text_of(one) for one in islice(given, _MAX_RANKED))

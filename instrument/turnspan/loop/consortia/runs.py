@@ -16,8 +16,7 @@ from opentelemetry import context as otel_context
 from opentelemetry.context import Context
 
 from turnspan import semconv
-from turnspan.content.given_values import number_of, text_of
-from turnspan.loop.attempts import frozen_or_none
+from turnspan.content.given_values import frozen_of, number_of, text_of
 from turnspan.loop.consortia.answering import MEMBER_KEY, Arbiter, Member
 from turnspan.loop.consortia.blocks import Block, BlockRecording, error_of, ids_around, span_within
 from turnspan.loop.consortia.ids import new_run_id
@@ -139,7 +138,7 @@ class Run(Block):
     def final(self, text: Any) -> None:
         """Say what the run came to. One that ends without has failed."""
         with guard("consortium.final"):
-            self._final = frozen_or_none(text)
+            self._final = frozen_of(text)
 
     def returned(self, result: Any) -> None:
         """A decorated function's text is what the run came to."""
@@ -300,7 +299,7 @@ class consortium(WithBlock[Run]):
     ) -> None:
         self._prompt: Any = None
         with guard("consortium.arguments"):
-            self._prompt = frozen_or_none(prompt)
+            self._prompt = frozen_of(prompt)
         self._name = text_of(name)
         self._strategy = text_of(strategy)
         self._id = text_of(id)
