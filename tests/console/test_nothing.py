@@ -132,7 +132,7 @@ def pairs(value: Any) -> Iterator[tuple[str, object]]:
         named = cast("dict[str, Any]", value)
         yield from named.items()
         value = list(named.values())
-    for one in value if isinstance(value, list) else ():  # type: Any
+    for one in cast("list[Any]", value) if isinstance(value, list) else ():
         yield from pairs(one)
 
 

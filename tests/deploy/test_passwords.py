@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -54,7 +55,7 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
 
 @pytest.mark.parametrize("job", JOBS)
 def test_each_client_is_let_in(
-    odd: Deployment, job: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    odd: Deployment, job: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With the variable and the file as they are, in the address in percent, in a header as Jaeger
     and Grafana send it; and none of it is told."""

@@ -25,6 +25,7 @@ def rule(monkeypatch: pytest.MonkeyPatch) -> Any:
     def use(given: Any = None, pattern: str = "") -> None:
         settings = config.resolve({"tool_failed": given}, {"TURNSPAN_TOOL_FAILED": pattern})
         monkeypatch.setattr(config, "_active", settings)
+        monkeypatch.setattr(config, "look_up", None)  # also where a test before has made recorders
 
     return use
 

@@ -90,7 +90,7 @@ def chat_reply(message: Message, name: str) -> Message:
 def chat_events(message: Message, name: str) -> bytes:
     """A chat completion with this message, streamed, a character a chunk."""
     common = {"id": name, "object": "chat.completion.chunk", "created": 1, "model": "gpt-4o"}
-    calls = message.get("tool_calls") or []
+    calls: list[Message] = message.get("tool_calls") or []
     deltas: list[Message] = [{"role": "assistant"}]
     deltas += [{"content": each} for each in message.get("content") or ""]
     deltas += [{"tool_calls": [{"index": i, **call}]} for i, call in enumerate(calls)]
