@@ -14,6 +14,7 @@ from support.landing import insert
 from support.rows import T0, call, turn
 from support.small_disk import small_disk
 from support.story import Invoke, fill
+from turnspan.content.model import as_list
 from turnspan_clickhouse.rows.native_encoder import encode_block
 from turnspan_clickhouse.rows.tables import Annotation, LlmCall, Record, SpanRow, TurnSummary
 from turnspan_clickhouse.spool.spool import Spool, SpoolWriter
@@ -132,7 +133,7 @@ def pairs(value: Any) -> Iterator[tuple[str, object]]:
         named = cast("dict[str, Any]", value)
         yield from named.items()
         value = list(named.values())
-    for one in cast("list[Any]", value) if isinstance(value, list) else ():
+    for one in as_list(value) or ():
         yield from pairs(one)
 
 
