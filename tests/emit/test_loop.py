@@ -20,6 +20,7 @@ from turnspan.loop.attempts import Attempt
 from turnspan.loop.lineages import Lineage
 from turnspan.loop.rollouts import Rollout
 from turnspan.loop.versions import Version
+from turnspan.runtime.errors import ConfigError
 from turnspan.runtime.guard import errors
 from turnspan.testing import ModelServer, record
 from turnspan_clickhouse.rows import loop_tables as rows
@@ -351,7 +352,7 @@ def test_an_artifact_is_its_turn_s(gpt: openai.OpenAI) -> None:
 
 def test_where_nothing_is_recorded_it_costs_nothing_and_says_so() -> None:
     """Everything can be called, and returns what can be used."""
-    lineage = turnspan.experiment("camp", need="n").lineage("A", locked=True)
+    lineage = turnspan.experiment("camp", need="n").lineage("A", locked=False)
     with lineage, lineage.rollout(1) as trying, trying.attempt() as attempt:
         assert turnspan.artifact("page", "text") == ""
     assert isinstance(attempt, Attempt)
@@ -359,6 +360,33 @@ def test_where_nothing_is_recorded_it_costs_nothing_and_says_so() -> None:
     assert attempt.id
     assert not turnspan.annotate(attempt, score=5)
     assert turnspan.evolve(lineage, "a", "b") == turnspan.insight("p") == ""
+
+
+def test_a_locked_lineage_goes_on_as_it_is(caplog: pytest.LogCaptureFixture) -> None:
+    """It takes no other version and no rollout, and a name is one configuration's; where the
+    mistake would hit whoever is served, it is said instead, and what happens is kept."""
+    with record() as recorded:
+        lineage = turnspan.experiment("camp").lineage("A")
+        first = lineage.version({"prompt": "a"}, name="one")
+        with pytest.raises(ConfigError, match="'one' of lineage 'A' has another configuration"):
+            lineage.version({"prompt": "b"}, name="one")
+        lineage.lock()
+        assert lineage.version({"prompt": "a"}) is first
+        with pytest.raises(ConfigError, match="'A' is locked and takes no new version"):
+            lineage.version({"prompt": "c"})
+        with pytest.raises(ConfigError, match="'A' is locked and takes no rollouts"):
+            lineage.rollout(1)
+        assert [one.version_id for one in recorded.rows(rows.AgentVersion)] == [first.id]
+        with turnspan.agent("desk"):
+            lineage.version({"prompt": "c"})
+            with lineage.rollout(1):
+                pass
+        assert "locked" in caplog.text
+        lineage.unlock()
+        lineage.version({"prompt": "d"}, name="two")
+
+    assert len(recorded.rows(rows.AgentVersion)) == 3
+    assert len(recorded.rows(rows.Rollout)) == 1
 
 
 @pytest.mark.tests_internal_errors

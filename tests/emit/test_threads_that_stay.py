@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import queue
 import subprocess
 import sys
@@ -99,6 +100,58 @@ def test_thread_leaves_the_turn_that_has_ended(
         assert step() == ("", "s-ada", False)
     with turnspan.session("s-bob"), turnspan.agent("bob"):
         assert step() == ("", "", False)
+
+
+@pytest.mark.parametrize("kind", [asyncio.Queue, asyncio.LifoQueue])
+def test_task_works_in_the_turn_of_each_item(spans: Spans, kind: type[asyncio.Queue[Any]]) -> None:
+    """A worker that is started lazily inside a turn serves whoever comes."""
+    asyncio.run(items_of_many(kind))
+
+
+async def items_of_many(kind: type[asyncio.Queue[Any]]) -> None:
+    """Two turns at once, and then none."""
+    work, done = kind(), asyncio.Queue[Any]()
+
+    async def serve() -> None:
+        while await work.get() is not None:
+            done.put_nowait(where())
+
+    with turnspan.session("s-first"), turnspan.agent("first") as first:
+        serving = asyncio.create_task(serve())
+        await work.put("work")
+        assert await done.get() == (first.id, "s-first")
+        for user in USERS:
+            with turnspan.session("s-" + user), turnspan.agent("helper") as turn:
+                await work.put("work")
+                assert await done.get() == (turn.id, "s-" + user)
+                assert where() == (turn.id, "s-" + user), "an answer changes nothing"
+    await work.put("work")
+    assert await done.get() == ("", "")
+    await work.put(None)
+    await serving
+
+
+def test_task_leaves_the_turn_that_has_ended(spans: Spans) -> None:
+    """What is awaited inside the turn is its own; what goes on later belongs to nobody."""
+    asyncio.run(a_task_that_stays())
+
+
+async def a_task_that_stays() -> None:
+    """Its turn ends, and another one begins."""
+    go, seen = asyncio.Event(), asyncio.Queue[Any]()
+
+    async def run() -> None:
+        seen.put_nowait((*where(), trace.get_current_span().get_span_context().is_valid))
+        await go.wait()
+        seen.put_nowait((*where(), trace.get_current_span().get_span_context().is_valid))
+
+    with turnspan.session("s-ada"), turnspan.agent("ada") as turn:
+        running = [asyncio.create_task(run()), asyncio.ensure_future(run())]
+        assert [await seen.get(), await seen.get()] == [(turn.id, "s-ada", True)] * 2
+    with turnspan.session("s-bob"), turnspan.agent("bob"):
+        go.set()
+        assert [await seen.get(), await seen.get()] == [("", "", False)] * 2
+    await asyncio.gather(*running)
 
 
 def test_late_work_of_a_pool_is_its_turn_s(spans: Spans) -> None:

@@ -12,11 +12,12 @@ from hashlib import blake2b
 from typing import Any, Final
 
 from turnspan import semconv
-from turnspan.content.given_values import frozen_of, number_of, text_of
+from turnspan.content.given_values import frozen_of, mistaken, number_of, text_of
 from turnspan.loop.artifacts import new_id, resource_of
 from turnspan.loop.attempts import Inside
 from turnspan.loop.rollouts import Block, Rollout
 from turnspan.loop.versions import Version
+from turnspan.runtime.errors import ConfigError
 from turnspan.runtime.guard import guard
 from turnspan.tracing.loop_facts import (
     ExperimentOpened,
@@ -55,11 +56,20 @@ class Lineage(Block):
             config: system prompt, tools, flow, memory, parameters, by name. The version's id is the
                 SHA-256 of its canonical JSON (RFC 8785): the same configuration is the same version
                 everywhere.
-            name: what people call it.
+            name: what people call it; in a lineage one configuration has a name.
+
+        Raises:
+            ConfigError: the lineage is locked and this is another version, or the name is another
+                version's. Inside of what is recorded it is a warning, and the version is kept.
         """
         made = Version.of(config, text_of(name))
+        known = self._versions.get(made.id)
+        if known is None:
+            self._refuse_if_locked("new version")
+            if made.name and any(each.name == made.name for each in self._versions.values()):
+                text = f"version {made.name!r} of lineage {self.label!r} has another configuration"
+                mistaken(ConfigError(f"{text}: give this one a name of its own"))
         with guard("lineage.version"):
-            known = self._versions.get(made.id)
             if known is None:
                 self._versions[made.id] = made
                 self._tell_version(made)
@@ -77,7 +87,11 @@ class Lineage(Block):
             cycle: its number.
             task: what is done, where a cycle has several tasks.
             version: the version that does it; else the lineage's current one.
+
+        Raises:
+            ConfigError: the lineage is locked. Inside of what is recorded it is a warning.
         """
+        self._refuse_if_locked("rollouts")
         place = RolloutPlace(self.id, "", 0, "", "")
         with guard("lineage.rollout"):
             number = number_of(cycle) or 0
@@ -133,6 +147,11 @@ class Lineage(Block):
         self.direct(directive, once=once, author=author)
         if locked is not None:
             self.lock(author=author) if locked else self.unlock(author=author)
+
+    def _refuse_if_locked(self, what: str) -> None:
+        if self.locked:
+            text = f"lineage {self.label!r} is locked and takes no {what}: unlock() it before"
+            mistaken(ConfigError(text))
 
     def _tell(self, kind: str, text: str, author: str) -> None:
         with guard("lineage.tell"):

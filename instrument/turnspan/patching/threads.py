@@ -8,7 +8,8 @@ lasts. At any other time they do what they always did. Nothing else crosses: con
 the application's own behave as ever.
 
 A thread that outlives its turn leaves it (``tracing.handed``), and one that takes work from a
-``queue.Queue`` goes over to the turn in which that was put there.
+``queue.Queue`` goes over to the turn in which that was put there. So does a task of ``asyncio``,
+which has the context by itself, with an ``asyncio.Queue``.
 
 A thread of the standard library's own (a pool's worker, a log listener, a server's loop) outlives
 the turn in which it happened to be started, so it starts outside any; so do the workers of process
@@ -17,6 +18,7 @@ pools, which a fork inside a turn would otherwise leave in it for good.
 
 from __future__ import annotations
 
+import contextvars
 import functools
 import platform
 import queue
@@ -87,6 +89,10 @@ class Carried:
 
 _here = threading.local()
 """What this thread was handed: ``handed``."""
+_of_task: Final[contextvars.ContextVar[handed.Handed | None]] = contextvars.ContextVar(
+    "turnspan-task", default=None
+)
+"""What the task here was handed."""
 
 
 class _Entered:
@@ -189,6 +195,7 @@ class ThreadingInstrumentor(LightInstrumentor):
         if "start" in vars(threading.Timer):  # what the other one leaves behind when taken off
             self._patch(threading.Timer, "start", _start)
         hooks = (
+            ("asyncio", self._asyncio_imported),
             ("multiprocessing.pool", self._pools_imported),
             ("multiprocessing.process", self._processes_imported),
         )
@@ -206,6 +213,13 @@ class ThreadingInstrumentor(LightInstrumentor):
         for restore in reversed(self._restore):
             restore()
         self._restore = ()
+
+    def _asyncio_imported(self, module: Any) -> None:
+        with guard("instrument threads"):
+            if self._on:
+                self._patch(module.BaseEventLoop, "create_task", _create_task)
+                self._patch(module.Queue, "put_nowait", _put)
+                self._patch(module.Queue, "get_nowait", _get)
 
     def _pools_imported(self, module: Any) -> None:
         with guard("instrument threads"):
@@ -246,6 +260,29 @@ def _submit(original: Any, alive: list[bool]) -> Callable[..., Any]:
         return original(self, carried(fn) if alive else fn, *args, **kwargs)
 
     return submit
+
+
+def _create_task(original: Any, alive: list[bool]) -> Callable[..., Any]:
+    def create_task(self: Any, coro: Any, **options: Any) -> Any:
+        own = _task_context() if alive and options.get("context") is None else None
+        if own is None:
+            return original(self, coro, **options)
+        return own.run(original, self, coro, **options)
+
+    return create_task
+
+
+def _task_context() -> contextvars.Context | None:
+    """A copy of the context variables, of which the new task takes its own, with a context of
+    OpenTelemetry's that ends with the turn."""
+    with _CARRY:
+        context = otel_context.get_current()
+        if context and _belongs(context):
+            own, mine = contextvars.copy_context(), handed.begin(context)
+            own.run(otel_context.attach, mine.context)
+            own.run(_of_task.set, mine)
+            return own
+    return None
 
 
 def _pool_method(original: Any, alive: list[bool]) -> Callable[..., Any]:
@@ -367,7 +404,7 @@ def _take_item(taken_from: Any, item: Any) -> None:
                 items.pop(id(item), None)
             if not taken_from.qsize():
                 items.clear()  # what was taken past get() must not pile up
-        mine: handed.Handed | None = getattr(_here, "handed", None)
+        mine: handed.Handed | None = _of_task.get() or getattr(_here, "handed", None)
         if mine is None or otel_context.get_current() is not mine.context:
             return
         if context is not None or mine.item:

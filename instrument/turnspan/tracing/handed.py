@@ -1,15 +1,17 @@
-"""Contexts that were handed to threads: each ends with the turn and the session it came from.
+"""Contexts that were handed to threads and tasks: each ends with the turn and the session it came
+from.
 
-A thread may outlive the turn that happened to start it (an exporter, a worker that serves whoever
-comes), and nothing tells such a thread from another one beforehand. So each thread gets a context
-of its own, which is emptied in place when its turn ends, or, outside any turn, its trace's root
-here: what the thread does later belongs to nobody, whichever instrumentation records it.
+A thread, or a task of ``asyncio``, may outlive the turn that happened to start it (an exporter, a
+worker that serves whoever comes), and nothing tells such a thread from another one beforehand. So
+each gets a context of its own, which is emptied in place when its turn ends, or, outside any turn,
+its trace's root here: what it does later belongs to nobody, whichever instrumentation records it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, Final, cast
+from weakref import WeakSet
 
 from opentelemetry import trace
 from opentelemetry.context import Context
@@ -20,9 +22,9 @@ from turnspan.turn.turn import Session, Turn
 
 
 class Handed:
-    """What one running thread was handed."""
+    """What one running thread or task was handed."""
 
-    __slots__ = ("context", "item")
+    __slots__ = ("__weakref__", "context", "item")
 
     def __init__(self, context: Context) -> None:
         self.context = Context(context)
@@ -30,7 +32,8 @@ class Handed:
         """Whether it came with a piece of work from a queue, and lasts until the next one."""
 
 
-_running: Final[list[Handed]] = []
+_running: Final[WeakSet[Handed]] = WeakSet()
+"""What runs; of a task that is dropped nobody tells, but its context goes with it."""
 _pop: Final[Callable[..., Any]] = cast("Any", dict).pop
 """A context refuses to be changed by its own methods."""
 
@@ -40,7 +43,7 @@ def begin(context: Context, *, given: bool = False) -> Handed:
     unless it was ``given`` as a piece of work."""
     handed = Handed(context)
     turn = active_turn(handed.context)
-    _running.append(handed)
+    _running.add(handed)
     if turn is not None and turn.ended and not given:
         _empty(handed)
     return handed
@@ -48,7 +51,7 @@ def begin(context: Context, *, given: bool = False) -> Handed:
 
 def done(handed: Handed) -> None:
     """The thread, or its work, has ended."""
-    _running.remove(handed)
+    _running.discard(handed)
 
 
 def turn_ended(turn: Turn) -> None:
@@ -88,4 +91,4 @@ def _empty(handed: Handed) -> None:
 
 def running() -> bool:
     """Whether any thread runs in what it was handed."""
-    return bool(_running)
+    return len(_running) > 0
