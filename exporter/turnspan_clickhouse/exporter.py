@@ -54,7 +54,7 @@ and the fewer rows wait for it, the fewer a garbage collection finds alive (thos
 the next full one come sooner)."""
 
 _TICK_SECONDS = 0.5
-_JOINS_NS = 2 * 10**9
+_JOINS_NS = 5 * 10**8
 """A turn that began in no session may join one that begins inside it so soon."""
 _SUPPRESS = "suppress_instrumentation"
 

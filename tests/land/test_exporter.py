@@ -152,10 +152,8 @@ def test_running_turn_is_seen_before_it_ends(recorder: Recorder) -> None:
 def test_a_turn_that_joins_a_session_has_one_row(recorder: Recorder) -> None:
     """A session that begins in an agent's function is its turn's, also while it runs."""
     count = "SELECT session_id, status FROM turn_summary"
-    with turnspan.agent("slow"):
-        time.sleep(1.2)  # more than a tick of the exporter's
-        with turnspan.session("s"):
-            running = recorder.rows(count)
+    with turnspan.agent("slow"), turnspan.session("s"):
+        running = recorder.rows(count)
     assert running == [{"session_id": "s", "status": "running"}]
     assert recorder.rows(count) == [{"session_id": "s", "status": "final"}]
 

@@ -142,7 +142,7 @@ def test_tools_are_recorded_as_they_run(seen: dict[str, Case]) -> None:
     refused = seen["tools refused"]
     assert [refused["said"], refused["tools"][0][2]] == ["Well.", "Cancelled: not today"]
     assert seen["own tools"]["tools"] == [
-        ["broken", "c1", "", True, True],
+        ["broken", "c1", "Error: nope", True, True],
         ["nowhere", "c2", 'Error: tool "nowhere" does not exist', False, True],
         ["weather", "c0", "rain in Oslo", False, True],
     ]
