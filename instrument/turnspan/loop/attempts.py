@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from types import TracebackType
 from typing import Any, Final, Protocol, TypeVar
 
 from opentelemetry import context as otel_context
@@ -153,12 +152,7 @@ class Attempt(WithBlock["Attempt"]):
             errors.record("attempt.enter", error)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         try:
             token, self._token = self._token, None
             detach(token)

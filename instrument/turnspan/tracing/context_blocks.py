@@ -4,7 +4,6 @@ why."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from types import TracebackType
 from typing import Any, Final
 
 from turnspan import config, semconv
@@ -293,12 +292,7 @@ class context_assembly(WithBlock[ContextAssembly]):
         self._blocks.push(block)
         return block.context
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         block = self._blocks.pop()
         if block is not None:
             block.exit(error)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import replace
-from types import TracebackType
 from typing import Any, Final, TypeVar
 
 from opentelemetry import context as otel_context
@@ -318,12 +317,7 @@ class consortium(WithBlock[Run]):
         self._open.push(run)
         return run
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         run = self._open.pop()
         if run is not None:
             run.__exit__(kind, error, trace)

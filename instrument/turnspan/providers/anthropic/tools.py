@@ -9,7 +9,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from types import TracebackType
 from typing import Any, Final, cast
 
 from opentelemetry import context as otel_context
@@ -105,12 +104,7 @@ class Step:
             inside = otel_context.set_value(SESSION_KEY, turn.turn.session, inside)
             self._token = otel_context.attach(trace.set_span_in_context(turn.span, inside))
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         with _RUN_STEP:
             recording.detach(self._token)
 
@@ -155,12 +149,7 @@ class ToolSpan:
         self._result = inner.__enter__()
         self._inner = inner
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> Any:
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> Any:
         run, self._run = self._run, None
         if run is not None:
             with _TOOL_END:
