@@ -16,7 +16,7 @@ from opentelemetry import trace
 from turnspan import config, semconv
 from turnspan.loop.consortia.answering import Arbiter, Member
 from turnspan.loop.consortia.runs import Run, consortium
-from turnspan.patching.patches import Patches
+from turnspan.patching.patches import Args, Function, Kwargs, Patches
 from turnspan.providers.llm.making import Answering, ConsortiumOutput, current_output
 from turnspan.runtime.guard import guard
 from turnspan.runtime.type_guards import is_dict, is_list
@@ -40,7 +40,6 @@ _NAMELESS: Final = "consortium"
 _OPEN: Final = guard("llm.consortium.begin")
 _CLOSE: Final = guard("llm.consortium.end")
 
-_Function = Callable[..., Any]
 _Given = Mapping[str, Any]
 
 
@@ -75,9 +74,7 @@ class Consortia:
             for path in there or paths[:1]:  # of one that is missing it is noted
                 patches.wrap(MODULE, path, wrapper)
 
-    def run(
-        self, wrapped: _Function, orchestrator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:
+    def run(self, wrapped: Function, orchestrator: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around ``orchestrate``."""
         begun: _Orchestration | None = None
         with _OPEN:
@@ -98,25 +95,21 @@ class Consortia:
 
         return _around(wrapped, args, kwargs, begun.enter, ended)
 
-    def member(
-        self, wrapped: _Function, orchestrator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:
+    def member(self, wrapped: Function, orchestrator: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around what asks a member."""
         return self._asking(_Orchestration.member, wrapped, orchestrator, args, kwargs)
 
-    def arbiter(
-        self, wrapped: _Function, orchestrator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:
+    def arbiter(self, wrapped: Function, orchestrator: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around what asks the arbiter."""
         return self._asking(_Orchestration.arbiter, wrapped, orchestrator, args, kwargs)
 
     def _asking(
         self,
         begin: Callable[[_Orchestration, _Given], _Asked | None],
-        wrapped: _Function,
+        wrapped: Function,
         orchestrator: Any,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
+        args: Args,
+        kwargs: Kwargs,
     ) -> Any:
         asked: _Asked | None = None
         with _OPEN:
@@ -262,7 +255,7 @@ class _Arbiter:
         self._block.__exit__(None if error is None else type(error), error, None)
 
 
-def _given(wrapped: _Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Given:
+def _given(wrapped: Function, args: Args, kwargs: Kwargs) -> _Given:
     """What a method is called with, by its parameters' names."""
     return inspect.signature(wrapped).bind_partial(*args, **kwargs).arguments
 
@@ -272,9 +265,9 @@ def _fields(value: Any) -> dict[str, Any]:
 
 
 def _around(
-    wrapped: _Function,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
+    wrapped: Function,
+    args: Args,
+    kwargs: Kwargs,
     enter: Callable[[], None],
     ended: Callable[[Any, BaseException | None], None],
 ) -> Any:
