@@ -95,8 +95,8 @@ class DerivedTools:
         turn.add(Event(row, facts.span_id), facts.end_time)
         self._turns.change(turn)
 
-    def changed(self, row: ToolCall) -> None:
-        """More is known of a tool than when its turn was told of it."""
+    def changed(self, row: LlmCall | ToolCall) -> None:
+        """More is known of a tool or a call than when its turn was told of it."""
         turn = self._turns.get(row.turn_id)
         if turn is not None and turn.event_of(row) is not None:
             turn.retell(turn.events)

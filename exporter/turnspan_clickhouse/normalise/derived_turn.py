@@ -126,8 +126,7 @@ class DerivedTurn:
         self.touched = max(self.touched, now)
         if isinstance(event.row, LlmCall):
             self.last = event
-            if event.row.cost_usd is not None:
-                self._cost = (self._cost or Decimal(0)) + event.row.cost_usd
+            self._cost = _sum(self._cost, event.row.cost_usd)
             row = self.row
             row.duration = max(row.duration, (now - row.start_time) / 1e9)
 
@@ -144,9 +143,10 @@ class DerivedTurn:
         """Let just these things have happened in it."""
         self.events = events
         self.turn = replayed(self.turn.id, self.turn.agent_name, events)
-        calls = [event for event in events if isinstance(event.row, LlmCall)]
-        self.last = calls[-1] if calls else None
-        self._cost = _cost_of(calls)
+        self.last = self._cost = None
+        for event in events:
+            if isinstance(event.row, LlmCall):
+                self.last, self._cost = event, _sum(self._cost, event.row.cost_usd)
 
     @property
     def waits(self) -> bool:
@@ -214,15 +214,13 @@ class DerivedTurn:
         row.max_identical_tool_streak = turn.max_identical_tool_streak
         row.no_progress_rounds = turn.no_progress_rounds
         usage, models = replace(turn.usage), list(turn.models)
-        costs = [self._cost, *(nested.cost_usd for nested in self.nested)]
         for nested in self.nested:
             usage.add(usage_of_row(nested))
             models += [model for model in nested.models if model not in models]
         if usage != Usage() or not self.taken_over:
             set_usage(row, usage)
         row.models = models
-        known = [cost for cost in costs if cost is not None]
-        row.cost_usd = sum(known, Decimal(0)) if known else None
+        row.cost_usd = _sum(self._cost, *(nested.cost_usd for nested in self.nested))
 
 
 def _response_of(events: Sequence[Event]) -> str:
@@ -249,8 +247,7 @@ def _said_by(asked: Any) -> str:
     return canonical(arguments)
 
 
-def _cost_of(events: Sequence[Event]) -> Decimal | None:
+def _sum(*costs: Any) -> Decimal | None:
     """What calls cost together; ``None`` where no price is known."""
-    costs: list[Any] = [event.row.cost_usd for event in events if isinstance(event.row, LlmCall)]
     known: list[Decimal] = [cost for cost in costs if cost is not None]
     return sum(known, Decimal(0)) if known else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from opentelemetry import context as otel_context
 from opentelemetry.context import Context
@@ -29,6 +29,9 @@ from turnspan.tracing.recording import current as current_context
 from turnspan.tracing.recording_protocol import NoRecording, Recording
 from turnspan.tracing.state import State, another_one, current, in_force, taking_facts
 from turnspan.turn.turn import Session, Turn
+
+if TYPE_CHECKING:
+    from turnspan.loop.rollouts import Rollout
 
 F = TypeVar("F", bound=Callable[..., Any])
 _MAX_MESSAGE: Final = 4_096
@@ -96,13 +99,6 @@ class Inside:
         return self._resource
 
 
-class Watcher(Protocol):
-    """What wants to know of its attempts: their rollout."""
-
-    def attempt_ended(self, attempt_id: str, status: str) -> None:
-        """One has ended so."""
-
-
 class Attempt(WithBlock["Attempt"]):
     """One try of a rollout: a context manager, or a decorator (each call is a try of its own).
 
@@ -111,7 +107,7 @@ class Attempt(WithBlock["Attempt"]):
 
     __slots__ = ("_forks", "_inside", "_reason", "_rollout", "_status", "_token", "_told")
 
-    def __init__(self, inside: Inside, told: AttemptTold, rollout: Watcher) -> None:
+    def __init__(self, inside: Inside, told: AttemptTold, rollout: Rollout) -> None:
         self._inside = inside
         self._told = told
         self._rollout = rollout
