@@ -12,7 +12,7 @@ import orjson
 from turnspan.redaction.redactor import Redactor
 from turnspan.runtime.type_guards import is_dict
 from turnspan.turn.turn import ToolRequest, Turn, Usage
-from turnspan_clickhouse.normalise.decorated_turns import set_usage, usage_of_row
+from turnspan_clickhouse.normalise.decorated_turns import rewrite, set_usage, usage_of_row
 from turnspan_clickhouse.normalise.history_keys import canonical
 from turnspan_clickhouse.normalise.turn_facts import tell_call, tell_tool, text_of
 from turnspan_clickhouse.rows.batch import Batch
@@ -134,10 +134,17 @@ class DerivedTurn:
         """What happened in it that this row tells."""
         return next((event for event in self.events if event.row is row), None)
 
-    def insert(self, tools: Sequence[Event]) -> None:
-        """Put tools in that ran inside a call that is known: after it."""
-        known = {event.owner for event in tools}
-        self.retell([each for each in self.events if each.owner not in known] + list(tools))
+    def insert(self, tools: Sequence[ToolCall], batch: Batch) -> None:
+        """Put tools in that ran inside a call that is known: after it. Their rows are written
+        again; one that has landed keeps its session, or stays in none."""
+        for tool in tools:
+            if tool.written_at == batch.written_at:
+                tool.session_id = tool.session_id or self.session_id
+        known = {tool.span_id for tool in tools}
+        rest = [each for each in self.events if each.owner not in known]
+        self.retell(rest + [Event(tool, tool.span_id) for tool in tools])
+        for tool in tools:
+            rewrite(tool, batch)
 
     def retell(self, events: list[Event]) -> None:
         """Let just these things have happened in it."""

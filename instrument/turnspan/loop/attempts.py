@@ -27,7 +27,7 @@ from turnspan.tracing.loop_facts import (
 from turnspan.tracing.recording import attach, context_of, detach
 from turnspan.tracing.recording import current as current_context
 from turnspan.tracing.recording_protocol import NoRecording, Recording
-from turnspan.tracing.state import State, another_one, current, in_force, taking_facts
+from turnspan.tracing.state import State, another_one, recording_for
 from turnspan.turn.turn import Session, Turn
 
 if TYPE_CHECKING:
@@ -85,9 +85,7 @@ class Inside:
 
     def recorder(self) -> State | None:
         """What records, if it makes records."""
-        own = self._state
-        state = current() if own is None else in_force(own)
-        return None if taking_facts(state) is None else state
+        return recording_for(self._state)
 
     def resource(self, state: State) -> Mapping[str, Any]:
         """Whose records its recorder makes; looked up once, until it records elsewhere."""

@@ -37,14 +37,7 @@ from turnspan.tracing.context import active_turn, session_around
 from turnspan.tracing.function_wrapper import wrap
 from turnspan.tracing.recording import SpanRecording, context_of
 from turnspan.tracing.recording_protocol import Recording
-from turnspan.tracing.state import (
-    State,
-    another_one,
-    current,
-    in_force,
-    resource_among,
-    taking_facts,
-)
+from turnspan.tracing.state import State, another_one, current, recording_for, resource_among
 
 F = TypeVar("F", bound=Callable[..., Any])
 RUN_KEY: Final = otel_context.create_key("turnspan-consortium-run")
@@ -263,9 +256,7 @@ class Run(Block):
 
     def _recorder(self) -> State | None:
         """What records, if it makes records."""
-        own = self._own_state
-        state = current() if own is None else in_force(own)
-        return None if taking_facts(state) is None else state
+        return recording_for(self._own_state)
 
 
 class consortium(WithBlock[Run]):

@@ -19,6 +19,7 @@ from turnspan import config, semconv
 from turnspan.patching.instrumentor import SdkInstrumentor
 from turnspan.patching.models_on_the_wire import INSIDE
 from turnspan.patching.patches import Args, Function, Kwargs, Patches
+from turnspan.patching.stainless import closed
 from turnspan.patching.stream import RECORD, StreamRecord
 from turnspan.providers.litellm.calls import PARAMETERS, body_of, endpoints
 from turnspan.providers.litellm.names import Served, served_by, where_of
@@ -27,7 +28,7 @@ from turnspan.providers.openai.instrumentor import streams_usage
 from turnspan.runtime.guard import errors, guard
 from turnspan.runtime.type_guards import is_dict
 from turnspan.tracing.begin_call import begin, current_call
-from turnspan.tracing.model_call import ABANDONED, COMPLETE, Call
+from turnspan.tracing.model_call import COMPLETE, Call
 
 _FAILED: Final = guard("litellm.call_failed")
 _ASKED: Final = guard("litellm.stream_usage")
@@ -233,9 +234,7 @@ class LiteLLMSdk:
             return await wrapped(*args, **kwargs)
         finally:
             with _FINISH:
-                record = stream.__dict__.get(RECORD)
-                if record is not None:
-                    record.finish(ABANDONED)
+                closed(stream)
 
     # -- the Router
 

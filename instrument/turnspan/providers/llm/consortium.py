@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from opentelemetry import trace
 
@@ -41,16 +41,6 @@ _OPEN: Final = guard("llm.consortium.begin")
 _CLOSE: Final = guard("llm.consortium.end")
 
 _Given = Mapping[str, Any]
-
-
-class _Asked(Protocol):
-    """A member or an arbiter that is about to be asked."""
-
-    def enter(self) -> None:
-        """It is asked."""
-
-    def ended(self, result: Any, error: BaseException | None) -> None:
-        """It has given this."""
 
 
 class MemberFailed(Exception):
@@ -194,10 +184,10 @@ class _Orchestration:
         return _Arbiter(run.arbiter(given.get("iteration"), model or ""), responses)
 
 
-class _Member:
-    """A member that is asked."""
+class _Asked:
+    """A member or an arbiter that is asked."""
 
-    def __init__(self, block: Member) -> None:
+    def __init__(self, block: Member | Arbiter) -> None:
         self._block = block
         self._answering = Answering()
 
@@ -207,20 +197,32 @@ class _Member:
         self._answering.enter()
 
     def ended(self, result: Any, error: BaseException | None) -> None:
-        """It has answered; in what it gives a failure may be told."""
+        """It has given this."""
         self._answering.leave()
-        told = _fields(result).get("error")
-        if error is None and told is not None:
-            error = self._answering.error or MemberFailed(str(told))
+        error = self._heard(_fields(result), error)
         self._block.__exit__(None if error is None else type(error), error, None)
 
+    def _heard(self, said: dict[str, Any], error: BaseException | None) -> BaseException | None:
+        """Take what a kind of them says; what it has failed with, if it has."""
+        raise NotImplementedError
 
-class _Arbiter:
+
+class _Member(_Asked):
+    """A member that is asked; in what it gives a failure may be told."""
+
+    def _heard(self, said: dict[str, Any], error: BaseException | None) -> BaseException | None:
+        told = said.get("error")
+        if error is None and told is not None:
+            return self._answering.error or MemberFailed(str(told))
+        return error
+
+
+class _Arbiter(_Asked):
     """An arbiter that is asked."""
 
     def __init__(self, block: Arbiter, responses: Any) -> None:
-        self._block = block
-        self._answering = Answering()
+        super().__init__(block)
+        self._arbiter = block
         self._labels: dict[Any, str] = {}
         for one in map(_fields, responses if is_list(responses) else ()):
             instance = one.get("instance")
@@ -229,21 +231,13 @@ class _Arbiter:
                 one.get("id"), label if instance is None else f"{label}#{instance}"
             )
 
-    def enter(self) -> None:
-        """It is asked."""
-        self._block.__enter__()
-        self._answering.enter()
-
-    def ended(self, result: Any, error: BaseException | None) -> None:
-        """It has decided this."""
-        self._answering.leave()
-        said = _fields(result)
+    def _heard(self, said: dict[str, Any], error: BaseException | None) -> BaseException | None:
         if said:
             needs, areas = said.get("needs_iteration"), said.get("refinement_areas")
             ranking = said.get("ranking")
             ranked = ranking if is_list(ranking) else ()
             known = (self._labels.get(one) for one in ranked if isinstance(one, int | str))
-            self._block.decided(
+            self._arbiter.decided(
                 synthesis=said.get("synthesis"),
                 confidence=said.get("confidence"),
                 ranking=[label for label in known if label],
@@ -252,7 +246,7 @@ class _Arbiter:
                 needs_iteration=needs if isinstance(needs, bool) else None,
                 raw=self._answering.text if said.get("dissent") else None,  # nothing else has it
             )
-        self._block.__exit__(None if error is None else type(error), error, None)
+        return error
 
 
 def _given(wrapped: Function, args: Args, kwargs: Kwargs) -> _Given:
