@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from types import TracebackType
 from typing import Any, Final, TypeVar, cast, overload
 
 from opentelemetry.trace import Span
@@ -58,12 +57,7 @@ class Scope(WithBlock[Handle]):
         self._blocks.push((current, current.enter()))
         return handle
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         block = self._blocks.pop()
         if block is not None:
             current, token = block

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from types import TracebackType
 from typing import Any, Final, cast
 
 from opentelemetry import context as otel_context
@@ -157,12 +156,7 @@ class Inference(WithBlock["Inference"]):
                 self._call.enter()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         with _GUARD:
             call, self._call = self._call, None
             if call is not None:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from turnspan.patching.third_party import OURS, Choice, Enabled, Wanted, choose, disabled, packages
 from turnspan.runtime import installed
@@ -20,6 +20,11 @@ from turnspan.runtime.guard import guard
 
 if TYPE_CHECKING:
     from opentelemetry.trace import TracerProvider
+
+    from turnspan.patching.instrumentor import SdkInstrumentor
+    from turnspan.patching.threads import ThreadingInstrumentor
+
+    Instrumentor: TypeAlias = SdkInstrumentor | ThreadingInstrumentor
 
 _INSTRUMENTORS: Final = (
     ("openai", "turnspan.providers.openai.instrumentor", "OpenAIInstrumentor"),
@@ -45,49 +50,6 @@ _refused: dict[str, str] = {}
 _choices: list[Choice] = []
 _enabled: dict[str, Enabled] = {}
 """The other packages that are on, by distribution."""
-
-
-class Instrumentor(Protocol):
-    """What is instrumented here: the SDKs (patching.instrumentor) and threads."""
-
-    package: str
-    missing: Any
-
-    @property
-    def is_instrumented_by_opentelemetry(self) -> bool:
-        """Whether it is on."""
-        ...
-
-    @property
-    def imported(self) -> bool:
-        """Whether the application has imported the library."""
-        ...
-
-    @property
-    def refusal(self) -> str:
-        """Why it could not be put on; empty if it could."""
-        ...
-
-    @property
-    def version(self) -> str:
-        """The library's version; empty where it is not installed."""
-        ...
-
-    def instrument(self, **kwargs: Any) -> Any:
-        """Put it on."""
-        ...
-
-    def uninstrument(self, **kwargs: Any) -> Any:
-        """Take it off."""
-        ...
-
-    def instrumentation_dependencies(self) -> Collection[str]:
-        """The versions it is made for."""
-        ...
-
-    def use_default_provider(self, provider: TracerProvider | None) -> None:
-        """Record under this provider."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,8 +101,6 @@ TOOL_CALL_RESULT: Final = "gen_ai.tool.call.result"
 
 # -- agents, tools, workflows
 AGENT_NAME: Final = "gen_ai.agent.name"
-AGENT_ID: Final = "gen_ai.agent.id"
-AGENT_DESCRIPTION: Final = "gen_ai.agent.description"
 AGENT_VERSION: Final = "gen_ai.agent.version"
 WORKFLOW_NAME: Final = "gen_ai.workflow.name"
 TOOL_NAME: Final = "gen_ai.tool.name"
@@ -113,7 +111,6 @@ TOOL_DESCRIPTION: Final = "gen_ai.tool.description"
 # -- MCP: a tool executed by a server
 MCP_METHOD_NAME: Final = "mcp.method.name"
 MCP_PROTOCOL_VERSION: Final = "mcp.protocol.version"
-MCP_SESSION_ID: Final = "mcp.session.id"
 JSONRPC_REQUEST_ID: Final = "jsonrpc.request.id"
 RPC_RESPONSE_STATUS_CODE: Final = "rpc.response.status_code"
 

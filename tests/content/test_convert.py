@@ -11,10 +11,10 @@ from typing import Any
 import orjson
 import pytest
 
+from support.sealing import rebuild_record, seal_message
 from turnspan.content.media import digest_media
-from turnspan.content.model import as_dict, dumps
+from turnspan.content.model import as_dict, dumps, last_user_text
 from turnspan.dialects.convert import convert, convert_message, join_request, split_request
-from turnspan.dialects.rebuild import rebuild_record, seal_message
 from turnspan.runtime.guard import errors
 
 PIXEL = base64.b64encode(b"\x89PNG not really an image" * 10).decode()
@@ -501,7 +501,7 @@ def test_a_chat_call_in_full() -> None:
     }
     assert found.raw_input == request["messages"]
     assert found.raw_tools == [tool]
-    assert found.last_user_text() == "two"
+    assert last_user_text(found.input) == "two"
     assert found.response_text == "so"
     assert found.tool_calls == [{"id": "call_1", "name": "f", "arguments": {"a": 1}}]
     assert found.finish_reasons == ["tool_calls", "stop"]
@@ -537,7 +537,7 @@ def test_an_anthropic_call_in_full() -> None:
         {"type": "function", "name": "f", "description": "d", "parameters": {"type": "object"}},
         {"type": "web_search_20250305", "name": "web_search"},
     ]
-    assert found.last_user_text() == "hi"
+    assert last_user_text(found.input) == "hi"
     assert found.response_text == "Paris it is"
     assert found.response_thoughts == "hm"
     assert found.raw_output == [{"role": "assistant", "content": blocks}]

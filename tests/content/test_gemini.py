@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 import pytest
 
+from support.sealing import rebuild_record, seal_message
 from turnspan import config
 from turnspan.content.media import digest_media
 from turnspan.content.model import dumps
@@ -23,7 +24,6 @@ from turnspan.dialects.convert import (
     system_parts,
     tool_definitions,
 )
-from turnspan.dialects.rebuild import rebuild_record, seal_message
 from turnspan.redaction.redactor import Redactor
 
 PNG = "iVBORw0KGgo="

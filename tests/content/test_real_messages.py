@@ -16,6 +16,7 @@ import orjson
 import pytest
 
 from support.cassettes import RecordedCall, recorded_calls
+from support.sealing import rebuild_record, seal_message, source_if_needed
 from support.shared import enough, trajectories
 from turnspan.content.media import digest_media
 from turnspan.content.model import as_dict, dumps
@@ -27,7 +28,6 @@ from turnspan.dialects.convert import (
     output_messages,
     split_request,
 )
-from turnspan.dialects.rebuild import rebuild_record, seal_message, source_if_needed
 from turnspan.runtime.guard import errors
 
 DIALECTS = ("openai.chat", "openai.responses", "anthropic.messages")

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from support.sealing import rebuild_record, seal_message
 from turnspan.dialects.convert import convert, convert_message
-from turnspan.dialects.rebuild import rebuild_record, seal_message
 
 DIALECT = "openai.responses"
 

@@ -15,10 +15,10 @@ import pytest
 from opentelemetry.sdk.trace import TracerProvider
 
 import turnspan
+from support.sealing import rebuild_record
 from turnspan import config
 from turnspan.content.frozen_history import FrozenHistory
 from turnspan.dialects.convert import convert_message
-from turnspan.dialects.rebuild import rebuild_record
 from turnspan.redaction.redactor import Redactor
 from turnspan.redaction.truncate import limit_parts, limit_text, limit_value
 from turnspan.tracing.content_store import InferenceContent

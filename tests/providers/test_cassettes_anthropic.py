@@ -17,10 +17,10 @@ from support import anthropic_replay, cassette_table
 from support.anthropic_bodies import Said, said
 from support.anthropic_replay import View, has_helper, is_beta
 from support.exchanges import Exchange, exchanges
+from support.sealing import rebuild_record
 from support.shared import enough
 from turnspan import config
 from turnspan.content.media import digest_media
-from turnspan.dialects.rebuild import rebuild_record
 from turnspan.tracing.content_store import InferenceContent
 from turnspan.tracing.state import default
 from turnspan_clickhouse.normalise.normaliser import Normaliser

@@ -13,10 +13,10 @@ from providers.conftest import Spans
 from support import cassette_table
 from support.exchanges import Exchange, exchanges
 from support.google_sdk import errors, genai
+from support.sealing import rebuild_record
 from support.shared import enough
 from turnspan import config
 from turnspan.content.media import digest_media
-from turnspan.dialects.rebuild import rebuild_record
 from turnspan.testing import ModelServer
 from turnspan.tracing.content_store import InferenceContent
 from turnspan.tracing.state import default

@@ -19,9 +19,9 @@ from support.openai_facts import Facts, facts_of, kind_of, streamed
 from support.openai_replay import Outcome, Replayer
 from support.recordings import Exchange, exchanges
 from support.replay_table import note
+from support.sealing import rebuild_record
 from turnspan import config
 from turnspan.content.media import digest_media
-from turnspan.dialects.rebuild import rebuild_record
 from turnspan.tracing.state import default
 from turnspan_clickhouse.normalise.normaliser import Normaliser
 from turnspan_clickhouse.rows.batch import Batch

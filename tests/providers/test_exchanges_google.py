@@ -16,10 +16,10 @@ from support import gemini_facts as facts
 from support.cassette_table import record
 from support.gemini_facts import Exchange
 from support.google_sdk import credentials, errors, genai, types
+from support.sealing import rebuild_record
 from support.shared import enough
 from turnspan import config
 from turnspan.content.model import as_dict, as_list
-from turnspan.dialects.rebuild import rebuild_record
 from turnspan.testing import ModelServer
 from turnspan.tracing.state import default
 from turnspan_clickhouse.normalise.normaliser import Normaliser

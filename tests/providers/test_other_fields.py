@@ -11,8 +11,8 @@ from support.model_replies import chat, chunk
 from support.normalised import Landed
 from support.other_servers import events, gpt
 from support.sdks import HTTP
+from support.sealing import rebuild_record
 from turnspan.dialects.convert import RequestParts, join_request
-from turnspan.dialects.rebuild import rebuild_record
 from turnspan_clickhouse.rows.tables import Message
 
 HELLO: list[Any] = [{"role": "user", "content": "hello"}]

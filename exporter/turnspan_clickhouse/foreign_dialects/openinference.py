@@ -56,7 +56,7 @@ def read(span: ForeignSpan) -> ForeignCall:
     model = text(first(a, "llm.model_name", "embedding.model_name"))
     call.request_model = text(a.get("llm.request.model_name"))
     call.response_model = text(a.get("llm.response.model_name"))
-    call.parameters = _parameters(a)
+    call.parameters = dict(as_dict(parsed(a.get("llm.invocation_parameters"))) or {})
     call.request_model = call.request_model or text(call.parameters.pop("model", "")) or model
     call.response_model = call.response_model or (model if kind == INFERENCE else "")
     call.stream = call.parameters.get("stream") is True
@@ -85,25 +85,14 @@ def read(span: ForeignSpan) -> ForeignCall:
         call.tool_call_id = text(first(a, "tool.id", "tool_call.id", semconv.TOOL_CALL_ID))
         call.tool_arguments = keywords(parsed(first(a, "input.value", "tool.parameters")))
         call.tool_result = parsed(a.get("output.value"))
-        _read_tool_message(call)
+        # LangChain's tools return a message, which says whose result it is. One argument's text:
+        # the call that asked for it has them all.
+        told = langchain.read_result(call, call.tool_result)
+        if told and call.tool_call_id and as_dict(call.tool_arguments) is None:
+            call.tool_arguments = None
     if kind == INFERENCE:
         _read_messages(call, a)
     return call
-
-
-def _read_tool_message(call: ForeignCall) -> None:
-    """LangChain's tools return a message, which says whose result it is."""
-    found = langchain.result(call.tool_result)
-    if found is None:
-        return
-    call.tool_call_id = call.tool_call_id or found.call_id
-    call.tool_result, call.tool_failed = found.value, found.failed
-    if call.tool_call_id and as_dict(call.tool_arguments) is None:
-        call.tool_arguments = None  # one argument's text: the call that asked for it has them all
-
-
-def _parameters(a: Attributes) -> dict[str, Any]:
-    return dict(as_dict(parsed(a.get("llm.invocation_parameters"))) or {})
 
 
 def _read_messages(call: ForeignCall, a: Attributes) -> None:

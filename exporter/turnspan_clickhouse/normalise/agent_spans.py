@@ -109,14 +109,8 @@ def _adopt(
     """Tools that ended before the call that asked for them: a stream's, whose call ends when the
     framework has left it. Until now nobody knew whose they were."""
     late = [tool for tool in tools if all(turn.event_of(tool) is None for turn in turns)]
-    if not late:
-        return
-    for tool in late:
-        if tool.written_at == batch.written_at:  # else it has landed, in a session or in none
-            tool.session_id = tool.session_id or found.session_id
-    found.insert([Event(tool, tool.span_id) for tool in late])
-    for tool in late:
-        rewrite(tool, batch)
+    if late:
+        found.insert(late, batch)
 
 
 def _unwrap(row: TurnSummary, nested: TurnSummary, batch: Batch) -> None:

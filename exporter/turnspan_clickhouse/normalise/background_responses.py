@@ -54,10 +54,7 @@ class BackgroundCalls:
         if call is None:
             return None
         usage = _usage(facts)
-        call.input_tokens, call.output_tokens = usage.input_tokens, usage.output_tokens
-        call.cache_read_tokens = usage.cache_read_tokens
-        call.cache_write_tokens = usage.cache_write_tokens
-        call.reasoning_tokens = usage.reasoning_tokens
+        set_usage(call, usage)
         named = {semconv.REQUEST_MODEL: call.request_model, **facts.raw}
         call.cost_usd, call.price_version = price_of_call(named, usage, call.start_time)
         call.response_model = fetched.response_model or call.response_model

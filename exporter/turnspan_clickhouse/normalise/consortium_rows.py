@@ -100,13 +100,10 @@ class _Place(Place):
     def of(self, where: told.ConsortiumPlace) -> dict[str, Any]:
         """The columns that say which run it is and where; as spans say them."""
         return {
-            "project": self.project,
             "consortium_id": self._column(semconv.CONSORTIUM_ID, where.consortium_id),
             "session_id": self._column(semconv.CONVERSATION_ID, where.session_id),
             "turn_id": where.turn_id,
             "trace_id": where.trace_id,
-            "writer": self.batch.writer,
-            "written_at": self.batch.written_at,
         }
 
     def id(self, value: str) -> str:
@@ -154,44 +151,42 @@ def _run(fact: told.ConsortiumTold, place: _Place) -> None:
         place.said_beside[semconv.CONSORTIUM_GROUPED_BY] = ",".join(fact.grouped_by)
     if fact.missing:
         place.said_beside[semconv.CONSORTIUM_MISSING] = str(fact.missing)
-    place.batch.add(
-        tables.Consortium(
-            **place.of(fact.place),
-            name=place.said(fact.name, "consortium:name"),
-            strategy=place.said(fact.strategy, "consortium:strategy"),
-            prompt=prompt,
-            final_text=final,
-            status=fact.status,
-            iterations=fact.iterations,
-            source=fact.source,
-            outer_id=place.id(fact.outer_id),
-            outer_member=fact.outer_member,
-            span_id=fact.span_id,
-            started_at=fact.started_at,
-            duration=fact.duration,
-            error_type=fact.error_type,
-            error_message=place.error(fact.error_message),
-            attributes=place.attributes(),
-        )
+    place.add(
+        tables.Consortium,
+        **place.of(fact.place),
+        name=place.said(fact.name, "consortium:name"),
+        strategy=place.said(fact.strategy, "consortium:strategy"),
+        prompt=prompt,
+        final_text=final,
+        status=fact.status,
+        iterations=fact.iterations,
+        source=fact.source,
+        outer_id=place.id(fact.outer_id),
+        outer_member=fact.outer_member,
+        span_id=fact.span_id,
+        started_at=fact.started_at,
+        duration=fact.duration,
+        error_type=fact.error_type,
+        error_message=place.error(fact.error_message),
+        attributes=place.attributes(),
     )
 
 
 def _member(fact: told.MemberAnswered, place: _Place) -> None:
     answer = place.text(fact.answer, "answer")
-    place.batch.add(
-        tables.ConsortiumMember(
-            **place.of(fact.place),
-            iteration=fact.iteration,
-            member_id=fact.member_id,
-            model=place.said(fact.model, f"attribute:{semconv.REQUEST_MODEL}"),
-            instance=place.said(fact.instance, "consortium:instance"),
-            answer=answer,
-            started_at=fact.started_at,
-            duration=fact.duration,
-            error_type=fact.error_type,
-            error_message=place.error(fact.error_message),
-            attributes=place.attributes(),
-        )
+    place.add(
+        tables.ConsortiumMember,
+        **place.of(fact.place),
+        iteration=fact.iteration,
+        member_id=fact.member_id,
+        model=place.said(fact.model, f"attribute:{semconv.REQUEST_MODEL}"),
+        instance=place.said(fact.instance, "consortium:instance"),
+        answer=answer,
+        started_at=fact.started_at,
+        duration=fact.duration,
+        error_type=fact.error_type,
+        error_message=place.error(fact.error_message),
+        attributes=place.attributes(),
     )
 
 
@@ -199,25 +194,24 @@ def _iteration(fact: told.ArbiterDecided, place: _Place) -> None:
     synthesis = place.text(fact.synthesis, "synthesis")
     reasoning, raw = place.text(fact.reasoning, "reasoning"), place.text(fact.raw, "raw")
     needs = fact.needs_iteration
-    place.batch.add(
-        tables.ConsortiumIteration(
-            **place.of(fact.place),
-            iteration=fact.iteration,
-            arbiter_id=fact.arbiter_id,
-            model=place.said(fact.model, f"attribute:{semconv.REQUEST_MODEL}"),
-            synthesis=synthesis,
-            ranking=[place.said(one, "consortium:ranking") for one in fact.ranking],
-            confidence=fact.confidence,
-            reasoning=reasoning,
-            refinement_areas=place.texts(fact.refinement_areas),
-            needs_iteration=None if needs is None else int(needs),
-            raw=raw,
-            started_at=fact.started_at,
-            duration=fact.duration,
-            error_type=fact.error_type,
-            error_message=place.error(fact.error_message),
-            attributes=place.attributes(),
-        )
+    place.add(
+        tables.ConsortiumIteration,
+        **place.of(fact.place),
+        iteration=fact.iteration,
+        arbiter_id=fact.arbiter_id,
+        model=place.said(fact.model, f"attribute:{semconv.REQUEST_MODEL}"),
+        synthesis=synthesis,
+        ranking=[place.said(one, "consortium:ranking") for one in fact.ranking],
+        confidence=fact.confidence,
+        reasoning=reasoning,
+        refinement_areas=place.texts(fact.refinement_areas),
+        needs_iteration=None if needs is None else int(needs),
+        raw=raw,
+        started_at=fact.started_at,
+        duration=fact.duration,
+        error_type=fact.error_type,
+        error_message=place.error(fact.error_message),
+        attributes=place.attributes(),
     )
 
 

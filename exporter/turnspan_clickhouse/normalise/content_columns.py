@@ -14,7 +14,7 @@ from turnspan.content.media import digest_media
 from turnspan.content.model import as_dict, as_list, dumps_text
 from turnspan.redaction.redactor import Redactor
 from turnspan.redaction.truncate import limit_value
-from turnspan_clickhouse.rows.native_types import EncodedMap
+from turnspan_clickhouse.normalise.turn_facts import note
 from turnspan_clickhouse.rows.tables import LlmCall, ToolCall, TurnSummary
 
 
@@ -40,21 +40,15 @@ def write_content(
     kept, size = limit_value(kept, limit)
     setattr(row, column, kept if isinstance(kept, str) else dumps_text(kept))
     if size:
-        _put(row, semconv.TRUNCATED_PREFIX + column, str(size))
+        note(row, semconv.TRUNCATED_PREFIX + column, str(size))
 
 
 def write_attribute(row: LlmCall, name: str, value: Any, where: str, redactor: Redactor) -> None:
     """Put content that has no column among the row's attributes, as ``write_content``: as JSON."""
     kept, size = limit_value(redactor.value(value, where), redactor.settings.content_limit_bytes)
-    _put(row, name, kept if isinstance(kept, str) else dumps_text(kept))
+    note(row, name, kept if isinstance(kept, str) else dumps_text(kept))
     if size:
-        _put(row, semconv.TRUNCATED_PREFIX + name, str(size))
-
-
-def _put(row: LlmCall | ToolCall | TurnSummary, key: str, value: str) -> None:
-    known = row.attributes
-    pairs = known if isinstance(known, EncodedMap) else EncodedMap.of(known)
-    row.attributes = pairs.plus(key, value)
+        note(row, semconv.TRUNCATED_PREFIX + name, str(size))
 
 
 def _with_bytes(value: Any) -> Any:

@@ -131,15 +131,12 @@ class Conversations:
     def _run_before(self, asking: Asking, end: int) -> tuple[int, int] | None:
         """The newest messages in a row that are the model's, before this place."""
         stop = 0
-        place = end - 1
-        while place >= 0:
-            said = self.said(asking, place)
-            if said.role == "assistant":
+        for place in range(end - 1, -1, -1):
+            if self.said(asking, place).role == "assistant":
                 stop = stop or place + 1
             elif stop:
-                break
-            place -= 1
-        return (place + 1, stop) if stop else None
+                return place + 1, stop
+        return (0, stop) if stop else None
 
     def said(self, asking: Asking, place: int) -> Said:
         """A message of a request, read once."""
@@ -253,9 +250,7 @@ class Conversations:
             if like is not None and begins_with(messages, known):  # it was only added to
                 new = [self.said(asking, place).key for place in range(len(known), count)]
                 asking.keys = like.keys + new
-                asking.chain = like.chain
-                for key in new:
-                    asking.chain = extended(asking.chain, key)
+                asking.chain = _chained(new, len(new), like.chain)
             else:
                 known_keys = [] if like is None else like.keys
                 keys: list[int] = []
@@ -270,10 +265,9 @@ class Conversations:
     def _begin_after(self, asking: Asking, node: Node) -> None:
         """The history that the provider keeps goes before what the request says."""
         self._take_keys(asking, None)
-        chain = extended(node.chain, node.answers[0].keys[0] if _has_key(node) else 0)
-        for key in asking.keys:
-            chain = extended(chain, key)
-        asking.chain = chain
+        answered = node.answers[0].keys if node.answers else []
+        chain = extended(node.chain, answered[0] if answered else 0)
+        asking.chain = _chained(asking.keys, len(asking.keys), chain)
 
     # -- across processes ------------------
 
@@ -356,8 +350,8 @@ class Conversations:
         conversation = node.conversation
         if conversation.turn is turn:
             conversation.turn = None
-            if conversation.session_id.startswith(SESSION_PREFIX) and not conversation.messages:
-                self._known.pop((conversation.project, conversation.session_id), None)
+            if not conversation.messages:
+                self._forget_derived(conversation)
 
     def forget_trace(self, trace_id: str, *, again: bool) -> list[DerivedTurn]:
         """Forget the turns of a trace; where it is told ``again``, its calls too."""
@@ -365,13 +359,15 @@ class Conversations:
         if again:
             for node in self.nodes.forget_trace(trace_id):
                 conversation = node.conversation
-                if conversation.session_id.startswith(SESSION_PREFIX) and (
-                    conversation.turn is None or conversation.turn.row.trace_id == trace_id
-                ):
-                    key = (conversation.project, conversation.session_id)
-                    if self._known.pop(key, None) is not None:
-                        self._held -= conversation.size
+                if conversation.turn is None or conversation.turn.row.trace_id == trace_id:
+                    self._forget_derived(conversation)
         return began
+
+    def _forget_derived(self, conversation: Conversation) -> None:
+        """Forget a conversation whose session nobody has named."""
+        key = (conversation.project, conversation.session_id)
+        if key[1].startswith(SESSION_PREFIX) and self._known.pop(key, None) is not None:
+            self._held -= conversation.size
 
     def clear(self) -> None:
         """Forget all."""
@@ -386,9 +382,8 @@ class Conversations:
         oldest.messages, oldest.keys, oldest.chain, oldest.size = [], [], START, 0
 
 
-def _chained(keys: list[int], count: int) -> int:
-    """The key of the history that the first messages are."""
-    chain = START
+def _chained(keys: list[int], count: int, chain: int = START) -> int:
+    """The key of the history that the first messages are, after another one."""
     for place in range(count):
         chain = extended(chain, keys[place])
     return chain
@@ -402,7 +397,3 @@ def _asked_key(asking: Asking, chain: int) -> int:
 def _history_key(chain: int) -> int:
     """The key of a request's history alone."""
     return chain ^ 2
-
-
-def _has_key(node: Node) -> bool:
-    return bool(node.answers and node.answers[0].keys)

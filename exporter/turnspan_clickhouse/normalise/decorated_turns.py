@@ -369,7 +369,7 @@ def usage_of_row(row: LlmCall | TurnSummary) -> Usage:
     )
 
 
-def set_usage(row: TurnSummary, usage: Usage) -> None:
+def set_usage(row: LlmCall | TurnSummary, usage: Usage) -> None:
     """Write token counts into a row."""
     row.input_tokens = usage.input_tokens
     row.output_tokens = usage.output_tokens

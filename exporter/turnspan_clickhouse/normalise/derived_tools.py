@@ -13,7 +13,6 @@ from turnspan_clickhouse.normalise.decorated_turns import (
     brought,
     claimed,
     complete,
-    rewrite,
 )
 from turnspan_clickhouse.normalise.derived_turn import DerivedTurn, Event
 from turnspan_clickhouse.normalise.duplicates import Sightings
@@ -95,8 +94,8 @@ class DerivedTools:
         turn.add(Event(row, facts.span_id), facts.end_time)
         self._turns.change(turn)
 
-    def changed(self, row: ToolCall) -> None:
-        """More is known of a tool than when its turn was told of it."""
+    def changed(self, row: LlmCall | ToolCall) -> None:
+        """More is known of a tool or a call than when its turn was told of it."""
         turn = self._turns.get(row.turn_id)
         if turn is not None and turn.event_of(row) is not None:
             turn.retell(turn.events)
@@ -121,9 +120,5 @@ class DerivedTools:
             node = nodes.waiting_for(tool.call_id, facts, tool) if tool.call_id else None
             if node is not None:
                 claimed(node.pending, tool)
-            if tool.written_at == batch.written_at:  # else it has landed, in a session or in none
-                tool.session_id = tool.session_id or turn.session_id
-        turn.insert([Event(tool, tool.span_id) for tool in tools])
+        turn.insert(tools, batch)
         self._turns.change(turn)
-        for tool in tools:
-            rewrite(tool, batch)

@@ -12,7 +12,7 @@ import orjson
 from turnspan.redaction.redactor import Redactor
 from turnspan.runtime.type_guards import is_dict
 from turnspan.turn.turn import ToolRequest, Turn, Usage
-from turnspan_clickhouse.normalise.decorated_turns import set_usage, usage_of_row
+from turnspan_clickhouse.normalise.decorated_turns import rewrite, set_usage, usage_of_row
 from turnspan_clickhouse.normalise.history_keys import canonical
 from turnspan_clickhouse.normalise.turn_facts import tell_call, tell_tool, text_of
 from turnspan_clickhouse.rows.batch import Batch
@@ -126,8 +126,7 @@ class DerivedTurn:
         self.touched = max(self.touched, now)
         if isinstance(event.row, LlmCall):
             self.last = event
-            if event.row.cost_usd is not None:
-                self._cost = (self._cost or Decimal(0)) + event.row.cost_usd
+            self._cost = _sum(self._cost, event.row.cost_usd)
             row = self.row
             row.duration = max(row.duration, (now - row.start_time) / 1e9)
 
@@ -135,18 +134,26 @@ class DerivedTurn:
         """What happened in it that this row tells."""
         return next((event for event in self.events if event.row is row), None)
 
-    def insert(self, tools: Sequence[Event]) -> None:
-        """Put tools in that ran inside a call that is known: after it."""
-        known = {event.owner for event in tools}
-        self.retell([each for each in self.events if each.owner not in known] + list(tools))
+    def insert(self, tools: Sequence[ToolCall], batch: Batch) -> None:
+        """Put tools in that ran inside a call that is known: after it. Their rows are written
+        again; one that has landed keeps its session, or stays in none."""
+        for tool in tools:
+            if tool.written_at == batch.written_at:
+                tool.session_id = tool.session_id or self.session_id
+        known = {tool.span_id for tool in tools}
+        rest = [each for each in self.events if each.owner not in known]
+        self.retell(rest + [Event(tool, tool.span_id) for tool in tools])
+        for tool in tools:
+            rewrite(tool, batch)
 
     def retell(self, events: list[Event]) -> None:
         """Let just these things have happened in it."""
         self.events = events
         self.turn = replayed(self.turn.id, self.turn.agent_name, events)
-        calls = [event for event in events if isinstance(event.row, LlmCall)]
-        self.last = calls[-1] if calls else None
-        self._cost = _cost_of(calls)
+        self.last = self._cost = None
+        for event in events:
+            if isinstance(event.row, LlmCall):
+                self.last, self._cost = event, _sum(self._cost, event.row.cost_usd)
 
     @property
     def waits(self) -> bool:
@@ -214,15 +221,13 @@ class DerivedTurn:
         row.max_identical_tool_streak = turn.max_identical_tool_streak
         row.no_progress_rounds = turn.no_progress_rounds
         usage, models = replace(turn.usage), list(turn.models)
-        costs = [self._cost, *(nested.cost_usd for nested in self.nested)]
         for nested in self.nested:
             usage.add(usage_of_row(nested))
             models += [model for model in nested.models if model not in models]
         if usage != Usage() or not self.taken_over:
             set_usage(row, usage)
         row.models = models
-        known = [cost for cost in costs if cost is not None]
-        row.cost_usd = sum(known, Decimal(0)) if known else None
+        row.cost_usd = _sum(self._cost, *(nested.cost_usd for nested in self.nested))
 
 
 def _response_of(events: Sequence[Event]) -> str:
@@ -249,8 +254,7 @@ def _said_by(asked: Any) -> str:
     return canonical(arguments)
 
 
-def _cost_of(events: Sequence[Event]) -> Decimal | None:
+def _sum(*costs: Any) -> Decimal | None:
     """What calls cost together; ``None`` where no price is known."""
-    costs: list[Any] = [event.row.cost_usd for event in events if isinstance(event.row, LlmCall)]
     known: list[Decimal] = [cost for cost in costs if cost is not None]
     return sum(known, Decimal(0)) if known else None

@@ -195,13 +195,10 @@ class DerivedTurns:
         """More is known of a call than when its turn was told of it."""
         turn = self.turns.get(row.turn_id)
         event = turn.event_of(row) if turn is not None else None
-        if turn is None or event is None:
-            return
-        if reply.output and not event.known:
+        if event is not None and not event.known and reply.output:
             self.completed(row, reply, when)
-            return
-        turn.retell(turn.events)
-        self.turns.change(turn)
+        else:
+            self.tools.changed(row)
 
     def completed(self, row: LlmCall, reply: Reply, when: int) -> bool:
         """A call made in the background has ended: its turn is told, if it is one of these."""

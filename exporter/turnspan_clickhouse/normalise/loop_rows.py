@@ -20,7 +20,7 @@ from turnspan_clickhouse.normalise.message_store import MessageStore
 from turnspan_clickhouse.rows import loop_tables as rows
 from turnspan_clickhouse.rows.batch import Batch
 from turnspan_clickhouse.rows.native_types import EncodedMap
-from turnspan_clickhouse.rows.record import NO_HASH
+from turnspan_clickhouse.rows.record import NO_HASH, Record
 
 ARTIFACT: Final = "artifact"
 AGENT_VERSION: Final = "agent_version"
@@ -41,6 +41,12 @@ class Place:
         self.redactor = redactor
         self.message_store = message_store
         self.batch = batch
+
+    def add(self, record: type[Record], **columns: Any) -> None:
+        """Add a row of these columns, of this project and writer."""
+        batch = self.batch
+        said = {"project": self.project, "writer": batch.writer, "written_at": batch.written_at}
+        batch.add(record(**said, **columns))
 
     def said(self, value: str, where: str) -> str:
         """A text that the application said of its work: redacted."""
@@ -75,34 +81,30 @@ def add(fact: Fact, place: Place) -> None:
 
 
 def _artifact(fact: told.ArtifactMade, place: Place) -> None:
-    batch, loop = place.batch, fact.loop
+    loop = fact.loop
     content, size = NO_HASH, len(fact.text.encode("utf-8", "replace"))
     if place.redactor.settings.capture_content:
         body = place.said(fact.text, ARTIFACT)
         body, _ = limit_text(body, place.redactor.settings.content_limit_bytes)
         content = place.define(ARTIFACT, body, fact.created_at)
-    batch.add(
-        rows.Artifact(
-            project=place.project,
-            target=place.said(fact.target, f"attribute:{semconv.TURN_TARGET}"),
-            artifact_id=fact.artifact_id,
-            kind=place.said(fact.kind, "artifact:kind"),
-            version=place.said(fact.version, "artifact:version"),
-            content=content,
-            content_bytes=size,
-            session_id=place.said(fact.session_id, f"attribute:{semconv.CONVERSATION_ID}"),
-            trace_id=fact.trace_id,
-            turn_id=fact.turn_id,
-            call_id=fact.call_id,
-            lineage_id=place.known(loop.get(semconv.LINEAGE_ID)),
-            rollout_id=place.known(loop.get(semconv.ROLLOUT_ID)),
-            attempt_id=place.known(loop.get(semconv.ATTEMPT_ID)),
-            version_id=place.known(loop.get(semconv.TURN_AGENT_VERSION)),
-            cycle=integer(loop.get(semconv.CYCLE)),
-            created_at=fact.created_at,
-            writer=batch.writer,
-            written_at=batch.written_at,
-        )
+    place.add(
+        rows.Artifact,
+        target=place.said(fact.target, f"attribute:{semconv.TURN_TARGET}"),
+        artifact_id=fact.artifact_id,
+        kind=place.said(fact.kind, "artifact:kind"),
+        version=place.said(fact.version, "artifact:version"),
+        content=content,
+        content_bytes=size,
+        session_id=place.said(fact.session_id, f"attribute:{semconv.CONVERSATION_ID}"),
+        trace_id=fact.trace_id,
+        turn_id=fact.turn_id,
+        call_id=fact.call_id,
+        lineage_id=place.known(loop.get(semconv.LINEAGE_ID)),
+        rollout_id=place.known(loop.get(semconv.ROLLOUT_ID)),
+        attempt_id=place.known(loop.get(semconv.ATTEMPT_ID)),
+        version_id=place.known(loop.get(semconv.TURN_AGENT_VERSION)),
+        cycle=integer(loop.get(semconv.CYCLE)),
+        created_at=fact.created_at,
     )
 
 
@@ -110,46 +112,34 @@ def _experiment(fact: told.ExperimentOpened, place: Place) -> None:
     bounds = fact.constraints
     if bounds is not None and not isinstance(bounds, str):
         bounds = dumps_text(place.redactor.value(digest_media(bounds), "experiment:constraints"))
-    place.batch.add(
-        rows.Experiment(
-            project=place.project,
-            experiment_id=place.said(fact.experiment_id, "experiment:id"),
-            need=place.said(fact.need, "experiment:need"),
-            constraints=place.said(bounds or "", "experiment:constraints"),
-            created_at=fact.created_at,
-            writer=place.batch.writer,
-            written_at=place.batch.written_at,
-        )
+    place.add(
+        rows.Experiment,
+        experiment_id=place.said(fact.experiment_id, "experiment:id"),
+        need=place.said(fact.need, "experiment:need"),
+        constraints=place.said(bounds or "", "experiment:constraints"),
+        created_at=fact.created_at,
     )
 
 
 def _lineage(fact: told.LineageOpened, place: Place) -> None:
-    place.batch.add(
-        rows.Lineage(
-            project=place.project,
-            experiment_id=place.said(fact.experiment_id, "experiment:id"),
-            lineage_id=fact.lineage_id,
-            label=place.said(fact.label, "lineage:label"),
-            opened_at=fact.created_at,
-            writer=place.batch.writer,
-            written_at=place.batch.written_at,
-        )
+    place.add(
+        rows.Lineage,
+        experiment_id=place.said(fact.experiment_id, "experiment:id"),
+        lineage_id=fact.lineage_id,
+        label=place.said(fact.label, "lineage:label"),
+        opened_at=fact.created_at,
     )
 
 
 def _lineage_event(fact: told.LineageTold, place: Place) -> None:
-    place.batch.add(
-        rows.LineageEvent(
-            project=place.project,
-            lineage_id=fact.lineage_id,
-            kind=fact.kind,
-            event_id=fact.event_id,
-            text=place.said(fact.text, f"lineage:{fact.kind}"),
-            author=place.said(fact.author, "lineage:author"),
-            created_at=fact.created_at,
-            writer=place.batch.writer,
-            written_at=place.batch.written_at,
-        )
+    place.add(
+        rows.LineageEvent,
+        lineage_id=fact.lineage_id,
+        kind=fact.kind,
+        event_id=fact.event_id,
+        text=place.said(fact.text, f"lineage:{fact.kind}"),
+        author=place.said(fact.author, "lineage:author"),
+        created_at=fact.created_at,
     )
 
 
@@ -158,38 +148,30 @@ def _version(fact: told.VersionMade, place: Place) -> None:
     if fact.config is not None and place.redactor.settings.capture_content:
         body = canonical_json(place.redactor.value(fact.config, AGENT_VERSION)).decode()
         content = place.define(AGENT_VERSION, body, fact.created_at)
-    place.batch.add(
-        rows.AgentVersion(
-            project=place.project,
-            lineage_id=fact.lineage_id,
-            version_id=fact.version_id,
-            name=place.said(fact.name, "version:name"),
-            content=content,
-            created_at=fact.created_at,
-            writer=place.batch.writer,
-            written_at=place.batch.written_at,
-        )
+    place.add(
+        rows.AgentVersion,
+        lineage_id=fact.lineage_id,
+        version_id=fact.version_id,
+        name=place.said(fact.name, "version:name"),
+        content=content,
+        created_at=fact.created_at,
     )
 
 
 def _rollout(fact: told.RolloutTold, place: Place) -> None:
     where = fact.place
-    place.batch.add(
-        rows.Rollout(
-            project=place.project,
-            lineage_id=where.lineage_id,
-            rollout_id=where.rollout_id,
-            cycle=where.cycle,
-            task=place.said(where.task, "rollout:task"),
-            version_id=place.known(where.version_id),
-            status=fact.status,
-            final_attempt_id=fact.final_attempt_id,
-            error_type=fact.error_type,
-            started_at=fact.started_at,
-            duration=fact.duration,
-            writer=place.batch.writer,
-            written_at=place.batch.written_at,
-        )
+    place.add(
+        rows.Rollout,
+        lineage_id=where.lineage_id,
+        rollout_id=where.rollout_id,
+        cycle=where.cycle,
+        task=place.said(where.task, "rollout:task"),
+        version_id=place.known(where.version_id),
+        status=fact.status,
+        final_attempt_id=fact.final_attempt_id,
+        error_type=fact.error_type,
+        started_at=fact.started_at,
+        duration=fact.duration,
     )
 
 
@@ -203,29 +185,25 @@ def _attempt(fact: told.AttemptTold, place: Place) -> None:
     parameters = fact.parameters
     if parameters is not None:
         parameters = dumps_text(redactor.value(digest_media(parameters), "parameters"))
-    place.batch.add(
-        rows.Attempt(
-            project=place.project,
-            lineage_id=where.lineage_id,
-            rollout_id=where.rollout_id,
-            attempt_id=fact.attempt_id,
-            cycle=where.cycle,
-            version_id=place.known(where.version_id),
-            status=fact.status,
-            model=place.said(fact.model, f"attribute:{semconv.REQUEST_MODEL}"),
-            parameters=parameters or "",
-            input=given,
-            output=output,
-            error_type=fact.error_type,
-            error_message=place.said(message, "error"),
-            attributes=EncodedMap.of(
-                {semconv.TRUNCATED_PREFIX + name: str(size) for name, size in cut.items() if size}
-            ),
-            started_at=fact.started_at,
-            duration=fact.duration,
-            writer=place.batch.writer,
-            written_at=place.batch.written_at,
-        )
+    place.add(
+        rows.Attempt,
+        lineage_id=where.lineage_id,
+        rollout_id=where.rollout_id,
+        attempt_id=fact.attempt_id,
+        cycle=where.cycle,
+        version_id=place.known(where.version_id),
+        status=fact.status,
+        model=place.said(fact.model, f"attribute:{semconv.REQUEST_MODEL}"),
+        parameters=parameters or "",
+        input=given,
+        output=output,
+        error_type=fact.error_type,
+        error_message=place.said(message, "error"),
+        attributes=EncodedMap.of(
+            {semconv.TRUNCATED_PREFIX + name: str(size) for name, size in cut.items() if size}
+        ),
+        started_at=fact.started_at,
+        duration=fact.duration,
     )
 
 
@@ -233,22 +211,18 @@ def _evolution(fact: told.Evolved, place: Place) -> None:
     changes = dict(fact.changes)
     if not changes and fact.configs is not None:
         changes = dict.fromkeys(_differing(*fact.configs), "")
-    place.batch.add(
-        rows.Evolution(
-            project=place.project,
-            lineage_id=fact.lineage_id,
-            evolution_id=fact.evolution_id,
-            from_version=place.known(fact.from_version),
-            to_version=place.known(fact.to_version),
-            trigger=place.said(fact.trigger, "evolution:trigger"),
-            hypothesis=place.said(fact.hypothesis, "evolution:hypothesis"),
-            plan=place.said(fact.plan, "evolution:plan"),
-            changes=EncodedMap.of(_redacted(changes, place)),
-            author=place.said(fact.author, "evolution:author"),
-            created_at=fact.created_at,
-            writer=place.batch.writer,
-            written_at=place.batch.written_at,
-        )
+    place.add(
+        rows.Evolution,
+        lineage_id=fact.lineage_id,
+        evolution_id=fact.evolution_id,
+        from_version=place.known(fact.from_version),
+        to_version=place.known(fact.to_version),
+        trigger=place.said(fact.trigger, "evolution:trigger"),
+        hypothesis=place.said(fact.hypothesis, "evolution:hypothesis"),
+        plan=place.said(fact.plan, "evolution:plan"),
+        changes=EncodedMap.of(_redacted(changes, place)),
+        author=place.said(fact.author, "evolution:author"),
+        created_at=fact.created_at,
     )
 
 
@@ -269,21 +243,17 @@ def _differing(before: Any, after: Any) -> list[str]:
 
 
 def _insight(fact: told.InsightHad, place: Place) -> None:
-    place.batch.add(
-        rows.Insight(
-            project=place.project,
-            experiment_id=place.said(fact.experiment_id, "experiment:id"),
-            lineage_id=fact.lineage_id,
-            insight_id=fact.insight_id,
-            pattern=place.said(fact.pattern, "insight:pattern"),
-            change=place.said(fact.change, "evolution:change"),
-            evolution_ids=list(fact.evolution_ids),
-            confidence=fact.confidence,
-            author=place.said(fact.author, "insight:author"),
-            created_at=fact.created_at,
-            writer=place.batch.writer,
-            written_at=place.batch.written_at,
-        )
+    place.add(
+        rows.Insight,
+        experiment_id=place.said(fact.experiment_id, "experiment:id"),
+        lineage_id=fact.lineage_id,
+        insight_id=fact.insight_id,
+        pattern=place.said(fact.pattern, "insight:pattern"),
+        change=place.said(fact.change, "evolution:change"),
+        evolution_ids=list(fact.evolution_ids),
+        confidence=fact.confidence,
+        author=place.said(fact.author, "insight:author"),
+        created_at=fact.created_at,
     )
 
 

@@ -153,8 +153,9 @@ class Normaliser:
             give_way()
             try:
                 self._records(facts, content, redactor, batch)
-                if self._runs is not None:
-                    self._received_runs(self._runs, facts, batch)
+                if self._runs is not None:  # received: the facts of a run do not travel
+                    for fact in self._runs.facts_of(facts):
+                        self._facts.add(fact, batch)
                 recorded.append(facts)
             except BaseException as error:  # noqa: BLE001  as above
                 failed.append(error)
@@ -184,11 +185,6 @@ class Normaliser:
         if operation:
             held = self._operation(operation, facts, content, held or ChildRows(), redactor, batch)
         self._nesting.hold(facts, held)
-
-    def _received_runs(self, runs: ConsortiumSpans, facts: SpanFacts, batch: Batch) -> None:
-        """Add what a received span says of a consortium run, whose facts do not travel."""
-        for fact in runs.facts_of(facts):
-            self._facts.add(fact, batch)
 
     def _operation(
         self,

@@ -8,7 +8,7 @@ from typing import Final
 from turnspan import semconv
 from turnspan.turn.turn import ToolRequest, Turn, Usage
 from turnspan_clickhouse.rows.native_types import EMPTY_MAP, EncodedMap, encode_string
-from turnspan_clickhouse.rows.tables import LlmCall, ToolCall
+from turnspan_clickhouse.rows.tables import LlmCall, ToolCall, TurnSummary
 
 _REFUSED: Final = encode_string(semconv.RESPONSE_REFUSED)
 _BLANK: Final = encode_string(semconv.RESPONSE_BLANK)
@@ -58,7 +58,7 @@ def text_of(row: LlmCall) -> str | None:
     return None
 
 
-def note(row: LlmCall, name: str, value: str = "true") -> None:
+def note(row: LlmCall | ToolCall | TurnSummary, name: str, value: str = "true") -> None:
     """Note on a row what has no column."""
     known = row.attributes
     pairs = known if isinstance(known, EncodedMap) else EncodedMap.of(known)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from hashlib import blake2b
@@ -12,9 +11,8 @@ from typing import Final, TypeVar, cast
 from turnspan.annotations.judgments import (
     Subject,
     SubjectKind,
-    confidence_of,
     digest,
-    resource_of,
+    judgment_of,
     subject_of,
 )
 from turnspan.content.given_values import refused, text_of
@@ -62,16 +60,7 @@ def prefer(
         if content is None:
             return False
         found = _all((chosen, rejected), kind)
-        said = Judgment(
-            resource=resource_of(chosen),
-            subject_kind=found[0][0],
-            subject_id=found[0][1],
-            author=text_of(author),
-            source=text_of(source),
-            comment=text_of(reason),
-            created_at=time.time_ns(),
-            confidence=confidence_of(confidence),
-        )
+        said = judgment_of(chosen, found[0], author, source, confidence, reason)
         content.tell(preferred(said, found[1][1], text_of(id)))
         return True
     return False
@@ -117,18 +106,8 @@ def rank(
         if len(groups) < 2:
             warn_once("turnspan.rank has nothing that is better")
             return False
-        said = Judgment(
-            resource=resource_of(given[0]),
-            subject_kind=found[0][0],
-            subject_id="",
-            author=text_of(author),
-            source=text_of(source),
-            comment=text_of(reason),
-            created_at=time.time_ns(),
-            confidence=confidence_of(confidence),
-            ranking_id=text_of(id),
-        )
-        content.tell(Ranking(said, groups))
+        said = judgment_of(given[0], (found[0][0], ""), author, source, confidence, reason)
+        content.tell(Ranking(replace(said, ranking_id=text_of(id)), groups))
         return True
     return False
 

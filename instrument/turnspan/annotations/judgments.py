@@ -95,15 +95,7 @@ def annotate(
         found = subject_of(subject, kind)
         if found is None:
             return no_subject("turnspan.annotate")
-        said = Judgment(
-            resource=resource_of(subject),
-            subject_kind=found[0],
-            subject_id=found[1],
-            author=text_of(author),
-            source=text_of(source),
-            created_at=time.time_ns(),
-            confidence=confidence_of(confidence),
-        )
+        said = judgment_of(subject, found, author, source, confidence)
         each = judgments_of(
             said, outcome, training_flag, score, comment, directive, preferred_over, id
         )
@@ -206,6 +198,31 @@ def _tell_evaluation(
             time.time_ns(),
             confidence,
         )
+    )
+
+
+def judgment_of(
+    subject: Subject | None,
+    found: tuple[str, str],
+    author: str,
+    source: str,
+    confidence: float | None,
+    comment: str = "",
+) -> Judgment:
+    """A judgment of what was found to be of a kind and an id; what it says is still to come.
+
+    Raises:
+        ConfigError: the confidence is not from 0 to 1.
+    """
+    return Judgment(
+        resource=resource_of(subject),
+        subject_kind=found[0],
+        subject_id=found[1],
+        author=text_of(author),
+        source=text_of(source),
+        comment=text_of(comment),
+        created_at=time.time_ns(),
+        confidence=confidence_of(confidence),
     )
 
 

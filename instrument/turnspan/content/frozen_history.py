@@ -15,6 +15,7 @@ from turnspan.content.snapshot import freeze, freeze_message
 from turnspan.runtime.type_guards import is_dict, is_list, kind_of
 
 _PLAIN = frozenset({dict, str})
+_MAX_ONCE = 64
 _OPENING = 2
 """Messages by whose beginnings conversations are found."""
 MAX_CONVERSATIONS = 4_096
@@ -29,8 +30,7 @@ class FrozenOnce:
     equality check in C costs less than a copy, and holds against changes made in place.
     """
 
-    def __init__(self, limit: int = 64) -> None:
-        self._limit = limit
+    def __init__(self) -> None:
         self._known: dict[tuple[int, int], tuple[Any, Any]] = {}
         """By size and shape, what is equal to a list exactly, and its frozen copy."""
         self._last: tuple[Any, Any] = (None, None)
@@ -50,7 +50,7 @@ class FrozenOnce:
         exact = exactly(value)
         frozen = freeze(value)
         if exact is not None and exact == value:  # no other thread has changed it in between
-            if len(self._known) >= self._limit:
+            if len(self._known) >= _MAX_ONCE:
                 self._known.clear()
             self._known[key] = self._last = (exact, frozen)
         return frozen

@@ -131,10 +131,6 @@ class Conversation:
         """Whether the reply says itself that it is a refusal."""
         self.tool_calls: list[dict[str, Any]] = []
 
-    def last_user_text(self) -> str:
-        """The text of the last message that the user wrote; empty when there is none."""
-        return last_user_text(self.input)
-
 
 def last_user_text(messages: list[Message]) -> str:
     """The text of the last user message that has any (a message of tool results has none)."""

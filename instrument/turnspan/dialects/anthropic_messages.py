@@ -221,13 +221,6 @@ def from_message(role: str, name: str, parts: list[Part]) -> Any:
     return raw
 
 
-def from_system(parts: list[Part], as_text_field: bool) -> Any:
-    """The system field of these parts: a plain text, or blocks."""
-    if as_text_field and only_text(parts):
-        return parts[0]["content"] if parts else ""
-    return [_raw_block(part) for part in parts]
-
-
 def _raw_block(part: Part) -> Any:
     kind = part["type"]
     if kind == REASONING and "redacted" in part:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from turnspan.content.model import RequestParts, as_dict, as_list
 from turnspan.dialects.gemini import from_message, system_parts, to_message, tool_definitions
+from turnspan.dialects.openai_embeddings import output_messages
 
 __all__ = [
     "NAME",
@@ -51,8 +52,3 @@ def join_request(parts: RequestParts) -> dict[str, Any]:
             request[key] = [{_CONTENT: content, **item} for content, item in pairs]
             return request
     return {**request, _CONTENT: parts.messages_raw[0]}
-
-
-def output_messages(response: Any) -> tuple[list[Any], list[str]]:
-    """Nothing: the model says nothing."""
-    return [], []

@@ -5,23 +5,19 @@ Prompts and continuations are plain texts (or lists of token numbers), each a me
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Final
 
 from turnspan.content.json_codec import generic_part, generic_raw
-from turnspan.content.model import Message, Part, RequestParts, as_dict, as_list
+from turnspan.content.model import Message, Part, as_dict, as_list
 from turnspan.dialects.plain_text import join_texts, split_texts
 
 NAME: Final = "openai.completions"
 
 
-def split_request(request: dict[str, Any]) -> RequestParts:
-    """Take a request apart: its prompts are its messages."""
-    return split_texts(request, "prompt")
-
-
-def join_request(parts: RequestParts) -> dict[str, Any]:
-    """The request that ``split_request`` took apart."""
-    return join_texts(parts, "prompt")
+split_request: Final = partial(split_texts, field="prompt")
+join_request: Final = partial(join_texts, field="prompt")
+"""A request's prompts are its messages."""
 
 
 def system_parts(raw_system: Any, messages: list[Message]) -> list[Part]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Final
 
-from turnspan.content.model import RequestParts
 from turnspan.dialects.openai_completions import (
     from_message,
     system_parts,
@@ -27,14 +27,9 @@ __all__ = [
 NAME: Final = "openai.embeddings"
 
 
-def split_request(request: dict[str, Any]) -> RequestParts:
-    """Take a request apart: each text to embed is a message."""
-    return split_texts(request, "input")
-
-
-def join_request(parts: RequestParts) -> dict[str, Any]:
-    """The request that ``split_request`` took apart."""
-    return join_texts(parts, "input")
+split_request: Final = partial(split_texts, field="input")
+join_request: Final = partial(join_texts, field="input")
+"""Each text to embed is a message."""
 
 
 def output_messages(response: Any) -> tuple[list[Any], list[str]]:

@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
-
-import orjson
 
 from turnspan.content.json_codec import BARE, LAYOUT
 from turnspan.content.media import digest_media
-from turnspan.content.model import Message, Part, as_dict, dumps, dumps_text
+from turnspan.content.model import Message, Part, as_dict, dumps
 from turnspan.dialects.convert import convert_message, dialect_of
 from turnspan.runtime.value_exceptions import delivered
-
-
-@dataclass(frozen=True, slots=True)
-class SealedMessage:
-    """A message as its record keeps it; ``parts`` is JSON, ``source`` see ``source_if_needed``."""
-
-    role: str
-    name: str
-    parts: str
-    source: str
 
 
 def rebuild_message(dialect: str, role: str, name: str, parts: list[Part]) -> Any:
@@ -37,22 +24,6 @@ def rebuild_message(dialect: str, role: str, name: str, parts: list[Part]) -> An
     return dialect_of(dialect).from_message(role, name, parts)
 
 
-def rebuild_record(dialect: str, role: str, name: str, parts: str, source: str) -> Any:
-    """The provider's message of a ``message`` record (its columns as they are)."""
-    if source:
-        return orjson.loads(source)
-    return rebuild_message(dialect, role, name, orjson.loads(parts))
-
-
-def source_if_needed(dialect: str, raw: Any, message: Message, *, keep_bytes: bool = False) -> str:
-    """``''`` if the message can be rebuilt byte for byte, else the provider's JSON of it.
-
-    Where embedded files are reduced to their hashes, they are so in the returned JSON too, and it
-    is that JSON which is compared. Never raises.
-    """
-    return _source(dialect, dumps(raw if keep_bytes else digest_media(raw)), message)
-
-
 def convert_sealed(
     dialect: str,
     raw: Any,
@@ -60,7 +31,12 @@ def convert_sealed(
     default_role: str = "user",
     keep_bytes: bool = False,
 ) -> tuple[Message, str]:
-    """``convert_message`` and ``source_if_needed`` in one. Never raises."""
+    """A message in the GenAI schema and, where it cannot be rebuilt byte for byte, the provider's
+    JSON of it (else ``""``). Never raises.
+
+    Where embedded files are reduced to their hashes, they are so in the returned JSON too, and it
+    is that JSON which is compared.
+    """
     reduced = raw if keep_bytes else digest_media(raw)
     message = convert_message(dialect, reduced, default_role=default_role, keep_bytes=True)
     fields = as_dict(reduced)
@@ -79,13 +55,3 @@ def _source(dialect: str, written: bytes, message: Message) -> str:
             raise
         return written.decode()
     return "" if dumps(rebuilt) == written else written.decode()
-
-
-def seal_message(
-    dialect: str, raw: Any, *, default_role: str = "user", keep_bytes: bool = False
-) -> SealedMessage:
-    """Everything that a ``message`` record keeps of a provider's message. Never raises."""
-    message, source = convert_sealed(dialect, raw, default_role=default_role, keep_bytes=keep_bytes)
-    return SealedMessage(
-        message["role"], message.get("name", ""), dumps_text(message["parts"]), source
-    )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from types import TracebackType
-from typing import Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from opentelemetry import context as otel_context
 from opentelemetry.context import Context
@@ -28,8 +27,11 @@ from turnspan.tracing.loop_facts import (
 from turnspan.tracing.recording import attach, context_of, detach
 from turnspan.tracing.recording import current as current_context
 from turnspan.tracing.recording_protocol import NoRecording, Recording
-from turnspan.tracing.state import State, another_one, current, in_force, taking_facts
+from turnspan.tracing.state import State, another_one, recording_for
 from turnspan.turn.turn import Session, Turn
+
+if TYPE_CHECKING:
+    from turnspan.loop.rollouts import Rollout
 
 F = TypeVar("F", bound=Callable[..., Any])
 _MAX_MESSAGE: Final = 4_096
@@ -83,9 +85,7 @@ class Inside:
 
     def recorder(self) -> State | None:
         """What records, if it makes records."""
-        own = self._state
-        state = current() if own is None else in_force(own)
-        return None if taking_facts(state) is None else state
+        return recording_for(self._state)
 
     def resource(self, state: State) -> Mapping[str, Any]:
         """Whose records its recorder makes; looked up once, until it records elsewhere."""
@@ -97,13 +97,6 @@ class Inside:
         return self._resource
 
 
-class Watcher(Protocol):
-    """What wants to know of its attempts: their rollout."""
-
-    def attempt_ended(self, attempt_id: str, status: str) -> None:
-        """One has ended so."""
-
-
 class Attempt(WithBlock["Attempt"]):
     """One try of a rollout: a context manager, or a decorator (each call is a try of its own).
 
@@ -112,7 +105,7 @@ class Attempt(WithBlock["Attempt"]):
 
     __slots__ = ("_forks", "_inside", "_reason", "_rollout", "_status", "_token", "_told")
 
-    def __init__(self, inside: Inside, told: AttemptTold, rollout: Watcher) -> None:
+    def __init__(self, inside: Inside, told: AttemptTold, rollout: Rollout) -> None:
         self._inside = inside
         self._told = told
         self._rollout = rollout
@@ -153,12 +146,7 @@ class Attempt(WithBlock["Attempt"]):
             errors.record("attempt.enter", error)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         try:
             token, self._token = self._token, None
             detach(token)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from types import TracebackType
 from typing import Any, TypeVar
 
 from opentelemetry import context as otel_context
@@ -44,12 +43,7 @@ class Block(WithBlock[Any]):
         self._open.push(token)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         with guard("experiment.exit"):
             detach(self._open.pop())
             self._left(error)

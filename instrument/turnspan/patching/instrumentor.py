@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import Collection
 from typing import Any, Protocol
 
 from opentelemetry import trace
@@ -35,6 +36,10 @@ class SdkInstrumentor(LightInstrumentor):
     distribution: str = ""
     """What the package is called where it is installed, if not by its module."""
     scope: str
+    versions: str
+    """Those of the package that it is made for, as a requirement."""
+    make_sdk: type[Any]
+    """The wrappers of one instrumentation: ``Wrappers``, made with a tracer."""
 
     _sdk: Wrappers | None = None
     _patches: Patches | None = None
@@ -42,9 +47,9 @@ class SdkInstrumentor(LightInstrumentor):
     _waiting: bool = False
     _given: bool = False
 
-    def make_sdk(self, tracer: Tracer) -> Wrappers:
-        """The wrappers of one instrumentation."""
-        raise NotImplementedError
+    def instrumentation_dependencies(self) -> Collection[str]:
+        """The versions this is made for."""
+        return (self.versions,)
 
     def patch(self, sdk: Any, patches: Patches) -> str:
         """Put the wrappers on; returns why the SDK cannot be instrumented, or nothing."""

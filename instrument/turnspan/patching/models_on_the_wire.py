@@ -99,16 +99,9 @@ PACKAGES: Final = {
 }
 """What records a library that Turnspan does not."""
 
-AGENTS: Final = {
-    "aider": "aider",
-    "claude": "claude",
-    "codex": "codex",
-    "copilot": "copilot",
-    "cursor-agent": "cursor-agent",
-    "gemini": "gemini",
-    "goose": "goose",
-    "opencode": "opencode",
-}
+AGENTS: Final = frozenset(
+    ("aider", "claude", "codex", "copilot", "cursor-agent", "gemini", "goose", "opencode")
+)
 """Agents that run as processes of their own, by the names of their programs."""
 _SCRIPTS: Final = {"claude-code/cli.js": "claude", "claude_agent_sdk/_bundled": "claude"}
 _LOOKED_AT: Final = 3
@@ -162,7 +155,7 @@ def agent_program(command: Any) -> str:
             return ""
         name = re.split(r"[/\\]", path)[-1].lower().removesuffix(".exe").removesuffix(".cmd")
         if name in AGENTS:
-            return AGENTS[name]
+            return name
         for part, agent in _SCRIPTS.items():
             if part in path:
                 return agent

@@ -16,7 +16,10 @@ from turnspan.runtime.guard import guard
 
 logger = logging.getLogger("turnspan")
 
-Wrapper = Callable[[Any, Any, tuple[Any, ...], dict[str, Any]], Any]
+Function = Callable[..., Any]
+Args = tuple[Any, ...]
+Kwargs = dict[str, Any]
+Wrapper = Callable[[Any, Any, Args, Kwargs], Any]
 """``wrapper(wrapped, instance, args, kwargs)``, as wrapt calls it."""
 
 

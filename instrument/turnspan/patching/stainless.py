@@ -8,11 +8,12 @@ keep their signatures, clients made earlier are covered, and the body is what go
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from opentelemetry.trace import Tracer
 
+from turnspan.patching.patches import Args, Function, Kwargs
 from turnspan.patching.stream import (
     RawRecord,
     attach,
@@ -42,9 +43,6 @@ TARGET = "_turnspan_target"
 SYNC_RETRIES = ("SyncAPIClient._sleep_for_retry", "SyncAPIClient._retry_request")
 """What runs before another try, in newer and in older versions."""
 ASYNC_RETRIES = ("AsyncAPIClient._sleep_for_retry", "AsyncAPIClient._retry_request")
-
-_Arguments = tuple[Any, ...]
-_Keywords = dict[str, Any]
 
 
 class Sdk:
@@ -82,9 +80,7 @@ class Sdk:
 
     # -- the call
 
-    def request(
-        self, wrapped: Callable[..., Any], client: Any, args: _Arguments, kwargs: _Keywords
-    ) -> Any:
+    def request(self, wrapped: Function, client: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around ``SyncAPIClient.request``."""
         call: Call | None = None
         try:
@@ -108,15 +104,8 @@ class Sdk:
             unsettled(call, result)
         return result
 
-    def arequest(
-        self, wrapped: Callable[..., Any], client: Any, args: _Arguments, kwargs: _Keywords
-    ) -> Any:
+    async def arequest(self, wrapped: Function, client: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around ``AsyncAPIClient.request``."""
-        return self._arequest(wrapped, client, args, kwargs)
-
-    async def _arequest(
-        self, wrapped: Callable[..., Any], client: Any, args: _Arguments, kwargs: _Keywords
-    ) -> Any:
         call: Call | None = None
         try:
             call = self._begin(client, args, kwargs)
@@ -139,7 +128,7 @@ class Sdk:
             unsettled(call, result)
         return result
 
-    def _begin(self, client: Any, args: _Arguments, kwargs: _Keywords) -> Call | None:
+    def _begin(self, client: Any, args: Args, kwargs: Kwargs) -> Call | None:
         options = args[1] if len(args) > 1 else kwargs["options"]
         # Through its dictionary: each attribute of a pydantic model costs several look-ups.
         given = options.__dict__
@@ -196,9 +185,7 @@ class Sdk:
 
     # -- beside the call
 
-    def retry(
-        self, wrapped: Callable[..., Any], client: Any, args: _Arguments, kwargs: _Keywords
-    ) -> Any:
+    def retry(self, wrapped: Function, client: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around what runs before another try: the SDK is about to try again."""
         with _RETRY:
             call = current_call()
@@ -206,9 +193,7 @@ class Sdk:
                 call.tries += 1
         return wrapped(*args, **kwargs)
 
-    def close(
-        self, wrapped: Callable[..., Any], owner: Any, args: _Arguments, kwargs: _Keywords
-    ) -> Any:
+    def close(self, wrapped: Function, owner: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around ``close`` of a stream or a raw response."""
         try:
             return wrapped(*args, **kwargs)
@@ -216,39 +201,23 @@ class Sdk:
             with _CLOSED:
                 closed(owner)
 
-    def aclose(
-        self, wrapped: Callable[..., Any], owner: Any, args: _Arguments, kwargs: _Keywords
-    ) -> Any:
+    async def aclose(self, wrapped: Function, owner: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around the asynchronous ``close``."""
-        return self._aclose(wrapped, owner, args, kwargs)
-
-    async def _aclose(
-        self, wrapped: Callable[..., Any], owner: Any, args: _Arguments, kwargs: _Keywords
-    ) -> Any:
         try:
             return await wrapped(*args, **kwargs)
         finally:
             with _CLOSED:
                 closed(owner)
 
-    def parse(
-        self, wrapped: Callable[..., Any], raw: Any, args: _Arguments, kwargs: _Keywords
-    ) -> Any:
+    def parse(self, wrapped: Function, raw: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around ``parse`` of a raw response."""
         result = wrapped(*args, **kwargs)
         with _PARSED:
             parsed(raw, result, args, kwargs)
         return result
 
-    def aparse(
-        self, wrapped: Callable[..., Any], raw: Any, args: _Arguments, kwargs: _Keywords
-    ) -> Any:
+    async def aparse(self, wrapped: Function, raw: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around the asynchronous ``parse``."""
-        return self._aparse(wrapped, raw, args, kwargs)
-
-    async def _aparse(
-        self, wrapped: Callable[..., Any], raw: Any, args: _Arguments, kwargs: _Keywords
-    ) -> Any:
         result = await wrapped(*args, **kwargs)
         with _PARSED:
             parsed(raw, result, args, kwargs)
@@ -271,8 +240,17 @@ def closed(owner: Any) -> None:
         record.finish(ABANDONED)
 
 
-def parsed(raw: Any, result: Any, args: _Arguments, kwargs: _Keywords) -> None:
+def parsed(raw: Any, result: Any, args: Args, kwargs: Kwargs) -> None:
     """A raw response was parsed; into a type of the caller's choice it is not ours to follow."""
     record = record_of(raw)
     if isinstance(record, RawRecord) and not args and not kwargs:
         record.parsed(result)
+
+
+def helper_close(close: Any) -> Any:
+    """``close`` for the stream helper, which closes the response and leaves its raw stream be."""
+
+    def around(wrapped: Any, helper: Any, args: Any, kwargs: Any) -> Any:
+        return close(wrapped, getattr(helper, "_raw_stream", helper), args, kwargs)
+
+    return around

@@ -123,7 +123,6 @@ def curl(text: str, end: int, done: int, spans: list[Span]) -> int:
     return stop
 
 
-_NEW_LINE: Final = r"(?:\n|\\+n)"
 _DATA: Final = later(r"\b(?:data|stringData)\\*[\"']?:")
 _ENTRY: Final = later(
     r"[\w.-]+\\*[\"']?:[ \t]*(?:[|>][-+]?)?(?:\s|\\+n)*\\*[\"']?([A-Za-z0-9+/]{10,}={0,3})"

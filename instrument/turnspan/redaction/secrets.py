@@ -293,7 +293,6 @@ _NO_PASSWORDS: Final = frozenset(("pass", "passwd", "password", "pwd"))
 _PRIVATE_KEY: Final = later(
     r"-----BEGIN(?:[ A-Z0-9_+-]|%20){0,100}PRIVATE(?: |%20|\+)KEY", re.IGNORECASE
 )
-_PUTTY: Final = later(r"Private-Lines: \d+\s+((?:[A-Za-z0-9+/=]+\s+)+)")
 
 
 def _private_keys(text: str, spans: list[Span]) -> None:

@@ -11,7 +11,6 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable
-from types import TracebackType
 from typing import Final
 
 _PATIENCE: Final = 10.0
@@ -44,12 +43,7 @@ class ForkSafeLock:
     def __enter__(self) -> None:
         self._lock.acquire()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         self._lock.release()
 
     def _before(self) -> None:

@@ -13,7 +13,6 @@ import logging
 import threading
 from collections import Counter
 from collections.abc import Callable
-from types import TracebackType
 
 from turnspan.runtime.errors import ConfigError
 from turnspan.runtime.forks import in_child
@@ -129,12 +128,7 @@ class guard:
     def __enter__(self) -> None:
         return None
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> bool:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
         if error is None:
             return False
         if delivered(error):

@@ -7,7 +7,6 @@ argument, whose ``__repr__`` is called in turn, and so on without end.
 from __future__ import annotations
 
 from threading import get_ident
-from types import TracebackType
 from typing import Final
 
 from turnspan.runtime.forks import in_child
@@ -36,12 +35,7 @@ class Looking:
         here = get_ident()
         threads[here] = threads.get(here, 0) + 1
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         here = get_ident()
         threads[here] -= 1
         if not threads[here]:

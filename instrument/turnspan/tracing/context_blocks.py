@@ -4,7 +4,6 @@ why."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from types import TracebackType
 from typing import Any, Final
 
 from turnspan import config, semconv
@@ -100,8 +99,7 @@ class ContextAssembly:
             requires_depth: how many requirements lie between it and the first instructions.
         """
         with _ADD:
-            given = (section, source, score, tokens, hop, requires_depth)
-            self._note(id, "", "", text, *given)
+            self._note(id, "", "", (text, section, source, score, tokens, hop, requires_depth))
 
     def keep(
         self,
@@ -118,13 +116,12 @@ class ContextAssembly:
         """It goes into the context. Items have the order in which they were kept (the last time);
         one that was not considered before is considered herewith."""
         with _ADD:
-            given = (section, source, score, tokens, hop, requires_depth)
-            self._note(id, KEPT, "", text, *given)
+            self._note(id, KEPT, "", (text, section, source, score, tokens, hop, requires_depth))
 
     def drop(self, id: str, *, reason: str) -> None:
         """It stays out, for this reason: ``budget``, ``duplicate``, ``filtered``, or any other."""
         with _ADD:
-            self._note(id, DROPPED, text_of(reason))
+            self._note(id, DROPPED, text_of(reason), (None,) * 7)
 
     def bypass(self, reason: str) -> None:
         """The assembly is left out, as for a plain query: the prompt goes without it."""
@@ -163,19 +160,8 @@ class ContextAssembly:
             return self._assembly.meta()
         return {}
 
-    def _note(
-        self,
-        id: Any,
-        decision: str,
-        reason: str = "",
-        text: Any = None,
-        section: Any = None,
-        source: Any = None,
-        score: Any = None,
-        tokens: Any = None,
-        hop: Any = None,
-        requires_depth: Any = None,
-    ) -> None:
+    def _note(self, id: Any, decision: str, reason: str, given: tuple[Any, ...]) -> None:
+        text, section, source, score, tokens, hop, requires_depth = given
         assembly = self._open(decision or "considered")
         if assembly is None:
             return
@@ -293,12 +279,7 @@ class context_assembly(WithBlock[ContextAssembly]):
         self._blocks.push(block)
         return block.context
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         block = self._blocks.pop()
         if block is not None:
             block.exit(error)

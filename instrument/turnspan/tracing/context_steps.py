@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from types import TracebackType
 
 from opentelemetry import context as otel_context
 
@@ -47,12 +46,7 @@ class ContextStep(WithBlock["ContextStep"]):
         self._blocks.push(opened)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         opened = self._blocks.pop()
         if opened is not None:
             opened.exit(error)
@@ -90,12 +84,7 @@ class Attached(WithBlock[None]):
             token = otel_context.attach(_saying(self._id))
         self._open.push(token)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         with guard("context.attached"):
             detach(self._open.pop())
 

@@ -12,7 +12,6 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from itertools import islice
-from types import TracebackType
 from typing import Any, Final, cast
 from urllib.parse import quote_plus
 from weakref import WeakValueDictionary
@@ -171,12 +170,7 @@ class extract(WithBlock[Turn]):
         self._open.push(token)
         return turn
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         with guard("extract"):
             detach(self._open.pop())
 

@@ -7,36 +7,39 @@ from typing import Any, Final, Protocol
 
 
 class Recording(Protocol):
-    """One execution being recorded. No method ever raises (each guards itself)."""
+    """One execution being recorded. No method ever raises (each guards itself); here none does
+    anything."""
+
+    __slots__ = ()
 
     def enter(self) -> object | None:
         """Make the span current; returns a token for ``leave``."""
-        ...
+        return None
 
     def leave(self, token: object | None) -> None:
         """Make the former span current again."""
-        ...
+        return
 
     def suspend(self, token: object | None, item: Any) -> None:
         """As ``leave``, at a yield of this item: the next ``enter`` finds the context as the code
         left it."""
-        ...
+        return
 
     def succeeded(self, result: Any) -> None:
         """The code returned; ends the span."""
-        ...
+        return
 
     def exhausted(self, result: Any) -> None:
         """A generator ran to its end; ends the span with the items as its output."""
-        ...
+        return
 
     def failed(self, error: BaseException, *, stream: bool = False) -> None:
         """The code (with ``stream``: a generator) raised; ends the span."""
-        ...
+        return
 
     def abandoned(self) -> None:
         """The consumer left a generator before its end; ends the span, without an error."""
-        ...
+        return
 
 
 StartRecording = Callable[[tuple[Any, ...], dict[str, Any]], Recording]
@@ -44,32 +47,10 @@ WrapperOf = Callable[[Callable[..., Any], StartRecording], Callable[..., Any]]
 """Wraps functions of one kind."""
 
 
-class NoRecording:
+class NoRecording(Recording):
     """Stands in when a recording could not begin: does nothing."""
 
     __slots__ = ()
-
-    def enter(self) -> object | None:
-        """Nothing."""
-        return None
-
-    def leave(self, token: object | None) -> None:
-        """Nothing."""
-
-    def suspend(self, token: object | None, item: Any) -> None:
-        """Nothing."""
-
-    def succeeded(self, result: Any) -> None:
-        """Nothing."""
-
-    def exhausted(self, result: Any) -> None:
-        """Nothing."""
-
-    def failed(self, error: BaseException, *, stream: bool = False) -> None:
-        """Nothing."""
-
-    def abandoned(self) -> None:
-        """Nothing."""
 
 
 NO_RECORDING: Final = NoRecording()

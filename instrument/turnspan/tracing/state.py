@@ -205,6 +205,12 @@ def another_one() -> State | None:
     return None
 
 
+def recording_for(own: State | None) -> State | None:
+    """What records for this recorder, or else for the current one, if it makes records."""
+    state = current() if own is None else in_force(own)
+    return None if taking_facts(state) is None else state
+
+
 def within(context: Context, state: State) -> Context:
     """The context in which this recorder is current."""
     if current(context) is state:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
-from typing import Any, Final, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from opentelemetry import context as otel_context
-from opentelemetry.context import Context
 
 from turnspan import semconv
 from turnspan.content.given_values import frozen_of, number_of, text_of
@@ -19,51 +18,18 @@ from turnspan.tracing.consortium_facts import (
     FINAL_ARBITER,
     MEMBER,
     ArbiterDecided,
-    ConsortiumPlace,
     MemberAnswered,
 )
-from turnspan.tracing.content_store import Fact
 from turnspan.tracing.function_wrapper import wrap
 from turnspan.tracing.recording import SpanRecording
 from turnspan.tracing.recording_protocol import Recording
 
+if TYPE_CHECKING:
+    from turnspan.loop.consortia.runs import Run
+
 F = TypeVar("F", bound=Callable[..., Any])
 MEMBER_KEY: Final = otel_context.create_key("turnspan-consortium-member")
 _MAX_RANKED: Final = 1_000
-
-
-class OfRun(Protocol):
-    """What a member and an arbiter need of their run."""
-
-    @property
-    def id(self) -> str:
-        """Its id."""
-        ...
-
-    @property
-    def place(self) -> ConsortiumPlace:
-        """What rows of it say of where it is."""
-        ...
-
-    def context(self) -> Context:
-        """The current context, or the run's own where that is not inside it."""
-        ...
-
-    def iteration(self, given: int | None) -> int:
-        """The iteration that was given, or else the current one."""
-        ...
-
-    def begins(self, iteration: int, arbiter: str = "") -> None:
-        """A member, or this arbiter, begins in an iteration."""
-        ...
-
-    def decided(self, iteration: int) -> None:
-        """An arbiter has decided on an iteration."""
-        ...
-
-    def tell(self, span: SpanRecording, fact: Fact) -> None:
-        """Tell of it, where rows are made."""
-        ...
 
 
 class Answering(Block):
@@ -72,7 +38,7 @@ class Answering(Block):
     role: int
     what: str
 
-    def __init__(self, run: OfRun, iteration: int | None, model: str) -> None:
+    def __init__(self, run: Run, iteration: int | None, model: str) -> None:
         super().__init__()
         self._run = run
         self._given = iteration
@@ -126,7 +92,7 @@ class Member(Answering):
     what = "member"
 
     def __init__(
-        self, run: OfRun, model: str, iteration: int | None, instance: int | str | None
+        self, run: Run, model: str, iteration: int | None, instance: int | str | None
     ) -> None:
         super().__init__(run, iteration, model)
         self.instance: Final = text_of(instance)
@@ -189,7 +155,7 @@ class Arbiter(Answering):
     role = FINAL_ARBITER
     what = "arbiter"
 
-    def __init__(self, run: OfRun, iteration: int | None, model: str) -> None:
+    def __init__(self, run: Run, iteration: int | None, model: str) -> None:
         super().__init__(run, iteration, model)
         self._said: dict[str, Any] = {}
 

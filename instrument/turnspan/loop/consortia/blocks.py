@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from types import TracebackType
 from typing import Any, TypeVar
 
 from opentelemetry import trace
@@ -49,12 +48,7 @@ class Block(WithBlock[Any]):
     async def __aenter__(self: B) -> B:
         return self.__enter__()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         span, token = self._span, self._token
         self._token = None
         if span is not None:

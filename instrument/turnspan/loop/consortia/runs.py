@@ -9,7 +9,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import replace
-from types import TracebackType
 from typing import Any, Final, TypeVar
 
 from opentelemetry import context as otel_context
@@ -38,14 +37,7 @@ from turnspan.tracing.context import active_turn, session_around
 from turnspan.tracing.function_wrapper import wrap
 from turnspan.tracing.recording import SpanRecording, context_of
 from turnspan.tracing.recording_protocol import Recording
-from turnspan.tracing.state import (
-    State,
-    another_one,
-    current,
-    in_force,
-    resource_among,
-    taking_facts,
-)
+from turnspan.tracing.state import State, another_one, current, recording_for, resource_among
 
 F = TypeVar("F", bound=Callable[..., Any])
 RUN_KEY: Final = otel_context.create_key("turnspan-consortium-run")
@@ -264,9 +256,7 @@ class Run(Block):
 
     def _recorder(self) -> State | None:
         """What records, if it makes records."""
-        own = self._own_state
-        state = current() if own is None else in_force(own)
-        return None if taking_facts(state) is None else state
+        return recording_for(self._own_state)
 
 
 class consortium(WithBlock[Run]):
@@ -318,12 +308,7 @@ class consortium(WithBlock[Run]):
         self._open.push(run)
         return run
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         run = self._open.pop()
         if run is not None:
             run.__exit__(kind, error, trace)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Mapping
 from importlib import util
 from typing import Any
 
@@ -10,7 +10,7 @@ from opentelemetry.trace import NonRecordingSpan, Tracer
 
 from turnspan import semconv
 from turnspan.patching.instrumentor import SdkInstrumentor
-from turnspan.patching.patches import Patches
+from turnspan.patching.patches import Args, Function, Kwargs, Patches
 from turnspan.patching.stainless import ASYNC_RETRIES, SYNC_RETRIES, Sdk
 from turnspan.providers.anthropic.messages import Messages
 from turnspan.providers.anthropic.stream_helpers import OldHelpers
@@ -42,13 +42,7 @@ class AnthropicSdk(Sdk):
             semconv.SERVER_PORT: url.port or (80 if url.scheme == "http" else 443),
         }
 
-    def own_span(
-        self,
-        wrapped: Callable[..., Any],
-        instance: Any,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-    ) -> Any:
+    def own_span(self, wrapped: Function, instance: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around the start of the SDK's own span: within a call of ours it gets ours instead.
 
         A stand-in with our span's identity, which cannot be written to: the SDK goes on to send
@@ -85,18 +79,11 @@ class AnthropicInstrumentor(SdkInstrumentor):
 
     package = "anthropic"
     scope = semconv.SCOPE_ANTHROPIC
+    versions = "anthropic >= 0.40, < 3"
+    make_sdk = AnthropicSdk
 
-    def instrumentation_dependencies(self) -> Collection[str]:
-        """The versions this is made for."""
-        return ("anthropic >= 0.40, < 3",)
-
-    def make_sdk(self, tracer: Tracer) -> Sdk:
-        """The wrappers of one instrumentation."""
-        return AnthropicSdk(tracer)
-
-    def patch(self, sdk: Sdk, patches: Patches) -> str:
+    def patch(self, sdk: AnthropicSdk, patches: Patches) -> str:
         """Put the wrappers on; returns why the SDK cannot be instrumented, or nothing."""
-        assert isinstance(sdk, AnthropicSdk)
         if util.find_spec("anthropic._tracing") is not None and not patches.wrap(
             _CLIENT, "start_api_call_span", sdk.own_span
         ):

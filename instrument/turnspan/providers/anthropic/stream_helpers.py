@@ -7,17 +7,14 @@ drops the first. What follows the first is moved to the second. Newer helpers ke
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
 from typing import Any, Final
 
-from turnspan.patching.patches import Patches
-from turnspan.patching.stainless import Sdk
+from turnspan.patching.patches import Args, Function, Kwargs, Patches
+from turnspan.patching.stainless import Sdk, helper_close
 from turnspan.patching.stream import RECORD, StreamRecord, afolded, folded, record_of
 from turnspan.runtime.guard import guard
-from turnspan.tracing.model_call import ABANDONED
 
 _MOVE = guard("anthropic.stream_helper")
-_CLOSED = guard("anthropic.stream_helper_closed")
 
 _STREAM = "_turnspan_stream"
 """The attribute of a response that refers to the stream which was made of it."""
@@ -26,9 +23,6 @@ _HELPERS: Final = (
     ("anthropic.lib.streaming._messages", "MessageStream"),
     ("anthropic.lib.streaming._prompt_caching_beta_messages", "PromptCachingBetaMessageStream"),
 )
-
-_Arguments = tuple[Any, ...]
-_Keywords = dict[str, Any]
 
 
 class OldHelpers:
@@ -52,21 +46,17 @@ class OldHelpers:
         patches.wrap("anthropic._streaming", "AsyncStream.__init__", self.made)
         for module, name in found:
             patches.wrap(module, f"{name}.__init__", self.taken)
-            close = self.aclose if name.startswith("Async") else self.close
-            patches.wrap(module, f"{name}.close", close)
+            close = self._sdk.aclose if name.startswith("Async") else self._sdk.close
+            patches.wrap(module, f"{name}.close", helper_close(close))
 
-    def made(
-        self, wrapped: Callable[..., Any], stream: Any, args: _Arguments, kwargs: _Keywords
-    ) -> None:
+    def made(self, wrapped: Function, stream: Any, args: Args, kwargs: Kwargs) -> None:
         """Around the making of a stream: the first of a response is remembered with it."""
         wrapped(*args, **kwargs)
         with _MOVE:
             if self._sdk.enabled:
                 stream.response.__dict__.setdefault(_STREAM, weakref.ref(stream))
 
-    def taken(
-        self, wrapped: Callable[..., Any], helper: Any, args: _Arguments, kwargs: _Keywords
-    ) -> None:
+    def taken(self, wrapped: Function, helper: Any, args: Args, kwargs: Kwargs) -> None:
         """Around the making of a helper: what followed the first stream follows the helper's."""
         wrapped(*args, **kwargs)
         with _MOVE:
@@ -76,39 +66,8 @@ class OldHelpers:
             if isinstance(record, StreamRecord):
                 _follow(helper._raw_stream, record)
 
-    def close(
-        self, wrapped: Callable[..., Any], helper: Any, args: _Arguments, kwargs: _Keywords
-    ) -> Any:
-        """Around the helper's ``close``."""
-        try:
-            return wrapped(*args, **kwargs)
-        finally:
-            with _CLOSED:
-                _closed(helper)
-
-    def aclose(
-        self, wrapped: Callable[..., Any], helper: Any, args: _Arguments, kwargs: _Keywords
-    ) -> Any:
-        """Around the asynchronous helper's ``close``."""
-        return self._aclose(wrapped, helper, args, kwargs)
-
-    async def _aclose(
-        self, wrapped: Callable[..., Any], helper: Any, args: _Arguments, kwargs: _Keywords
-    ) -> Any:
-        try:
-            return await wrapped(*args, **kwargs)
-        finally:
-            with _CLOSED:
-                _closed(helper)
-
 
 def _follow(stream: Any, record: StreamRecord) -> None:
     inner = stream._iterator
     stream.__dict__[RECORD] = record
     stream._iterator = (afolded if hasattr(inner, "__anext__") else folded)(inner, record)
-
-
-def _closed(helper: Any) -> None:
-    record = record_of(helper._raw_stream)
-    if record is not None:
-        record.finish(ABANDONED)

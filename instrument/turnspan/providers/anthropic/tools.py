@@ -7,9 +7,7 @@ application's belongs to that turn. Before 1.x the runner has no seam but the to
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from dataclasses import replace
-from types import TracebackType
 from typing import Any, Final, cast
 
 from opentelemetry import context as otel_context
@@ -17,7 +15,7 @@ from opentelemetry import trace
 from opentelemetry.trace import NonRecordingSpan
 
 from turnspan import config, semconv
-from turnspan.patching.patches import Patches
+from turnspan.patching.patches import Args, Function, Kwargs, Patches
 from turnspan.patching.stainless import Sdk
 from turnspan.runtime.cancellation import is_abort
 from turnspan.runtime.guard import guard
@@ -47,9 +45,6 @@ _LOOP: Final = (
     "set_tool_runner_status",
 )
 """How a run of the loop makes its span, makes it current, and says how it went."""
-
-_Arguments = tuple[Any, ...]
-_Keywords = dict[str, Any]
 
 
 class Untraced:
@@ -105,12 +100,7 @@ class Step:
             inside = otel_context.set_value(SESSION_KEY, turn.turn.session, inside)
             self._token = otel_context.attach(trace.set_span_in_context(turn.span, inside))
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         with _RUN_STEP:
             recording.detach(self._token)
 
@@ -120,7 +110,7 @@ class ToolSpan:
 
     __slots__ = ("_arguments", "_inner", "_keywords", "_result", "_run", "_token", "_wrapped")
 
-    def __init__(self, wrapped: Callable[..., Any], args: _Arguments, kwargs: _Keywords) -> None:
+    def __init__(self, wrapped: Function, args: Args, kwargs: Kwargs) -> None:
         self._wrapped = wrapped
         self._arguments = args
         self._keywords = kwargs
@@ -155,12 +145,7 @@ class ToolSpan:
         self._result = inner.__enter__()
         self._inner = inner
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> Any:
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> Any:
         run, self._run = self._run, None
         if run is not None:
             with _TOOL_END:
@@ -216,9 +201,7 @@ class ToolRunners:
 
     # -- a run
 
-    def start_run(
-        self, wrapped: Callable[..., Any], runner: Any, args: _Arguments, kwargs: _Keywords
-    ) -> Any:
+    def start_run(self, wrapped: Function, runner: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around ``_start_tool_runner_span``, which gives the span of one run of the loop."""
         with _RUN_BEGIN:
             if self._enabled:
@@ -241,14 +224,12 @@ class ToolRunners:
         begun.turn.session = Session(identity) if around is None else replace(around, id=identity)
         return RunnerSpan(begun)
 
-    def step(self, wrapped: Callable[..., Any], _: Any, args: _Arguments, kwargs: _Keywords) -> Any:
+    def step(self, wrapped: Function, _: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around ``as_current_span``."""
         span = args[0] if args else None
         return Step(span) if isinstance(span, RunnerSpan) else wrapped(*args, **kwargs)
 
-    def status(
-        self, wrapped: Callable[..., Any], _: Any, args: _Arguments, kwargs: _Keywords
-    ) -> Any:
+    def status(self, wrapped: Function, _: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around ``set_tool_runner_status``."""
         span = args[0] if args else None
         if not isinstance(span, RunnerSpan):
@@ -258,15 +239,11 @@ class ToolRunners:
 
     # -- a tool
 
-    def tool_use(
-        self, wrapped: Callable[..., Any], _: Any, args: _Arguments, kwargs: _Keywords
-    ) -> Any:
+    def tool_use(self, wrapped: Function, _: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around ``tool_use_span``."""
         return ToolSpan(wrapped, args, kwargs) if self._enabled else wrapped(*args, **kwargs)
 
-    def call(
-        self, wrapped: Callable[..., Any], tool: Any, args: _Arguments, kwargs: _Keywords
-    ) -> Any:
+    def call(self, wrapped: Function, tool: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around ``BetaFunctionTool.call``."""
         run, token, own = self._called(tool, args, kwargs)
         if run is None:
@@ -279,15 +256,8 @@ class ToolRunners:
         _returned(run, token, own, result)
         return result
 
-    def acall(
-        self, wrapped: Callable[..., Any], tool: Any, args: _Arguments, kwargs: _Keywords
-    ) -> Any:
+    async def acall(self, wrapped: Function, tool: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around ``BetaAsyncFunctionTool.call``."""
-        return self._acall(wrapped, tool, args, kwargs)
-
-    async def _acall(
-        self, wrapped: Callable[..., Any], tool: Any, args: _Arguments, kwargs: _Keywords
-    ) -> Any:
         run, token, own = self._called(tool, args, kwargs)
         if run is None:
             return await wrapped(*args, **kwargs)
@@ -300,7 +270,7 @@ class ToolRunners:
         return result
 
     def _called(
-        self, tool: Any, args: _Arguments, kwargs: _Keywords
+        self, tool: Any, args: Args, kwargs: Kwargs
     ) -> tuple[ToolRun | None, object | None, bool]:
         """The run that a call belongs to: the runner's, or one of its own where it has none."""
         with _TOOL_BEGIN:

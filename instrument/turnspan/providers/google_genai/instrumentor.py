@@ -7,7 +7,7 @@ bodies are those of the wire.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -17,7 +17,7 @@ from opentelemetry.trace import Tracer
 from turnspan import semconv
 from turnspan.content.snapshot import freeze
 from turnspan.patching.instrumentor import SdkInstrumentor
-from turnspan.patching.patches import Patches
+from turnspan.patching.patches import Args, Function, Kwargs, Patches
 from turnspan.patching.stainless import Sdk
 from turnspan.patching.stream import StreamRecord, afolded, folded
 from turnspan.providers.google_genai.content import GenerateContent, body_of
@@ -38,9 +38,6 @@ _FAILED: Final = guard("google.call_failed")
 _LEAVE: Final = guard("google.leave")
 _TRY: Final = guard("google.try")
 
-_Arguments = tuple[Any, ...]
-_Keywords = dict[str, Any]
-
 
 class GoogleSdk(Sdk):
     """The Google GenAI SDK."""
@@ -58,12 +55,10 @@ class GoogleSdk(Sdk):
             },
         )
 
-    def _begin(self, client: Any, args: _Arguments, kwargs: _Keywords) -> Call | None:
+    def _begin(self, client: Any, args: Args, kwargs: Kwargs) -> Call | None:
         return self._begun(client, args, kwargs, stream=False)
 
-    def _begun(
-        self, client: Any, args: _Arguments, kwargs: _Keywords, *, stream: bool
-    ) -> Call | None:
+    def _begun(self, client: Any, args: Args, kwargs: Kwargs, *, stream: bool) -> Call | None:
         if not self.enabled:
             return None
         path = args[1] if len(args) > 1 else kwargs["path"]
@@ -88,9 +83,7 @@ class GoogleSdk(Sdk):
 
     # -- streams: one that is made at its first step, and one that is awaited
 
-    def streamed(
-        self, wrapped: Callable[..., Any], client: Any, args: _Arguments, kwargs: _Keywords
-    ) -> Iterator[Any]:
+    def streamed(self, wrapped: Function, client: Any, args: Args, kwargs: Kwargs) -> Iterator[Any]:
         """Around ``request_streamed``, a generator: nothing is sent before its first step."""
         call: Call | None = None
         try:
@@ -119,15 +112,8 @@ class GoogleSdk(Sdk):
                 call.close(None)
         yield from followed
 
-    def astreamed(
-        self, wrapped: Callable[..., Any], client: Any, args: _Arguments, kwargs: _Keywords
-    ) -> Any:
+    async def astreamed(self, wrapped: Function, client: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around ``async_request_streamed``, which gives a generator once the answer begins."""
-        return self._astreamed(wrapped, client, args, kwargs)
-
-    async def _astreamed(
-        self, wrapped: Callable[..., Any], client: Any, args: _Arguments, kwargs: _Keywords
-    ) -> AsyncIterator[Any]:
         call: Call | None = None
         try:
             call = self._begun(client, args, kwargs, stream=True)
@@ -136,8 +122,7 @@ class GoogleSdk(Sdk):
         except BaseException as error:  # noqa: BLE001  ours, never the caller's
             errors.record("google.before_call", error)
         if call is None:
-            result: AsyncIterator[Any] = await wrapped(*args, **kwargs)
-            return result
+            return await wrapped(*args, **kwargs)
         try:
             result = await wrapped(*args, **kwargs)
         except BaseException as error:
@@ -152,9 +137,7 @@ class GoogleSdk(Sdk):
                 call.close(None)
         return result
 
-    def sent(
-        self, wrapped: Callable[..., Any], client: Any, args: _Arguments, kwargs: _Keywords
-    ) -> Any:
+    def sent(self, wrapped: Function, client: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around the sending of one request, which the SDK repeats when it tries again."""
         with _TRY:
             call = current_call()
@@ -237,18 +220,11 @@ class GoogleGenAIInstrumentor(SdkInstrumentor):
     package = "google.genai"
     distribution = "google-genai"
     scope = semconv.SCOPE_GOOGLE_GENAI
+    versions = "google-genai >= 1.0, < 4"
+    make_sdk = GoogleSdk
 
-    def instrumentation_dependencies(self) -> Collection[str]:
-        """The versions this is made for."""
-        return ("google-genai >= 1.0, < 4",)
-
-    def make_sdk(self, tracer: Tracer) -> GoogleSdk:
-        """The wrappers of one instrumentation."""
-        return GoogleSdk(tracer)
-
-    def patch(self, sdk: Any, patches: Patches) -> str:
+    def patch(self, sdk: GoogleSdk, patches: Patches) -> str:
         """Put the wrappers on; returns why the SDK cannot be instrumented, or nothing."""
-        assert isinstance(sdk, GoogleSdk)
         owner = next((name for name in _OWNERS if patches.has(_CLIENT, f"{name}.request")), "")
         if not owner:
             return "this version of google-genai has no BaseApiClient.request"

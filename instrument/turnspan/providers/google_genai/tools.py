@@ -7,13 +7,12 @@ and a span without a turn could not be told from what the messages say.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Final
 
 from opentelemetry import context as otel_context
 
 from turnspan import config
-from turnspan.patching.patches import Patches
+from turnspan.patching.patches import Args, Function, Kwargs, Patches
 from turnspan.patching.stainless import Sdk
 from turnspan.runtime.guard import guard
 from turnspan.tracing import recording
@@ -28,9 +27,6 @@ _ASKING: Final = guard("google.functions")
 _BEGIN: Final = guard("google.function_begin")
 _END: Final = guard("google.function_end")
 _MAX_DESCRIPTION: Final = 4_000
-
-_Arguments = tuple[Any, ...]
-_Keywords = dict[str, Any]
 
 
 class Running:
@@ -73,9 +69,7 @@ class AutomaticFunctions:
 
     # -- the functions that one reply asks for
 
-    def answer(
-        self, wrapped: Callable[..., Any], _: Any, args: _Arguments, kwargs: _Keywords
-    ) -> Any:
+    def answer(self, wrapped: Function, _: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around the calls of what one reply asks for, which are to know their ids."""
         token: object | None = None
         with _ASKING:
@@ -86,15 +80,8 @@ class AutomaticFunctions:
             with _ASKING:
                 recording.detach(token)
 
-    def aanswer(
-        self, wrapped: Callable[..., Any], _: Any, args: _Arguments, kwargs: _Keywords
-    ) -> Any:
+    async def aanswer(self, wrapped: Function, _: Any, args: Args, kwargs: Kwargs) -> Any:
         """The same, asynchronous."""
-        return self._aanswer(wrapped, args, kwargs)
-
-    async def _aanswer(
-        self, wrapped: Callable[..., Any], args: _Arguments, kwargs: _Keywords
-    ) -> Any:
         token: object | None = None
         with _ASKING:
             token = _asked_for(args, kwargs)
@@ -106,9 +93,7 @@ class AutomaticFunctions:
 
     # -- one function
 
-    def invoke(
-        self, wrapped: Callable[..., Any], _: Any, args: _Arguments, kwargs: _Keywords
-    ) -> Any:
+    def invoke(self, wrapped: Function, _: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around ``invoke_function_from_dict_args``."""
         run: Running | None = None
         with _BEGIN:
@@ -125,15 +110,8 @@ class AutomaticFunctions:
             run.succeeded(result)
         return result
 
-    def ainvoke(
-        self, wrapped: Callable[..., Any], _: Any, args: _Arguments, kwargs: _Keywords
-    ) -> Any:
+    async def ainvoke(self, wrapped: Function, _: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around the asynchronous twin."""
-        return self._ainvoke(wrapped, args, kwargs)
-
-    async def _ainvoke(
-        self, wrapped: Callable[..., Any], args: _Arguments, kwargs: _Keywords
-    ) -> Any:
         run: Running | None = None
         with _BEGIN:
             run = self._begin(args, kwargs)
@@ -149,7 +127,7 @@ class AutomaticFunctions:
             run.succeeded(result)
         return result
 
-    def _begin(self, args: _Arguments, kwargs: _Keywords) -> Running | None:
+    def _begin(self, args: Args, kwargs: Kwargs) -> Running | None:
         if not self._sdk.enabled or not config.active().enabled or active_turn() is None:
             return None
         arguments = args[0] if args else kwargs["args"]
@@ -168,7 +146,7 @@ class AutomaticFunctions:
         return Running(ToolRun(begun, function))
 
 
-def _asked_for(args: _Arguments, kwargs: _Keywords) -> object:
+def _asked_for(args: Args, kwargs: Kwargs) -> object:
     """Note the calls that a reply asks for: names and ids, in the order in which they will run."""
     response: Any = args[0] if args else kwargs["response"]
     asked: list[tuple[str, str]] = []

@@ -9,7 +9,7 @@ the Router's as long as it goes to the same model of the same provider.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
@@ -18,7 +18,8 @@ from opentelemetry.trace import Tracer
 from turnspan import config, semconv
 from turnspan.patching.instrumentor import SdkInstrumentor
 from turnspan.patching.models_on_the_wire import INSIDE
-from turnspan.patching.patches import Patches
+from turnspan.patching.patches import Args, Function, Kwargs, Patches
+from turnspan.patching.stainless import closed
 from turnspan.patching.stream import RECORD, StreamRecord
 from turnspan.providers.litellm.calls import PARAMETERS, body_of, endpoints
 from turnspan.providers.litellm.names import Served, served_by, where_of
@@ -27,7 +28,7 @@ from turnspan.providers.openai.instrumentor import streams_usage
 from turnspan.runtime.guard import errors, guard
 from turnspan.runtime.type_guards import is_dict
 from turnspan.tracing.begin_call import begin, current_call
-from turnspan.tracing.model_call import ABANDONED, COMPLETE, Call
+from turnspan.tracing.model_call import COMPLETE, Call
 
 _FAILED: Final = guard("litellm.call_failed")
 _ASKED: Final = guard("litellm.stream_usage")
@@ -51,9 +52,6 @@ _SPEAK_OPENAI: Final = frozenset(
 """Providers whose streams carry token usage only where it is asked for."""
 _USAGE: Final = {"include_usage": True}
 
-_Arguments = tuple[Any, ...]
-_Keywords = dict[str, Any]
-
 
 class LiteLLMSdk:
     """The wrappers of one instrumentation."""
@@ -66,9 +64,7 @@ class LiteLLMSdk:
 
     # -- the functions
 
-    def call(
-        self, entry: str, wrapped: Callable[..., Any], _: Any, args: _Arguments, kwargs: _Keywords
-    ) -> Any:
+    def call(self, entry: str, wrapped: Function, _: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around one of the synchronous functions."""
         begun: Begun | None = None
         try:
@@ -93,15 +89,8 @@ class LiteLLMSdk:
             _give_up(begun)
         return result
 
-    def acall(
-        self, entry: str, wrapped: Callable[..., Any], _: Any, args: _Arguments, kwargs: _Keywords
-    ) -> Any:
+    async def acall(self, entry: str, wrapped: Function, _: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around one of the asynchronous functions."""
-        return self._acall(entry, wrapped, args, kwargs)
-
-    async def _acall(
-        self, entry: str, wrapped: Callable[..., Any], args: _Arguments, kwargs: _Keywords
-    ) -> Any:
         begun: Begun | None = None
         try:
             begun = self._begin(entry, args, kwargs)
@@ -125,7 +114,7 @@ class LiteLLMSdk:
             _give_up(begun)
         return result
 
-    def _begin(self, entry: str, args: _Arguments, kwargs: _Keywords) -> Begun | None:
+    def _begin(self, entry: str, args: Args, kwargs: Kwargs) -> Begun | None:
         if not self.enabled:
             return None
         running = current_call()
@@ -196,9 +185,7 @@ class LiteLLMSdk:
 
     # -- streams
 
-    def next(
-        self, wrapped: Callable[..., Any], stream: Any, args: _Arguments, kwargs: _Keywords
-    ) -> Any:
+    def next(self, wrapped: Function, stream: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around ``__next__`` of LiteLLM's streams."""
         record: StreamRecord | None = stream.__dict__.get(RECORD)
         if record is None:
@@ -217,9 +204,7 @@ class LiteLLMSdk:
             record.fold(chunk)
         return chunk
 
-    def anext(
-        self, wrapped: Callable[..., Any], stream: Any, args: _Arguments, kwargs: _Keywords
-    ) -> Any:
+    def anext(self, wrapped: Function, stream: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around ``__anext__``."""
         record: StreamRecord | None = stream.__dict__.get(RECORD)
         if record is None:
@@ -227,11 +212,7 @@ class LiteLLMSdk:
         return self._anext(wrapped, record, args, kwargs)
 
     async def _anext(
-        self,
-        wrapped: Callable[..., Any],
-        record: StreamRecord,
-        args: _Arguments,
-        kwargs: _Keywords,
+        self, wrapped: Function, record: StreamRecord, args: Args, kwargs: Kwargs
     ) -> Any:
         token = INSIDE.set(True) if record.accumulator.first is None else None
         try:
@@ -247,28 +228,17 @@ class LiteLLMSdk:
             record.fold(chunk)
         return chunk
 
-    def aclose(
-        self, wrapped: Callable[..., Any], stream: Any, args: _Arguments, kwargs: _Keywords
-    ) -> Any:
+    async def aclose(self, wrapped: Function, stream: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around ``aclose``."""
-        return self._aclose(wrapped, stream, args, kwargs)
-
-    async def _aclose(
-        self, wrapped: Callable[..., Any], stream: Any, args: _Arguments, kwargs: _Keywords
-    ) -> Any:
         try:
             return await wrapped(*args, **kwargs)
         finally:
             with _FINISH:
-                record = stream.__dict__.get(RECORD)
-                if record is not None:
-                    record.finish(ABANDONED)
+                closed(stream)
 
     # -- the Router
 
-    def retries(
-        self, wrapped: Callable[..., Any], router: Any, args: _Arguments, kwargs: _Keywords
-    ) -> Any:
+    def retries(self, wrapped: Function, router: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around the Router's synchronous trying again, which older versions have."""
         retries: Retries | None = None
         with _GROUP:
@@ -280,15 +250,8 @@ class LiteLLMSdk:
                 with _GROUP:
                     retries.end()
 
-    def aretries(
-        self, wrapped: Callable[..., Any], router: Any, args: _Arguments, kwargs: _Keywords
-    ) -> Any:
+    async def aretries(self, wrapped: Function, router: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around the Router's asynchronous trying again."""
-        return self._aretries(wrapped, args, kwargs)
-
-    async def _aretries(
-        self, wrapped: Callable[..., Any], args: _Arguments, kwargs: _Keywords
-    ) -> Any:
         retries: Retries | None = None
         with _GROUP:
             retries = Retries()
@@ -305,7 +268,7 @@ class Begun:
 
     __slots__ = ("asked", "call", "kwargs", "served")
 
-    def __init__(self, call: Call, served: Served, kwargs: _Keywords) -> None:
+    def __init__(self, call: Call, served: Served, kwargs: Kwargs) -> None:
         self.call = call
         self.served = served
         self.kwargs = kwargs
@@ -350,18 +313,11 @@ class LiteLLMInstrumentor(SdkInstrumentor):
 
     package = "litellm"
     scope = semconv.SCOPE_LITELLM
+    versions = "litellm >= 1.55, < 2"
+    make_sdk = LiteLLMSdk
 
-    def instrumentation_dependencies(self) -> Collection[str]:
-        """The versions this is made for."""
-        return ("litellm >= 1.55, < 2",)
-
-    def make_sdk(self, tracer: Tracer) -> LiteLLMSdk:
-        """The wrappers of one instrumentation."""
-        return LiteLLMSdk(tracer)
-
-    def patch(self, sdk: Any, patches: Patches) -> str:
+    def patch(self, sdk: LiteLLMSdk, patches: Patches) -> str:
         """Put the wrappers on; returns why LiteLLM cannot be instrumented, or nothing."""
-        assert isinstance(sdk, LiteLLMSdk)
         if not patches.has("litellm.main", "completion", "acompletion"):
             return "this version of litellm has no completion"
         for entry in PARAMETERS:

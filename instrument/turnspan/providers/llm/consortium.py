@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from opentelemetry import trace
 
 from turnspan import config, semconv
 from turnspan.loop.consortia.answering import Arbiter, Member
 from turnspan.loop.consortia.runs import Run, consortium
-from turnspan.patching.patches import Patches
+from turnspan.patching.patches import Args, Function, Kwargs, Patches
 from turnspan.providers.llm.making import Answering, ConsortiumOutput, current_output
 from turnspan.runtime.guard import guard
 from turnspan.runtime.type_guards import is_dict, is_list
@@ -40,18 +40,7 @@ _NAMELESS: Final = "consortium"
 _OPEN: Final = guard("llm.consortium.begin")
 _CLOSE: Final = guard("llm.consortium.end")
 
-_Function = Callable[..., Any]
 _Given = Mapping[str, Any]
-
-
-class _Asked(Protocol):
-    """A member or an arbiter that is about to be asked."""
-
-    def enter(self) -> None:
-        """It is asked."""
-
-    def ended(self, result: Any, error: BaseException | None) -> None:
-        """It has given this."""
 
 
 class MemberFailed(Exception):
@@ -75,9 +64,7 @@ class Consortia:
             for path in there or paths[:1]:  # of one that is missing it is noted
                 patches.wrap(MODULE, path, wrapper)
 
-    def run(
-        self, wrapped: _Function, orchestrator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:
+    def run(self, wrapped: Function, orchestrator: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around ``orchestrate``."""
         begun: _Orchestration | None = None
         with _OPEN:
@@ -98,25 +85,21 @@ class Consortia:
 
         return _around(wrapped, args, kwargs, begun.enter, ended)
 
-    def member(
-        self, wrapped: _Function, orchestrator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:
+    def member(self, wrapped: Function, orchestrator: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around what asks a member."""
         return self._asking(_Orchestration.member, wrapped, orchestrator, args, kwargs)
 
-    def arbiter(
-        self, wrapped: _Function, orchestrator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:
+    def arbiter(self, wrapped: Function, orchestrator: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around what asks the arbiter."""
         return self._asking(_Orchestration.arbiter, wrapped, orchestrator, args, kwargs)
 
     def _asking(
         self,
         begin: Callable[[_Orchestration, _Given], _Asked | None],
-        wrapped: _Function,
+        wrapped: Function,
         orchestrator: Any,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
+        args: Args,
+        kwargs: Kwargs,
     ) -> Any:
         asked: _Asked | None = None
         with _OPEN:
@@ -201,10 +184,10 @@ class _Orchestration:
         return _Arbiter(run.arbiter(given.get("iteration"), model or ""), responses)
 
 
-class _Member:
-    """A member that is asked."""
+class _Asked:
+    """A member or an arbiter that is asked."""
 
-    def __init__(self, block: Member) -> None:
+    def __init__(self, block: Member | Arbiter) -> None:
         self._block = block
         self._answering = Answering()
 
@@ -214,20 +197,32 @@ class _Member:
         self._answering.enter()
 
     def ended(self, result: Any, error: BaseException | None) -> None:
-        """It has answered; in what it gives a failure may be told."""
+        """It has given this."""
         self._answering.leave()
-        told = _fields(result).get("error")
-        if error is None and told is not None:
-            error = self._answering.error or MemberFailed(str(told))
+        error = self._heard(_fields(result), error)
         self._block.__exit__(None if error is None else type(error), error, None)
 
+    def _heard(self, said: dict[str, Any], error: BaseException | None) -> BaseException | None:
+        """Take what a kind of them says; what it has failed with, if it has."""
+        raise NotImplementedError
 
-class _Arbiter:
+
+class _Member(_Asked):
+    """A member that is asked; in what it gives a failure may be told."""
+
+    def _heard(self, said: dict[str, Any], error: BaseException | None) -> BaseException | None:
+        told = said.get("error")
+        if error is None and told is not None:
+            return self._answering.error or MemberFailed(str(told))
+        return error
+
+
+class _Arbiter(_Asked):
     """An arbiter that is asked."""
 
     def __init__(self, block: Arbiter, responses: Any) -> None:
-        self._block = block
-        self._answering = Answering()
+        super().__init__(block)
+        self._arbiter = block
         self._labels: dict[Any, str] = {}
         for one in map(_fields, responses if is_list(responses) else ()):
             instance = one.get("instance")
@@ -236,21 +231,13 @@ class _Arbiter:
                 one.get("id"), label if instance is None else f"{label}#{instance}"
             )
 
-    def enter(self) -> None:
-        """It is asked."""
-        self._block.__enter__()
-        self._answering.enter()
-
-    def ended(self, result: Any, error: BaseException | None) -> None:
-        """It has decided this."""
-        self._answering.leave()
-        said = _fields(result)
+    def _heard(self, said: dict[str, Any], error: BaseException | None) -> BaseException | None:
         if said:
             needs, areas = said.get("needs_iteration"), said.get("refinement_areas")
             ranking = said.get("ranking")
             ranked = ranking if is_list(ranking) else ()
             known = (self._labels.get(one) for one in ranked if isinstance(one, int | str))
-            self._block.decided(
+            self._arbiter.decided(
                 synthesis=said.get("synthesis"),
                 confidence=said.get("confidence"),
                 ranking=[label for label in known if label],
@@ -259,10 +246,10 @@ class _Arbiter:
                 needs_iteration=needs if isinstance(needs, bool) else None,
                 raw=self._answering.text if said.get("dissent") else None,  # nothing else has it
             )
-        self._block.__exit__(None if error is None else type(error), error, None)
+        return error
 
 
-def _given(wrapped: _Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Given:
+def _given(wrapped: Function, args: Args, kwargs: Kwargs) -> _Given:
     """What a method is called with, by its parameters' names."""
     return inspect.signature(wrapped).bind_partial(*args, **kwargs).arguments
 
@@ -272,9 +259,9 @@ def _fields(value: Any) -> dict[str, Any]:
 
 
 def _around(
-    wrapped: _Function,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
+    wrapped: Function,
+    args: Args,
+    kwargs: Kwargs,
     enter: Callable[[], None],
     ended: Callable[[Any, BaseException | None], None],
 ) -> Any:

@@ -8,7 +8,7 @@ by what ``llm`` knows. Responses are made when somebody reads them, so their ite
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Collection, Generator
+from collections.abc import AsyncGenerator, Generator
 from contextlib import aclosing
 from typing import Any, Final
 
@@ -16,7 +16,7 @@ from opentelemetry.trace import Tracer
 
 from turnspan import config, semconv
 from turnspan.patching.instrumentor import SdkInstrumentor
-from turnspan.patching.patches import Patches
+from turnspan.patching.patches import Args, Function, Kwargs, Patches
 from turnspan.patching.stream import RECORD
 from turnspan.providers.llm import consortium
 from turnspan.providers.llm.making import Making
@@ -26,9 +26,6 @@ from turnspan.tracing.model_call import ABANDONED, COMPLETE
 
 _BEGIN: Final = guard("llm.begin")
 _MODELS: Final = "llm.models"
-
-_Arguments = tuple[Any, ...]
-_Keywords = dict[str, Any]
 
 
 class LlmSdk:
@@ -48,7 +45,7 @@ class LlmSdk:
     # -- responses
 
     def pieces(
-        self, wrapped: Callable[..., Any], response: Any, args: _Arguments, kwargs: _Keywords
+        self, wrapped: Function, response: Any, args: Args, kwargs: Kwargs
     ) -> Generator[Any]:
         """Around ``Response.__iter__`` and ``stream_events``."""
         return self._followed(wrapped(*args, **kwargs), response)
@@ -58,7 +55,7 @@ class LlmSdk:
         yield from inner if making is None else _followed(inner, making)
 
     def apieces(
-        self, wrapped: Callable[..., Any], response: Any, args: _Arguments, kwargs: _Keywords
+        self, wrapped: Function, response: Any, args: Args, kwargs: Kwargs
     ) -> AsyncGenerator[Any]:
         """Around ``AsyncResponse.astream_events``."""
         return self._afollowed(wrapped(*args, **kwargs), response)
@@ -69,9 +66,7 @@ class LlmSdk:
             async for piece in pieces:
                 yield piece
 
-    def apiece(
-        self, wrapped: Callable[..., Any], response: Any, args: _Arguments, kwargs: _Keywords
-    ) -> Any:
+    def apiece(self, wrapped: Function, response: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around ``AsyncResponse.__anext__``."""
         making: Making | None = None
         with _BEGIN:
@@ -84,9 +79,7 @@ class LlmSdk:
 
     # -- tools
 
-    def tools(
-        self, wrapped: Callable[..., Any], response: Any, args: _Arguments, kwargs: _Keywords
-    ) -> Any:
+    def tools(self, wrapped: Function, response: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around ``Response.execute_tool_calls``."""
         hooks, kwargs = with_hooks(self, response, kwargs)
         try:
@@ -95,15 +88,8 @@ class LlmSdk:
             after_tools(hooks, error)
             raise
 
-    def atools(
-        self, wrapped: Callable[..., Any], response: Any, args: _Arguments, kwargs: _Keywords
-    ) -> Any:
+    async def atools(self, wrapped: Function, response: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around ``AsyncResponse.execute_tool_calls``."""
-        return self._atools(wrapped, response, args, kwargs)
-
-    async def _atools(
-        self, wrapped: Callable[..., Any], response: Any, args: _Arguments, kwargs: _Keywords
-    ) -> Any:
         hooks, kwargs = with_hooks(self, response, kwargs)
         try:
             return await wrapped(*args, **kwargs)
@@ -158,7 +144,7 @@ async def _afollowed(inner: AsyncGenerator[Any], making: Making) -> AsyncGenerat
     making.finish(COMPLETE)
 
 
-async def _apiece(wrapped: Callable[..., Any], response: Any, making: Making) -> Any:
+async def _apiece(wrapped: Function, response: Any, making: Making) -> Any:
     """One piece of an asynchronous response."""
     entered = making.enter()
     try:
@@ -187,18 +173,11 @@ class LlmInstrumentor(SdkInstrumentor):
 
     package = "llm"
     scope = semconv.SCOPE_LLM
+    versions = "llm >= 0.20, < 1"
+    make_sdk = LlmSdk
 
-    def instrumentation_dependencies(self) -> Collection[str]:
-        """The versions this is made for."""
-        return ("llm >= 0.20, < 1",)
-
-    def make_sdk(self, tracer: Tracer) -> LlmSdk:
-        """The wrappers of one instrumentation."""
-        return LlmSdk(tracer)
-
-    def patch(self, sdk: Any, patches: Patches) -> str:
+    def patch(self, sdk: LlmSdk, patches: Patches) -> str:
         """Put the wrappers on; returns why ``llm`` cannot be instrumented, or nothing."""
-        assert isinstance(sdk, LlmSdk)
         if not patches.has(_MODELS, "Response.__iter__", "AsyncResponse.__anext__"):
             return "this version of llm has no responses that can be followed"
         patches.wrap(_MODELS, "Response.__iter__", sdk.pieces)

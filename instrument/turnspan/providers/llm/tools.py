@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from opentelemetry import context as otel_context
 from opentelemetry.trace import SpanKind, Tracer
 
 from turnspan import config, semconv
+from turnspan.patching.instrumentor import Wrappers
 from turnspan.providers.llm.making import session_in
 from turnspan.runtime.guard import guard
 from turnspan.tracing.context import SESSION_KEY
@@ -22,11 +23,6 @@ from turnspan.tracing.tool_recording import ToolRecording, inside_tool, open_too
 
 _BEFORE: Final = guard("llm.before_tool")
 _AFTER: Final = guard("llm.after_tool")
-
-
-class _Sdk(Protocol):
-    enabled: bool
-    tracer: Tracer
 
 
 class _Running:
@@ -109,7 +105,7 @@ class Hooks:
 
 
 def with_hooks(
-    sdk: _Sdk, response: Any, kwargs: dict[str, Any]
+    sdk: Wrappers, response: Any, kwargs: dict[str, Any]
 ) -> tuple[Hooks | None, dict[str, Any]]:
     """Our hooks, and the arguments of ``execute_tool_calls`` with them."""
     with _BEFORE:

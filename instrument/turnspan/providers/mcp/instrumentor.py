@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-from collections.abc import Callable, Collection
 from importlib import import_module, util
 from typing import Any, Final
 
@@ -26,7 +25,7 @@ from opentelemetry.trace import NonRecordingSpan, SpanKind, Tracer
 from turnspan import config, semconv
 from turnspan.content.snapshot import freeze
 from turnspan.patching.instrumentor import SdkInstrumentor
-from turnspan.patching.patches import Patches
+from turnspan.patching.patches import Args, Function, Kwargs, Patches
 from turnspan.runtime.cancellation import is_abort
 from turnspan.runtime.guard import guard
 from turnspan.runtime.type_guards import is_dict
@@ -109,23 +108,8 @@ class McpSdk:
         self.takes_meta = False
         """Whether ``call_tool`` takes what is to travel in ``params._meta`` (mcp >= 1.19)."""
 
-    def call_tool(
-        self,
-        wrapped: Callable[..., Any],
-        session: Any,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-    ) -> Any:
+    async def call_tool(self, wrapped: Function, session: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around ``call_tool`` of a session or of a client."""
-        return self._call_tool(wrapped, session, args, kwargs)
-
-    async def _call_tool(
-        self,
-        wrapped: Callable[..., Any],
-        session: Any,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-    ) -> Any:
         call: McpCall | None = None
         with _BEFORE:
             call = self._begin(session, args, kwargs)
@@ -148,7 +132,7 @@ class McpSdk:
             call.answered(result)
         return result
 
-    def _begin(self, session: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> McpCall | None:
+    def _begin(self, session: Any, args: Args, kwargs: Kwargs) -> McpCall | None:
         from opentelemetry.instrumentation.utils import is_instrumentation_enabled
 
         if not self.enabled or not config.active().enabled or not is_instrumentation_enabled():
@@ -184,13 +168,7 @@ class McpSdk:
 
     # -- what mcp 2.x does by itself ------------------
 
-    def own_span(
-        self,
-        wrapped: Callable[..., Any],
-        instance: Any,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-    ) -> Any:
+    def own_span(self, wrapped: Function, instance: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around the SDK's own span: within a call of ours it gets ours, to which it cannot write.
 
         Its context manager records what the SDK raises; ours does that, so it gets none of its own.
@@ -215,13 +193,7 @@ class McpSdk:
             span.set_attribute(semconv.JSONRPC_REQUEST_ID, request_id)
         return contextlib.nullcontext(NonRecordingSpan(identity))
 
-    def own_context(
-        self,
-        wrapped: Callable[..., Any],
-        instance: Any,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-    ) -> Any:
+    def own_context(self, wrapped: Function, instance: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around the SDK's writing of its context: ours is written already, turn included."""
         with _OWN_CONTEXT:
             if self._running() is not None and "traceparent" in args[0]:
@@ -273,7 +245,7 @@ def _take_call_id(tool: OpenTool) -> None:
             tool.span.set_attribute(semconv.TOOL_CALL_ID, call_id)
 
 
-def _with_context(kwargs: dict[str, Any]) -> dict[str, Any]:
+def _with_context(kwargs: Kwargs) -> dict[str, Any]:
     """The keywords with where this call is in ``meta``; the caller's own mapping is left alone."""
     # Only where a call leaves the process.
     from turnspan.tracing.propagation import inject
@@ -311,18 +283,11 @@ class McpInstrumentor(SdkInstrumentor):
 
     package = "mcp"
     scope = semconv.SCOPE_MCP
+    versions = "mcp >= 1.9, < 3"
+    make_sdk = McpSdk
 
-    def instrumentation_dependencies(self) -> Collection[str]:
-        """The versions this is made for."""
-        return ("mcp >= 1.9, < 3",)
-
-    def make_sdk(self, tracer: Tracer) -> McpSdk:
-        """The wrappers of one instrumentation."""
-        return McpSdk(tracer)
-
-    def patch(self, sdk: Any, patches: Patches) -> str:
+    def patch(self, sdk: McpSdk, patches: Patches) -> str:
         """Put the wrappers on; returns why the SDK cannot be instrumented, or nothing."""
-        assert isinstance(sdk, McpSdk)
         owner: Any = getattr(import_module(_SESSION), "ClientSession", None)
         function = getattr(owner, "call_tool", None)
         if function is None:

@@ -27,10 +27,6 @@ class Completions(Chat):
         attributes[semconv.OPERATION_NAME] = semconv.OP_TEXT_COMPLETION
         describe(body, attributes)
 
-    def freeze(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        """A copy of the request that no later change reaches."""
-        return {key: freeze(value) for key, value in body.items()}
-
     def reply(self, response: Any) -> Reply:
         """What a completion means for the turn."""
         fields = fields_of(response)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from importlib import import_module
 from typing import Any, Final
@@ -14,7 +14,7 @@ from opentelemetry.trace import Tracer
 from turnspan import config, semconv
 from turnspan.patching.instrumentor import SdkInstrumentor
 from turnspan.patching.patches import Patches
-from turnspan.patching.stainless import ASYNC_RETRIES, SYNC_RETRIES, Sdk
+from turnspan.patching.stainless import ASYNC_RETRIES, SYNC_RETRIES, Sdk, helper_close
 from turnspan.providers.hosts import is_own, provider_of
 from turnspan.providers.openai import chat, completions
 from turnspan.providers.openai.chat import Chat
@@ -148,21 +148,14 @@ class OpenAIInstrumentor(SdkInstrumentor):
 
     package = "openai"
     scope = semconv.SCOPE_OPENAI
+    versions = "openai >= 1.40, < 4"
+    make_sdk = OpenAISdk
 
-    def instrumentation_dependencies(self) -> Collection[str]:
-        """The versions this is made for."""
-        return ("openai >= 1.40, < 4",)
-
-    def make_sdk(self, tracer: Tracer) -> Sdk:
-        """The wrappers of one instrumentation."""
-        return OpenAISdk(tracer)
-
-    def patch(self, sdk: Sdk, patches: Patches) -> str:
+    def patch(self, sdk: OpenAISdk, patches: Patches) -> str:
         """Put the wrappers on; returns why the SDK cannot be instrumented, or nothing."""
         client = "openai._base_client"
         if not patches.wrap(client, "SyncAPIClient.request", sdk.request):
             return "this version of openai has no SyncAPIClient.request"
-        assert isinstance(sdk, OpenAISdk)
         sdk.known_streams = known_streams(patches)
         patches.wrap(client, "AsyncAPIClient.request", sdk.arequest)
         patches.wrap_any(client, SYNC_RETRIES, sdk.retry)
@@ -195,12 +188,3 @@ def known_streams(patches: Patches) -> set[Any]:
         else:
             patches.missing.append(f"openai:{name}._iterator")
     return known
-
-
-def helper_close(close: Any) -> Any:
-    """``close`` for the stream helper, which closes the response and leaves its raw stream be."""
-
-    def around(wrapped: Any, helper: Any, args: Any, kwargs: Any) -> Any:
-        return close(wrapped, getattr(helper, "_raw_stream", helper), args, kwargs)
-
-    return around
