@@ -10,6 +10,7 @@ from msgspec import Meta
 from turnspan_clickhouse.store.client import Store
 from turnspan_console.web.api.refusals import refusing
 from turnspan_console.web.api.reviewers import reviewer_of
+from turnspan_console.web.api.window import WindowQuery
 from turnspan_console.web.endpoints import BadRequestError, Endpoint
 from turnspan_records.judging.history import Judged
 from turnspan_records.judging.queues import Queue, Summary, progress, queues, summary
@@ -48,16 +49,13 @@ class ReviewQueues:
 
 
 @dataclass(frozen=True, slots=True)
-class ReviewQuery:
+class ReviewQuery(WindowQuery):
     """Which queue, with what is asked instead of what its name says; and who judges."""
 
     queue: str = ""
     by: str = ""
-    project: str = ""
     agent: str = ""
     order: str = ""
-    since: str = ""
-    until: str = ""
     stop: list[str] = field(default_factory=list[str])
     odd: bool = False
     sample: Annotated[int, Meta(ge=0, le=100_000)] = 0
