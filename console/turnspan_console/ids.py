@@ -1,15 +1,16 @@
-"""The one record that an id on the command line means."""
+"""The one record that an id on the command line means, and the one diagnostic that a name does."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from turnspan_console.failures import FINDING, Failure
+from turnspan_console.failures import FINDING, USAGE, Failure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from turnspan_clickhouse.store.client import Store
+    from turnspan_records.diagnostics import Diagnostic
     from turnspan_records.lookup import Found
 
 
@@ -42,3 +43,28 @@ def one(store: Store, id_: str, *, prefer: Sequence[str] = ()) -> Found:
     ]
     more = f" and {len(found) - 8} more" if len(found) > 8 else ""
     raise Failure(f"{id_!r} means several: {', '.join(shown)}{more}; write more of it.", FINDING)
+
+
+def two_calls(store: Store, before: str, after: str) -> tuple[Found, Found]:
+    """Two model calls of one project, by their ids. Raises ``Failure`` as ``one``."""
+    first, second = (one(store, id_, prefer=("call",)) for id_ in (before, after))
+    for each in (first, second):
+        if each.kind != "call":
+            raise Failure(f"{each.id!r} is a {each.kind}: diff needs two model calls.", USAGE)
+    if first.project != second.project:
+        raise Failure("The two calls are of different projects: diff needs one.", USAGE)
+    return first, second
+
+
+def diagnostic(name: str, remedy: str) -> Diagnostic:
+    """The diagnostic of a name. Raises ``Failure``, which ends with the remedy."""
+    import difflib
+
+    from turnspan_records.diagnostics import diagnostics, find
+
+    try:
+        return find(name)
+    except KeyError:
+        near = difflib.get_close_matches(name.replace("-", "_"), diagnostics(), 1, 0.4)
+        meant = f" Did you mean {near[0]}?" if near else ""
+        raise Failure(f"There is no diagnostic {name!r}.{meant} {remedy}", USAGE) from None

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import getpass
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
 from turnspan_console.failures import USAGE, Failure
-from turnspan_console.options import chosen_dsn, open_chosen
+from turnspan_console.options import chosen_dsn, open_chosen, together
 from turnspan_console.output import note
 
 if TYPE_CHECKING:
@@ -20,46 +20,41 @@ if TYPE_CHECKING:
     from turnspan_clickhouse.store.client import Store
     from turnspan_records.lookup import Found
 
-F = TypeVar("F", bound=Callable[..., Any])
-
 JUDGED = ("turn", "call", "tool", "session", "attempt", "artifact", "consortium")
 """What an id means where several kinds of records have it."""
 
-
-def subject_options(command: F) -> F:
-    """``--kind`` and ``--project``, for ids that are not looked up."""
-    for decorate in (
-        click.option("--project", default="", metavar="NAME", help="With --kind: its project."),
-        click.option(
-            "--kind",
-            type=click.Choice([*JUDGED, "span"]),
-            help="What ID is of. It is then taken as it is, whole, and nothing is read: for a user "
-            "who may only insert.",
-        ),
-    ):
-        command = decorate(command)
-    return command
+subject_options = together(
+    click.option(
+        "--kind",
+        type=click.Choice([*JUDGED, "span"]),
+        help="What ID is of. It is then taken as it is, whole, and nothing is read: for a user "
+        "who may only insert.",
+    ),
+    click.option("--project", default="", metavar="NAME", help="With --kind: its project."),
+)
+"""``--kind`` and ``--project``, for ids that are not looked up."""
 
 
-def author_options(command: F) -> F:
-    """``--author``, ``--confidence`` and ``--source``."""
-    for decorate in (
-        click.option(
-            "--source",
-            default="command",
-            metavar="NAME",
-            help="Where it was judged: a form, a job.",
-        ),
-        click.option("--confidence", type=float, metavar="0..1", help="How sure who judges is."),
-        click.option("--author", metavar="NAME", help="Who judges.  [default: you]"),
-    ):
-        command = decorate(command)
-    return command
+def _author(_context: click.Context, _parameter: click.Parameter, given: str | None) -> str:
+    return author_of(given)
 
 
 def author_of(given: str | None) -> str:
     """Who judges: whoever is named, else the user of the machine."""
     return getpass.getuser() if given is None else given
+
+
+author_options = together(
+    click.option("--author", metavar="NAME", callback=_author, help="Who judges.  [default: you]"),
+    click.option("--confidence", type=float, metavar="0..1", help="How sure who judges is."),
+    click.option(
+        "--source",
+        default="command",
+        metavar="NAME",
+        help="Where it was judged: a form, a job.",
+    ),
+)
+"""``--author``, ``--confidence`` and ``--source``: what ``said`` takes of who judges."""
 
 
 class Judging:

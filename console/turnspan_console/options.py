@@ -23,6 +23,17 @@ F = TypeVar("F", bound=Callable[..., Any])
 FORMATS = ("table", "json", "jsonl", "csv")
 
 
+def together(*options: Callable[[Any], Any]) -> Callable[[F], F]:
+    """Options and arguments as one decorator, in the order of the help."""
+
+    def decorate(command: F) -> F:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
 def store_option(command: F) -> F:
     """``--store DSN``, before the subcommand or after it; the nearer one wins."""
     return click.option(
@@ -54,69 +65,58 @@ def format_option(*formats: str) -> Callable[[F], F]:
     )
 
 
-def html_option(command: F) -> F:
-    """``--html``, for commands whose answer can be saved as a page."""
-    return click.option(
-        "--html",
-        default="",
+html_option = click.option(
+    "--html",
+    default="",
+    metavar="FILE",
+    help="Write a page that needs nothing else, for an issue tracker or a mail. It holds what "
+    "was recorded, as it was recorded.",
+)
+"""``--html``, for commands whose answer can be saved as a page."""
+
+raw_option = click.option(
+    "--raw",
+    is_flag=True,
+    help="With --format csv: texts exactly as recorded, with the control characters and the "
+    "formulas (= + - @) that are made harmless otherwise.",
+)
+"""``--raw``, for commands that print csv."""
+
+window_options = together(
+    click.option(
+        "--since",
+        metavar="WHEN",
+        help="Only what began since: 30m, 12h, 7d, 2w, or 2026-11-01[T09:30] (UTC).",
+    ),
+    click.option("--until", metavar="WHEN", help="Only what began before (as --since)."),
+    click.option("--project", default="", metavar="NAME", help="Only this project."),
+    click.option(
+        "--limit",
+        type=click.IntRange(1, 1_000_000),
+        default=20,
+        show_default=True,
+        help="Rows to show at most.",
+    ),
+)
+"""``--since``, ``--until``, ``--project`` and ``--limit``."""
+
+credentials_options = together(
+    click.option(
+        "--credentials",
+        "file",
         metavar="FILE",
-        help="Write a page that needs nothing else, for an issue tracker or a mail. It holds what "
-        "was recorded, as it was recorded.",
-    )(command)
-
-
-def raw_option(command: F) -> F:
-    """``--raw``, for commands that print csv."""
-    return click.option(
-        "--raw",
-        is_flag=True,
-        help="With --format csv: texts exactly as recorded, with the control characters and the "
-        "formulas (= + - @) that are made harmless otherwise.",
-    )(command)
-
-
-def window_options(command: F) -> F:
-    """``--since``, ``--until``, ``--project`` and ``--limit``."""
-    for decorate in (
-        click.option(
-            "--limit",
-            type=click.IntRange(1, 1_000_000),
-            default=20,
-            show_default=True,
-            help="Rows to show at most.",
-        ),
-        click.option("--project", default="", metavar="NAME", help="Only this project."),
-        click.option("--until", metavar="WHEN", help="Only what began before (as --since)."),
-        click.option(
-            "--since",
-            metavar="WHEN",
-            help="Only what began since: 30m, 12h, 7d, 2w, or 2026-11-01[T09:30] (UTC).",
-        ),
-    ):
-        command = decorate(command)
-    return command
-
-
-def credentials_options(command: F) -> F:
-    """``--credentials`` and ``--contact``, for commands that ask a wiki."""
-    for decorate in (
-        click.option(
-            "--contact",
-            default="",
-            metavar="TEXT",
-            help="Who can be asked about this bot, for the wiki.",
-        ),
-        click.option(
-            "--credentials",
-            "file",
-            metavar="FILE",
-            type=click.Path(path_type=Path),
-            help="A bot's name and bot password, in JSON: user, password.  [default: "
-            "TURNSPAN_MEDIAWIKI_USER and TURNSPAN_MEDIAWIKI_PASSWORD]",
-        ),
-    ):
-        command = decorate(command)
-    return command
+        type=click.Path(path_type=Path),
+        help="A bot's name and bot password, in JSON: user, password.  [default: "
+        "TURNSPAN_MEDIAWIKI_USER and TURNSPAN_MEDIAWIKI_PASSWORD]",
+    ),
+    click.option(
+        "--contact",
+        default="",
+        metavar="TEXT",
+        help="Who can be asked about this bot, for the wiki.",
+    ),
+)
+"""``--credentials`` and ``--contact``, for commands that ask a wiki."""
 
 
 def wiki_of(api: str, file: Path | None, contact: str) -> MediaWiki:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from turnspan_console.values import plain
 from turnspan_console.visible import UNFIT, cell, json_text, mark, visible
 
 if TYPE_CHECKING:
@@ -73,6 +74,15 @@ class Output:
             self.console.print(_marked(text), soft_wrap=True, end="")
         click.echo(capture.get(), color=True)
 
+    def title(self, text: str, aside: str = "") -> None:
+        """A line that says what follows, and faintly what there is to say of it."""
+        from rich.text import Text
+
+        from turnspan_console import styles
+
+        title = Text(text, style=styles.TITLE)
+        self.line(title.append(f"  {aside}" if aside else "", style=styles.FAINT))
+
     def lines(self, texts: Iterable[Text | str]) -> None:
         """Several lines."""
         for text in texts:
@@ -86,12 +96,12 @@ class Output:
             click.echo(line.rstrip(), color=True)
 
     def json(self, value: Any) -> None:
-        """A value as JSON: indented for a terminal and for people alike."""
-        click.echo(json_text(json.dumps(value, ensure_ascii=False, indent=2, default=str)))
+        """A value, or a record, as JSON: indented for a terminal and for people alike."""
+        click.echo(json_text(json.dumps(value, ensure_ascii=False, indent=2, default=plain)))
 
     def json_line(self, value: Any) -> None:
-        """A value as JSON on one line."""
-        click.echo(json_text(json.dumps(value, ensure_ascii=False)))
+        """A value, or a record, as JSON on one line."""
+        click.echo(json_text(json.dumps(value, ensure_ascii=False, default=plain)))
 
     def csv(self, rows: Iterable[Sequence[str]], *, raw: bool = False) -> None:
         """Rows of texts as csv: visible, and none of them a formula for a spreadsheet, unless

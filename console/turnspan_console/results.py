@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
 from turnspan_clickhouse.store.client import Result
 from turnspan_console import values
 from turnspan_console.output import Output
@@ -37,6 +41,25 @@ def print_result(
     else:
         output.csv([result.names if exact else [*map(values.id_name, result.names)]], raw=raw)
         output.csv(([values.raw(cell) for cell in row] for row in result.rows), raw=raw)
+
+
+def print_rows(
+    names: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    output: Output,
+    format_: str = "table",
+    *,
+    indent: int = 2,
+) -> None:
+    """Write rows that no query gave; a column is of numbers, of times or of texts."""
+    types: list[str] = []
+    for at in range(len(names)):
+        first = next((row[at] for row in rows if row[at] is not None), "")
+        number = isinstance(first, (int, float))
+        types.append(
+            "Float64" if number else "DateTime" if isinstance(first, datetime) else "String"
+        )
+    print_result(Result(tuple(names), tuple(types), rows), format_, output, indent=indent)
 
 
 def as_json(result: Result, *, exact: bool = False) -> list[dict[str, object]]:

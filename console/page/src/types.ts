@@ -467,12 +467,6 @@ export interface ErrorShapes {
   sql: string;
 }
 
-export interface ErrorsQuery {
-  project?: string;
-  since?: string;
-  until?: string;
-}
-
 export interface EvidenceRow {
   kind: string;
   span_id: string;
@@ -600,8 +594,6 @@ export interface FunctionOf {
 export interface FunctionsAnswer {
   functions: FunctionOf[];
 }
-
-export type FunctionsQuery = Record<string, never>;
 
 export interface Given {
   project: string;
@@ -887,6 +879,8 @@ export interface NoPair {
   why: string;
 }
 
+export type NoQuery = Record<string, never>;
+
 export interface OrderQuery {
   groups: string[][];
   by: string;
@@ -1105,13 +1099,13 @@ export interface ReviewLeft {
 }
 
 export interface ReviewQuery {
-  queue?: string;
-  by?: string;
   project?: string;
-  agent?: string;
-  order?: string;
   since?: string;
   until?: string;
+  queue?: string;
+  by?: string;
+  agent?: string;
+  order?: string;
   stop?: string[];
   odd?: boolean;
   sample?: number;
@@ -1209,14 +1203,10 @@ export interface SavedSqlAnswer {
   queries: SavedSql[];
 }
 
-export type SavedSqlQuery = Record<string, never>;
-
 export interface SchemaAnswer {
   tables: TableOf[];
   examples: Example[];
 }
-
-export type SchemaQuery = Record<string, never>;
 
 export interface Search {
   hits: Hit[];
@@ -1231,8 +1221,6 @@ export interface Serving {
   names: string[];
   token_file: string;
 }
-
-export type ServingQuery = Record<string, never>;
 
 export interface SessionRow {
   project: string;
@@ -1267,8 +1255,6 @@ export interface SettingsAnswer {
   retention: Retention;
   tables: TableSize[];
 }
-
-export type SettingsQuery = Record<string, never>;
 
 export interface SqlAnswer {
   columns: string[];
@@ -1322,8 +1308,6 @@ export interface StoreFacts {
   version: string;
   projects: string[];
 }
-
-export type StoreQuery = Record<string, never>;
 
 export interface Subject {
   kind: string;
@@ -1551,11 +1535,17 @@ export interface WantedQuery {
   filter?: string;
 }
 
+export interface WindowQuery {
+  project?: string;
+  since?: string;
+  until?: string;
+}
+
 export interface Endpoints {
   "GET /api/call": { query: CallQuery; answer: CallScreen };
   "GET /api/request": { query: CallQuery; answer: RequestAnswer };
   "GET /api/diff": { query: DifferenceQuery; answer: Difference };
-  "GET /api/errors": { query: ErrorsQuery; answer: ErrorShapes };
+  "GET /api/errors": { query: WindowQuery; answer: ErrorShapes };
   "GET /api/errors/tool": { query: ToolQuery; answer: ToolFailures };
   "GET /api/lookup": { query: LookupQuery; answer: LookupAnswer };
   "GET /api/names": { query: NamesQuery; answer: NamesAnswer };
@@ -1572,11 +1562,11 @@ export interface Endpoints {
   "GET /api/session-find": { query: FindInSessionQuery; answer: FoundInSession };
   "GET /api/saved": { query: SavedQuery; answer: SavedPage };
   "POST /api/sql": { query: SqlQuery; answer: SqlAnswer; details: SqlProblem };
-  "GET /api/schema": { query: SchemaQuery; answer: SchemaAnswer };
-  "GET /api/sql/functions": { query: FunctionsQuery; answer: FunctionsAnswer };
-  "GET /api/sql/saved": { query: SavedSqlQuery; answer: SavedSqlAnswer };
+  "GET /api/schema": { query: NoQuery; answer: SchemaAnswer };
+  "GET /api/sql/functions": { query: NoQuery; answer: FunctionsAnswer };
+  "GET /api/sql/saved": { query: NoQuery; answer: SavedSqlAnswer };
   "POST /api/sql/save": { query: SavedSql; answer: SavedSqlAnswer };
-  "GET /api/store": { query: StoreQuery; answer: StoreFacts };
+  "GET /api/store": { query: NoQuery; answer: StoreFacts };
   "GET /api/turns": { query: PageQuery; answer: TurnsPage };
   "GET /api/sessions": { query: PageQuery; answer: SessionsPage };
   "GET /api/facets": { query: WantedQuery; answer: Facets };
@@ -1589,8 +1579,8 @@ export interface Endpoints {
   "POST /api/review/undo": { query: UndoQuery; answer: Undone };
   "GET /api/review/earlier": { query: EarlierQuery; answer: Earlier };
   "GET /api/review/summary": { query: ReviewQuery; answer: Summary };
-  "GET /api/surroundings": { query: SettingsQuery; answer: Surroundings };
-  "GET /api/settings": { query: SettingsQuery; answer: SettingsAnswer };
+  "GET /api/surroundings": { query: NoQuery; answer: Surroundings };
+  "GET /api/settings": { query: NoQuery; answer: SettingsAnswer };
   "POST /api/settings/retention": { query: DryRunQuery; answer: DryRun };
   "POST /api/judge": { query: JudgeEachQuery; answer: JudgedEach };
   "POST /api/judge/take-back": { query: TakeBackQuery; answer: TakenBack };
@@ -1605,5 +1595,5 @@ export interface Endpoints {
   "GET /api/lineage/experiments": { query: ExperimentsQuery; answer: Experiments };
   "GET /api/lineage": { query: LineageQuery; answer: ExperimentShown };
   "POST /api/lineage/steer": { query: SteerQuery; answer: Steered };
-  "GET /api/serving": { query: ServingQuery; answer: Serving };
+  "GET /api/serving": { query: NoQuery; answer: Serving };
 }

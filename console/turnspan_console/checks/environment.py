@@ -42,44 +42,32 @@ def _sdk_variables(environ: Mapping[str, str]) -> Iterator[Check]:
         ratio = environ.get("OTEL_TRACES_SAMPLER_ARG", "").strip()
         said = f"{sampler} {ratio}".strip()
         if sampler.endswith("always_off"):
-            yield Check(
-                _AREA,
-                "OTEL_TRACES_SAMPLER",
-                FAIL,
-                f"{said}: no turn is recorded",
-                "Unset it, or set parentbased_always_on.",
-            )
+            finding = f"{said}: no turn is recorded"
+            advice = "Unset it, or set parentbased_always_on."
+            yield Check(_AREA, "OTEL_TRACES_SAMPLER", FAIL, finding, advice)
         elif "traceidratio" in sampler and ratio not in ("1", "1.0"):
-            yield Check(
-                _AREA,
-                "OTEL_TRACES_SAMPLER",
-                WARN,
-                f"{said}: turns that are not sampled are not recorded",
-                "Unset it to record every turn; sample in the collector instead.",
-            )
+            finding = f"{said}: turns that are not sampled are not recorded"
+            advice = "Unset it to record every turn; sample in the collector instead."
+            yield Check(_AREA, "OTEL_TRACES_SAMPLER", WARN, finding, advice)
         else:
             yield Check(_AREA, "OTEL_TRACES_SAMPLER", OK, said)
     for limit in ("OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT", "OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT"):
         if environ.get(limit, "").strip():
-            yield Check(
-                _AREA,
-                limit,
-                WARN,
-                f"{environ[limit]}: attributes of spans are cut (recorded messages are not)",
-                f"Unset {limit} unless the cut is meant.",
-            )
+            finding = f"{environ[limit]}: attributes of spans are cut (recorded messages are not)"
+            advice = f"Unset {limit} unless the cut is meant."
+            yield Check(_AREA, limit, WARN, finding, advice)
 
 
 def _exporters(environ: Mapping[str, str]) -> Iterator[Check]:
     exporters = _list(environ.get("OTEL_TRACES_EXPORTER", ""))
     if exporters and "turnspan" not in exporters:
-        yield Check(
-            _AREA,
-            "OTEL_TRACES_EXPORTER",
-            WARN,
-            f"{','.join(sorted(exporters))}: no records land when run by opentelemetry-instrument",
-            f"Set OTEL_TRACES_EXPORTER={','.join(['turnspan', *sorted(exporters - {'none'})])}.",
+        finding = (
+            f"{','.join(sorted(exporters))}: no records land when run by opentelemetry-instrument"
         )
+        advice = (
+            f"Set OTEL_TRACES_EXPORTER={','.join(['turnspan', *sorted(exporters - {'none'})])}."
+        )
+        yield Check(_AREA, "OTEL_TRACES_EXPORTER", WARN, finding, advice)
     elif exporters:
         yield Check(_AREA, "OTEL_TRACES_EXPORTER", OK, ",".join(sorted(exporters)))
     endpoint = environ.get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") or environ.get(
@@ -105,13 +93,9 @@ def _own_variables(environ: Mapping[str, str]) -> Iterator[Check]:
             option.read(text)
         except ValueError as error:
             wanted = "write a number" if "literal" in str(error) else str(error)
-            yield Check(
-                _AREA,
-                option.variable,
-                WARN,
-                f"{text!r} is not understood, so the default is used",
-                f"It says: {option.help}; {wanted}.",
-            )
+            finding = f"{text!r} is not understood, so the default is used"
+            advice = f"It says: {option.help}; {wanted}."
+            yield Check(_AREA, option.variable, WARN, finding, advice)
 
 
 def settings_of(environ: Mapping[str, str] | None = None) -> Settings:
@@ -131,13 +115,9 @@ def settings_of(environ: Mapping[str, str] | None = None) -> Settings:
 def _content(environ: Mapping[str, str]) -> Check:
     settings = settings_of(environ)
     if not settings.capture_content:
-        return Check(
-            _AREA,
-            "content",
-            WARN,
-            "what the model saw and said is not recorded (TURNSPAN_CAPTURE_CONTENT)",
-            "Unset TURNSPAN_CAPTURE_CONTENT unless that is meant: replay has nothing to show.",
-        )
+        finding = "what the model saw and said is not recorded (TURNSPAN_CAPTURE_CONTENT)"
+        advice = "Unset TURNSPAN_CAPTURE_CONTENT unless that is meant: replay has nothing to show."
+        return Check(_AREA, "content", WARN, finding, advice)
     masked = "secrets masked" if settings.mask_secrets else "secrets NOT masked"
     spans = "also on spans" if settings.content_on_spans else "not on spans"
     finding = f"recorded, {masked}, {spans}"

@@ -43,24 +43,20 @@ def _ours(one: Instrumented) -> Check:
     entry = f"{OURS}_{one.name}"
     entries = [e for e in metadata.entry_points(group=GROUP) if e.name == entry]
     if not entries:
-        return Check(
-            _AREA,
-            name,
-            FAIL,
-            f"{one.version} is installed, but Turnspan's entry point for it is not",
-            "Install Turnspan into this environment again: pip install --force-reinstall turnspan.",
+        finding = f"{one.version} is installed, but Turnspan's entry point for it is not"
+        advice = (
+            "Install Turnspan into this environment again: pip install --force-reinstall turnspan."
         )
+        return Check(_AREA, name, FAIL, finding, advice)
     if not one.enabled and one.detail.startswith("switched off"):
         return Check(_AREA, name, OK, f"{one.version}, {one.detail}")
     if not one.enabled:
-        return Check(
-            _AREA,
-            name,
-            WARN,
+        finding = (
             f"{one.version} is not a supported version ({one.detail}), so its calls are not "
-            "recorded",
-            f"Install a version of {one.name} that is: {one.detail.removeprefix('made for ')}.",
+            "recorded"
         )
+        advice = f"Install a version of {one.name} that is: {one.detail.removeprefix('made for ')}."
+        return Check(_AREA, name, WARN, finding, advice)
     return _tried(one, entries[0].load()())
 
 
@@ -81,22 +77,16 @@ def _tried(one: Instrumented, instrumentor: Any) -> Check:
         if ours:
             instrumentor.uninstrument()
     if refusal:
-        return Check(
-            _AREA,
-            name,
-            WARN,
-            f"{one.version} cannot be instrumented: {refusal}",
-            f"Install another version of {one.name}, and tell Turnspan's authors of this one.",
-        )
+        finding = f"{one.version} cannot be instrumented: {refusal}"
+        advice = f"Install another version of {one.name}, and tell Turnspan's authors of this one."
+        return Check(_AREA, name, WARN, finding, advice)
     if missing:
-        return Check(
-            _AREA,
-            name,
-            WARN,
+        finding = (
             f"{one.version}, recorded by Turnspan, but it lacks {', '.join(missing)}: what goes "
-            "through these is recorded in part",
-            f"Install another version of {one.name}, and tell Turnspan's authors of this one.",
+            "through these is recorded in part"
         )
+        advice = f"Install another version of {one.name}, and tell Turnspan's authors of this one."
+        return Check(_AREA, name, WARN, finding, advice)
     return Check(_AREA, name, OK, f"{one.version}, supported: recorded by Turnspan")
 
 
@@ -122,13 +112,11 @@ def unrecorded_check(spool: Path) -> Check:
     ago = seconds(max(0.0, time.time() - max(one.last for one in found)))
     told = "; ".join(map(str, found[:_SHOWN]))
     remedies = dict.fromkeys(one.remedy for one in found[:_SHOWN] if one.remedy)
-    return Check(
-        _AREA,
-        "unrecorded calls",
-        WARN,
-        f"{told} (the last {ago} ago)",
-        f"To record them: {'; '.join(remedies)}. TURNSPAN_WATCH_UNRECORDED=false stops this count.",
+    finding = f"{told} (the last {ago} ago)"
+    advice = (
+        f"To record them: {'; '.join(remedies)}. TURNSPAN_WATCH_UNRECORDED=false stops this count."
     )
+    return Check(_AREA, "unrecorded calls", WARN, finding, advice)
 
 
 def _other(one: Instrumented) -> Check:
@@ -136,13 +124,9 @@ def _other(one: Instrumented) -> Check:
     if one.enabled:
         return Check(_AREA, name, OK, f"turnspan.instrument() records {one.name} with it")
     if one.detail.startswith("made for "):
-        return Check(
-            _AREA,
-            name,
-            WARN,
-            f"cannot record {one.name}: {one.detail}",
-            f"Install what it is {one.detail.partition(', found')[0]}, or uninstall it.",
-        )
+        finding = f"cannot record {one.name}: {one.detail}"
+        advice = f"Install what it is {one.detail.partition(', found')[0]}, or uninstall it."
+        return Check(_AREA, name, WARN, finding, advice)
     return Check(_AREA, name, OK, f"left off: {one.detail}")
 
 
@@ -162,11 +146,9 @@ def _twice(planned: list[Instrumented], off: frozenset[str], environ: Mapping[st
         for entry in metadata.entry_points(group=GROUP)
         if distribution_of(entry) in owners
     }
-    return Check(
-        _AREA,
-        name,
-        WARN,
+    finding = (
         f"{', '.join(owners)} would trace the same SDKs under opentelemetry-instrument: every "
-        "call would have two spans",
-        f"Set OTEL_PYTHON_DISTRO={OURS}, or {DISABLED}={','.join(sorted(off | entries))}.",
+        "call would have two spans"
     )
+    advice = f"Set OTEL_PYTHON_DISTRO={OURS}, or {DISABLED}={','.join(sorted(off | entries))}."
+    return Check(_AREA, name, WARN, finding, advice)

@@ -21,21 +21,13 @@ def receiver_checks(spool: Path) -> Iterator[Check]:
 def _check(one: ReceiverStats) -> Check:
     name = one.address or one.token
     if not one.alive:
-        return Check(
-            _AREA,
-            name,
-            WARN,
-            "it has written no figures for a while, and did not end in order",
-            "Start it again: what it acknowledged is in the spool.",
-        )
+        finding = "it has written no figures for a while, and did not end in order"
+        advice = "Start it again: what it acknowledged is in the spool."
+        return Check(_AREA, name, WARN, finding, advice)
     if one.failure:
-        return Check(
-            _AREA,
-            name,
-            FAIL,
-            f"it takes nothing now: {one.failure}",
-            "Senders are told to come again; mend this before they give up.",
-        )
+        finding = f"it takes nothing now: {one.failure}"
+        advice = "Senders are told to come again; mend this before they give up."
+        return Check(_AREA, name, FAIL, finding, advice)
     ways = "HTTP and gRPC" if "gRPC" in one.address else "HTTP"
     finding = f"it takes OTLP over {ways}: {one.spans:,} spans taken, {one.refused:,} refused"
     if not one.lost:

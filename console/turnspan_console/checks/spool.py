@@ -70,13 +70,9 @@ def _private(folders: list[Path]) -> Check:
     loose = [str(folder) for folder in folders if open_to_others(folder)]
     if not loose:
         return Check(_AREA, "private", OK, "nobody else may read what is here")
-    return Check(
-        _AREA,
-        "private",
-        WARN,
-        f"other users of this machine may look into {' and '.join(loose)}",
-        f"Run `chmod go= {' '.join(map(shlex.quote, loose))}`.",
-    )
+    finding = f"other users of this machine may look into {' and '.join(loose)}"
+    advice = f"Run `chmod go= {' '.join(map(shlex.quote, loose))}`."
+    return Check(_AREA, "private", WARN, finding, advice)
 
 
 def _writable(folder: Path) -> Check:
@@ -84,22 +80,14 @@ def _writable(folder: Path) -> Check:
     while not there.exists() and there != there.parent:
         there = there.parent
     if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
-        return Check(
-            _AREA,
-            "writable",
-            FAIL,
-            f"this user may not write {there}",
-            "Give the folder to the application's user, or set TURNSPAN_SPOOL to another.",
-        )
+        finding = f"this user may not write {there}"
+        advice = "Give the folder to the application's user, or set TURNSPAN_SPOOL to another."
+        return Check(_AREA, "writable", FAIL, finding, advice)
     free = shutil.disk_usage(there).free
     if free < _LITTLE_SPACE:
-        return Check(
-            _AREA,
-            "writable",
-            WARN,
-            f"{folder}, {size(free)} free",
-            "Free some space: records are dropped when the disk is full.",
-        )
+        finding = f"{folder}, {size(free)} free"
+        advice = "Free some space: records are dropped when the disk is full."
+        return Check(_AREA, "writable", WARN, finding, advice)
     return Check(_AREA, "writable", OK, f"{folder}, {size(free)} free")
 
 
@@ -110,22 +98,13 @@ def _waiting(usage: Usage, spool: Spool, *, embedded: bool) -> Check:
     share = usage.bytes / spool.limit_bytes
     finding = f"{usage.segments:,} segments, {size(usage.bytes)}, the oldest {seconds(age)} old"
     if share > 0.8:
-        return Check(
-            _AREA,
-            "waiting",
-            FAIL,
-            f"{finding}: {share:.0%} of the limit",
-            "Run `turnspan ship` now: at the limit plain spans are dropped first.",
-        )
+        finding = f"{finding}: {share:.0%} of the limit"
+        advice = "Run `turnspan ship` now: at the limit plain spans are dropped first."
+        return Check(_AREA, "waiting", FAIL, finding, advice)
     if embedded or age < _OLD_WARN:  # the next reader of an embedded store loads them
         return Check(_AREA, "waiting", OK, finding)
-    return Check(
-        _AREA,
-        "waiting",
-        FAIL if age >= _OLD_FAIL else WARN,
-        finding,
-        "Run `turnspan ship`; if it fails, mend what it says about the store.",
-    )
+    advice = "Run `turnspan ship`; if it fails, mend what it says about the store."
+    return Check(_AREA, "waiting", FAIL if age >= _OLD_FAIL else WARN, finding, advice)
 
 
 def _refused(spool: Spool) -> Check:
@@ -133,11 +112,9 @@ def _refused(spool: Spool) -> Check:
     if not segments:
         return Check(_AREA, "refused", OK, "the store has refused nothing")
     last = segments[-1]
-    return Check(
-        _AREA,
-        "refused",
-        FAIL,
+    finding = (
         f"{len(segments):,} segments in {spool.rejected_folder}; the last, of {last.table}: "
-        f"{last.reason.splitlines()[0][:200]}",
-        "Mend the cause (mostly: `turnspan migrate`), then run `turnspan ship --rejected`.",
+        f"{last.reason.splitlines()[0][:200]}"
     )
+    advice = "Mend the cause (mostly: `turnspan migrate`), then run `turnspan ship --rejected`."
+    return Check(_AREA, "refused", FAIL, finding, advice)

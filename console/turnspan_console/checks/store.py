@@ -109,14 +109,12 @@ def _reads(store: Store, writes: Check) -> Check:
             store.query(f"SELECT {names} FROM {record.table} WHERE 0")
     except QueryError as error:
         if error.code in (*OTHER_COLUMNS, _UNKNOWN_TABLE):
-            return Check(
-                _AREA,
-                "tables",
-                FAIL,
-                f"something of them is gone or was changed: {refusal(error)}",
+            finding = f"something of them is gone or was changed: {refusal(error)}"
+            advice = (
                 "Run `turnspan migrate`, which makes again the tables and views that are gone; "
-                "where a column is, restore a backup or move the store away.",
+                "where a column is, restore a backup or move the store away."
             )
+            return Check(_AREA, "tables", FAIL, finding, advice)
         if error.code in MAY_NOT and writes.level == OK:  # no right is missing: it would be a leak
             finding = f"user {store.dsn.user!r} records and may not read, as an application"
             return Check(_AREA, "select", OK, finding)
@@ -132,14 +130,12 @@ def _writes(store: Store) -> Check:
     except QueryError as error:
         if error.code not in MAY_NOT:
             return _failed("insert", "an insert is refused", error)
-        return Check(
-            _AREA,
-            "insert",
-            FAIL,
-            f"user {store.dsn.user!r} may not insert",
+        finding = f"user {store.dsn.user!r} may not insert"
+        advice = (
             "Fine for who reads (turnspan_reader) or judges (turnspan_reviewer); an application "
-            f"needs GRANT INSERT ON {quoted(store.database)}.* and no readonly profile.",
+            f"needs GRANT INSERT ON {quoted(store.database)}.* and no readonly profile."
         )
+        return Check(_AREA, "insert", FAIL, finding, advice)
     except (StoreUnavailableError, InsertTooLargeError) as error:
         return _failed("insert", "an insert does not come through", error)
     return Check(_AREA, "insert", OK, "records can be inserted")
@@ -154,13 +150,10 @@ def _parts(store: Store) -> Check:
     finding = f"{rows:,} rows, {size(total)}, {most.parts:,} parts in {most.table}"
     if most.parts < _MANY_PARTS:
         return Check(_AREA, "size", OK, finding)
-    return Check(
-        _AREA,
-        "size",
-        WARN,
-        finding,
-        "Merges do not keep up with inserts: raise TURNSPAN_FLUSH_INTERVAL in the applications.",
+    advice = (
+        "Merges do not keep up with inserts: raise TURNSPAN_FLUSH_INTERVAL in the applications."
     )
+    return Check(_AREA, "size", WARN, finding, advice)
 
 
 def _clock(store: Store) -> Check:
@@ -171,13 +164,11 @@ def _clock(store: Store) -> Check:
     skew = max(0.0, before - there, there - after)
     if skew < _SKEW_WARN:
         return Check(_AREA, "clock", OK, "agrees with this machine's")
-    return Check(
-        _AREA,
-        "clock",
-        FAIL if skew >= _SKEW_FAIL else WARN,
-        f"{seconds(skew)} apart from this machine's",
-        "Synchronise the clocks (NTP): the newest write of a record wins, by the writer's clock.",
+    finding = f"{seconds(skew)} apart from this machine's"
+    advice = (
+        "Synchronise the clocks (NTP): the newest write of a record wins, by the writer's clock."
     )
+    return Check(_AREA, "clock", FAIL if skew >= _SKEW_FAIL else WARN, finding, advice)
 
 
 def _logs(store: Store) -> Check:
@@ -193,11 +184,14 @@ def _logs(store: Store) -> Check:
     finding = f"system.*_log {size(logs)}, records {size(own)}"
     if logs < _LOGS_WARN or logs < own:
         return Check(_AREA, "system logs", OK, finding)
+    advice = (
+        "Give the system.*_log tables a TTL or remove them in the server's configuration, as the "
+        "shipped deploy/ configuration does."
+    )
     return Check(
         _AREA,
         "system logs",
         FAIL if logs >= _LOGS_FAIL and logs > own * _LOGS_RATIO else WARN,
         finding,
-        "Give the system.*_log tables a TTL or remove them in the server's configuration, as the "
-        "shipped deploy/ configuration does.",
+        advice,
     )

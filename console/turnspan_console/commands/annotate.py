@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from turnspan_console.failures import FINDING, USAGE, Failure
-from turnspan_console.judging import JUDGED, Judging, author_of, author_options, subject_options
+from turnspan_console.judging import JUDGED, Judging, author_options, subject_options
 from turnspan_console.options import store_option
 
 if TYPE_CHECKING:
@@ -59,11 +59,9 @@ def command(
     comment: str | None,
     directive: str | None,
     over: str | None,
-    author: str | None,
-    confidence: float | None,
-    source: str,
     kind: str | None,
     project: str,
+    **by: Any,
 ) -> None:
     """Judge the turn, model call, tool call, session or consortium run with this ID.
 
@@ -84,7 +82,7 @@ def command(
         if any(one is not None for one in said):
             raise Failure("With --from the rows say what is judged, and how.", USAGE)
         with Judging(kind, project) as judging:
-            _many(judging, file.read(), author_of(author), confidence, source)
+            _many(judging, file.read(), by)
         return
     assert id_ is not None
     with Judging(kind, project) as judging:
@@ -99,9 +97,7 @@ def command(
             comment=comment,
             directive=directive,
             preferred_over=other,
-            author=author_of(author),
-            confidence=confidence,
-            source=source,
+            **by,
         )
         if not count:
             raise Failure("Say what you think of it: --outcome, --flag, --score, ...", USAGE)
@@ -109,7 +105,7 @@ def command(
     Output().line(f"{subject.kind} {subject.id}: {count} {judgments}")
 
 
-def _many(judging: Judging, text: str, author: str, confidence: float | None, source: str) -> None:
+def _many(judging: Judging, text: str, by: Mapping[str, Any]) -> None:
     """Write the judgments of all rows that say one; a line for each of the others."""
     from turnspan_console.output import Output, note
     from turnspan_records.judging.writing import write_judgments
@@ -118,7 +114,7 @@ def _many(judging: Judging, text: str, author: str, confidence: float | None, so
     number = refused = 0
     for number, given in enumerate(_rows(text), 1):
         try:
-            subject, each = _judged(judging, given, author, confidence, source)
+            subject, each = _judged(judging, given, by)
         except (Failure, ValueError) as error:
             refused += 1
             note(f"row {number} is refused: {error}")
@@ -139,11 +135,7 @@ def _rows(text: str) -> Iterator[str | Mapping[str | None, Any]]:
 
 
 def _judged(
-    judging: Judging,
-    given: str | Mapping[str | None, Any],
-    author: str,
-    sure: float | None,
-    source: str,
+    judging: Judging, given: str | Mapping[str | None, Any], by: Mapping[str, Any]
 ) -> tuple[Found, list[Judgment]]:
     """What a row is of, and what it says. Raises ``Failure`` or ``ValueError``."""
     from turnspan.annotations import judgments_of
@@ -166,9 +158,8 @@ def _judged(
         raise ValueError(f"{row['id']} is a {subject.kind}, and no {kind}")
     over = judging.one(str(row["over"]), prefer=(subject.kind,)).id if "over" in row else None
     flag, score, confidence = (_number(row, name) for name in ("flag", "score", "confidence"))
-    one = said(
-        subject, str(row.get("author", author)), sure if confidence is None else confidence, source
-    )
+    sure = by["confidence"] if confidence is None else confidence
+    one = said(subject, str(row.get("author", by["author"])), sure, by["source"])
     each = judgments_of(
         *(one, row.get("outcome"), flag, score, row.get("comment"), row.get("directive"), over)  # type: ignore[arg-type]
     )

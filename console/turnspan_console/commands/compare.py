@@ -32,9 +32,7 @@ def command(ids: tuple[str, ...], format_: str) -> None:
         except KeyError as error:
             raise Failure(f"The record {error.args[0]} is not there.", FINDING) from None
     if format_ == "json":
-        from turnspan_console.values import plain
-
-        output.json(plain(shown))
+        output.json(shown)
         return
     from turnspan_console.panels.comparison import print_comparison
 

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-import ipaddress
-import signal
-import socket
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from turnspan_console.commands.receive import HTTP_PORT, landing_beside, receiving_beside
-from turnspan_console.failures import UNAVAILABLE, USAGE, Failure
+from turnspan_console.commands.receive import (
+    HTTP_PORT,
+    end_in_order,
+    is_loopback,
+    landing_beside,
+    listening,
+    receiving_beside,
+)
+from turnspan_console.failures import USAGE, Failure
 from turnspan_console.options import chosen_dsn, store_option
 from turnspan_console.output import Output, log_to_people, note
 
@@ -77,7 +81,7 @@ def command(
     The address that is printed holds a token, without which nothing recorded is shown. Nothing
     leaves the machine, and nothing on the page deletes records.
     """
-    if not _is_loopback(host) and not (token_file and names):
+    if not is_loopback(host) and not (token_file and names):
         raise Failure(
             f"{host} is reached by others: say --token-file FILE and --allow-host NAME with it, "
             "and put a proxy with TLS before it.",
@@ -119,7 +123,8 @@ def _serve(
     from turnspan_console.web.connections import MAX_HEAD_BYTES, page_protocol
     from turnspan_console.web.reader import Reader
 
-    listener = _listener(host, port)
+    remedy = "is a page open there already? --port 0 takes a free port."
+    listener = listening(host, port, remedy)
     port = listener.getsockname()[1]
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{port}/"
@@ -147,26 +152,13 @@ def _serve(
     entrance = f"{address}#t={tokens[0]}"
     Output().line(entrance)
     note(f"showing {dsn} at {address}; Ctrl+C ends it")
-    if not _is_loopback(host):
+    if not is_loopback(host):
         note("this address speaks plain HTTP: put a proxy with TLS before it.")
     if open_browser:
         _open(entrance)
-    # uvicorn raises the signal again when it has stopped: an orderly end is not a failure.
-    signal.signal(signal.SIGTERM, _ended)
+    end_in_order()
     with contextlib.suppress(KeyboardInterrupt):
         uvicorn.Server(config).run(sockets=[listener])
-
-
-def _listener(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        return socket.create_server((host, port), family=family)
-    except OSError as error:
-        raise Failure(
-            f"{host}:{port} cannot be listened on ({error.strerror}): is a page open there "
-            "already? --port 0 takes a free port.",
-            UNAVAILABLE,
-        ) from None
 
 
 def _open(address: str) -> None:
@@ -175,14 +167,3 @@ def _open(address: str) -> None:
 
     # Started aside: some browsers return only when they are closed.
     threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
-
-
-def _ended(_signal: int, _frame: Any) -> None:
-    """The orderly end has been made."""
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

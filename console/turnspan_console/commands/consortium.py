@@ -100,9 +100,7 @@ def one_run(context: click.Context, id_: str, full: bool, format_: str | None) -
         except KeyError:
             raise Failure(f"The run {found.id} has just been removed.", FINDING) from None
     if format_ == "json":
-        from turnspan_console.values import plain
-
-        output.json(plain(shown))
+        output.json(shown)
         return
     from turnspan_console.panels.consortium_run import print_run
 

@@ -40,7 +40,7 @@ def command(id_: str, full: bool, format_: str) -> None:
     if format_ == "json":
         from turnspan_console.values import plain
 
-        output.json([{**plain(one), "sections": plain(one.sections)} for one in found])
+        output.json([{**plain(one), "sections": one.sections} for one in found])
         return
     from turnspan_console.panels.context import print_context
 
@@ -51,10 +51,8 @@ def command(id_: str, full: bool, format_: str) -> None:
 
 
 def _print_parts(made: Composition, output: Output, format_: str) -> None:
-    from turnspan_console.values import plain
-
     if format_ == "json":
-        output.json(plain(made))
+        output.json(made)
         return
     output.line("No context assembly is recorded of this call. What was sent, by bytes:")
     for part in made.parts:

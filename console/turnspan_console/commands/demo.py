@@ -276,9 +276,8 @@ def _print_counts(planned: list[Session], store: Store, output: Output) -> bool:
     """Print what was played against what landed; says whether they are equal, run by run."""
     from rich.text import Text
 
-    from turnspan_clickhouse.store.client import Result
     from turnspan_console import styles
-    from turnspan_console.results import print_result
+    from turnspan_console.results import print_rows
     from turnspan_demo.model import Expected
     from turnspan_records.sessions import counts
 
@@ -294,21 +293,19 @@ def _print_counts(planned: list[Session], store: Store, output: Output) -> bool:
             wrong.append((session.id, _counted(session.expected), _counted(here)))
     runs = len({session.run.id for session in planned})
     title = f"Played {runs} recorded runs as {len(planned)} sessions through {_sdks(planned)}"
-    output.line(Text(title, style=styles.TITLE))
+    output.title(title)
     table = [
         ("turns", wanted.turns, got.turns),
         ("model calls", wanted.llm_calls, got.llm_calls),
         ("tool calls", wanted.tool_calls, got.tool_calls),
     ]
     output.line()
-    kinds = ("String", "UInt64", "UInt64")
-    print_result(Result(("records", "played", "landed"), kinds, table), "table", output, indent=2)
+    print_rows(("records", "played", "landed"), table, output)
     output.line()
     if not wrong:
         output.line(Text("  Every session's counts are equal.", style=styles.GOOD))
         return True
-    names = ("session", "played", "landed")
-    print_result(Result(names, ("String",) * 3, wrong), "table", output, indent=2)
+    print_rows(("session", "played", "landed"), wrong, output)
     return False
 
 

@@ -57,6 +57,7 @@ def command(
       turnspan diagnose premature_stops --since 7d
       turnspan diagnose usage --format csv > usage.csv
     """
+    from turnspan_console.ids import diagnostic
     from turnspan_console.output import Output
     from turnspan_records.diagnostics import diagnostics
 
@@ -64,7 +65,8 @@ def command(
     if list_:
         _print_list(output, format_)
         return
-    chosen = [_chosen(name)] if name else list(diagnostics().values())
+    remedy = "`turnspan diagnose --list` names them."
+    chosen = [diagnostic(name, remedy)] if name else list(diagnostics().values())
     if show_sql:
         _print_sql(chosen, output)
         return
@@ -112,32 +114,16 @@ class _Records:
         return bool(reason)
 
 
-def _chosen(name: str) -> Diagnostic:
-    import difflib
-
-    from turnspan_records.diagnostics import diagnostics, find
-
-    try:
-        return find(name)
-    except KeyError:
-        near = difflib.get_close_matches(name.replace("-", "_"), diagnostics(), 1, 0.4)
-        meant = f" Did you mean {near[0]}?" if near else ""
-        raise Failure(
-            f"There is no diagnostic {name!r}.{meant} `turnspan diagnose --list` names them.", USAGE
-        ) from None
-
-
 def _print_sql(chosen: list[Diagnostic], output: Output) -> None:
     output.line("\n\n".join(f"-- {one.title}\n{one.sql};" for one in chosen))
 
 
 def _print_list(output: Output, format_: str) -> None:
-    from turnspan_clickhouse.store.client import Result
-    from turnspan_console.results import print_result
+    from turnspan_console.results import print_rows
     from turnspan_records.diagnostics import diagnostics
 
     rows = [(one.name, one.question) for one in diagnostics().values()]
-    print_result(Result(("name", "question"), ("String", "String"), rows), format_, output)
+    print_rows(("name", "question"), rows, output, format_, indent=0)
 
 
 def _print_tables(
@@ -172,7 +158,7 @@ def print_answer(
 
     if not first:
         output.line()
-    output.line(Text(one.title, style=styles.TITLE).append(f"  {one.name}", style=styles.FAINT))
+    output.title(one.title, one.name)
     if not brief:
         output.prose(Text(one.question, style=styles.FAINT))
         output.line()

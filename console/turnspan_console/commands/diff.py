@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from turnspan_console.failures import FINDING, USAGE, Failure
+from turnspan_console.failures import FINDING, Failure
 from turnspan_console.options import format_option, html_option, open_chosen, store_option
 
 
@@ -20,18 +20,13 @@ def command(before: str, after: str, html: str, format_: str) -> None:
 
     Each CALL is the id of a model call (its span), or its beginning of at least six characters.
     """
-    from turnspan_console.ids import one
+    from turnspan_console.ids import two_calls
     from turnspan_console.output import Output
     from turnspan_records.screens.difference import diff
 
     output = Output()
     with open_chosen() as store:
-        found = [one(store, id_, prefer=("call",)) for id_ in (before, after)]
-        for id_, each in zip((before, after), found, strict=True):
-            if each.kind != "call":
-                raise Failure(f"{id_!r} is a {each.kind}: diff needs two model calls.", USAGE)
-        if found[0].project != found[1].project:
-            raise Failure("The two calls are of different projects: diff needs one.", USAGE)
+        found = two_calls(store, before, after)
         try:
             shown = diff(store, found[0].project, found[0].id, found[1].id)
         except KeyError as error:
@@ -43,9 +38,7 @@ def command(before: str, after: str, html: str, format_: str) -> None:
         save(html, f"{found[0].id} to {found[1].id}", difference_html(shown))
         return
     if format_ == "json":
-        from turnspan_console.values import plain
-
-        output.json(plain(shown))
+        output.json(shown)
         return
     from turnspan_console.panels.difference import print_difference
 

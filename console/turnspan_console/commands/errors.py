@@ -60,9 +60,7 @@ def command(
             what = f"no failure of a tool {tool!r}" if tool else "nothing that failed"
             explain(store, what, project=project, window=window)
     if format_ == "json":
-        from turnspan_console.values import plain
-
-        output.json(plain(told))
+        output.json(told)
     elif not nothing:
         show()
     if nothing:

@@ -179,25 +179,18 @@ def print_made(made: Exported, output: Output) -> None:
     """What became lines, what was dropped, and where the set is."""
     from rich.text import Text
 
-    from turnspan_clickhouse.store.client import Result
     from turnspan_console import styles
-    from turnspan_console.results import print_result
+    from turnspan_console.results import print_rows
     from turnspan_console.values import counted
 
     manifest = made.manifest
     looked, samples = manifest["counts"]["looked_at"], manifest["counts"]["samples"]
     unit = manifest["query"]["unit"]
-    output.line(
-        Text(counted(made.lines, "line"), style=styles.TITLE).append(
-            f"  of {looked:,} {unit}s, {samples:,} samples", style=styles.FAINT
-        )
-    )
+    output.title(counted(made.lines, "line"), f"of {looked:,} {unit}s, {samples:,} samples")
     if made.files:
         rows = [(one.name, one.lines, one.bytes, one.sha256[:16]) for one in made.files]
-        names = ("file", "lines", "size_bytes", "sha256")
-        kinds = ("String", "UInt64", "UInt64", "String")
         output.line()
-        print_result(Result(names, kinds, rows), "table", output, indent=2)
+        print_rows(("file", "lines", "size_bytes", "sha256"), rows, output)
     reasons = [
         *(("dropped", reason, number) for reason, number in manifest["dropped"].items()),
         *(("left out", reason, number) for reason, number in manifest["left_out"].items()),
@@ -206,8 +199,7 @@ def print_made(made: Exported, output: Output) -> None:
         reasons.insert(0, ("not wanted", "by no rule", manifest["counts"]["judged_otherwise"]))
     if reasons:
         output.line()
-        shown, types = ("", "why", "number"), ("String", "String", "UInt64")
-        print_result(Result(shown, types, reasons), "table", output, indent=2)
+        print_rows(("", "why", "number"), reasons, output)
     output.line()
     output.line(Text("tokens: ", style=styles.FAINT).append(manifest["thresholds"]["tokens_by"]))
     if made.lines:

@@ -34,7 +34,7 @@ def command(
     looked, and with what --until to go on. Exit code 1 if nothing was found.
     """
     from turnspan_console.output import Output, note
-    from turnspan_console.values import moment, plain
+    from turnspan_console.values import moment
     from turnspan_records.screens.finding import find_text
 
     window = read_window(since, until)
@@ -47,10 +47,10 @@ def command(
             raise Failure(str(error), USAGE) from None
     output = Output()
     if format_ == "json":
-        output.json(plain(found))
+        output.json(found)
     for hit in found.hits:
         if format_ == "jsonl":
-            output.json_line(plain(hit))
+            output.json_line(hit)
         elif format_ == "text":
             _print(hit, output)
     note(_reach(found, moment(found.back_to) if found.back_to else ""))

@@ -182,19 +182,14 @@ def _stage(text: str) -> None:
 
 
 def _print_plan(one: ErasurePlan, output: Output, adopted: Sequence[Path]) -> None:
-    from rich.text import Text
-
-    from turnspan_console import styles
+    from turnspan_console.results import print_rows
 
     subject = one.subject
-    output.line(
-        Text(f"{subject.kind} {subject.id}", style=styles.TITLE).append(
-            f"  of project {subject.project}", style=styles.FAINT
-        )
-    )
+    output.title(f"{subject.kind} {subject.id}", f"of project {subject.project}")
     if one.forgotten_before:
         output.line("It was forgotten before; what was begun then is finished.")
-    _rows(one.rows, output)
+    if one.rows:
+        print_rows(("table", "rows"), [*one.rows.items()], output)
     mine = [path for path in one.copies.unknown if path in adopted]
     for path in (*one.copies.folders, *mine):
         output.line(f"  it is in {path}, too, and goes there")
@@ -208,25 +203,12 @@ def _print_plan(one: ErasurePlan, output: Output, adopted: Sequence[Path]) -> No
     output.line()
 
 
-def _rows(rows: dict[str, int], output: Output) -> None:
-    from turnspan_clickhouse.store.client import Result
-    from turnspan_console.results import print_result
-
-    if rows:
-        names, kinds = ("table", "rows"), ("String", "UInt64")
-        print_result(Result(names, kinds, [*rows.items()]), "table", output, indent=2)
-
-
 def _print(done: Erased, output: Output) -> None:
-    from rich.text import Text
-
-    from turnspan_clickhouse.store.client import Result
-    from turnspan_console import styles
-    from turnspan_console.results import print_result
+    from turnspan_console.results import print_rows
 
     total = sum(done.rows.values())
     copies = done.copies
-    output.line(Text(f"{total:,} rows forgotten", style=styles.TITLE))
+    output.title(f"{total:,} rows forgotten")
     output.line(
         f"{done.spool.rows:,} rows in the spool, {copies.archived:,} in archives, "
         f"{copies.exported:,} lines in exported sets"
@@ -242,9 +224,8 @@ def _print(done: Erased, output: Output) -> None:
         output.line("nothing is left")
         return
     output.line()
-    names, kinds = ("where", "what", "number"), ("String", "String", "UInt64")
     rows = [(one.where, one.what, one.number) for one in proof.left]
-    print_result(Result(names, kinds, rows), "table", output, indent=2)
+    print_rows(("where", "what", "number"), rows, output)
     raise Failure(
         "Something is left: see where. Other people's records that name it are theirs; of the "
         "rest, `turnspan forget` again removes what it can.",

@@ -48,9 +48,7 @@ def command(session: str | None, project: str, full: bool, format_: str) -> None
                 USAGE,
             ) from None
     if format_ == "json":
-        from turnspan_console.values import plain
-
-        output.json(plain(shown))
+        output.json(shown)
         return
     from turnspan_console.panels.lineages import print_experiment
 

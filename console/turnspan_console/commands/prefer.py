@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
-from turnspan_console.judging import Judging, author_of, author_options, subject_options
+from turnspan_console.judging import Judging, author_options, subject_options
 from turnspan_console.options import store_option
 
 
@@ -16,14 +18,7 @@ from turnspan_console.options import store_option
 @subject_options
 @store_option
 def command(
-    chosen: str,
-    rejected: tuple[str, ...],
-    reason: str,
-    author: str | None,
-    confidence: float | None,
-    source: str,
-    kind: str | None,
-    project: str,
+    chosen: str, rejected: tuple[str, ...], reason: str, kind: str | None, project: str, **by: Any
 ) -> None:
     """Say that CHOSEN is better than each of REJECTED: ids of turns, model calls, ...
 
@@ -34,14 +29,6 @@ def command(
 
     with Judging(kind, project) as judging:
         better, *others = judging.all((chosen, *rejected))
-        count = prefer(
-            judging.spool,
-            better,
-            others,
-            reason=reason,
-            author=author_of(author),
-            confidence=confidence,
-            source=source,
-        )
+        count = prefer(judging.spool, better, others, reason=reason, **by)
     preferences = "preference" if count == 1 else "preferences"
     Output().line(f"{better.kind} {better.id}: {count} {preferences}")

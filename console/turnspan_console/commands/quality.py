@@ -130,8 +130,7 @@ def _duration(text: str) -> timedelta:
 
 
 def _print(report: QualityReport, format_: str, output: Output) -> None:
-    from turnspan_clickhouse.store.client import Result
-    from turnspan_console.results import print_result
+    from turnspan_console.results import print_rows
     from turnspan_records.quality.sources import DECISIONS
 
     counts = {one: report.counts[one] for one in DECISIONS if report.counts[one]}
@@ -145,22 +144,16 @@ def _print(report: QualityReport, format_: str, output: Output) -> None:
     order = {one: at for at, one in enumerate(DECISIONS)}
     checks = sorted(report.checks, key=lambda one: (order[one.decision], one.project, one.target))
     rows = [[getattr(one, name) for name in _SHOWN] for one in checks]
-    types = tuple("Nullable(Float64)" if name == "similarity" else "String" for name in _SHOWN)
     if format_ == "table":
         _print_counts(report, counts, output)
-    print_result(Result(_SHOWN, types, rows), format_, output, indent=2)
+    print_rows(_SHOWN, rows, output, format_)
 
 
 def _print_counts(report: QualityReport, counts: dict[str, int], output: Output) -> None:
-    from rich.text import Text
-
-    from turnspan_console import styles
     from turnspan_console.values import counted
 
     told = ", ".join(f"{number:,} {one.replace('_', ' ')}" for one, number in counts.items())
-    number = len(report.checks)
-    line = Text(counted(number, "artifact"), style=styles.TITLE)
-    line.append(f"  {told}  {report.judgments:,} new judgments", style=styles.FAINT)
-    output.line(line)
+    made = f"{told}  {report.judgments:,} new judgments"
+    output.title(counted(len(report.checks), "artifact"), made)
     if report.checks:
         output.line()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
-from turnspan_console.judging import Judging, author_of, author_options, subject_options
+from turnspan_console.judging import Judging, author_options, subject_options
 from turnspan_console.options import store_option
 
 
@@ -21,11 +23,9 @@ def command(
     ids: tuple[str, ...],
     ties: tuple[tuple[str, str], ...],
     reason: str,
-    author: str | None,
-    confidence: float | None,
-    source: str,
     kind: str | None,
     project: str,
+    **by: Any,
 ) -> None:
     """Put turns, model calls, ... in order: the best one first.
 
@@ -42,9 +42,7 @@ def command(
             found,
             ties=[[judging.one(id_, prefer=(found[0].kind,)) for id_ in tie] for tie in ties],
             reason=reason,
-            author=author_of(author),
-            confidence=confidence,
-            source=source,
+            **by,
         )
     preferences = "preference" if count == 1 else "preferences"
     Output().line(f"{len(found)} {found[0].kind}s ranked: {count} {preferences}")

@@ -10,7 +10,7 @@ import socket
 import threading
 from collections.abc import Generator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -133,7 +133,7 @@ def command(
         fsync=fsync,
     )
     log_to_people()
-    checked = [*hosts] if hosts or _is_loopback(host) else None
+    checked = [*hosts] if hosts or is_loopback(host) else None
     listener = listening(host, port)
     grpc_address = "" if no_grpc else grpc_address_of(host, grpc_port, port)
     app = ReceiveApp(
@@ -155,13 +155,14 @@ def _tokens(file: Path | None) -> list[str]:
     return [token] if token else []
 
 
-def listening(host: str, port: int) -> socket.socket:
-    """A socket that listens there; a failure where it cannot."""
+def listening(host: str, port: int, remedy: str = "") -> socket.socket:
+    """A socket that listens there; a failure, with what may mend it, where it cannot."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family)
     except OSError as error:
-        raise Failure(f"{host}:{port} cannot be listened on: {error}", UNAVAILABLE) from None
+        why = f" ({error.strerror}): {remedy}" if remedy else f": {error}"
+        raise Failure(f"{host}:{port} cannot be listened on{why}", UNAVAILABLE) from None
 
 
 def grpc_address_of(host: str, port: int | None, http_port: int) -> str:
@@ -258,10 +259,9 @@ def _serve(
     receiver = app.receiver
     config = server_config(app, log_level="warning", timeout_graceful_shutdown=20)
     note(f"listening on {_named(app, listener)}, landing in {dsn}")
-    if open_to_all and not _is_loopback(host):
+    if open_to_all and not is_loopback(host):
         note(f"anyone who reaches {host} can write records: set --token-file or {TOKEN_VARIABLE}")
-    # uvicorn raises the signal again when it has stopped: an orderly end is not a failure.
-    signal.signal(signal.SIGTERM, _ended)
+    end_in_order()
     uvicorn.Server(config).run(sockets=[listener])
     counts = receiver.counts
     note(
@@ -270,11 +270,13 @@ def _serve(
     )
 
 
-def _ended(_signal: int, _frame: Any) -> None:
-    """The orderly end has been made."""
+def end_in_order() -> None:
+    """Have a SIGTERM end the command well: uvicorn raises it again when it has stopped."""
+    signal.signal(signal.SIGTERM, lambda _signal, _frame: None)
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches an address."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

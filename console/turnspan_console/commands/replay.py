@@ -46,9 +46,7 @@ def command(id_: str | None, full: bool, html: str, color: bool | None, format_:
         save(html, name, conversation_html(conversation))
         return
     if format_ == "json":
-        from turnspan_console.values import plain
-
-        output.json(plain(conversation))
+        output.json(conversation)
         return
     from turnspan_console.panels.transcript import Transcript
 

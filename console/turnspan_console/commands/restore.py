@@ -39,21 +39,15 @@ def command(archive: Path) -> None:
 
 
 def _print(done: Restored, output: Output) -> None:
-    from rich.text import Text
-
-    from turnspan_clickhouse.store.client import Result
-    from turnspan_console import styles
-    from turnspan_console.results import print_result
+    from turnspan_console.results import print_rows
     from turnspan_console.values import counted
 
     total = sum(done.rows.values())
-    title = Text(counted(total, "row"), style=styles.TITLE)
-    output.line(title.append("  are back", style=styles.FAINT))
+    output.title(counted(total, "row"), "are back")
     rows = [
         (table, done.rows.get(table, 0), done.forgotten.get(table, 0))
         for table in done.manifest.tables
     ]
     if rows:
-        names, kinds = ("table", "rows", "forgotten"), ("String", "UInt64", "UInt64")
         output.line()
-        print_result(Result(names, kinds, rows), "table", output, indent=2)
+        print_rows(("table", "rows", "forgotten"), rows, output)

@@ -68,34 +68,23 @@ def _policy(file: Path | None) -> Policy:
 
 
 def _print(done: Retained, output: Output) -> None:
-    from rich.text import Text
-
-    from turnspan_clickhouse.store.client import Result
-    from turnspan_console import styles
-    from turnspan_console.results import print_result
+    from turnspan_console.results import print_rows
     from turnspan_console.values import counted
 
     said = "went" if done.applied else "would go"
-    title = Text(counted(done.rows, "row"), style=styles.TITLE)
-    output.line(title.append(f"  {said}", style=styles.FAINT))
+    output.title(counted(done.rows, "row"), said)
     if done.going:
         rows = [(one.table, one.reason, one.rows, one.bytes) for one in done.going]
-        names, kinds = (
-            ("table", "why", "rows", "size_bytes"),
-            ("String", "String", "UInt64", "UInt64"),
-        )
         output.line()
-        print_result(Result(names, kinds, rows), "table", output, indent=2)
+        print_rows(("table", "why", "rows", "size_bytes"), rows, output)
     if done.lives:
         lives = [(one.table, one.before or "-", _life(one.days)) for one in done.lives]
         output.line()
-        named = Result(("table", "time_to_live", "becomes"), ("String",) * 3, lives)
-        print_result(named, "table", output, indent=2)
+        print_rows(("table", "time_to_live", "becomes"), lives, output)
     if done.checks:
         checked = [(one.what, one.found) for one in done.checks]
         output.line()
-        asked = Result(("afterwards there are", "number"), ("String", "UInt64"), checked)
-        print_result(asked, "table", output, indent=2)
+        print_rows(("afterwards there are", "number"), checked, output)
     _print_rest(done, output)
 
 

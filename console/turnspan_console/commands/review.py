@@ -3,53 +3,46 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from turnspan_console.failures import USAGE, Failure
 from turnspan_console.judging import author_of
-from turnspan_console.options import chosen_dsn, format_option, open_chosen, store_option
+from turnspan_console.options import chosen_dsn, format_option, open_chosen, store_option, together
 
 if TYPE_CHECKING:
     from turnspan_clickhouse.store.client import Store
     from turnspan_records.judging.queues import Queue
 
-F = TypeVar("F", bound=Callable[..., Any])
-
 ORDERS = ("oldest", "newest", "dearest", "random")
 """As ``turnspan_records.judging.queues`` has them; importing that would slow the start."""
 
-
-def queue_options(command: F) -> F:
-    """What a queue is made of; each replaces what the named queue says."""
-    for decorate in (
-        click.option(
-            "--each/--anyone",
-            default=None,
-            help="Whether each reviewer judges each turn, or it is done when anyone has.",
-        ),
-        click.option("--seed", type=click.IntRange(0), metavar="NUMBER", help="Draws the sample."),
-        click.option("--sample", type=click.IntRange(0), metavar="N", help="So many, at random."),
-        click.option("--until", metavar="WHEN", help="Only what began before (as --since)."),
-        click.option("--since", metavar="WHEN", help="Only what began since: 7d, 2026-11-01."),
-        click.option(
-            "--stop-reason",
-            "stop_reasons",
-            multiple=True,
-            metavar="REASON",
-            help="Only turns that stopped so; may be given several times.",
-        ),
-        click.option("--odd", is_flag=True, default=None, help="Only what did not complete."),
-        click.option("--agent", metavar="NAME", help="Only this agent's."),
-        click.option("--project", metavar="NAME", help="Only this project's."),
-        click.option("--order", type=click.Choice(ORDERS), help="Which comes first."),
-    ):
-        command = decorate(command)
-    return command
+queue_options = together(
+    click.option("--order", type=click.Choice(ORDERS), help="Which comes first."),
+    click.option("--project", metavar="NAME", help="Only this project's."),
+    click.option("--agent", metavar="NAME", help="Only this agent's."),
+    click.option("--odd", is_flag=True, default=None, help="Only what did not complete."),
+    click.option(
+        "--stop-reason",
+        "stop_reasons",
+        multiple=True,
+        metavar="REASON",
+        help="Only turns that stopped so; may be given several times.",
+    ),
+    click.option("--since", metavar="WHEN", help="Only what began since: 7d, 2026-11-01."),
+    click.option("--until", metavar="WHEN", help="Only what began before (as --since)."),
+    click.option("--sample", type=click.IntRange(0), metavar="N", help="So many, at random."),
+    click.option("--seed", type=click.IntRange(0), metavar="NUMBER", help="Draws the sample."),
+    click.option(
+        "--each/--anyone",
+        default=None,
+        help="Whether each reviewer judges each turn, or it is done when anyone has.",
+    ),
+)
+"""What a queue is made of; each replaces what the named queue says."""
 
 
 @click.command("review", short_help="Judge one turn after the other, with one key each.")
@@ -115,21 +108,13 @@ def command(
 
 def _chosen(store: Store, name: str | None, given: dict[str, Any]) -> Queue:
     """The queue of this name, with what the options say instead."""
-    from turnspan_records.judging.queues import queues
-    from turnspan_records.window import window
+    from turnspan_records.judging.queues import chosen_queue
 
-    known = queues(store)
-    queue = known.get(name or next(iter(known)))
-    if queue is None:
-        raise Failure(f"There is no queue {name!r}, but {', '.join(known)}.", USAGE)
-    queue = replace(
-        queue, **{key: value for key, value in given.items() if value not in (None, ())}
-    )
+    said = {key: value for key, value in given.items() if value not in (None, ())}
     try:
-        window(queue.since or None, queue.until or None)
+        return chosen_queue(store, name or "", said)
     except ValueError as error:
         raise Failure(str(error), USAGE) from None
-    return queue
 
 
 def _save(queue: Queue, spool: Any, who: str) -> None:
@@ -146,9 +131,8 @@ def _save(queue: Queue, spool: Any, who: str) -> None:
 
 
 def _list(who: str, format_: str) -> None:
-    from turnspan_clickhouse.store.client import Result
     from turnspan_console.output import Output
-    from turnspan_console.results import print_result
+    from turnspan_console.results import print_rows
     from turnspan_records.judging.queues import progress, queues
 
     rows: list[list[Any]] = []
@@ -158,5 +142,4 @@ def _list(who: str, format_: str) -> None:
             judges = "each reviewer" if queue.each else "anyone"
             rows.append([name, queue.order, judges, now.total, now.total - now.left, now.left])
     names = ("queue", "order", "judged_by", "turns", "judged", "left")
-    types = ("String", "String", "String", "UInt64", "UInt64", "UInt64")
-    print_result(Result(names, types, rows), format_, Output())
+    print_rows(names, rows, Output(), format_, indent=0)

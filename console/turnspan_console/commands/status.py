@@ -29,10 +29,8 @@ def command(format_: str) -> None:
     spool, receivers = _spool(dsn), _receivers(dsn)
     store, versions = _store(dsn), _versions()
     if format_ == "json":
-        from turnspan_console.values import plain
-
         told = {"store": store, "spool": spool, "receivers": receivers, "versions": versions}
-        output.json(plain(told))
+        output.json(told)
     else:
         _print(output, spool, receivers, store, versions)
     if store.get("error"):
@@ -157,6 +155,7 @@ def _print(
 
 def _print_store(page: Any, output: Output, store: dict[str, Any]) -> None:
     from turnspan_console import styles
+    from turnspan_console.results import print_rows
 
     if not store["exists"]:
         page.line(("  does not exist: nothing was recorded in it yet", styles.FAINT))
@@ -178,11 +177,12 @@ def _print_store(page: Any, output: Output, store: dict[str, Any]) -> None:
     ]
     if store.get("tables") == {}:
         page.line(("  how large its tables are this user may not see", styles.FAINT))
-    _table(output, ("table", "rows", "bytes", "parts"), rows)
+    print_rows(("table", "rows", "bytes", "parts"), rows, output)
 
 
 def _print_spool(page: Any, output: Output, spool: dict[str, Any]) -> None:
     from turnspan_console import styles
+    from turnspan_console.results import print_rows
     from turnspan_console.values import moment, size
 
     writers = f"writers: {spool['writers_alive']} alive, {spool['writers_dead']} closed or dead"
@@ -192,7 +192,7 @@ def _print_spool(page: Any, output: Output, spool: dict[str, Any]) -> None:
             f"{size(spool['limit_bytes'])}, since {moment(spool['oldest'])}; {writers}"
         )
         rows = [(name, one["segments"], one["bytes"]) for name, one in spool["tables"].items()]
-        _table(output, ("table", "segments", "bytes"), rows)
+        print_rows(("table", "segments", "bytes"), rows, output)
     else:
         page.line((f"  nothing waits; {writers}", styles.FAINT))
     if spool["rejected_segments"]:
@@ -224,11 +224,3 @@ def _print_receivers(page: Any, receivers: list[dict[str, Any]]) -> None:
         )
         if one["failure"]:
             page.line((f"    {one['failure']}", styles.BAD))
-
-
-def _table(output: Output, names: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
-    from turnspan_clickhouse.store.client import Result
-    from turnspan_console.tables import columns, print_table
-
-    types = ("String", *("UInt64" for _ in names[1:]))
-    print_table(columns(Result(names, types, rows), output), output, indent=2)

@@ -36,9 +36,7 @@ def command(id_: str, full: bool, format_: str) -> None:
                 FINDING,
             ) from None
     if format_ == "json":
-        from turnspan_console.values import plain
-
-        output.json(plain(end))
+        output.json(end)
         return
     from turnspan_console.panels.turn_end import print_turn_end
 

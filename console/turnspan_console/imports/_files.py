@@ -2,64 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from turnspan_console.failures import UNAVAILABLE, Failure
+from turnspan_console.imports._frame import run
+from turnspan_console.options import F, together
 
 if TYPE_CHECKING:
-    from turnspan_records.importing.files.file_log import FileLog, Format
+    from turnspan_records.importing.files.file_log import Format
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-_LIMITS = "turnspan.import.limits"
-
-
-def files_argument(command: F) -> F:
-    """``FILES...``, and how much reading them may take."""
-    for name, what, default in (
-        ("disk", "temporary files, of what is packed and what is no lines", "16 GiB"),
-        ("memory", "memory, about, to read a line, a document or a conversation", "1 GiB"),
-    ):
-        command = click.option(
-            f"--max-{name}-bytes",
-            name,
-            type=click.IntRange(min=2**20),
-            expose_value=False,
-            callback=_remember,
-            help=f"At most so many bytes of {what}.  [default: {default}]",
-        )(command)
-    return click.argument(
+files_argument = together(
+    click.argument(
         "files",
         nargs=-1,
         required=True,
         type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    )(command)
+    ),
+    *(
+        click.option(
+            f"--max-{name}-bytes",
+            name,
+            type=click.IntRange(min=2**20),
+            help=f"At most so many bytes of {what}.  [default: {default}]",
+        )
+        for name, what, default in (
+            ("memory", "memory, about, to read a line, a document or a conversation", "1 GiB"),
+            ("disk", "temporary files, of what is packed and what is no lines", "16 GiB"),
+        )
+    ),
+)
+"""``FILES...``, and how much reading them may take."""
 
 
-def _remember(context: click.Context, parameter: click.Parameter, value: int | None) -> None:
-    if value is not None:
-        context.meta.setdefault(_LIMITS, {})[parameter.name] = value
+def provider_option(default: str) -> Callable[[F], F]:
+    """``--provider``, of transcripts."""
+    return click.option(
+        "--provider",
+        metavar="NAME",
+        default="",
+        help=f"Who answered, where it is another one with the same API.  [default: {default}]",
+    )
 
 
-@contextmanager
-def opened(format_: Format, files: Sequence[Path]) -> Generator[FileLog]:
-    """The files as a log. Raises ``Failure`` where one cannot be read."""
+def import_files(
+    kind: Format, files: Sequence[Path], *, memory: int | None, disk: int | None, **options: Any
+) -> None:
+    """Import files; the options are those of ``run``. Raises ``Failure`` as it, or where one cannot
+    be read."""
     from turnspan_records.importing.files.file_log import FileLog
     from turnspan_records.importing.files.limits import Limits
     from turnspan_records.importing.sources import SourceLogError
 
+    limits = {"memory": memory, "disk": disk}
     try:
-        limits = Limits(**click.get_current_context().meta.get(_LIMITS, {}))
-        log = FileLog(format_, files, limits)
+        log = FileLog(kind, files, Limits(**{k: v for k, v in limits.items() if v is not None}))
     except SourceLogError as error:
         raise Failure(str(error), UNAVAILABLE) from None
-    try:
-        yield log
-    finally:
-        log.close()
+    with closing(log):
+        run(log, **options)

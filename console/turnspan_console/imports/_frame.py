@@ -2,44 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from turnspan_console.failures import FINDING, UNAVAILABLE, Failure
-from turnspan_console.options import chosen_dsn, format_option, open_chosen, store_option
+from turnspan_console.options import chosen_dsn, format_option, open_chosen, store_option, together
 from turnspan_console.output import Output, note
 
 if TYPE_CHECKING:
     from turnspan_clickhouse.store.client import Store
     from turnspan_records.importing.sources import ImportReport, SourceLog
 
-F = TypeVar("F", bound=Callable[..., Any])
-
 _SHOWN = 20
 """Problems that a terminal is shown."""
 
 
-def import_options(command: F) -> F:
-    """``--project``, ``--again`` and ``--format``, which every kind has."""
-    for decorate in (
-        store_option,
-        format_option("table", "json"),
-        click.option(
-            "--again",
-            is_flag=True,
-            help="From the beginning, whatever was imported before; nothing is there twice.",
-        ),
-        click.option(
-            "--project",
-            metavar="NAME",
-            default="",
-            help="The project of the records.  [default: what the source says, or its kind]",
-        ),
-    ):
-        command = decorate(command)
-    return command
+import_options = together(
+    click.option(
+        "--project",
+        metavar="NAME",
+        default="",
+        help="The project of the records.  [default: what the source says, or its kind]",
+    ),
+    click.option(
+        "--again",
+        is_flag=True,
+        help="From the beginning, whatever was imported before; nothing is there twice.",
+    ),
+    format_option("table", "json"),
+    store_option,
+)
+"""``--project``, ``--again`` and ``--format``, which every kind has."""
 
 
 def run(
@@ -89,29 +83,20 @@ def print_report(report: ImportReport, format_: str, output: Output) -> None:
     if format_ == "json":
         output.json(_as_json(report))
         return
-    from rich.text import Text
-
-    from turnspan_clickhouse.store.client import Result
-    from turnspan_console import styles
-    from turnspan_console.results import print_result
+    from turnspan_console.results import print_rows
     from turnspan_console.values import counted
 
-    title = Text(counted(report.source_rows, "row"), style=styles.TITLE)
     made = ", ".join(f"{rows:,} {table}" for table, rows in sorted(report.rows.items()))
     since = " (new since the last import)" if report.resumed else ""
-    title.append(f"  of {report.source}{since}  {made}", style=styles.FAINT)
-    output.line(title)
+    output.title(counted(report.source_rows, "row"), f"of {report.source}{since}  {made}")
     if report.seen:
         output.line()
         rows = [[table, what, rows] for (table, what), rows in sorted(report.seen.items())]
-        names, types = ("source", "became", "rows"), ("String", "String", "UInt64")
-        print_result(Result(names, types, rows), format_, output, indent=2)
+        print_rows(("source", "became", "rows"), rows, output)
     if report.problems:
         output.line()
-        shown: list[list[object]] = [[one.row, one.reason] for one in report.problems[:_SHOWN]]
-        print_result(
-            Result(("row", "problem"), ("String", "String"), shown), format_, output, indent=2
-        )
+        shown = [(one.row, one.reason) for one in report.problems[:_SHOWN]]
+        print_rows(("row", "problem"), shown, output)
         if report.problem_count > _SHOWN:
             output.line(f"  and {report.problem_count - _SHOWN:,} more: --format json names them.")
 

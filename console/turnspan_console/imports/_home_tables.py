@@ -4,36 +4,32 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from turnspan_console.failures import UNAVAILABLE, Failure
 from turnspan_console.imports._frame import import_options, run
+from turnspan_console.options import together
 from turnspan_console.output import note
 
 if TYPE_CHECKING:
     from turnspan_records.importing.home_tables.log import HomeTable
 
-F = TypeVar("F", bound=Callable[..., Any])
 
-
-def table_options(command: F) -> F:
-    """The DSN, ``--table`` and ``--time-zone``, and what every import has."""
-    command = import_options(command)
-    for decorate in (
-        click.option(
-            "--time-zone",
-            metavar="ZONE",
-            default="UTC",
-            show_default=True,
-            help="Of times whose column has no zone, as Europe/Berlin; the same at every import.",
-        ),
-        click.option("--table", metavar="NAME", help="The table, or SCHEMA.TABLE."),
-        click.argument("dsn", metavar="DSN"),
-    ):
-        command = decorate(command)
-    return command
+table_options = together(
+    click.argument("dsn", metavar="DSN"),
+    click.option("--table", metavar="NAME", help="The table, or SCHEMA.TABLE."),
+    click.option(
+        "--time-zone",
+        metavar="ZONE",
+        default="UTC",
+        show_default=True,
+        help="Of times whose column has no zone, as Europe/Berlin; the same at every import.",
+    ),
+    import_options,
+)
+"""The DSN, ``--table`` and ``--time-zone``, and what every import has."""
 
 
 def import_table(

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
-from turnspan_console.imports._files import files_argument, opened
-from turnspan_console.imports._frame import import_options, run
+from turnspan_console.imports._files import files_argument, import_files
+from turnspan_console.imports._frame import import_options
 
 
 @click.command("langfuse", short_help="Traces that Langfuse has exported.")
 @files_argument
 @import_options
-def command(files: tuple[Path, ...], project: str, again: bool, format_: str) -> None:
+def command(files: tuple[Path, ...], **options: Any) -> None:
     """Import FILES that Langfuse has exported: traces, observations (of either kind) and scores, by
     its blob storage integration, its UI or its API; as JSON, JSON lines, CSV or Parquet.
 
@@ -21,5 +22,4 @@ def command(files: tuple[Path, ...], project: str, again: bool, format_: str) ->
     """
     from turnspan_records.importing.exports.langfuse import Langfuse
 
-    with opened(Langfuse(), files) as log:
-        run(log, project=project, again=again, format_=format_)
+    import_files(Langfuse(), files, **options)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
-from turnspan_console.imports._files import files_argument, opened
-from turnspan_console.imports._frame import import_options, run
+from turnspan_console.imports._files import files_argument, import_files
+from turnspan_console.imports._frame import import_options
 
 
 @click.command("otlp-json", short_help="Traces in OTLP's JSON, as the Collector writes them.")
 @files_argument
 @import_options
-def command(files: tuple[Path, ...], project: str, again: bool, format_: str) -> None:
+def command(files: tuple[Path, ...], **options: Any) -> None:
     """Import FILES of OTLP in JSON: lines of requests, as the OpenTelemetry Collector's file
     exporter writes them, or documents; with resourceSpans, resourceLogs or both. gzip and zstd are
     unpacked.
@@ -23,5 +24,4 @@ def command(files: tuple[Path, ...], project: str, again: bool, format_: str) ->
     """
     from turnspan_records.importing.exports.otlp import Otlp
 
-    with opened(Otlp(), files) as log:
-        run(log, project=project, again=again, format_=format_, own_projects=True)
+    import_files(Otlp(), files, own_projects=True, **options)

@@ -7,7 +7,7 @@ time. Another process that waits for it gets it between two statements.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -36,34 +36,22 @@ class Asking:
         self._shared = SharedStore(dsn, self._opened)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="turnspan-mcp")
 
-    def ask(
-        self,
-        tool: str,
-        question: Callable[[Store, Place], Said],
-        arguments: Mapping[str, Any],
-        cursor: str = "",
-    ) -> str:
+    def ask(self, question: Callable[..., Said], arguments: Sequence[Any], cursor: str = "") -> str:
         """The answer to a question, from where a cursor goes on.
 
         Raises:
             RefusedQuestion: it has none.
         """
-        return self._thread.submit(self._ask, tool, question, arguments, cursor).result()
+        return self._thread.submit(self._ask, question, arguments, cursor).result()
 
-    def _ask(
-        self,
-        tool: str,
-        question: Callable[[Store, Place], Said],
-        arguments: Mapping[str, Any],
-        cursor: str,
-    ) -> str:
+    def _ask(self, question: Callable[..., Said], arguments: Sequence[Any], cursor: str) -> str:
         self._notes.clear()
         try:
-            named = question_of(tool, arguments)
+            named = question_of(question.__name__, arguments)
             place = Place.of(cursor, named)
             with self._shared.using() as store:
                 land_what_waits(store, self._notes.append)
-                said = question(store, place)
+                said = question(store, place, *arguments)
         except click.ClickException as error:
             raise RefusedQuestion(refusal(error.format_message())) from None
         except (StoreError, ValueError) as error:

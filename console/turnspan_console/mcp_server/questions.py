@@ -5,13 +5,12 @@ What is wrong with a question is raised as ``Failure`` or ``ValueError``, in one
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import asdict
 from typing import Final
 
 from turnspan_clickhouse.store.client import Result, Store
 from turnspan_console.failures import FINDING, USAGE, Failure
-from turnspan_console.ids import one
+from turnspan_console.ids import diagnostic, one, two_calls
 from turnspan_console.mcp_server.answers import Place, Said
 from turnspan_console.mcp_server.transcripts import Level, end_text, quoted, record, transcript
 from turnspan_records.absence import why_nothing
@@ -20,7 +19,6 @@ from turnspan_records.consortium.runs import consortium_runs, sessions_of
 from turnspan_records.contexts import contexts
 from turnspan_records.detail import Detail, detail
 from turnspan_records.diagnostics import diagnostics
-from turnspan_records.diagnostics import find as diagnostic
 from turnspan_records.lookup import find
 from turnspan_records.replay import replay
 from turnspan_records.sandbox import Limits, RefusedError, Sandbox
@@ -103,12 +101,7 @@ def why(store: Store, _: Place, id_: str) -> Said:
 
 def changed(store: Store, _: Place, before: str, after: str) -> Said:
     """What changed from one model call to another."""
-    calls = [one(store, id_, prefer=("call",)) for id_ in (before, after)]
-    for each in calls:
-        if each.kind != "call":
-            raise Failure(f"{each.id!r} is a {each.kind}: diff needs two model calls.", USAGE)
-    if calls[0].project != calls[1].project:
-        raise Failure("The two calls are of different projects: diff needs one.", USAGE)
+    calls = two_calls(store, before, after)
     try:
         found = diff(store, calls[0].project, calls[0].id, calls[1].id)
     except KeyError as error:
@@ -134,14 +127,7 @@ def diagnosed(
         lines = [record({"name": one.name, "question": one.question})
                  for one in diagnostics().values()]  # fmt: skip
         return Said("The diagnostics: give one's name.", "\n".join(lines))
-    try:
-        asked = diagnostic(name)
-    except KeyError:
-        near = difflib.get_close_matches(name.replace("-", "_"), diagnostics(), 1, 0.4)
-        meant = f" Did you mean {near[0]}?" if near else ""
-        raise Failure(
-            f"There is no diagnostic {name!r}.{meant} Without a name they are listed.", USAGE
-        ) from None
+    asked = diagnostic(name, "Without a name they are listed.")
     when = within(since, until, place)
     found = asked.run(store, project=project, window=when, limit=_rows(limit) + 1)
     about = f"{asked.title}: {asked.question} What to do: {asked.remedy} Rows"

@@ -8,7 +8,6 @@ names of types are looked up at run time.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Annotated, Any, Final, Literal
 
@@ -18,9 +17,8 @@ from mcp.types import ToolAnnotations
 from pydantic import Field
 
 from turnspan import __version__
-from turnspan_clickhouse.store.client import Store
 from turnspan_console.mcp_server import judging, questions
-from turnspan_console.mcp_server.answers import Place, Said
+from turnspan_console.mcp_server.answers import Said
 from turnspan_console.mcp_server.asking import Asking, RefusedQuestion
 from turnspan_console.mcp_server.lines import LineServer
 from turnspan_console.mcp_server.transcripts import Level
@@ -67,19 +65,11 @@ def server_of(asking: Asking, *, page: str = "", judgments: bool = False, author
     return server
 
 
-def _ask(
-    asking: Asking, tool: str, question: Callable[..., Said], cursor: str, /, **given: Any
-) -> str:
+def _ask(asking: Asking, question: Callable[..., Said], cursor: str, *given: Any) -> str:
     try:
-        return asking.ask(tool, functools.partial(_asked, question, given), given, cursor)
+        return asking.ask(question, given, cursor)
     except RefusedQuestion as error:
         raise ToolError(str(error)) from None
-
-
-def _asked(
-    question: Callable[..., Said], given: dict[str, Any], store: Store, place: Place
-) -> Said:
-    return question(store, place, **given)
 
 
 def _add_lists(server: MCPServer, asking: Asking) -> None:
@@ -92,13 +82,7 @@ def _add_lists(server: MCPServer, asking: Asking) -> None:
         cursor: Cursor = "",
     ) -> str:
         """List sessions, newest first: turns, calls, tools, cost, how the last turn ended."""
-        return _ask(
-            *(asking, "sessions", questions.list_sessions, cursor),
-            project=project,
-            since=since,
-            until=until,
-            limit=limit,
-        )
+        return _ask(asking, questions.list_sessions, cursor, project, since, until, limit)
 
     @server.tool(annotations=_READS, structured_output=False)
     def turns(
@@ -110,14 +94,7 @@ def _add_lists(server: MCPServer, asking: Asking) -> None:
         cursor: Cursor = "",
     ) -> str:
         """List turns, newest first: agent, stop reason, rounds, tools, duration, cost, question."""
-        return _ask(
-            *(asking, "turns", questions.list_turns, cursor),
-            session=session,
-            project=project,
-            since=since,
-            until=until,
-            limit=limit,
-        )
+        return _ask(asking, questions.list_turns, cursor, session, project, since, until, limit)
 
     @server.tool(annotations=_READS, structured_output=False)
     def diagnose(
@@ -130,14 +107,7 @@ def _add_lists(server: MCPServer, asking: Asking) -> None:
     ) -> str:
         """Answer a ready question over all records: premature stops, failing tools, loops, errors
         by type, slow and expensive calls, usage..."""
-        return _ask(
-            *(asking, "diagnose", questions.diagnosed, cursor),
-            name=name,
-            project=project,
-            since=since,
-            until=until,
-            limit=limit,
-        )
+        return _ask(asking, questions.diagnosed, cursor, name, project, since, until, limit)
 
     @server.tool(annotations=_READS, structured_output=False)
     def consortium(
@@ -149,14 +119,7 @@ def _add_lists(server: MCPServer, asking: Asking) -> None:
         cursor: Cursor = "",
     ) -> str:
         """List consortium runs (several models answer, an arbiter decides), or show one."""
-        return _ask(
-            *(asking, "consortium", questions.consortium, cursor),
-            run=run,
-            project=project,
-            since=since,
-            until=until,
-            limit=limit,
-        )
+        return _ask(asking, questions.consortium, cursor, run, project, since, until, limit)
 
     @server.tool(annotations=_READS, structured_output=False)
     def find(
@@ -169,14 +132,7 @@ def _add_lists(server: MCPServer, asking: Asking) -> None:
     ) -> str:
         """Find a text in what users, agents, tools and models said, newest first, and the records
         that an id means. It says how far back it looked."""
-        return _ask(
-            *(asking, "find", questions.found, cursor),
-            text=text,
-            project=project,
-            since=since,
-            until=until,
-            limit=limit,
-        )
+        return _ask(asking, questions.found, cursor, text, project, since, until, limit)
 
     @server.tool(annotations=_READS, structured_output=False)
     def sql(
@@ -187,7 +143,7 @@ def _add_lists(server: MCPServer, asking: Asking) -> None:
         llm_call, turn_summary, tool_call, message, definition, span, annotation,
         context_assembly, context_item; views llm_call_full, turn_full, consortium_run,
         annotation_current. Each record is there once; DESCRIBE TABLE says a table's columns."""
-        return _ask(asking, "sql", questions.answered_sql, cursor, query=query)
+        return _ask(asking, questions.answered_sql, cursor, query)
 
 
 def _add_records(server: MCPServer, asking: Asking) -> None:
@@ -195,7 +151,7 @@ def _add_records(server: MCPServer, asking: Asking) -> None:
     def why(id: Id, cursor: Cursor = "") -> str:
         """Why did this turn stop? Its stop reason, the rule behind it, the evidence, its last model
         and tool calls. Of a session its last turn, of a call or tool the turn around it."""
-        return _ask(asking, "why", questions.why, cursor, id_=id)
+        return _ask(asking, questions.why, cursor, id)
 
     @server.tool(annotations=_READS, structured_output=False)
     def replay(
@@ -209,26 +165,26 @@ def _add_records(server: MCPServer, asking: Asking) -> None:
         """Tell a session's conversation, or one turn of it by the turn's id: messages, model calls,
         tools with results, how each turn ended."""
         given: Level = level
-        return _ask(asking, "replay", questions.replayed, cursor, id_=id, level=given)
+        return _ask(asking, questions.replayed, cursor, id, given)
 
     @server.tool(annotations=_READS, structured_output=False)
     def show(id: Id, cursor: Cursor = "") -> str:
         """Show everything about one record, with judgments of it: a session, turn, trace, model
         call (with the messages it sent), tool call, span, context, attempt, artifact or consortium
         run."""
-        return _ask(asking, "show", questions.shown, cursor, id_=id)
+        return _ask(asking, questions.shown, cursor, id)
 
     @server.tool(annotations=_READS, structured_output=False)
     def diff(before: Id, after: Id, cursor: Cursor = "") -> str:
         """Say what changed between two model calls: which messages were edited, dropped or added,
         the system prompt, tools, parameters, and where the provider's cache broke."""
-        return _ask(asking, "diff", questions.changed, cursor, before=before, after=after)
+        return _ask(asking, questions.changed, cursor, before, after)
 
     @server.tool(annotations=_READS, structured_output=False)
     def context(id: Id, cursor: Cursor = "") -> str:
         """Show what was put into prompts and what was left out, and why: of a context assembly, a
         model call, a turn, a session or a trace."""
-        return _ask(asking, "context", questions.context_of, cursor, id_=id)
+        return _ask(asking, questions.context_of, cursor, id)
 
 
 def _add_judging(server: MCPServer, asking: Asking, author: str) -> None:
@@ -249,13 +205,5 @@ def _add_judging(server: MCPServer, asking: Asking, author: str) -> None:
     ) -> str:
         """Record what you think of a turn, call, tool, session or consortium run. It is kept as a
         machine's judgment beside the record; what a person said holds."""
-        return _ask(
-            *(asking, "judge", judging.judged, ""),
-            id_=id,
-            outcome=outcome,
-            training_flag=training_flag,
-            score=score,
-            comment=comment,
-            confidence=confidence,
-            author=author,
-        )
+        said = (outcome, training_flag, score, comment, confidence)
+        return _ask(asking, judging.judged, "", id, *said, author)

@@ -5,9 +5,6 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from rich.text import Text
-
-from turnspan_console import styles
 from turnspan_console.failures import USAGE, Failure
 from turnspan_console.output import Output
 
@@ -59,7 +56,7 @@ def show(store: Store, dsn: Dsn, played: Sequence[str], begun: datetime, output:
     print_experiment(shown, output)
     ids = _first_and_last(shown)
     output.line()
-    output.line(Text("The first answer of a lineage beside its last", styles.TITLE))
+    output.title("The first answer of a lineage beside its last")
     found = [Found("artifact", id_, shown.project) for id_ in ids]
     print_comparison(compare(store, found), output)
     for name in ("versions", "insights"):

@@ -51,9 +51,7 @@ def play(store: str) -> list[str]:
 
 def show(store: Store, dsn: Dsn, logs: Sequence[str], begun: datetime, output: Output) -> None:
     """Show the runs, and one with its members side by side; then what can be done with the log."""
-    from rich.text import Text
 
-    from turnspan_console import styles
     from turnspan_console.panels.consortium_run import print_run
     from turnspan_console.panels.demo_frame import print_next
     from turnspan_console.results import print_result
@@ -66,7 +64,7 @@ def show(store: Store, dsn: Dsn, logs: Sequence[str], begun: datetime, output: O
     if len(result.rows) != len(QUESTIONS):
         raise Failure("Not every run that was made has landed.", FINDING)
     output.line()
-    output.line(Text("The runs", style=styles.TITLE))
+    output.title("The runs")
     print_result(result, "table", output)
     longest = max(result.dicts(), key=lambda row: int(row["iterations"]))
     run = str(longest["run"])
@@ -83,10 +81,7 @@ def _import(store: Store, log: Path, output: Output) -> None:
     """Bring in the log that ``llm`` wrote of the same runs, as a project of its own."""
     from contextlib import nullcontext
 
-    from rich.text import Text
-
     from turnspan_clickhouse.spool.spool import Spool
-    from turnspan_console import styles
     from turnspan_console.imports._frame import print_report
     from turnspan_console.results import print_result
     from turnspan_demo.consortium import QUESTIONS
@@ -96,7 +91,7 @@ def _import(store: Store, log: Path, output: Output) -> None:
     from turnspan_records.importing.running import import_log
 
     output.line()
-    output.line(Text(f"The same out of llm's own log, {log}", style=styles.TITLE))
+    output.title(f"The same out of llm's own log, {log}")
     report = import_log(
         lambda: nullcontext(store),
         Spool(store.dsn.spool),

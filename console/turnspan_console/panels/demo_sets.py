@@ -56,12 +56,9 @@ def show(store: Store, dsn: Dsn, project: str, begun: datetime, output: Output) 
 
 
 def _title(text: str, output: Output) -> None:
-    from rich.text import Text
-
-    from turnspan_console import styles
 
     output.line()
-    output.line(Text(text, style=styles.TITLE))
+    output.title(text)
     output.line()
 
 

@@ -4,24 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from turnspan_clickhouse.store.client import Result
 from turnspan_console import styles, values
 from turnspan_console.output import Output
 from turnspan_console.page import Page
-from turnspan_console.results import print_result
+from turnspan_console.results import print_rows
 from turnspan_records.screens.errors import ErrorShapes, Fed, ToolFailures
 
 _COLUMNS: Final = (
-    ("what", "String"),
-    ("name", "String"),
-    ("error", "String"),
-    ("times", "UInt64"),
-    ("failure_rate", "Nullable(Float64)"),
-    ("turns", "UInt64"),
-    ("first_time", "DateTime"),
-    ("last_time", "DateTime"),
-    ("last_span", "String"),
-    ("message", "String"),
+    *("what", "name", "error", "times", "failure_rate", "turns", "first_time", "last_time"),
+    *("last_span", "message"),
 )
 _LINES: Final = 4
 """Lines of a text, unless all are asked for."""
@@ -37,8 +28,7 @@ def print_shapes(told: ErrorShapes, output: Output) -> None:
         )
         for one in told.shapes
     ]
-    names, types = zip(*_COLUMNS, strict=True)
-    print_result(Result(names, types, rows), "table", output)
+    print_rows(_COLUMNS, rows, output, indent=0)
 
 
 def print_tool(told: ToolFailures, output: Output, *, full: bool = False) -> None:

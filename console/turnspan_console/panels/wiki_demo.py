@@ -49,9 +49,7 @@ def play(store: str) -> list[str]:
 def show(store: Store, dsn: Dsn, sessions: Sequence[str], begun: datetime, output: Output) -> None:
     """Show what the contexts were made of, one whole and all of them in the diagnostics; then what
     an editor made of the answers, as training data."""
-    from rich.text import Text
 
-    from turnspan_console import styles
     from turnspan_console.commands.diagnose import print_answer
     from turnspan_console.panels import demo_sets
     from turnspan_console.panels.context import print_context
@@ -63,7 +61,7 @@ def show(store: Store, dsn: Dsn, sessions: Sequence[str], begun: datetime, outpu
 
     made = [one for id_ in sessions for one in contexts(store, Found("session", id_, PROJECT, id_))]
     title = f"Answered {len(sessions)} requests, for which {len(made)} contexts were assembled"
-    output.line(Text(title, style=styles.TITLE))
+    output.title(title)
     output.line()
     if len(made) != len(sessions):
         raise Failure("Not every context that was assembled has landed.", FINDING)

@@ -30,6 +30,11 @@ class NothingFoundError(LookupError):
     """What is asked for is not in the store; the message says so."""
 
 
+@dataclass(frozen=True, slots=True)
+class NoQuery:
+    """Of an endpoint that is asked one thing only."""
+
+
 class DetailedError(Exception):
     """An error with what its answer says beside the sentence, of the endpoint's ``details``."""
 
@@ -125,6 +130,12 @@ class Endpoint(Generic[Query, Answer]):
             else:
                 gathered[name] = value
         return gathered
+
+
+def copied(kind: type[Answer], source: object, **others: object) -> Answer:
+    """An answer with the attributes of ``source`` that it has a field of, and with others."""
+    names = {one.name for one in _fields(kind)} - set(others)
+    return kind(**{name: getattr(source, name) for name in names}, **others)
 
 
 def _fields(kind: type[Any]) -> Any:

@@ -1,7 +1,8 @@
 """The diagnostics: one ``.sql`` file each, with its title, its question and its remedy on top.
 
 Every file takes the parameters ``project`` ('' means all), ``since``, ``until`` and ``limit``;
-``{model}`` and ``{says_failure}`` stand for what ``_FRAGMENTS`` has.
+``{model}`` and ``{says_failure}`` stand for what ``_FRAGMENTS`` has, ``{chosen:COLUMN}`` for the
+condition that a row is of that project and its time in that window (``_CHOSEN``).
 Columns are named by what they hold: ``*_seconds`` are seconds, ``*_usd`` dollars, ``*_share`` and
 ``*_rate`` fractions of one, ``*time`` moments.
 """
@@ -25,6 +26,13 @@ _FRAGMENTS: Final = {
     ),
 }
 """The model that a call counts under, and whether a tool's result says in words that it failed."""
+
+_CHOSEN: Final = (
+    "({project:String} = '' OR project = {project:String})",
+    "({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00' OR AT >= {since:DateTime64(9, 'UTC')})",
+    "({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00' OR AT < {until:DateTime64(9, 'UTC')})",
+)
+_CHOICE: Final = re.compile(r"^( *)(WHERE|AND) \{chosen:(\w+)\}", re.MULTILINE)
 
 ORDER = (
     "how_turns_end",
@@ -113,7 +121,7 @@ def _read(name: str, text: str) -> Diagnostic:
     for at, line in enumerate(lines):
         match = _HEADER.fullmatch(line)
         if match is None:
-            sql = "\n".join(lines[at:]).strip()
+            sql = _CHOICE.sub(_choice, "\n".join(lines[at:]).strip())
             for fragment, expression in _FRAGMENTS.items():
                 sql = sql.replace(fragment, expression)
             break
@@ -123,3 +131,10 @@ def _read(name: str, text: str) -> Diagnostic:
     if set(header) != {"title", "question", "remedy"} or not sql:
         raise ValueError(f"diagnostics/{name}.sql lacks its title, question, remedy or query")
     return Diagnostic(name, header["title"], header["question"], header["remedy"], sql)
+
+
+def _choice(found: re.Match[str]) -> str:
+    """The condition in a column's name, indented as what it stands in."""
+    indent, word, column = found.groups()
+    following = f"\n{indent}{'    ' * (word == 'WHERE')}AND "
+    return f"{indent}{word} " + following.join(_CHOSEN).replace("AT ", f"{column} ")

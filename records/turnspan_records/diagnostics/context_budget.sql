@@ -15,9 +15,7 @@ FROM
 (
     SELECT section, assembly_id, kept, tokens AS item_tokens
     FROM context_item
-    WHERE ({project:String} = '' OR project = {project:String})
-        AND ({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00' OR start_time >= {since:DateTime64(9, 'UTC')})
-        AND ({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00' OR start_time < {until:DateTime64(9, 'UTC')})
+    WHERE {chosen:start_time}
 )
 GROUP BY section
 ORDER BY tokens DESC, section

@@ -21,9 +21,7 @@ FROM
         argMaxIf(assembly_id, start_time, bypassed) AS last_one
     FROM context_assembly
     WHERE status = 'final'
-        AND ({project:String} = '' OR project = {project:String})
-        AND ({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00' OR start_time >= {since:DateTime64(9, 'UTC')})
-        AND ({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00' OR start_time < {until:DateTime64(9, 'UTC')})
+        AND {chosen:start_time}
     GROUP BY task_type, bypass_reason
 )
 WHERE contexts > 0

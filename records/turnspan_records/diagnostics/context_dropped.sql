@@ -14,9 +14,7 @@ FROM
     SELECT reason, section, item_id, assembly_id, start_time, tokens AS item_tokens
     FROM context_item
     WHERE NOT kept
-        AND ({project:String} = '' OR project = {project:String})
-        AND ({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00' OR start_time >= {since:DateTime64(9, 'UTC')})
-        AND ({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00' OR start_time < {until:DateTime64(9, 'UTC')})
+        AND {chosen:start_time}
 )
 GROUP BY reason, section
 ORDER BY items DESC, reason, section

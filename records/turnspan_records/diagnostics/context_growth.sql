@@ -21,9 +21,7 @@ WHERE cityHash64(project, session_id) IN
         FROM llm_call
         WHERE session_id != ''
             AND input_tokens IS NOT NULL
-            AND ({project:String} = '' OR project = {project:String})
-            AND ({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00' OR start_time >= {since:DateTime64(9, 'UTC')})
-            AND ({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00' OR start_time < {until:DateTime64(9, 'UTC')})
+            AND {chosen:start_time}
         GROUP BY known_by
         ORDER BY max(assumeNotNull(input_tokens)) - argMin(assumeNotNull(input_tokens), start_time) DESC, known_by
         LIMIT {limit:UInt32}

@@ -14,9 +14,7 @@ WITH
             NOT kept AND reason != 'duplicate' AS gone
         FROM context_item
         WHERE turn_id != ''
-            AND ({project:String} = '' OR project = {project:String})
-            AND ({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00' OR start_time >= {since:DateTime64(9, 'UTC')})
-            AND ({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00' OR start_time < {until:DateTime64(9, 'UTC')})
+            AND {chosen:start_time}
     ),
     -- What there are rows of: a bit each in the numbers below, since texts would be as many more values a
     -- turn as it has items. The 60 most usual sections and reasons, and the items that are lost most.

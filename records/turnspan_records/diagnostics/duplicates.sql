@@ -36,18 +36,14 @@ FROM
                     request_parameters) AS asked_often
             FROM llm_call
             WHERE notEmpty(input_messages)
-                AND ({project:String} = '' OR project = {project:String})
-                AND ({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00' OR start_time >= {since:DateTime64(9, 'UTC')})
-                AND ({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00' OR start_time < {until:DateTime64(9, 'UTC')})
+                AND {chosen:start_time}
             GROUP BY asked_often
             HAVING count() > 1
             ORDER BY count() DESC
             LIMIT {limit:UInt32}
         )
         AND notEmpty(input_messages)
-        AND ({project:String} = '' OR project = {project:String})
-        AND ({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00' OR start_time >= {since:DateTime64(9, 'UTC')})
-        AND ({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00' OR start_time < {until:DateTime64(9, 'UTC')})
+        AND {chosen:start_time}
     GROUP BY asked
 )
 ORDER BY calls DESC, cost_usd DESC, last_time DESC

@@ -7,25 +7,19 @@ WITH failures AS
             error_type, error_message, start_time, span_id
         FROM llm_call
         WHERE error_type != ''
-            AND ({project:String} = '' OR project = {project:String})
-            AND ({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00' OR start_time >= {since:DateTime64(9, 'UTC')})
-            AND ({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00' OR start_time < {until:DateTime64(9, 'UTC')})
+            AND {chosen:start_time}
         UNION ALL
         SELECT 'tool' AS source, name,
             if(error_type != '', error_type, 'failed result') AS error_type, error_message, start_time, span_id
         FROM tool_call
         WHERE failed
-            AND ({project:String} = '' OR project = {project:String})
-            AND ({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00' OR start_time >= {since:DateTime64(9, 'UTC')})
-            AND ({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00' OR start_time < {until:DateTime64(9, 'UTC')})
+            AND {chosen:start_time}
         UNION ALL
         SELECT 'turn' AS source, agent_name AS name,
             error_type, error_message, start_time, span_id
         FROM turn_summary
         WHERE error_type != '' AND parent_turn_id = ''
-            AND ({project:String} = '' OR project = {project:String})
-            AND ({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00' OR start_time >= {since:DateTime64(9, 'UTC')})
-            AND ({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00' OR start_time < {until:DateTime64(9, 'UTC')})
+            AND {chosen:start_time}
     )
 SELECT
     source,

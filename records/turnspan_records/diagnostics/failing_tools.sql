@@ -17,9 +17,7 @@ FROM
     SELECT name, start_time, if(failed, t.error_message, result) AS error_message, span_id
     FROM tool_call AS t
     WHERE (failed OR {says_failure})
-        AND ({project:String} = '' OR project = {project:String})
-        AND ({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00' OR start_time >= {since:DateTime64(9, 'UTC')})
-        AND ({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00' OR start_time < {until:DateTime64(9, 'UTC')})
+        AND {chosen:start_time}
 ) AS failed_call
 -- The tools on the right: only their last failures are read on the left, message and all.
 ANY RIGHT JOIN
@@ -33,9 +31,7 @@ ANY RIGHT JOIN
         topKIf(1)(error_type, failed AND error_type != '')[1] AS usual_error,
         if(failures > 0, maxIf(start_time, failed), maxIf(start_time, {says_failure})) AS last_time
     FROM tool_call
-    WHERE ({project:String} = '' OR project = {project:String})
-        AND ({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00' OR start_time >= {since:DateTime64(9, 'UTC')})
-        AND ({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00' OR start_time < {until:DateTime64(9, 'UTC')})
+    WHERE {chosen:start_time}
     GROUP BY tool
     HAVING failures + said_failures > 0
     ORDER BY failures DESC, said_failures DESC, tool

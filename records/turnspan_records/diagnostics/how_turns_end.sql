@@ -12,9 +12,7 @@ SELECT
     sum(t.cost_usd) AS cost_usd
 FROM turn_summary AS t
 WHERE parent_turn_id = ''
-    AND ({project:String} = '' OR project = {project:String})
-    AND ({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00' OR start_time >= {since:DateTime64(9, 'UTC')})
-    AND ({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00' OR start_time < {until:DateTime64(9, 'UTC')})
+    AND {chosen:start_time}
 GROUP BY stop_reason
 ORDER BY stop_reason = 'running', turns DESC, stop_reason
 LIMIT {limit:UInt32}

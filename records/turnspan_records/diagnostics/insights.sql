@@ -7,9 +7,7 @@ WITH
         SELECT project, lineage_id, evolution_id, changes, score_delta
         FROM evolution_outcome
         WHERE isNotNull(score_delta)
-            AND ({project:String} = '' OR project = {project:String})
-            AND ({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00' OR created_at >= {since:DateTime64(9, 'UTC')})
-            AND ({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00' OR created_at < {until:DateTime64(9, 'UTC')})
+            AND {chosen:created_at}
     )
 SELECT
     project,

@@ -6,9 +6,7 @@ WITH looping AS
         SELECT *, greatest(max_identical_tool_streak, no_progress_rounds) AS repeated
         FROM turn_summary AS t
         WHERE (max_identical_tool_streak >= 3 OR no_progress_rounds >= 3 OR startsWith(t.stop_reason, 'loop_detected:'))
-            AND ({project:String} = '' OR project = {project:String})
-            AND ({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00' OR start_time >= {since:DateTime64(9, 'UTC')})
-            AND ({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00' OR start_time < {until:DateTime64(9, 'UTC')})
+            AND {chosen:start_time}
     )
 SELECT
     start_time AS time,

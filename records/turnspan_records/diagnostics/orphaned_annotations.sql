@@ -8,9 +8,7 @@ WITH
         FROM annotation
         WHERE (project, subject_kind, kind, subject_id, annotation_id) NOT IN
                 (SELECT project, subject_kind, kind, subject_id, annotation_id FROM annotation_withdrawn)
-            AND ({project:String} = '' OR project = {project:String})
-            AND ({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00' OR created_at >= {since:DateTime64(9, 'UTC')})
-            AND ({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00' OR created_at < {until:DateTime64(9, 'UTC')})
+            AND {chosen:created_at}
     ),
     -- Of the records only the ids that were judged are kept: a set of all of them would be gigabytes.
     -- Ids do not differ between the versions of a record: no FINAL.

@@ -8,9 +8,7 @@ WITH premature AS
             AND parent_turn_id = ''
             AND status != 'running'
             AND NOT (status = 'final' AND substringIndex(t.stop_reason, ':', 1) = 'completed')
-            AND ({project:String} = '' OR project = {project:String})
-            AND ({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00' OR start_time >= {since:DateTime64(9, 'UTC')})
-            AND ({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00' OR start_time < {until:DateTime64(9, 'UTC')})
+            AND {chosen:start_time}
     )
 SELECT
     start_time AS time,

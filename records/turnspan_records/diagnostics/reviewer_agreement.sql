@@ -33,9 +33,7 @@ WITH
             AND ((SELECT count() FROM withdrawal) = 0
                 OR (project, subject_kind, kind, subject_id, annotation_id) NOT IN
                     (SELECT project, subject_kind, kind, subject_id, annotation_id FROM annotation_withdrawn))
-            AND ({project:String} = '' OR project = {project:String})
-            AND ({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00' OR created_at >= {since:DateTime64(9, 'UTC')})
-            AND ({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00' OR created_at < {until:DateTime64(9, 'UTC')})
+            AND {chosen:created_at}
         GROUP BY project, subject_kind, kind, author, subject
         -- That nothing is decided yet, or neither, is no judgment.
         HAVING NOT (kind = 'outcome' AND word = 'pending') AND NOT (kind = 'training_flag' AND word = '0')

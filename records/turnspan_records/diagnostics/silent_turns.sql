@@ -10,9 +10,7 @@ WITH silent AS
                 OR t.silent_rounds >= 30
                 -- Without content (capture switched off) an empty reply says nothing.
                 OR (t.stop_reason = 'completed' AND unanswered))
-            AND ({project:String} = '' OR project = {project:String})
-            AND ({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00' OR start_time >= {since:DateTime64(9, 'UTC')})
-            AND ({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00' OR start_time < {until:DateTime64(9, 'UTC')})
+            AND {chosen:start_time}
     )
 SELECT
     start_time AS time,

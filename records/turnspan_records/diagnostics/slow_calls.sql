@@ -4,9 +4,7 @@
 WITH calls AS
     (
         SELECT * FROM llm_call
-        WHERE ({project:String} = '' OR project = {project:String})
-            AND ({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00' OR start_time >= {since:DateTime64(9, 'UTC')})
-            AND ({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00' OR start_time < {until:DateTime64(9, 'UTC')})
+        WHERE {chosen:start_time}
     )
 SELECT
     start_time AS time,

@@ -12,9 +12,7 @@ SELECT
     p[2] AS p95_seconds,
     sum(duration) AS busy_seconds
 FROM tool_call
-WHERE ({project:String} = '' OR project = {project:String})
-    AND ({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00' OR start_time >= {since:DateTime64(9, 'UTC')})
-    AND ({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00' OR start_time < {until:DateTime64(9, 'UTC')})
+WHERE {chosen:start_time}
 GROUP BY tool
 ORDER BY calls DESC, tool
 LIMIT {limit:UInt32}

@@ -6,9 +6,7 @@ WITH unfinished AS
         SELECT * FROM turn_summary
         WHERE parent_turn_id = ''
             AND status IN ('running', 'interrupted')
-            AND ({project:String} = '' OR project = {project:String})
-            AND ({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00' OR start_time >= {since:DateTime64(9, 'UTC')})
-            AND ({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00' OR start_time < {until:DateTime64(9, 'UTC')})
+            AND {chosen:start_time}
     )
 SELECT
     start_time AS time,

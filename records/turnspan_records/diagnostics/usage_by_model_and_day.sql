@@ -15,9 +15,7 @@ SELECT
     (quantilesTDigest(0.5, 0.95)(duration) AS p)[1] AS p50_seconds,
     p[2] AS p95_seconds
 FROM llm_call AS c
-WHERE ({project:String} = '' OR project = {project:String})
-    AND ({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00' OR start_time >= {since:DateTime64(9, 'UTC')})
-    AND ({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00' OR start_time < {until:DateTime64(9, 'UTC')})
+WHERE {chosen:start_time}
 GROUP BY day, model
 ORDER BY day DESC, calls DESC, model
 LIMIT {limit:UInt32}

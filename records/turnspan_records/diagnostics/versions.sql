@@ -108,9 +108,7 @@ FROM
             quantileState(0.95)(t.duration) AS slow
         FROM turn_summary AS t
         WHERE agent_version != '' AND status != 'running'
-            AND ({project:String} = '' OR project = {project:String})
-            AND ({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00' OR start_time >= {since:DateTime64(9, 'UTC')})
-            AND ({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00' OR start_time < {until:DateTime64(9, 'UTC')})
+            AND {chosen:start_time}
         GROUP BY project, agent_name, agent_version, reason
     )
     GROUP BY project, agent, agent_version

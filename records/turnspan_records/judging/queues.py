@@ -222,6 +222,22 @@ def queues(store: Store) -> dict[str, Queue]:
     return {**BUILT_IN, **saved}
 
 
+def chosen_queue(store: Store, name: str, given: Mapping[str, Any]) -> Queue:
+    """The queue of a name, of none the first; with what is given instead of its own.
+
+    Raises:
+        ValueError: there is no such queue, or its window is none.
+        StoreError: as ``Store.query``.
+    """
+    known = queues(store)
+    queue = known.get(name or next(iter(known)))
+    if queue is None:
+        raise ValueError(f"There is no queue {name!r}, but {', '.join(known)}.")
+    queue = replace(queue, **given)
+    window(queue.since or None, queue.until or None)
+    return queue
+
+
 def save_queue(spool: Spool, queue: Queue, *, author: str = "") -> Queue:
     """Write a queue under its name to the spool; returns it as it was saved. It is everybody's when
     it has landed.

@@ -6,7 +6,8 @@ import json
 from dataclasses import dataclass
 
 from turnspan_clickhouse.store.client import Store
-from turnspan_console.web.endpoints import Endpoint, NothingFoundError
+from turnspan_console.web.api.refusals import refusing
+from turnspan_console.web.endpoints import Endpoint
 from turnspan_records.messages import ContentMissingError
 from turnspan_records.screens.call import CallScreen, call_screen
 from turnspan_records.screens.request import Alteration, exact_request
@@ -22,10 +23,8 @@ class CallQuery:
 
 
 def _call(store: Store, query: CallQuery) -> CallScreen:
-    try:
+    with refusing("model call", query.project):
         return call_screen(store, query.project, query.span)
-    except KeyError:
-        raise _none(query) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +42,8 @@ class RequestAnswer:
 
 def _request(store: Store, query: CallQuery) -> RequestAnswer:
     try:
-        told = exact_request(store, query.project, query.span)
-    except KeyError:
-        raise _none(query) from None
+        with refusing("model call", query.project):
+            told = exact_request(store, query.project, query.span)
     except ContentMissingError as error:
         return RequestAnswer("", False, (), "", "", str(error))
     body = json.dumps(told.body, ensure_ascii=False, indent=2)
@@ -54,10 +52,6 @@ def _request(store: Store, query: CallQuery) -> RequestAnswer:
     except NoCodeError as error:
         curl, python, reason = "", "", str(error)
     return RequestAnswer(body, told.exact, told.altered, curl, python, reason)
-
-
-def _none(query: CallQuery) -> NothingFoundError:
-    return NothingFoundError(f"There is no model call {query.span!r} in {query.project!r}.")
 
 
 ENDPOINTS = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Annotated
 
 from msgspec import Meta
@@ -12,7 +13,7 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_console.web.api.judge import JudgedEach
 from turnspan_console.web.api.refusals import refusing
 from turnspan_console.web.api.reviewers import reviewer_of
-from turnspan_console.web.endpoints import Endpoint
+from turnspan_console.web.endpoints import Endpoint, copied
 from turnspan_records.judging.writing import judging_spool
 from turnspan_records.lookup import Found
 from turnspan_records.loop.comparing import Answer, Comparison
@@ -50,7 +51,7 @@ class ComparedAnswer:
     calls: int
     input_tokens: int | None
     output_tokens: int | None
-    cost_usd: float | None
+    cost_usd: Decimal | None
     duration: float | None
     prompt: str
     """The hash of what it answers; empty where it is no sample, for the reason ``why_not``."""
@@ -148,28 +149,8 @@ def _compare(store: Store, query: CompareQuery) -> Compared:
 
 
 def _answer(answer: Answer, prompt: Prompt, lineage: LineageNow | None) -> ComparedAnswer:
-    return ComparedAnswer(
-        kind=answer.kind,
-        id=answer.id,
-        project=answer.project,
-        asked=answer.asked,
-        text=answer.text,
-        status=answer.status,
-        agent=answer.agent,
-        version=answer.version,
-        models=answer.models,
-        parameters=answer.parameters,
-        system_prompt=answer.system_prompt,
-        score=answer.score,
-        calls=answer.calls,
-        input_tokens=answer.input_tokens,
-        output_tokens=answer.output_tokens,
-        cost_usd=None if answer.cost_usd is None else float(answer.cost_usd),
-        duration=answer.duration,
-        prompt=prompt.hash,
-        why_not=prompt.why_not,
-        lineage=lineage,
-    )
+    own = {"prompt": prompt.hash, "why_not": prompt.why_not, "lineage": lineage}
+    return copied(ComparedAnswer, answer, **own)
 
 
 def _alike(store: Store, query: AlikeQuery) -> Alike:

@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_console.web.api.refusals import refusing
-from turnspan_console.web.api.window import window_of
+from turnspan_console.web.api.window import WindowQuery, window_of
 from turnspan_console.web.endpoints import Endpoint
 from turnspan_records.consortium.run_detail import ConsortiumRun, consortium_run
 from turnspan_records.consortium.runs import consortium_runs, consortium_runs_sql
@@ -21,12 +21,9 @@ from turnspan_records.rows import utc
 
 
 @dataclass(frozen=True, slots=True)
-class RunsQuery:
+class RunsQuery(WindowQuery):
     """Which runs."""
 
-    project: str = ""
-    since: str = ""
-    until: str = ""
     limit: Annotated[int, Meta(ge=1, le=500)] = 100
 
 
@@ -68,7 +65,7 @@ class RunQuery:
 
 
 def _runs(store: Store, query: RunsQuery) -> Runs:
-    window = window_of(query.since, query.until)
+    window = window_of(query)
     found = consortium_runs(store, project=query.project, window=window, limit=query.limit)
     sql = consortium_runs_sql(project=query.project, window=window, limit=query.limit)
     return Runs([_row(row) for row in found.dicts()], sql)

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_console.web.api.refusals import refusing
-from turnspan_console.web.endpoints import Endpoint
+from turnspan_console.web.endpoints import Endpoint, copied
 from turnspan_records.contexts import (
     AssembledContext,
     ContextItem,
@@ -108,30 +108,15 @@ def _context(store: Store, query: ContextQuery) -> ContextPanel:
 
 
 def _assembly(one: AssembledContext) -> Assembly:
-    return Assembly(
-        id=one.id,
+    return copied(
+        Assembly,
+        one,
         session=one.session_id,
         turn=one.turn_id,
-        start_time=one.start_time,
         seconds=one.duration,
-        status=one.status,
         agent=one.agent_name,
         task=one.task_type,
-        entities=one.entities,
-        budget=one.budget,
-        used=one.used,
-        used_estimated=one.used_estimated,
-        considered=one.considered,
-        kept=one.kept,
-        dropped=one.dropped,
-        bypassed=one.bypassed,
-        bypass_reason=one.bypass_reason,
         error=one.error_type,
-        text=one.text,
-        sections=one.sections,
-        steps=one.steps,
-        items=one.items,
-        calls=one.calls,
     )
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from turnspan_clickhouse.store.client import Store
-from turnspan_console.web.endpoints import Endpoint, NothingFoundError
+from turnspan_console.web.api.refusals import refusing
+from turnspan_console.web.endpoints import Endpoint
 from turnspan_records.screens.difference import diff
 from turnspan_records.screens.difference_types import Difference
 
@@ -20,12 +21,8 @@ class DifferenceQuery:
 
 
 def _difference(store: Store, query: DifferenceQuery) -> Difference:
-    try:
+    with refusing("model call", query.project):
         return diff(store, query.project, query.before, query.after)
-    except KeyError as missing:
-        raise NothingFoundError(
-            f"There is no model call {missing.args[0]!r} in {query.project!r}."
-        ) from None
 
 
 ENDPOINTS = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from turnspan_clickhouse.store.client import Store
-from turnspan_console.web.api.window import window_of
+from turnspan_console.web.api.window import WindowQuery, window_of
 from turnspan_console.web.endpoints import Endpoint
 from turnspan_records.screens.errors import (
     ErrorShapes,
@@ -15,36 +15,24 @@ from turnspan_records.screens.errors import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ErrorsQuery:
-    """Of what."""
-
-    project: str = ""
-    since: str = ""
-    until: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ToolQuery:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolQuery(WindowQuery):
     """Which tool, of what."""
 
     tool: str
-    project: str = ""
-    since: str = ""
-    until: str = ""
 
 
-def _errors(store: Store, query: ErrorsQuery) -> ErrorShapes:
-    window = window_of(query.since, query.until)
+def _errors(store: Store, query: WindowQuery) -> ErrorShapes:
+    window = window_of(query)
     return error_shapes(store, project=query.project, window=window)
 
 
 def _tool(store: Store, query: ToolQuery) -> ToolFailures:
-    window = window_of(query.since, query.until)
+    window = window_of(query)
     return tool_failures(store, query.tool, project=query.project, window=window)
 
 
 ENDPOINTS = (
-    Endpoint("GET", "/api/errors", ErrorsQuery, ErrorShapes, _errors, "What fails."),
+    Endpoint("GET", "/api/errors", WindowQuery, ErrorShapes, _errors, "What fails."),
     Endpoint("GET", "/api/errors/tool", ToolQuery, ToolFailures, _tool, "A tool that fails."),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from typing import Annotated, Any
 
 import orjson
@@ -11,7 +12,7 @@ from msgspec import Meta
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_console.web.api.refusals import refusing
-from turnspan_console.web.endpoints import Endpoint
+from turnspan_console.web.endpoints import Endpoint, copied
 from turnspan_records.loop.improvement import (
     MISSING,
     Artifact,
@@ -90,7 +91,7 @@ class AttemptShown:
     calls: int
     input_tokens: int | None
     output_tokens: int | None
-    cost_usd: float | None
+    cost_usd: Decimal | None
     score: float | None
     error_type: str
     error_message: str
@@ -108,7 +109,7 @@ class RolloutShown:
     task: str
     status: str
     seconds: float
-    cost_usd: float | None
+    cost_usd: Decimal | None
     score: float | None
     attempts: list[AttemptShown]
 
@@ -224,35 +225,27 @@ def _shown(made: Experiment) -> ExperimentShown:
 
 
 def _line(one: Lineage) -> LineageShown:
-    return LineageShown(
+    return copied(
+        LineageShown,
+        one,
         id=one.lineage_id,
-        label=one.label,
-        strategy=one.strategy,
-        directive=one.directive,
-        once=one.once,
-        locked=one.locked,
-        evolve=one.evolve,
         scores=[version.score for version in one.versions],
         versions=[_version(version, one.rollouts) for version in one.versions],
         evolutions=[_evolution(evolution) for evolution in one.evolutions],
-        events=one.events,
         artifacts=[_artifact(artifact) for artifact in one.artifacts],
     )
 
 
 def _version(one: Version, rollouts: list[Rollout]) -> VersionShown:
     own = [rollout for rollout in rollouts if rollout.version_id == one.version_id]
-    return VersionShown(
+    return copied(
+        VersionShown,
+        one,
         id=one.version_id,
-        name=one.name,
-        created_at=one.created_at,
-        made_from=one.made_from,
         changes=[
             ChangeShown(change.name, _text(change.before), _text(change.after))
             for change in one.changes
         ],
-        score=one.score,
-        judged=one.judged,
         recorded=one.config is not None,
         rollouts=[_rollout(rollout) for rollout in own],
     )
@@ -269,37 +262,20 @@ def _text(value: Any) -> str | None:
 
 def _rollout(one: Rollout) -> RolloutShown:
     final = one.final
-    return RolloutShown(
+    return copied(
+        RolloutShown,
+        one,
         id=one.rollout_id,
-        cycle=one.cycle,
-        task=one.task,
-        status=one.status,
         seconds=one.duration,
-        cost_usd=None if one.cost_usd is None else float(one.cost_usd),
         score=None if final is None else final.score,
         attempts=[_attempt(attempt) for attempt in one.attempts],
     )
 
 
 def _attempt(one: Attempt) -> AttemptShown:
-    return AttemptShown(
-        id=one.attempt_id,
-        number=one.number,
-        final=one.final,
-        status=one.status,
-        model=one.model,
-        seconds=one.duration,
-        calls=one.calls,
-        input_tokens=one.input_tokens,
-        output_tokens=one.output_tokens,
-        cost_usd=None if one.cost_usd is None else float(one.cost_usd),
-        score=one.score,
-        error_type=one.error_type,
-        error_message=one.error_message,
-        input=one.input,
-        output=one.output,
-        artifacts=[_artifact(artifact) for artifact in one.artifacts],
-    )
+    artifacts = [_artifact(artifact) for artifact in one.artifacts]
+    own = {"id": one.attempt_id, "seconds": one.duration, "artifacts": artifacts}
+    return copied(AttemptShown, one, **own)
 
 
 def _artifact(one: Artifact) -> ArtifactShown:
@@ -308,20 +284,9 @@ def _artifact(one: Artifact) -> ArtifactShown:
 
 
 def _evolution(one: Evolution) -> EvolutionShown:
-    return EvolutionShown(
-        id=one.evolution_id,
-        from_version=one.from_version,
-        to_version=one.to_version,
-        trigger=one.trigger,
-        hypothesis=one.hypothesis,
-        plan=one.plan,
-        changes=[ChangeShown(name, None, what) for name, what in one.changes.items()],
-        author=one.author,
-        from_score=one.from_score,
-        next_score=one.next_score,
-        score_delta=one.score_delta,
-        held=one.hypothesis_validated,
-    )
+    changes = [ChangeShown(name, None, what) for name, what in one.changes.items()]
+    own = {"id": one.evolution_id, "changes": changes, "held": one.hypothesis_validated}
+    return copied(EvolutionShown, one, **own)
 
 
 ENDPOINTS = (

@@ -10,7 +10,7 @@ from msgspec import Meta
 from turnspan_clickhouse.store.client import Store
 from turnspan_console.values import plain
 from turnspan_console.web.api.turns import WantedQuery, wanted_of
-from turnspan_console.web.api.window import window_of
+from turnspan_console.web.api.window import WindowQuery, window_of
 from turnspan_console.web.endpoints import BadRequestError, Endpoint
 from turnspan_records.diagnostics import find
 from turnspan_records.screens.overview import (
@@ -25,14 +25,11 @@ from turnspan_records.screens.shown_sql import shown_sql
 from turnspan_records.window import as_parameter
 
 
-@dataclass(frozen=True, slots=True)
-class DiagnosticQuery:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiagnosticQuery(WindowQuery):
     """Which diagnostic, of what."""
 
     name: str
-    project: str = ""
-    since: str = ""
-    until: str = ""
     limit: Annotated[int, Meta(ge=1, le=500)] = 20
 
 
@@ -62,7 +59,7 @@ def _looks(store: Store, query: WantedQuery) -> LookAts:
 
 
 def _diagnosed(store: Store, query: DiagnosticQuery) -> DiagnosticAnswer:
-    window = window_of(query.since, query.until)
+    window = window_of(query)
     try:
         one = find(query.name)
     except KeyError:

@@ -10,14 +10,15 @@ from turnspan_records.loop.lineages import AmbiguousError
 
 
 @contextmanager
-def refusing(what: str) -> Generator[None]:
-    """Say what was wrong with a question about ``what``."""
+def refusing(what: str, project: str | None = None) -> Generator[None]:
+    """Say what was wrong with a question about ``what``, of a project where it names one."""
     try:
         yield
     except AmbiguousError as error:
         raise BadRequestError(f"Several are meant ({error}): name the project.") from None
     except KeyError as error:
-        raise NothingFoundError(f"There is no {what} {error.args[0]!r} in the store.") from None
+        place = "the store" if project is None else repr(project)
+        raise NothingFoundError(f"There is no {what} {error.args[0]!r} in {place}.") from None
     except ValueError as error:
         if isinstance(error, BadRequestError):
             raise

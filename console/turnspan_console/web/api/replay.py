@@ -8,6 +8,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from turnspan_clickhouse.store.client import Store
+from turnspan_console.web.api.refusals import refusing
 from turnspan_console.web.endpoints import Endpoint, NothingFoundError
 from turnspan_records.replay import replay
 from turnspan_records.screens.following import FoundInSession, find_in_session, newest
@@ -94,10 +95,8 @@ class ToolTextQuery:
 
 
 def _tool_text(store: Store, query: ToolTextQuery) -> TextRange:
-    try:
+    with refusing("tool call", query.project):
         return tool_range(store, query.project, query.span, query.field, query.start)
-    except KeyError:
-        raise NothingFoundError(f"There is no tool call {query.span!r}.") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,10 +132,8 @@ class StopQuery:
 
 
 def _stop(store: Store, query: StopQuery) -> StopEvidence:
-    try:
+    with refusing("turn", query.project):
         return stop_evidence(store, query.project, query.turn)
-    except KeyError:
-        raise NothingFoundError(f"There is no turn {query.turn!r}.") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,13 +169,8 @@ class SavedPage:
 
 def _saved(store: Store, query: SavedQuery) -> SavedPage:
     if query.call:
-        try:
-            fragment = call_html(store, query.project, query.call)
-        except KeyError:
-            raise NothingFoundError(
-                f"There is no model call {query.call!r} in {query.project!r}."
-            ) from None
-        return SavedPage(document(query.call, fragment))
+        with refusing("model call", query.project):
+            return SavedPage(document(query.call, call_html(store, query.project, query.call)))
     found = replay(store, query.project, query.session, query.trace)
     return SavedPage(document(query.session or query.trace, conversation_html(found)))
 

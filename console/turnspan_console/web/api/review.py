@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Annotated, Any
+from dataclasses import dataclass, field
+from typing import Annotated
 
 from msgspec import Meta
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_console.web.api.refusals import refusing
 from turnspan_console.web.api.reviewers import reviewer_of
+from turnspan_console.web.api.window import WindowQuery
 from turnspan_console.web.endpoints import BadRequestError, Endpoint
 from turnspan_records.judging.history import Judged
-from turnspan_records.judging.queues import Queue, Summary, progress, queues, summary
+from turnspan_records.judging.queues import Queue, Summary, chosen_queue, progress, queues, summary
 from turnspan_records.judging.writing import judging_spool
 from turnspan_records.lookup import Found
 from turnspan_records.quality.reading import ArtifactCheck, Correction
 from turnspan_records.screens import reviewing
 from turnspan_records.screens.telling import TurnTold
-from turnspan_records.window import window
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +48,13 @@ class ReviewQueues:
 
 
 @dataclass(frozen=True, slots=True)
-class ReviewQuery:
+class ReviewQuery(WindowQuery):
     """Which queue, with what is asked instead of what its name says; and who judges."""
 
     queue: str = ""
     by: str = ""
-    project: str = ""
     agent: str = ""
     order: str = ""
-    since: str = ""
-    until: str = ""
     stop: list[str] = field(default_factory=list[str])
     odd: bool = False
     sample: Annotated[int, Meta(ge=0, le=100_000)] = 0
@@ -177,26 +174,12 @@ def _queues(store: Store, query: ReviewQueuesQuery) -> ReviewQueues:
 
 def _queue(store: Store, query: ReviewQuery) -> Queue:
     """The queue of this name, with what the question says instead."""
-    known = queues(store)
-    queue = known.get(query.queue or next(iter(known)))
-    if queue is None:
-        names = ", ".join(known)
-        raise BadRequestError(f"There is no queue {query.queue!r}; there are: {names}.")
-    given: dict[str, Any] = {
-        "project": query.project,
-        "agent": query.agent,
-        "order": query.order,
-        "since": query.since,
-        "until": query.until,
-        "stop_reasons": tuple(query.stop),
-        "odd": query.odd,
-        "sample": query.sample,
-        "seed": query.seed,
-        "each": query.each,
-    }
-    queue = replace(queue, **{name: value for name, value in given.items() if value})
-    window(queue.since or None, queue.until or None)
-    return queue
+    alike = ("project", "agent", "order", "since", "until", "odd", "sample", "seed", "each")
+    given = {name: getattr(query, name) for name in alike} | {"stop_reasons": tuple(query.stop)}
+    try:
+        return chosen_queue(store, query.queue, {k: one for k, one in given.items() if one})
+    except ValueError as error:
+        raise BadRequestError(str(error)) from None
 
 
 def _left(store: Store, query: ReviewQuery) -> ReviewLeft:

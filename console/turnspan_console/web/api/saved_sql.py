@@ -6,12 +6,7 @@ from dataclasses import dataclass
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_console.saved_queries import SavedQueryError, save_query, saved_queries
-from turnspan_console.web.endpoints import BadRequestError, Endpoint
-
-
-@dataclass(frozen=True, slots=True)
-class SavedSqlQuery:
-    """Nothing more to say."""
+from turnspan_console.web.endpoints import BadRequestError, Endpoint, NoQuery
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +24,7 @@ class SavedSqlAnswer:
     queries: list[SavedSql]
 
 
-def _saved(_store: Store, _query: SavedSqlQuery) -> SavedSqlAnswer:
+def _saved(_store: Store, _query: NoQuery) -> SavedSqlAnswer:
     try:
         return SavedSqlAnswer([SavedSql(name, sql) for name, sql in saved_queries().items()])
     except SavedQueryError as error:
@@ -41,12 +36,12 @@ def _save(store: Store, query: SavedSql) -> SavedSqlAnswer:
         save_query(query.name, query.sql)
     except SavedQueryError as error:
         raise BadRequestError(str(error)) from None
-    return _saved(store, SavedSqlQuery())
+    return _saved(store, NoQuery())
 
 
 ENDPOINTS = (
     Endpoint(
-        *("GET", "/api/sql/saved", SavedSqlQuery, SavedSqlAnswer, _saved),
+        *("GET", "/api/sql/saved", NoQuery, SavedSqlAnswer, _saved),
         "The statements that were saved.",
     ),
     Endpoint(

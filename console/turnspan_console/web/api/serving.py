@@ -5,12 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_console.web.endpoints import Endpoint
-
-
-@dataclass(frozen=True, slots=True)
-class ServingQuery:
-    """Nothing more to say."""
+from turnspan_console.web.endpoints import Endpoint, NoQuery
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,14 +17,14 @@ class Serving:
     token_file: str = ""
 
 
-def serving_endpoint(serving: Serving) -> Endpoint[ServingQuery, Serving]:
+def serving_endpoint(serving: Serving) -> Endpoint[NoQuery, Serving]:
     """The question how this server is served, which its store does not know."""
 
-    def answer(_dsn: Dsn, _query: ServingQuery) -> Serving:
+    def answer(_dsn: Dsn, _query: NoQuery) -> Serving:
         return serving
 
     return Endpoint(
-        *("GET", "/api/serving", ServingQuery, Serving, answer),
+        *("GET", "/api/serving", NoQuery, Serving, answer),
         "How this page is served.",
         storeless=True,
     )

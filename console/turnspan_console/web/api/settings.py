@@ -18,7 +18,7 @@ from turnspan_console.checks.receivers import receiver_checks
 from turnspan_console.checks.spool import spool_checks
 from turnspan_console.checks.store import open_store_checks
 from turnspan_console.values import raw
-from turnspan_console.web.endpoints import BadRequestError, Endpoint
+from turnspan_console.web.endpoints import BadRequestError, Endpoint, NoQuery
 from turnspan_records.keeping import KeepingError, Policy, retain
 from turnspan_records.keeping.policy import TTL_TABLES
 from turnspan_records.keeping.retaining import Going
@@ -30,11 +30,6 @@ _RECORDING = (
     *("content_on_spans", "content_on_events", "classify_intent"),
 )
 """The settings that decide what is recorded."""
-
-
-@dataclass(frozen=True, slots=True)
-class SettingsQuery:
-    """Nothing more to say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +112,7 @@ class DryRun:
     going: list[Going]
 
 
-def _surroundings(dsn: Dsn, _query: SettingsQuery) -> Surroundings:
+def _surroundings(dsn: Dsn, _query: NoQuery) -> Surroundings:
     spool = dsn.spool
     return Surroundings(
         version=__version__,
@@ -136,7 +131,7 @@ def _surroundings(dsn: Dsn, _query: SettingsQuery) -> Surroundings:
     )
 
 
-def _settings(store: Store, _query: SettingsQuery) -> SettingsAnswer:
+def _settings(store: Store, _query: NoQuery) -> SettingsAnswer:
     return SettingsAnswer(
         checks=list(guarded("store", "checks", lambda: open_store_checks(store))),
         retention=_retention(store),
@@ -188,13 +183,11 @@ def _dry_run(store: Store, query: DryRunQuery, _cancellation: Cancellation) -> D
 
 ENDPOINTS = (
     Endpoint(
-        *("GET", "/api/surroundings", SettingsQuery, Surroundings, _surroundings),
+        *("GET", "/api/surroundings", NoQuery, Surroundings, _surroundings),
         "Whether all is well beside the store.",
         storeless=True,
     ),
-    Endpoint(
-        "GET", "/api/settings", SettingsQuery, SettingsAnswer, _settings, "Whether all is well."
-    ),
+    Endpoint("GET", "/api/settings", NoQuery, SettingsAnswer, _settings, "Whether all is well."),
     Endpoint(
         *("POST", "/api/settings/retention", DryRunQuery, DryRun, _dry_run),
         "What retention would take: nothing is deleted.",

@@ -10,7 +10,7 @@ from turnspan_clickhouse.errors import QueryError
 from turnspan_clickhouse.store.cancellation import Cancellation
 from turnspan_clickhouse.store.client import Store
 from turnspan_console.values import plain
-from turnspan_console.web.endpoints import BadRequestError, DetailedError, Endpoint
+from turnspan_console.web.endpoints import BadRequestError, DetailedError, Endpoint, NoQuery
 from turnspan_records.diagnostics import diagnostics
 from turnspan_records.sandbox import PAGE, Place, RefusedError, Sandbox, place_of
 from turnspan_records.screens.schema import FunctionOf, TableOf, functions_of, schema
@@ -51,11 +51,6 @@ class SqlProblem:
 
 
 @dataclass(frozen=True, slots=True)
-class SchemaQuery:
-    """Nothing more to say."""
-
-
-@dataclass(frozen=True, slots=True)
 class Example:
     """A question that comes with Turnspan."""
 
@@ -72,11 +67,6 @@ class SchemaAnswer:
 
     tables: list[TableOf]
     examples: list[Example]
-
-
-@dataclass(frozen=True, slots=True)
-class FunctionsQuery:
-    """Nothing more to say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +108,11 @@ def _problem(sql: str, place: Place) -> SqlProblem:
     return SqlProblem(start, end, place.instead)
 
 
-def _functions(store: Store, _query: FunctionsQuery) -> FunctionsAnswer:
+def _functions(store: Store, _query: NoQuery) -> FunctionsAnswer:
     return FunctionsAnswer(functions_of(store))
 
 
-def _schema(store: Store, _query: SchemaQuery) -> SchemaAnswer:
+def _schema(store: Store, _query: NoQuery) -> SchemaAnswer:
     examples = [
         Example(one.name, one.title, one.question, one.sql) for one in diagnostics().values()
     ]
@@ -135,9 +125,9 @@ ENDPOINTS = (
         apart=True,
         details=SqlProblem,
     ),
-    Endpoint("GET", "/api/schema", SchemaQuery, SchemaAnswer, _schema, "Tables and examples."),
+    Endpoint("GET", "/api/schema", NoQuery, SchemaAnswer, _schema, "Tables and examples."),
     Endpoint(
-        *("GET", "/api/sql/functions", FunctionsQuery, FunctionsAnswer, _functions),
+        *("GET", "/api/sql/functions", NoQuery, FunctionsAnswer, _functions),
         "What a statement may call.",
     ),
 )

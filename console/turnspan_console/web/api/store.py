@@ -6,13 +6,8 @@ from dataclasses import dataclass
 
 from turnspan import __version__
 from turnspan_clickhouse.store.client import Store
-from turnspan_console.web.endpoints import Endpoint
+from turnspan_console.web.endpoints import Endpoint, NoQuery
 from turnspan_records.screens.projects import projects
-
-
-@dataclass(frozen=True, slots=True)
-class StoreQuery:
-    """Nothing more to say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +20,8 @@ class StoreFacts:
     projects: list[str]
 
 
-def _facts(store: Store, _query: StoreQuery) -> StoreFacts:
+def _facts(store: Store, _query: NoQuery) -> StoreFacts:
     return StoreFacts(str(store.dsn), __version__, projects(store))
 
 
-ENDPOINTS = (
-    Endpoint("GET", "/api/store", StoreQuery, StoreFacts, _facts, "Which store is shown."),
-)
+ENDPOINTS = (Endpoint("GET", "/api/store", NoQuery, StoreFacts, _facts, "Which store is shown."),)

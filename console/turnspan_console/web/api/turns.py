@@ -9,7 +9,7 @@ from typing import Annotated, TypeVar
 from msgspec import Meta
 
 from turnspan_clickhouse.store.client import Store
-from turnspan_console.web.api.window import window_of
+from turnspan_console.web.api.window import WindowQuery, window_of
 from turnspan_console.web.endpoints import BadRequestError, Endpoint
 from turnspan_records.screens.filters import turn_filter
 from turnspan_records.screens.finding import Search, find_text
@@ -26,37 +26,27 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class WantedQuery:
+class WantedQuery(WindowQuery):
     """Which turns."""
 
-    project: str = ""
-    since: str = ""
-    until: str = ""
     filter: str = ""
     """As ``turnspan turns --filter`` takes it."""
 
 
 @dataclass(frozen=True, slots=True)
-class PageQuery:
+class PageQuery(WantedQuery):
     """Which turns, and which part of the list."""
 
-    project: str = ""
-    since: str = ""
-    until: str = ""
-    filter: str = ""
     after: str = ""
     """The ``next`` of the page before."""
     limit: Annotated[int, Meta(ge=1, le=500)] = 100
 
 
-@dataclass(frozen=True, slots=True)
-class TextQuery:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextQuery(WindowQuery):
     """Which text."""
 
     text: str
-    project: str = ""
-    since: str = ""
-    until: str = ""
     limit: Annotated[int, Meta(ge=1, le=500)] = 50
 
 
@@ -68,9 +58,9 @@ def _understood(question: Callable[[], T]) -> T:
         raise BadRequestError(str(error)) from None
 
 
-def wanted_of(query: WantedQuery | PageQuery) -> Wanted:
+def wanted_of(query: WantedQuery) -> Wanted:
     """The turns that a request wants. Raises ``BadRequestError``."""
-    window = window_of(query.since, query.until)
+    window = window_of(query)
     return _understood(lambda: Wanted(query.project, window, turn_filter(query.filter)))
 
 
@@ -93,7 +83,7 @@ def _histogram(store: Store, query: WantedQuery) -> Histogram:
 
 
 def _found(store: Store, query: TextQuery) -> Search:
-    window = window_of(query.since, query.until)
+    window = window_of(query)
     return _understood(
         lambda: find_text(
             store, query.text, project=query.project, window=window, limit=query.limit

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from turnspan_console.web.endpoints import BadRequestError
 from turnspan_records.window import Window, window
 
 
-def window_of(since: str, until: str) -> Window:
-    """The window between two moments; an empty one is open.
+@dataclass(frozen=True, slots=True)
+class WindowQuery:
+    """Of which project, and of which window."""
+
+    project: str = ""
+    since: str = ""
+    until: str = ""
+
+
+def window_of(query: WindowQuery) -> Window:
+    """The window between two moments; where one is empty it is open.
 
     Raises:
         BadRequestError: one of them is none.
     """
     try:
-        read = window(since or None, until or None)
+        read = window(query.since or None, query.until or None)
     except ValueError as error:
         raise BadRequestError(str(error)) from None
     if read.since >= read.until:
