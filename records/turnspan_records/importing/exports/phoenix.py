@@ -11,9 +11,10 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 
 from turnspan.tracing.content_store import Judgment
+from turnspan_clickhouse.foreign_dialects.base import money
 from turnspan_records.importing import ids
 from turnspan_records.importing.exports.amending import amending
-from turnspan_records.importing.exports.exported_rows import amount, mapping, number, text
+from turnspan_records.importing.exports.exported_rows import mapping, number, text
 from turnspan_records.importing.exports.in_span_order import in_span_order
 from turnspan_records.importing.exports.phoenix_rows import (
     SPAN_KIND,
@@ -93,7 +94,7 @@ class Phoenix:
         for spans in sorted(traces.values(), key=_began):
             part.spans += in_span_order([self._told(one) for one in spans.values()])
             for one in spans.values():
-                cost = amount(one.attributes.get("llm.cost.total"))
+                cost = money(one.attributes.get("llm.cost.total"))
                 if cost is not None:
                     costs[f"{one.span_id:016x}"] = cost
         part.amend = amending(costs, KIND)

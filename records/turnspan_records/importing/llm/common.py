@@ -143,15 +143,12 @@ def arguments_of(text: str, row: str, notes: Notes) -> Any:
     return text
 
 
-def outcome_part(
-    call_id: str, name: str, output: Any, exception: str, more: dict[str, Any]
-) -> Part:
+def outcome_part(call_id: str, name: str, output: Any, exception: str) -> Part:
     """A tool's result as a part of a message."""
     part: Part = {"type": "tool_call_response", "id": call_id, "name": name, "response": output}
     if exception:
         part["is_error"] = True
         part["exception"] = exception
-    part.update(more)
     return part
 
 
