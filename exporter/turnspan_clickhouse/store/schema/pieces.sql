@@ -1,6 +1,6 @@
 -- What several schema files, or one twice, say in the same words: there a line has {piece:NAME|ONE|TWO},
 -- and has these lines in its place, indented as it is, with ONE for $1. They are put in when a file is
--- read, before anything else is.
+-- read, before anything else is. A piece of a table stays as it is for ever, as the table's file does.
 
 --- calls: a model call, as what is joined to turns has it
 toString(project) AS content_project,
@@ -164,3 +164,28 @@ multiIf(
     'pending') AS outcome,
 multiIf(judged_id + 1 IN flags, 1, judged_id + 2 IN flags, -1, 0) AS training_flag,
 if(session_id = '', trace_id, session_id) AS message_scope,
+
+--- located: the columns of `Located` (rows/tables.py)
+project LowCardinality(String) CODEC(ZSTD(1)),
+service LowCardinality(String) CODEC(ZSTD(1)),
+environment LowCardinality(String) CODEC(ZSTD(1)),
+session_id String CODEC(ZSTD(3)),
+turn_id String CODEC(ZSTD(3)),
+trace_id String CODEC(ZSTD(3)),
+span_id String CODEC(ZSTD(3)),
+parent_span_id String CODEC(ZSTD(3)),
+
+--- went: when a part of a run began, how it went, and who wrote that
+started_at DateTime64(9, 'UTC') CODEC(Delta, ZSTD(3)),
+duration Float64 CODEC(ZSTD(3)),
+error_type LowCardinality(String) CODEC(ZSTD(1)),
+error_message String CODEC(ZSTD(6)),
+attributes Map(LowCardinality(String), String) CODEC(ZSTD(6)),
+writer LowCardinality(String) CODEC(ZSTD(1)),
+written_at DateTime64(9, 'UTC') CODEC(Delta, ZSTD(3)),
+
+--- weekly: the settings of a table with parts for each week
+SETTINGS
+    non_replicated_deduplication_window = 10000,
+    min_age_to_force_merge_seconds = 86400,
+    min_age_to_force_merge_on_partition_only = 1
