@@ -278,15 +278,19 @@ def require_no_others(store: Store) -> None:
     Raises:
         SchemaChangedError: it has.
     """
-    sql = "SELECT name FROM system.tables WHERE database = {database:String} ORDER BY name LIMIT 1"
     try:
-        found = store.query(sql, {"database": store.database}).rows
+        found = _tables(store)
     except QueryError as error:
         if error.code == _UNKNOWN_DATABASE:
             return
         raise
-    for (name,) in found:
-        raise _of_another_layout(store, f"{name} is there, and no schema_migration")
+    if found:
+        raise _of_another_layout(store, f"{min(found)} is there, and no schema_migration")
+
+
+def _tables(store: Store) -> set[str]:
+    sql = "SELECT name FROM system.tables WHERE database = {database:String}"
+    return {str(name) for (name,) in store.query(sql, {"database": store.database}).rows}
 
 
 def due(store: Store) -> list[Migration]:
@@ -300,13 +304,7 @@ def due(store: Store) -> list[Migration]:
     waiting = pending(store)
     if len(waiting) == len(migrations()):  # perhaps without a database to ask
         return waiting
-    there = {
-        str(row[0])
-        for row in store.query(
-            "SELECT name FROM system.tables WHERE database = {database:String}",
-            {"database": store.database},
-        ).rows
-    }
+    there = _tables(store)
     return [
         migration
         for migration in migrations()
