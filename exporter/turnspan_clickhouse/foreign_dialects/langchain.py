@@ -8,7 +8,14 @@ from typing import Any, Final
 from turnspan.content.model import Message, as_dict, as_list
 from turnspan.dialects.convert import convert_message
 from turnspan.turn.turn import Usage
-from turnspan_clickhouse.foreign_dialects.base import definitions, first, integer, parsed, text
+from turnspan_clickhouse.foreign_dialects.base import (
+    ForeignCall,
+    definitions,
+    first,
+    integer,
+    parsed,
+    text,
+)
 
 _ROLES: Final = {
     "human": "user",
@@ -32,15 +39,6 @@ class Replied:
     response_model: str = ""
     finish_reasons: list[str] = field(default_factory=list[str])
     usage: Usage = field(default_factory=Usage)
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """What a tool gave, as its ``ToolMessage`` tells."""
-
-    call_id: str
-    value: Any
-    failed: bool
 
 
 def fields_of(value: Any) -> dict[str, Any] | None:
@@ -98,15 +96,16 @@ def tools(value: Any) -> list[dict[str, Any]]:
     return definitions(as_list(given.get("tools")) or [])
 
 
-def result(value: Any) -> Result | None:
-    """The result of a tool; ``None`` where no ``ToolMessage`` tells of it."""
+def read_result(call: ForeignCall, value: Any) -> bool:
+    """Put a tool's result into its call, and which call that is; False where no ``ToolMessage``
+    tells of it."""
     body = as_dict(parsed(value)) or {}
     said = fields_of(body.get("output")) or fields_of(body)
     if said is None or _ROLES.get(text(said.get("type"))) != "tool":
-        return None
-    return Result(
-        text(said.get("tool_call_id")), said.get("content"), said.get("status") == "error"
-    )
+        return False
+    call.tool_call_id = call.tool_call_id or text(said.get("tool_call_id"))
+    call.tool_result, call.tool_failed = said.get("content"), said.get("status") == "error"
+    return True
 
 
 def _message(said: dict[str, Any]) -> Message:

@@ -82,13 +82,9 @@ def _read_tool(call: ForeignCall, span: ForeignSpan) -> None:
     call.tool_name = call.tool_name or span.name
     call.tool_arguments = parsed(a.get("gen_ai.prompt"))
     made = a.get("gen_ai.completion")
-    found = langchain.result(made)
-    if found is None:
+    if not langchain.read_result(call, made):
         body = as_dict(parsed(made))
         call.tool_result = body["output"] if body is not None and "output" in body else parsed(made)
-        return
-    call.tool_call_id = call.tool_call_id or found.call_id
-    call.tool_result, call.tool_failed = found.value, found.failed
 
 
 def _read_messages(call: ForeignCall, a: Attributes) -> None:

@@ -94,12 +94,8 @@ def read(span: ForeignSpan) -> ForeignCall:
 
 def _read_tool_message(call: ForeignCall) -> None:
     """LangChain's tools return a message, which says whose result it is."""
-    found = langchain.result(call.tool_result)
-    if found is None:
-        return
-    call.tool_call_id = call.tool_call_id or found.call_id
-    call.tool_result, call.tool_failed = found.value, found.failed
-    if call.tool_call_id and as_dict(call.tool_arguments) is None:
+    told = langchain.read_result(call, call.tool_result)
+    if told and call.tool_call_id and as_dict(call.tool_arguments) is None:
         call.tool_arguments = None  # one argument's text: the call that asked for it has them all
 
 

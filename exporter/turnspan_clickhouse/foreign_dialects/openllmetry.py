@@ -86,12 +86,8 @@ def _read_tool(call: ForeignCall, a: Attributes) -> None:
         made = parsed(a.get("traceloop.entity.output"))
     call.tool_arguments, call.tool_result = keywords(given), made
     asked = as_dict((as_dict(given) or {}).get("kwargs")) or {}
-    found = langchain.result(made)
-    if found is not None:
-        call.tool_result, call.tool_failed = found.value, found.failed
     call.tool_call_id = call.tool_call_id or text(asked.get("tool_call_id"))
-    if found is not None:
-        call.tool_call_id = call.tool_call_id or found.call_id
+    langchain.read_result(call, made)
 
 
 def _kind(a: Attributes) -> tuple[str, str]:

@@ -159,13 +159,5 @@ def id_of(row: Row) -> str:
 
 def fragments_told(rows: list[Row]) -> str:
     """Where the fragments of a prompt came from, as JSON: their text is in the messages."""
-    return dumps_text(
-        [
-            {
-                key: row[key]
-                for key in ("hash", "source", "datetime_utc")
-                if row.get(key) is not None
-            }
-            for row in rows
-        ]
-    )
+    keys = ("hash", "source", "datetime_utc")
+    return dumps_text([{key: row[key] for key in keys if row.get(key) is not None} for row in rows])
