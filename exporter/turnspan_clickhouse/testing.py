@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import fields
 from typing import Any, TypeVar
 
 from opentelemetry.sdk.trace import ReadableSpan
@@ -41,6 +42,7 @@ from turnspan_clickhouse.rows.tables import (
 )
 
 R = TypeVar("R", bound=Record)
+T = TypeVar("T", RecordedCall, RecordedTool, RecordedTurn, RecordedAnnotation, RecordedSpan)
 
 
 class Rows:
@@ -186,17 +188,11 @@ def _call(
         ToolRequest(str(asked.get("name", "")), asked.get("arguments"), str(asked.get("id") or ""))
         for asked in _items(row.tool_calls)
     ]
-    return RecordedCall(
+    return _recorded(
+        RecordedCall,
+        row,
         id=row.span_id,
-        trace_id=row.trace_id,
-        turn_id=row.turn_id,
-        session_id=row.session_id,
-        round=row.round,
-        provider=row.provider,
-        operation=row.operation,
         model=row.request_model,
-        response_model=row.response_model,
-        response_id=row.response_id,
         system_prompt=system_prompt,
         messages=messages,
         reply=reply,
@@ -206,111 +202,54 @@ def _call(
         tools_offered=tuple(str(tool.get("name", "")) for tool in _items(tools)),
         parameters=_fields(row.request_parameters),
         finish_reasons=tuple(row.finish_reasons),
-        input_tokens=row.input_tokens,
-        output_tokens=row.output_tokens,
-        cache_read_tokens=row.cache_read_tokens,
-        cache_write_tokens=row.cache_write_tokens,
-        reasoning_tokens=row.reasoning_tokens,
-        cost_usd=row.cost_usd,
-        stream=row.stream,
-        stream_outcome=row.stream_outcome,
-        error_type=row.error_type,
-        error_message=row.error_message,
-        agent_name=row.agent_name,
-        start_time=row.start_time,
-        duration=row.duration,
         attributes=_texts(row.attributes),
-        row=row,
     )
 
 
 def _tool(row: ToolCall) -> RecordedTool:
-    return RecordedTool(
+    return _recorded(
+        RecordedTool,
+        row,
         id=row.span_id,
-        trace_id=row.trace_id,
-        turn_id=row.turn_id,
-        session_id=row.session_id,
-        round=row.round,
-        name=row.name,
-        call_id=row.call_id,
         arguments=_json(row.arguments),
         result=_json(row.result),
-        failed=row.failed,
-        error_type=row.error_type,
-        error_message=row.error_message,
-        agent_name=row.agent_name,
-        start_time=row.start_time,
-        duration=row.duration,
         attributes=_texts(row.attributes),
-        row=row,
     )
 
 
 def _turn(row: TurnSummary) -> RecordedTurn:
-    return RecordedTurn(
+    return _recorded(
+        RecordedTurn,
+        row,
         id=row.turn_id,
-        trace_id=row.trace_id,
         parent_id=row.parent_turn_id,
-        session_id=row.session_id,
-        user_id=row.user_id,
-        agent_name=row.agent_name,
-        agent_version=row.agent_version,
-        status=row.status,
-        user_message=row.user_message,
         text=row.response_text,
-        stop_reason=row.stop_reason,
-        stop_detail=row.stop_detail,
-        rounds=row.rounds,
         calls=row.llm_call_count,
         tools=row.tool_call_count,
         failed_tools=row.tool_error_count,
         intent=row.turn_intent,
-        input_tokens=row.input_tokens,
-        output_tokens=row.output_tokens,
-        cost_usd=row.cost_usd,
         models=tuple(row.models),
-        error_type=row.error_type,
-        error_message=row.error_message,
-        start_time=row.start_time,
-        duration=row.duration,
         attributes=_texts(row.attributes),
-        row=row,
     )
 
 
 def _annotation(row: Annotation) -> RecordedAnnotation:
-    return RecordedAnnotation(
-        id=row.annotation_id,
-        subject_kind=row.subject_kind,
-        subject_id=row.subject_id,
-        kind=row.kind,
-        outcome=row.outcome,
-        training_flag=row.training_flag,
-        score=row.score,
-        comment=row.comment,
-        directive=row.directive,
-        chosen_id=row.chosen_id,
-        rejected_id=row.rejected_id,
-        author=row.author,
-        created_at=row.created_at,
-        confidence=row.confidence,
-        source=row.source,
-        ranking_id=row.ranking_id,
-        row=row,
-    )
+    return _recorded(RecordedAnnotation, row, id=row.annotation_id)
 
 
 def _span(row: SpanRow) -> RecordedSpan:
-    return RecordedSpan(
+    return _recorded(
+        RecordedSpan,
+        row,
         id=row.span_id,
-        trace_id=row.trace_id,
         parent_id=row.parent_span_id,
-        name=row.name,
-        kind=row.kind,
         status=row.status_code,
         scope=row.scope_name,
         attributes=_texts(row.attributes),
-        start_time=row.start_time,
-        duration=row.duration,
-        row=row,
     )
+
+
+def _recorded(kind: type[T], row: Record, **told: Any) -> T:
+    """What a test sees of a row: its columns, but for what it is told in other words."""
+    names = {field.name for field in fields(kind)} - told.keys() - {"row"}
+    return kind(row=row, **{name: getattr(row, name) for name in names}, **told)

@@ -78,11 +78,8 @@ def close_to_others(folder: Path) -> None:
             with contextlib.suppress(FileNotFoundError):  # merged away in between
                 found = os.lstat(one)
                 mode = stat.S_IMODE(found.st_mode)
-                if (
-                    mode & _OTHERS
-                    and found.st_uid == os.geteuid()
-                    and not stat.S_ISLNK(found.st_mode)
-                ):
+                ours = found.st_uid == os.geteuid() and not stat.S_ISLNK(found.st_mode)
+                if mode & _OTHERS and ours:
                     os.chmod(one, mode & ~_OTHERS)
 
 

@@ -16,9 +16,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from turnspan import config
+from turnspan.content.model import as_dict
 from turnspan.redaction.redactor import Redactor
 from turnspan_clickhouse.files import held_files
 from turnspan_clickhouse.files.process_names import host_and_pid
@@ -208,10 +209,9 @@ def _openers(path: Path, besides: int) -> Iterator[int]:
 
 def _told(content: bytes) -> Mapping[str, Any]:
     try:
-        found: object = json.loads(content)
+        return as_dict(json.loads(content)) or {}
     except ValueError:
         return {}
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
 
 
 def _moment(since: float) -> str:

@@ -10,9 +10,11 @@ from typing import Any, Final, cast
 import orjson
 
 from turnspan import semconv
-from turnspan.content.model import Message, as_dict, as_list, dumps_text
+from turnspan.content.json_codec import arguments_part
+from turnspan.content.model import Message, Part, as_dict, as_list, dumps_text
 from turnspan.dialects.convert import convert_message, tool_definitions
 from turnspan.tracing.content_store import InferenceContent, ToolContent
+from turnspan.tracing.endpoint import write_usage
 from turnspan.turn.turn import Usage
 
 INFERENCE: Final = "inference"
@@ -83,7 +85,6 @@ class ForeignCall:
 
     def canonical(self) -> dict[str, Any]:
         """The current convention's attributes that say the same; unknown ones are left out."""
-        usage = self.usage
         found: dict[str, Any] = {
             semconv.OPERATION_NAME: self.operation,
             semconv.PROVIDER_NAME: self.provider,
@@ -101,13 +102,10 @@ class ForeignCall:
             semconv.TOOL_TYPE: self.tool_type,
             semconv.TOOL_CALL_ID: self.tool_call_id,
             semconv.TOOL_FAILED: self.tool_failed,
-            semconv.USAGE_INPUT_TOKENS: usage.input_tokens,
-            semconv.USAGE_OUTPUT_TOKENS: usage.output_tokens,
-            semconv.USAGE_CACHE_READ_INPUT_TOKENS: usage.cache_read_tokens,
-            semconv.USAGE_CACHE_WRITE_INPUT_TOKENS: usage.cache_write_tokens,
-            semconv.USAGE_REASONING_OUTPUT_TOKENS: usage.reasoning_tokens,
         }
-        return {key: value for key, value in found.items() if value or _is_zero(value)}
+        known = {key: value for key, value in found.items() if value or _is_zero(value)}
+        write_usage(self.usage, known)
+        return known
 
     def content(self) -> InferenceContent | ToolContent | None:
         """The content as the ledger holds that of our own spans; ``None`` where there is none."""
@@ -255,6 +253,11 @@ def items(attributes: Attributes, prefix: str) -> list[dict[str, Any]]:
     return [item for item in map(as_dict, as_list(nested(attributes, prefix)) or []) if item]
 
 
+def counted(told: Attributes, **names: tuple[str, ...]) -> Usage:
+    """Token counts by their names in ``Usage``, each under the first of some keys that is there."""
+    return Usage(**{name: integer(first(told, *keys)) for name, keys in names.items()})
+
+
 def fill_usage(known: Usage, more: Usage) -> None:
     """Put counts where there are none."""
     for name in Usage.__slots__:
@@ -280,6 +283,12 @@ def keywords(value: Any) -> Any:
     if not fields.get("args") and isinstance(fields.get("kwargs"), dict):
         return fields["kwargs"] if fields.keys() <= _CALLED_WITH else fields
     return fields.get("inputs", fields)
+
+
+def tool_call(name: Any, arguments: Any, id_: Any) -> Part:
+    """A tool call as a part of a message; without an id where there is none."""
+    part = arguments_part(text(name), arguments)
+    return {"type": "tool_call", "id": text(id_), **part} if id_ else part
 
 
 # -- messages --------------------------------------------------------------------------------------

@@ -18,10 +18,10 @@ from turnspan_clickhouse.foreign_dialects.base import (
     Dialect,
     ForeignCall,
     ForeignSpan,
+    counted,
     definitions,
     first,
     genai_messages,
-    integer,
     parsed,
     provider,
     seconds,
@@ -122,34 +122,26 @@ def parameters(a: Attributes) -> dict[str, Any]:
 
 def usage(a: Attributes, prefix: str = "gen_ai.usage") -> Usage:
     """Token counts under a prefix; the cached ones are subsets of the input."""
-    return Usage(
-        input_tokens=integer(first(a, f"{prefix}.input_tokens", f"{prefix}.prompt_tokens")),
-        output_tokens=integer(first(a, f"{prefix}.output_tokens", f"{prefix}.completion_tokens")),
-        cache_read_tokens=integer(
-            first(
-                a,
-                f"{prefix}.cache_read.input_tokens",
-                f"{prefix}.cache_read_input_tokens",
-                f"{prefix}.details.cache_read_tokens",
-            )
+    return counted(
+        a,
+        input_tokens=(f"{prefix}.input_tokens", f"{prefix}.prompt_tokens"),
+        output_tokens=(f"{prefix}.output_tokens", f"{prefix}.completion_tokens"),
+        cache_read_tokens=(
+            f"{prefix}.cache_read.input_tokens",
+            f"{prefix}.cache_read_input_tokens",
+            f"{prefix}.details.cache_read_tokens",
         ),
-        cache_write_tokens=integer(
-            first(
-                a,
-                f"{prefix}.cache_write.input_tokens",
-                f"{prefix}.cache_creation.input_tokens",
-                f"{prefix}.cache_creation_input_tokens",
-                f"{prefix}.details.cache_write_tokens",
-            )
+        cache_write_tokens=(
+            f"{prefix}.cache_write.input_tokens",
+            f"{prefix}.cache_creation.input_tokens",
+            f"{prefix}.cache_creation_input_tokens",
+            f"{prefix}.details.cache_write_tokens",
         ),
-        reasoning_tokens=integer(
-            first(
-                a,
-                f"{prefix}.reasoning.output_tokens",
-                f"{prefix}.reasoning_tokens",
-                f"{prefix}.details.reasoning_tokens",
-                "llm.usage.reasoning_tokens",
-            )
+        reasoning_tokens=(
+            f"{prefix}.reasoning.output_tokens",
+            f"{prefix}.reasoning_tokens",
+            f"{prefix}.details.reasoning_tokens",
+            "llm.usage.reasoning_tokens",
         ),
     )
 

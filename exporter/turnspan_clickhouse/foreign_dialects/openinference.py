@@ -33,6 +33,7 @@ from turnspan_clickhouse.foreign_dialects.base import (
     provider,
     text,
     texts,
+    tool_call,
 )
 
 _KINDS: Final = {
@@ -195,7 +196,10 @@ def _message(said: dict[str, Any], default_role: str) -> Message:
     if said.get("function_call_name"):
         arguments = said.get("function_call_arguments_json")
         parts.append(arguments_part(said["function_call_name"], arguments))
-    parts.extend(_tool_call(call or {}) for call in calls)
+    for call in calls:
+        function = as_dict((call or {}).get("function")) or {}
+        asked = function.get("name"), function.get("arguments", "")
+        parts.append(tool_call(*asked, (call or {}).get("id")))
     message: Message = {"role": role, "parts": parts}
     if said.get("name"):
         message["name"] = text(said["name"])
@@ -215,14 +219,6 @@ def _content(block: dict[str, Any]) -> Part:
             kept = url if config.active().capture_media else digest_media(url)
             return url_part(kept, modality)
     return unknown_part(block)
-
-
-def _tool_call(said: dict[str, Any]) -> Part:
-    function = as_dict(said.get("function")) or {}
-    part = arguments_part(text(function.get("name")), function.get("arguments", ""))
-    if said.get("id"):
-        return {"type": "tool_call", "id": text(said["id"]), **part}
-    return part
 
 
 DIALECT: Final = Dialect("openinference", read)

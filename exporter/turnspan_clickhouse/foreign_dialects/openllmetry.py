@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from turnspan import semconv
-from turnspan.content.json_codec import arguments_part
-from turnspan.content.model import Message, Part, as_dict, as_list, text_part
+from turnspan.content.model import Message, as_dict, as_list, text_part
 from turnspan.dialects.convert import convert_message
 from turnspan_clickhouse.foreign_dialects import genai, langchain
 from turnspan_clickhouse.foreign_dialects.base import (
@@ -26,6 +25,7 @@ from turnspan_clickhouse.foreign_dialects.base import (
     keywords,
     parsed,
     text,
+    tool_call,
 )
 
 _REQUEST_TYPES: Final = {
@@ -128,20 +128,14 @@ def _message(said: dict[str, Any], default_role: str) -> Message:
     message = convert_message("anthropic.messages" if anthropic else "openai.chat", fields)
     known = {part.get("id") for part in message["parts"] if part["type"] == "tool_call"}
     for call in map(as_dict, as_list(said.get("tool_calls")) or []):
-        part = _tool_call(call or {})
+        asked = call or {}
+        part = tool_call(asked.get("name"), asked.get("arguments", ""), asked.get("id"))
         if part.get("id") is None or part["id"] not in known:
             message["parts"].append(part)
     return message
 
 
 _ANTHROPIC_BLOCKS: Final = frozenset({"tool_use", "tool_result", "thinking", "image", "document"})
-
-
-def _tool_call(said: dict[str, Any]) -> Part:
-    part = arguments_part(text(said.get("name")), said.get("arguments", ""))
-    if said.get("id"):
-        return {"type": "tool_call", "id": text(said["id"]), **part}
-    return part
 
 
 def _fill_usage(call: ForeignCall, a: Attributes) -> None:

@@ -29,12 +29,8 @@ def settle(call: ForeignCall) -> None:
     for message in (*call.input, *call.output):
         message["parts"] = [_settled(part) for part in message["parts"]]
     sent = call.input
-    if (
-        call.provider == "anthropic"
-        and call.system is None
-        and sent
-        and sent[0]["role"] == "system"
-    ):
+    apart = call.provider == "anthropic" and call.system is None
+    if apart and sent and sent[0]["role"] == "system":
         call.system = sent[0]["parts"]
         call.input = sent[1:]
 

@@ -43,22 +43,14 @@ class _Other:
         pass
 
 
-def _any(clauses: Sequence[Any], text: str) -> bool:
-    return any(holds(clause, text) for clause in clauses)
-
-
-def _all(clauses: Sequence[Any], text: str) -> bool:
-    return all(holds(clause, text) for clause in clauses)
-
-
 _CLAUSES: Final[Mapping[str, Callable[[Any, str], bool]]] = {
     "starts_with": lambda beginning, text: text.startswith(beginning.lower()),
     "ends_with": lambda end, text: text.endswith(end.lower()),
     "contains": lambda part, text: part.lower() in text,
     "regex": lambda pattern, text: re.search(pattern, text) is not None,
     "equals": lambda whole, text: text == whole.lower(),
-    "or_": _any,
-    "and_": _all,
+    "or_": lambda clauses, text: any(holds(clause, text) for clause in clauses),
+    "and_": lambda clauses, text: all(holds(clause, text) for clause in clauses),
 }
 """The conditions on a name, by what each of them says."""
 

@@ -12,6 +12,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from turnspan import semconv
+from turnspan.content.model import as_text
 from turnspan.runtime.forks import ForkSafeLock
 from turnspan.runtime.guard import errors, guard
 from turnspan.turn.turn import Usage
@@ -305,17 +306,16 @@ def _counts(
 
 def _priced_as(attributes: dict[str, Any]) -> tuple[tuple[str, str, str], str, str, bool]:
     """Provider and models, service tier, speed, and whether it was part of a batch."""
-    tier = attributes.get(semconv.OPENAI_RESPONSE_SERVICE_TIER)
+    tier: object = attributes.get(semconv.OPENAI_RESPONSE_SERVICE_TIER)
     if not isinstance(tier, str):
-        tier = attributes.get(semconv.RESPONSE_SERVICE_TIER)
-    tier = tier if isinstance(tier, str) else ""
+        tier = as_text(attributes.get(semconv.RESPONSE_SERVICE_TIER))
     names = (
-        _text(attributes.get(semconv.PROVIDER_NAME)),
-        _text(attributes.get(semconv.RESPONSE_MODEL)),
-        _text(attributes.get(semconv.REQUEST_MODEL)),
+        as_text(attributes.get(semconv.PROVIDER_NAME)),
+        as_text(attributes.get(semconv.RESPONSE_MODEL)),
+        as_text(attributes.get(semconv.REQUEST_MODEL)),
     )
     batch = tier == _BATCH
-    return names, "" if batch else tier, _text(attributes.get(semconv.RESPONSE_SPEED)), batch
+    return names, "" if batch else tier, as_text(attributes.get(semconv.RESPONSE_SPEED)), batch
 
 
 def price_of_call(
@@ -332,7 +332,3 @@ def cost_of_call(attributes: dict[str, Any], usage: Usage, when: int) -> Decimal
 
 def _count(value: Any) -> int:
     return value if isinstance(value, int) else 0
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""

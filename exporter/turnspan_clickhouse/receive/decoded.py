@@ -191,11 +191,6 @@ class Scope:
         return cls(InstrumentationScope(name, version, schema_url), said)
 
 
-def resource_of(attributes: dict[str, Any], schema_url: str) -> Resource:
-    """A resource with just these attributes."""
-    return Resource(attributes, schema_url)
-
-
 def event_of(
     name: str,
     trace_id: bytes,

@@ -83,13 +83,8 @@ def success(kind: str, refused: Mapping[str, int], *, logs: bool = False) -> byt
         return orjson.dumps({"partialSuccess": told} if count else {})
     if not count:
         return b""
-    if logs:
-        of_logs = ExportLogsServiceResponse()
-        of_logs.partial_success.rejected_log_records = count
-        of_logs.partial_success.error_message = message
-        return of_logs.SerializeToString()
-    answer = ExportTraceServiceResponse()
-    answer.partial_success.rejected_spans = count
+    answer = ExportLogsServiceResponse() if logs else ExportTraceServiceResponse()
+    setattr(answer.partial_success, "rejected_log_records" if logs else "rejected_spans", count)
     answer.partial_success.error_message = message
     return answer.SerializeToString()
 

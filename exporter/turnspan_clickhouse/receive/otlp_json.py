@@ -11,7 +11,6 @@ import base64
 import json
 import math
 from collections.abc import Iterator, Mapping
-from functools import partial
 from typing import Any, cast
 
 import orjson
@@ -33,7 +32,6 @@ from turnspan_clickhouse.receive.decoded import (
     dropped_counts,
     event_of,
     link_to,
-    resource_of,
 )
 from turnspan_clickhouse.receive.log_events import LogEvent
 
@@ -65,9 +63,7 @@ def read_spans(request: Object, decoded: Decoded, shared: InternCache) -> None:
         resource = _shared_resource(of_resource, shared)
         for of_scope in _objects(of_resource, "scopeSpans"):
             decoded.group()
-            named = _object(of_scope, "scope")
-            schema_url = _text(of_scope, "schemaUrl")
-            scope = shared.get(_key(b"S", named, schema_url), partial(_scope, named, schema_url))
+            scope = _shared_scope(of_scope, shared)
             spans = list(_objects(of_scope, "spans"))
             share = decoded.size // max(1, len(spans))
             for span in spans:
@@ -141,7 +137,16 @@ def _parsed(body: bytes) -> Any:
 
 def _shared_resource(holder: Object, shared: InternCache) -> Resource:
     said, schema_url = _object(holder, "resource"), _text(holder, "schemaUrl")
-    return shared.get(_key(b"R", said, schema_url), partial(_resource, said, schema_url))
+    return shared.get(_key(b"R", said, schema_url), lambda: Resource(_attributes(said), schema_url))
+
+
+def _shared_scope(holder: Object, shared: InternCache) -> Scope:
+    said, schema_url = _object(holder, "scope"), _text(holder, "schemaUrl")
+
+    def scope() -> Scope:
+        return Scope.of(_text(said, "name"), _text(said, "version"), schema_url, _attributes(said))
+
+    return shared.get(_key(b"S", said, schema_url), scope)
 
 
 def _key(kind: bytes, said: Object, schema_url: str) -> bytes:
@@ -150,14 +155,6 @@ def _key(kind: bytes, said: Object, schema_url: str) -> bytes:
         return kind + orjson.dumps([said, schema_url])
     except TypeError as error:  # it reads four times as deep as it writes
         raise MalformedError("a resource or a scope is nested too deep") from error
-
-
-def _resource(said: Object, schema_url: str) -> Resource:
-    return resource_of(_attributes(said), schema_url)
-
-
-def _scope(said: Object, schema_url: str) -> Scope:
-    return Scope.of(_text(said, "name"), _text(said, "version"), schema_url, _attributes(said))
 
 
 def _fields(span: Object, size: int, decoded: Decoded) -> SpanFields:

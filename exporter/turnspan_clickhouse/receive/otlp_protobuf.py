@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable
-from functools import partial
 from typing import Any
 
 from google.protobuf.message import DecodeError
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
-from opentelemetry.proto.common.v1.common_pb2 import InstrumentationScope as ProtoScope
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord, ResourceLogs
-from opentelemetry.proto.resource.v1.resource_pb2 import Resource as ProtoResource
-from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, Span
+from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import Event
 from opentelemetry.trace import Link
@@ -32,7 +29,6 @@ from turnspan_clickhouse.receive.decoded import (
     dropped_counts,
     event_of,
     link_to,
-    resource_of,
 )
 from turnspan_clickhouse.receive.log_events import LogEvent
 
@@ -55,10 +51,7 @@ def decode_protobuf(body: bytes, shared: InternCache) -> Decoded:
         resource = _shared_resource(of_resource, shared)
         for of_scope in of_resource.scope_spans:
             decoded.group()
-            scope = shared.get(
-                b"S" + of_scope.scope.SerializeToString() + of_scope.schema_url.encode(),
-                partial(_scope, of_scope.scope, of_scope.schema_url),
-            )
+            scope = _shared_scope(of_scope, shared)
             for span in of_scope.spans:
                 decoded.add(_fields(span, decoded), resource, scope)
     return decoded
@@ -149,15 +142,15 @@ def _links(said: Iterable[Span.Link]) -> list[Link]:
 def _shared_resource(holder: ResourceSpans | ResourceLogs, shared: InternCache) -> Resource:
     said, schema_url = holder.resource, holder.schema_url
     key = b"R" + said.SerializeToString() + schema_url.encode()
-    return shared.get(key, partial(_resource, said, schema_url))
+    return shared.get(key, lambda: Resource(_attributes(said.attributes), schema_url))
 
 
-def _resource(said: ProtoResource, schema_url: str) -> Resource:
-    return resource_of(_attributes(said.attributes), schema_url)
-
-
-def _scope(said: ProtoScope, schema_url: str) -> Scope:
-    return Scope.of(said.name, said.version, schema_url, _attributes(said.attributes))
+def _shared_scope(holder: ScopeSpans, shared: InternCache) -> Scope:
+    said, schema_url = holder.scope, holder.schema_url
+    key = b"S" + said.SerializeToString() + schema_url.encode()
+    return shared.get(
+        key, lambda: Scope.of(said.name, said.version, schema_url, _attributes(said.attributes))
+    )
 
 
 def _attributes(pairs: Iterable[KeyValue]) -> dict[str, Any]:

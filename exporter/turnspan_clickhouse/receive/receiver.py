@@ -39,8 +39,8 @@ from turnspan_clickhouse.receive.log_events import (
 from turnspan_clickhouse.receive.outbox import Outbox
 from turnspan_clickhouse.receive.receiver_stats import (
     BEAT_SECONDS,
+    FOLDER,
     ReceiverStats,
-    forget_old,
     write_receiver_stats,
 )
 from turnspan_clickhouse.receive.settings import ReceiveSettings
@@ -49,6 +49,7 @@ from turnspan_clickhouse.rows.batch import Batch, Clock
 from turnspan_clickhouse.rows.tables import LlmCall, Record, SpanRow, ToolCall, TurnSummary
 from turnspan_clickhouse.spool.spool import Spool, SpoolWriter
 from turnspan_clickhouse.spool.totals import WriterStats
+from turnspan_clickhouse.spool.unrecorded_calls import forget_old
 from turnspan_clickhouse.store.dsn import Dsn
 
 MAX_SPANS_TOGETHER = 2_048
@@ -428,7 +429,7 @@ class Receiver:
         with contextlib.suppress(OSError):  # the spool's trouble shows where records are written
             write_receiver_stats(self.spool.folder, stats)
             if last:
-                forget_old(self.spool.folder)
+                forget_old(self.spool.folder / FOLDER)
 
     def _not_encoded(self, error: Exception) -> None:
         errors.record("encode", error)

@@ -15,7 +15,6 @@ from typing import Any, cast
 from turnspan_clickhouse.files.atomic_files import private_folder, write_whole
 
 FOLDER = "receivers"
-KEPT_SECONDS = 7 * 86_400.0
 BEAT_SECONDS = 5.0
 _DEAD_SECONDS = 30.0
 
@@ -63,12 +62,3 @@ def read_receiver_stats(spool: Path) -> list[ReceiverStats]:
             told = cast("dict[str, Any]", json.loads(path.read_text()))
             found.append(ReceiverStats(**told))
     return sorted(found, key=lambda stats: -stats.started)
-
-
-def forget_old(spool: Path) -> None:
-    """Remove the figures of receivers that ended long ago."""
-    oldest = time.time() - KEPT_SECONDS
-    for path in (spool / FOLDER).glob("*.json"):
-        with contextlib.suppress(OSError):
-            if path.stat().st_mtime < oldest:
-                path.unlink()

@@ -117,10 +117,8 @@ def _encoder(kind: str) -> Encoder:
         return _nullable_decimals
     if outer == "Nullable":
         return _nullable(_encoder(inner), bytes(_WIDTH[inner.partition("(")[0]]))
-    if outer == "Array" and inner == "Float64":
-        return _float_arrays
     if outer == "Array":
-        return _fixed_arrays if inner.startswith("FixedString") else _string_arrays
+        return _fixed_arrays if inner.startswith("FixedString") else _arrays(_encoder(inner))
     return _SIMPLE[outer]
 
 
@@ -268,17 +266,14 @@ def _nullable(inner: Encoder, zero: bytes) -> Encoder:
     return encode
 
 
-def _string_arrays(values: Sequence[Any]) -> bytes:
-    if set(map(type, values)) != {list}:
-        values = [_clean_list(value) for value in values]
-    flat = list(chain.from_iterable(values))
-    return _offsets(values) + (_strings(flat) if flat else b"")
+def _arrays(inner: Encoder) -> Encoder:
+    def encode(values: Sequence[Any]) -> bytes:
+        if set(map(type, values)) != {list}:
+            values = [_clean_list(value) for value in values]
+        flat = list(chain.from_iterable(values))
+        return _offsets(values) + (inner(flat) if flat else b"")
 
-
-def _float_arrays(values: Sequence[Any]) -> bytes:
-    lists = [_clean_list(value) for value in values]
-    flat = list(chain.from_iterable(lists))
-    return _offsets(lists) + (_floats(flat) if flat else b"")
+    return encode
 
 
 def _fixed_arrays(values: Sequence[Any]) -> bytes:

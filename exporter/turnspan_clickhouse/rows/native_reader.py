@@ -12,7 +12,7 @@ from array import array
 from itertools import pairwise
 
 from turnspan.runtime.errors import TurnspanError
-from turnspan_clickhouse.rows.native_types import varint
+from turnspan_clickhouse.rows.native_types import read_varint, varint
 
 _WIDTHS = {
     **dict.fromkeys(("Bool", "Int8", "UInt8"), 1),
@@ -31,7 +31,9 @@ class UnknownTypeError(TurnspanError, ValueError):
     """A column's type is none of those that are known here."""
 
 
-class _Reader:
+class Reader:
+    """What stands in a block, one thing after the other. All raises ``MalformedError``."""
+
     def __init__(self, data: bytes) -> None:
         self.data = data
         self.at = 0
@@ -45,14 +47,11 @@ class _Reader:
 
     def number(self) -> int:
         """An unsigned LEB128 integer."""
-        found = shift = 0
-        while shift < 64:
-            byte = self.take(1)[0]
-            found |= (byte & 127) << shift
-            if byte < 128:
-                return found
-            shift += 7
-        raise MalformedError
+        try:
+            found, self.at = read_varint(self.data, self.at)
+        except IndexError:
+            raise MalformedError from None
+        return found
 
     def text(self) -> str:
         """A name or a type."""
@@ -80,21 +79,16 @@ class _Reader:
         """The values of a column's first ``middle`` rows and of the others."""
         if rows > len(self.data) - self.at:  # each takes a byte at least
             raise MalformedError
-        match = _TYPE.fullmatch(kind)
-        if match is None:  # what is no type's name at all shows that something before is wrong
-            raise MalformedError
-        outer, inner = match[1], match[2] or ""
+        outer, inner = inner_types(kind)
         if outer == "String":
             return self.strings(middle), self.strings(rows - middle)
         if outer == "Nullable":
             first, second = self.take(middle), self.take(rows - middle)
-            one, other = self.cut(inner, rows, middle)
+            one, other = self.cut(inner[0], rows, middle)
             return first + one, second + other
-        if outer == "Array":
-            return self._nested((inner,), rows, middle)
-        if outer == "Map":
-            return self._nested(_pair(inner), rows, middle)
-        width = _width(outer, inner)
+        if outer in ("Array", "Map"):
+            return self._nested(inner, rows, middle)
+        width = width_of(kind)
         return self.take(width * middle), self.take(width * (rows - middle))
 
     def _nested(self, kinds: tuple[str, ...], rows: int, middle: int) -> tuple[bytes, bytes]:
@@ -119,18 +113,6 @@ def _swapped(numbers: array[int]) -> array[int]:
     return numbers
 
 
-def _width(outer: str, inner: str) -> int:
-    if outer == "FixedString" and inner.isdigit():
-        return int(inner)
-    if outer == "Decimal" and inner.partition(",")[0].isdigit():
-        digits = int(inner.partition(",")[0])
-        return 4 if digits <= 9 else 8 if digits <= 18 else 16 if digits <= 38 else 32
-    found = _WIDTHS.get(outer)
-    if found is None:
-        raise UnknownTypeError(outer)
-    return found
-
-
 def _pair(inner: str) -> tuple[str, str]:
     """A map's two types."""
     depth = 0
@@ -145,7 +127,7 @@ def inner_types(kind: str) -> tuple[str, tuple[str, ...]]:
     """A type without its parentheses, and the types that are in them.
 
     Raises:
-        MalformedError: it is no type's name.
+        MalformedError: it is no type's name, so that something before it is wrong.
         UnknownTypeError: it is a map of something that is not known here.
     """
     match = _TYPE.fullmatch(kind)
@@ -163,7 +145,15 @@ def width_of(kind: str) -> int:
         UnknownTypeError: it is none that is known here.
     """
     outer, (inner, *_) = inner_types(kind)
-    return _width(outer, inner)
+    if outer == "FixedString" and inner.isdigit():
+        return int(inner)
+    if outer == "Decimal" and inner.partition(",")[0].isdigit():
+        digits = int(inner.partition(",")[0])
+        return 4 if digits <= 9 else 8 if digits <= 18 else 16 if digits <= 38 else 32
+    found = _WIDTHS.get(outer)
+    if found is None:
+        raise UnknownTypeError(outer)
+    return found
 
 
 def shape(head: bytes) -> tuple[int, int]:
@@ -173,7 +163,7 @@ def shape(head: bytes) -> tuple[int, int]:
     Raises:
         MalformedError: it does not say.
     """
-    reader = _Reader(head)
+    reader = Reader(head)
     return reader.number(), reader.number()
 
 
@@ -184,7 +174,7 @@ def check(data: bytes) -> None:
         MalformedError: it is not whole, or ends elsewhere than it says.
         UnknownTypeError: there is a type that is not known here, and no fault up to it.
     """
-    reader = _Reader(data)
+    reader = Reader(data)
     while True:
         columns, rows = reader.number(), reader.number()
         if columns * rows > len(data):
@@ -199,7 +189,7 @@ def check(data: bytes) -> None:
 def halves(block: bytes) -> tuple[bytes, bytes] | None:
     """The block's rows as two blocks; ``None`` where it is of one row, or cannot be taken apart."""
     try:
-        reader = _Reader(block)
+        reader = Reader(block)
         columns, rows = reader.number(), reader.number()
         middle = rows // 2
         if not middle or columns * rows > len(block):

@@ -10,12 +10,8 @@ import struct
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
 
-from turnspan_clickhouse.rows.native_reader import (
-    MalformedError,
-    inner_types,
-    width_of,
-)
-from turnspan_clickhouse.rows.native_types import varint
+from turnspan_clickhouse.rows.native_reader import MalformedError, Reader, inner_types, width_of
+from turnspan_clickhouse.rows.native_types import read_varint, varint
 
 
 class Column:
@@ -87,19 +83,18 @@ class Block:
     """
 
     def __init__(self, data: bytes) -> None:
-        self._data = data
-        self._at = 0
-        count, self.rows = self._number(), self._number()
+        reader = Reader(data)
+        count, self.rows = reader.number(), reader.number()
         if count * self.rows > len(data):
             raise MalformedError
         self._headers: list[bytes] = []
         self.columns: dict[str, Column] = {}
         for _ in range(count):
-            start = self._at
-            name, kind = self._text(), self._text()
-            self._headers.append(data[start : self._at])
-            self.columns[name] = self._column(kind, self.rows)
-        if self._at != len(data):
+            start = reader.at
+            name, kind = reader.text(), reader.text()
+            self._headers.append(data[start : reader.at])
+            self.columns[name] = _column(reader, kind, self.rows)
+        if reader.at != len(data):
             raise MalformedError
 
     def texts(self, name: str) -> list[str]:
@@ -129,59 +124,35 @@ class Block:
             body += (header, column.take(rows))
         return b"".join(body)
 
-    def _take(self, size: int) -> bytes:
-        start, self._at = self._at, self._at + size
-        if size < 0 or self._at > len(self._data):
+
+def _column(reader: Reader, kind: str, rows: int) -> Column:
+    if rows > len(reader.data) - reader.at:  # each takes a byte at least
+        raise MalformedError
+    outer, inner = inner_types(kind)
+    if outer == "String":
+        return Column(_strings(reader, rows))
+    if outer == "Nullable":
+        return NullableColumn(reader.take(rows), _column(reader, inner[0], rows))
+    if outer in ("Array", "Map"):
+        ends = struct.unpack(f"<{rows}Q", reader.take(8 * rows))
+        if any(later < earlier for earlier, later in pairwise(ends)):
             raise MalformedError
-        return self._data[start : self._at]
+        total = ends[-1] if rows else 0
+        return NestedColumn(ends, [_column(reader, one, total) for one in inner])
+    width = width_of(kind)
+    data = reader.take(width * rows)
+    return Column([data[at : at + width] for at in range(0, width * rows, width)])
 
-    def _number(self) -> int:
-        number, self._at = _number(self._data, self._at)
-        return number
 
-    def _text(self) -> str:
-        return self._take(self._number()).decode("utf-8", "replace")
-
-    def _column(self, kind: str, rows: int) -> Column:
-        if rows > len(self._data) - self._at:  # each takes a byte at least
-            raise MalformedError
-        outer, inner = inner_types(kind)
-        if outer == "String":
-            return Column(self._strings(rows))
-        if outer == "Nullable":
-            return NullableColumn(self._take(rows), self._column(inner[0], rows))
-        if outer in ("Array", "Map"):
-            ends = struct.unpack(f"<{rows}Q", self._take(8 * rows))
-            if any(later < earlier for earlier, later in pairwise(ends)):
-                raise MalformedError
-            total = ends[-1] if rows else 0
-            return NestedColumn(ends, [self._column(one, total) for one in inner])
-        width = width_of(kind)
-        data = self._take(width * rows)
-        return Column([data[at : at + width] for at in range(0, width * rows, width)])
-
-    def _strings(self, count: int) -> list[bytes]:
-        cells: list[bytes] = []
-        for _ in range(count):
-            start = self._at
-            self._take(self._number())
-            cells.append(self._data[start : self._at])
-        return cells
+def _strings(reader: Reader, count: int) -> list[bytes]:
+    cells: list[bytes] = []
+    for _ in range(count):
+        start = reader.at
+        reader.take(reader.number())
+        cells.append(reader.data[start : reader.at])
+    return cells
 
 
 def text_column(column: Column) -> list[str]:
     """Cells that are texts, each with its length before it."""
-    return [cell[_number(cell, 0)[1] :].decode("utf-8", "replace") for cell in column.cells]
-
-
-def _number(data: bytes, at: int) -> tuple[int, int]:
-    """An unsigned LEB128 integer, and where it ends."""
-    found = shift = 0
-    while shift < 64 and at < len(data):
-        byte = data[at]
-        at += 1
-        found |= (byte & 127) << shift
-        if byte < 128:
-            return found, at
-        shift += 7
-    raise MalformedError
+    return [cell[read_varint(cell, 0)[1] :].decode("utf-8", "replace") for cell in column.cells]

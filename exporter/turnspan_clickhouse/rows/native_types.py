@@ -25,6 +25,23 @@ def varint(number: int) -> bytes:
     return bytes(out)
 
 
+def read_varint(data: bytes, at: int) -> tuple[int, int]:
+    """The integer that ``varint`` wrote at a place, and where it ends.
+
+    Raises:
+        IndexError: it does not end.
+    """
+    found = shift = 0
+    while shift < 64:
+        byte = data[at]
+        at += 1
+        found |= (byte & 127) << shift
+        if byte < 128:
+            return found, at
+        shift += 7
+    raise IndexError(at)
+
+
 def encode_string(value: Any) -> bytes:
     """A text with its length before it; what is no text is shown as one."""
     try:
@@ -84,14 +101,7 @@ def _texts(encoded: bytes) -> Iterable[str]:
     found: list[str] = []
     position = 0
     while position < len(encoded):
-        size = shift = 0
-        more = True
-        while more:
-            byte = encoded[position]
-            size |= (byte & 127) << shift
-            shift += 7
-            position += 1
-            more = byte > 127
+        size, position = read_varint(encoded, position)
         found.append(encoded[position : position + size].decode())
         position += size
     return found

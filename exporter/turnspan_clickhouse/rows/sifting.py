@@ -6,7 +6,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, overload
+from typing import Any
 
 import orjson
 
@@ -34,25 +34,6 @@ Named = tuple[str, str, str]
 """A kind, a project and an id."""
 
 
-class _Hashes(Sequence[bytes]):
-    """Hashes of 16 bytes, sorted, without an object for each."""
-
-    def __init__(self, joined: bytes) -> None:
-        self._joined = joined
-
-    def __len__(self) -> int:
-        return len(self._joined) // 16
-
-    @overload
-    def __getitem__(self, at: int) -> bytes: ...
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[bytes]: ...
-    def __getitem__(self, at: int | slice) -> bytes | Sequence[bytes]:
-        if isinstance(at, slice):
-            return [self[one] for one in range(*at.indices(len(self)))]
-        return self._joined[16 * at : 16 * at + 16]
-
-
 class Tombstones:
     """What was forgotten, and until when: 24 bytes a tombstone.
 
@@ -63,7 +44,7 @@ class Tombstones:
     def __init__(
         self, joined: bytes = b"", untils: Sequence[int] = (), kinds: Collection[str] = ()
     ) -> None:
-        self._keys = _Hashes(joined)
+        self._joined = joined
         self._untils = array("q", untils)
         self.kinds = frozenset(kinds)
         self._added: dict[bytes, int] = {}
@@ -82,9 +63,12 @@ class Tombstones:
         if not id_ or kind not in self.kinds:
             return 0
         key = key_of(kind, project, id_)
-        at = bisect_left(self._keys, key)
-        found = self._untils[at] if at < len(self._keys) and self._keys[at] == key else 0
+        at = bisect_left(range(len(self._untils)), key, key=self._key)
+        found = self._untils[at] if self._key(at) == key else 0
         return max(found, self._added.get(key, 0))
+
+    def _key(self, at: int) -> bytes:
+        return self._joined[16 * at : 16 * at + 16]
 
     def covers(self, table: str, row: Mapping[str, Any], at: int) -> bool:
         """Whether a row, given by its columns' values, was forgotten; ``at`` is the time of what it

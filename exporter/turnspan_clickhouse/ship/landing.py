@@ -163,9 +163,8 @@ class Landing:
             return ()
         fresh, several = not group.begun, len(group.segments) > 1
         limit = self._limits.get(group.table)
-        if several and (
-            (fresh and limit is not None and group.size >= limit) or group.tries >= TRIES
-        ):
+        large = fresh and limit is not None and group.size >= limit
+        if several and (large or group.tries >= TRIES):
             return self._halved(group, group.segments)
         self._sieve.look()
         try:

@@ -102,16 +102,12 @@ def _sift_waiting(spool: Spool, tombstones: Tombstones, sifted: SpoolSifted) -> 
             # under other tokens, and readers see each of their rows once.
             if segment.name in begun:
                 begun[segment.name].forget()
-            _replace(spool, segment, found.block)
+            if found.block:
+                spool.split(segment, [found.block])
+            else:
+                segment.unlink()
             sifted.rows += found.dropped
             sifted.segments += 1
-
-
-def _replace(spool: Spool, segment: Segment, block: bytes) -> None:
-    if block:
-        spool.split(segment, [block])
-    else:
-        segment.unlink()
 
 
 def _sift_rejected(

@@ -14,11 +14,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
+from turnspan.content.model import as_dict, as_list
 from turnspan_clickhouse.files.atomic_files import write_whole
 
 _LAST = 16
@@ -97,20 +98,15 @@ class Totals:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        found: object = json.loads(path.read_text("utf-8"))
+        return as_dict(json.loads(path.read_text("utf-8"))) or {}
     except (OSError, ValueError):  # not there, empty, or being written
         return {}
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
 
 
 def _counts(value: object) -> dict[str, int]:
-    if not isinstance(value, dict):
-        return {}
-    pairs = cast("dict[object, object]", value).items()
-    return {str(name): count for name, count in pairs if isinstance(count, int)}
+    pairs = (as_dict(value) or {}).items()
+    return {name: count for name, count in pairs if isinstance(count, int)}
 
 
 def _names(value: object) -> list[str]:
-    return (
-        [str(name) for name in cast("Iterable[object]", value)] if isinstance(value, list) else []
-    )
+    return [str(name) for name in as_list(value) or []]

@@ -32,7 +32,7 @@ def write_unrecorded(spool: Path, token: str, seen: Iterable[Unrecorded]) -> Non
     folder = private_folder(spool / FOLDER)
     path = folder / f"{token}.json"
     if not path.exists():
-        _forget_old(folder)
+        forget_old(folder)
     write_whole(path, json.dumps([asdict(one) for one in seen]).encode())
 
 
@@ -60,8 +60,8 @@ def _read(path: Path) -> list[Unrecorded]:
         return []
 
 
-def _forget_old(folder: Path) -> None:
-    """Remove the files of processes that saw something long ago, or of too many."""
+def forget_old(folder: Path) -> None:
+    """Remove the files of processes that wrote theirs long ago, or of too many."""
     dated: list[tuple[float, Path]] = []
     for path in folder.glob("*.json"):
         with contextlib.suppress(OSError):

@@ -177,8 +177,7 @@ def _kinds(dsn: Dsn) -> dict[str, bool]:
 def _by_schema(dsn: Dsn, name: str) -> tuple[str, set[str], set[str]]:
     """The definition of a table of ours, with ``{uuid}`` in it, by its schema files; the columns
     that rows of it have, and those that they may have."""
-    # Which asks what was mended, as above.
-    from turnspan_clickhouse.store.migrations import migrations, statements
+    from turnspan_clickhouse.store.migrations import migrations, statements  # as above
 
     files = [one for one in migrations() if not one.view and name in one.subjects(dsn)]
     made, *more = [statements(one, dsn)[0].replace("{", "{{").replace("}", "}}") for one in files]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import unicodedata
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any
 
 ROWS = 1_000
@@ -30,11 +31,7 @@ def _escaped(character: str) -> str:
 def table(names: Sequence[str], rows: Iterable[Sequence[Any]], total: int) -> str:
     """A table of values as text; what is left out is said below it."""
     head = "".join(f"<th>{escaped(name)}</th>" for name in names)
-    lines: list[str] = []
-    for row in rows:
-        if len(lines) == ROWS:
-            break
-        lines.append("".join(f"<td>{_cell(value)}</td>" for value in row))
+    lines = ["".join(f"<td>{_cell(value)}</td>" for value in row) for row in islice(rows, ROWS)]
     body = "".join(f"<tr>{line}</tr>" for line in lines)
     left = total - len(lines)
     more = f"<p>… {left:,} more rows</p>" if left > 0 else ""

@@ -18,6 +18,8 @@ The same files serve the embedded engine, a server and a cluster through macros:
 ``{end_content}``        closes it
 =======================  =====================================================================
 
+What several files say in the same words is written once, in ``schema/pieces.sql``.
+
 A cluster without Keeper (``?cluster=NAME&replicated=no``) has the same tables, not replicated, and
 no ``ON CLUSTER``: it is migrated node by node. An ``ALTER`` of columns goes to the ``Distributed``
 table as well, which takes no other one.
@@ -32,10 +34,11 @@ import hashlib
 import re
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from textwrap import indent
 
 from turnspan._version import __version__
 from turnspan.runtime.later import later
@@ -55,6 +58,8 @@ _MACRO = later(
     r"\{(database|on_cluster|merge_tree|table|shard_by|replacing|ledger|with_content|end_content)"
     r"(?::([^}]*))?\}"
 )
+_PIECE = later(r"^( *)\{piece:(\w+)(?:\|([^}]*))?\}", re.MULTILINE)
+_PIECES = later(r"^--- (\w+).*\n((?:(?!--- ).*\n)*)", re.MULTILINE)
 _SUBJECT = later(r"^(?:CREATE|ALTER) [A-Z ]*(?:\{table:(\w+)\}|\{database\}\.(\w+))", re.MULTILINE)
 _WINDOW = later(r"\bnon_replicated_deduplication_window = (\d+)")
 # The seconds are 3600 unless they are said: a segment may wait longer than that for its retry.
@@ -128,12 +133,27 @@ class Applied:
 @cache
 def migrations() -> tuple[Migration, ...]:
     """Every schema file in the order it is applied: tables, then views, each by their numbers."""
+    folder = resources.files("turnspan_clickhouse.store.schema")
+    pieces = dict(_PIECES.findall((folder / "pieces.sql").read_text(encoding="utf-8")))
     found: list[Migration] = []
-    for file in resources.files("turnspan_clickhouse.store.schema").iterdir():
+    for file in folder.iterdir():
         match = _FILE.fullmatch(file.name)
         if match:
-            found.append(Migration(int(match[1]), match[2], file.read_text(encoding="utf-8")))
+            text = _pieced(file.read_text(encoding="utf-8"), pieces)
+            found.append(Migration(int(match[1]), match[2], text))
     return tuple(sorted(found, key=lambda migration: (migration.view, migration.version)))
+
+
+def _pieced(text: str, pieces: Mapping[str, str]) -> str:
+    """A file's text with the lines of ``pieces.sql`` in the place of their names."""
+
+    def expand(match: re.Match[str]) -> str:
+        piece = pieces[match[2]].rstrip()
+        for number, given in enumerate((match[3] or "").split("|"), 1):
+            piece = piece.replace(f"${number}", given)
+        return indent(_pieced(piece, pieces), match[1])
+
+    return _PIECE.sub(expand, text)
 
 
 SCHEMA_VERSION: int = max(migration.version for migration in migrations())
@@ -258,15 +278,19 @@ def require_no_others(store: Store) -> None:
     Raises:
         SchemaChangedError: it has.
     """
-    sql = "SELECT name FROM system.tables WHERE database = {database:String} ORDER BY name LIMIT 1"
     try:
-        found = store.query(sql, {"database": store.database}).rows
+        found = _tables(store)
     except QueryError as error:
         if error.code == _UNKNOWN_DATABASE:
             return
         raise
-    for (name,) in found:
-        raise _of_another_layout(store, f"{name} is there, and no schema_migration")
+    if found:
+        raise _of_another_layout(store, f"{min(found)} is there, and no schema_migration")
+
+
+def _tables(store: Store) -> set[str]:
+    sql = "SELECT name FROM system.tables WHERE database = {database:String}"
+    return {str(name) for (name,) in store.query(sql, {"database": store.database}).rows}
 
 
 def due(store: Store) -> list[Migration]:
@@ -280,13 +304,7 @@ def due(store: Store) -> list[Migration]:
     waiting = pending(store)
     if len(waiting) == len(migrations()):  # perhaps without a database to ask
         return waiting
-    there = {
-        str(row[0])
-        for row in store.query(
-            "SELECT name FROM system.tables WHERE database = {database:String}",
-            {"database": store.database},
-        ).rows
-    }
+    there = _tables(store)
     return [
         migration
         for migration in migrations()

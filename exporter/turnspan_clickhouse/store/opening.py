@@ -37,28 +37,24 @@ def open_store(
 def _open_server(dsn: Dsn) -> Store:
     pool = _pool(dsn)
     try:
-        client = _server_client(dsn, pool)
+        with translated_errors(dsn):
+            client = make_client(
+                pool_mgr=pool,
+                host=dsn.host,
+                port=dsn.port,
+                username=dsn.user,
+                password=dsn.password,
+                secure=dsn.secure,
+                connect_timeout=_CONNECT_SECONDS,
+                send_receive_timeout=_ANSWER_SECONDS,
+                autogenerate_session_id=False,
+                client_name="turnspan",
+            )
     except BaseException:
         close_pool(pool)
         raise
     client.database = dsn.database
     return Store(dsn, client, pool)
-
-
-def _server_client(dsn: Dsn, pool: Any) -> Any:
-    with translated_errors(dsn):
-        return make_client(
-            pool_mgr=pool,
-            host=dsn.host,
-            port=dsn.port,
-            username=dsn.user,
-            password=dsn.password,
-            secure=dsn.secure,
-            connect_timeout=_CONNECT_SECONDS,
-            send_receive_timeout=_ANSWER_SECONDS,
-            autogenerate_session_id=False,
-            client_name="turnspan",
-        )
 
 
 def _pool(dsn: Dsn) -> Any:

@@ -7,7 +7,6 @@ The driver brings a zstd; which one depends on its version and Python's.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
 from functools import cache
 from typing import Any, Protocol
 
@@ -19,13 +18,20 @@ of four of them."""
 
 def compressed(block: bytes) -> tuple[bytes, str | None]:
     """The block as it travels and its Content-Encoding; as it is where there is no zstd."""
-    compress = _zstd()
-    return (block, None) if compress is None else (compress(block), "zstd")
+    module = _module()
+    if module is None:
+        return block, None
+    if hasattr(module, "ZstdCompressionParameters"):  # zstandard: an object is one thread's
+        engine = module.ZstdCompressor(level=_LEVEL, write_checksum=True)
+        return bytes(engine.compress(block)), "zstd"
+    parameter = module.CompressionParameter
+    options = {parameter.compression_level: _LEVEL, parameter.checksum_flag: 1}
+    return bytes(module.compress(block, options=options)), "zstd"
 
 
 def prepare() -> None:
     """Find the zstd that there is, which is remembered."""
-    _zstd()
+    _module()
 
 
 class Decompressor(Protocol):
@@ -85,12 +91,6 @@ class _Zstandard:
 
 
 @cache
-def _zstd() -> Callable[[bytes], bytes] | None:
-    module = _module()
-    return None if module is None else _function(module)
-
-
-@cache
 def _module() -> Any:
     for name in ("compression.zstd", "backports.zstd", "zstandard"):
         try:
@@ -98,13 +98,3 @@ def _module() -> Any:
         except ImportError:
             continue
     return None
-
-
-def _function(module: Any) -> Callable[[bytes], bytes]:
-    if hasattr(module, "ZstdCompressionParameters"):  # zstandard: an object is one thread's
-        return lambda block: bytes(
-            module.ZstdCompressor(level=_LEVEL, write_checksum=True).compress(block)
-        )
-    parameter = module.CompressionParameter
-    options = {parameter.compression_level: _LEVEL, parameter.checksum_flag: 1}
-    return lambda block: bytes(module.compress(block, options=options))

@@ -1,14 +1,7 @@
 -- One row per model call, sorted so that a session reads contiguously.
 CREATE TABLE IF NOT EXISTS {table:llm_call} {on_cluster}
 (
-    project LowCardinality(String) CODEC(ZSTD(1)),
-    service LowCardinality(String) CODEC(ZSTD(1)),
-    environment LowCardinality(String) CODEC(ZSTD(1)),
-    session_id String CODEC(ZSTD(3)),
-    turn_id String CODEC(ZSTD(3)),
-    trace_id String CODEC(ZSTD(3)),
-    span_id String CODEC(ZSTD(3)),
-    parent_span_id String CODEC(ZSTD(3)),
+    {piece:located}
     start_time DateTime64(9, 'UTC') CODEC(T64),
     duration Float64 CODEC(LZ4),
     time_to_first_chunk Nullable(Float64) CODEC(ZSTD(3)),
@@ -64,7 +57,4 @@ CREATE TABLE IF NOT EXISTS {table:llm_call} {on_cluster}
 ENGINE = {replacing:written_at}
 PARTITION BY toMonday(start_time)
 ORDER BY (toMonday(start_time), project, session_id, start_time, span_id)
-SETTINGS
-    non_replicated_deduplication_window = 10000,
-    min_age_to_force_merge_seconds = 86400,
-    min_age_to_force_merge_on_partition_only = 1
+{piece:weekly}

@@ -61,7 +61,4 @@ CREATE TABLE IF NOT EXISTS {table:turn_summary} {on_cluster}
 ENGINE = {replacing:written_at}
 PARTITION BY toMonday(start_time)
 ORDER BY (toMonday(start_time), project, session_id, start_time, turn_id)
-SETTINGS
-    non_replicated_deduplication_window = 10000,
-    min_age_to_force_merge_seconds = 86400,
-    min_age_to_force_merge_on_partition_only = 1
+{piece:weekly}

@@ -1,14 +1,7 @@
 -- Every span of every trace, without content, so that a trace can be rebuilt from here alone.
 CREATE TABLE IF NOT EXISTS {table:span} {on_cluster}
 (
-    project LowCardinality(String) CODEC(ZSTD(1)),
-    service LowCardinality(String) CODEC(ZSTD(1)),
-    environment LowCardinality(String) CODEC(ZSTD(1)),
-    session_id String CODEC(ZSTD(3)),
-    turn_id String CODEC(ZSTD(3)),
-    trace_id String CODEC(ZSTD(3)),
-    span_id String CODEC(ZSTD(3)),
-    parent_span_id String CODEC(ZSTD(3)),
+    {piece:located}
     trace_state String CODEC(ZSTD(3)),
     name LowCardinality(String) CODEC(ZSTD(1)),
     kind LowCardinality(String) CODEC(ZSTD(1)),
@@ -32,7 +25,4 @@ CREATE TABLE IF NOT EXISTS {table:span} {on_cluster}
 ENGINE = {replacing:written_at}
 PARTITION BY toMonday(start_time)
 ORDER BY (project, trace_id, start_time, span_id)
-SETTINGS
-    non_replicated_deduplication_window = 10000,
-    min_age_to_force_merge_seconds = 86400,
-    min_age_to_force_merge_on_partition_only = 1
+{piece:weekly}

@@ -32,39 +32,14 @@ FROM
     FROM
     (
         SELECT
-            toString(project) AS content_project,
-            session_id AS content_scope,
-            1 AS kind,
-            system_prompt AS hash,
-            response_thoughts AS text,
-            turn_id AS turn,
-            span_id AS span,
-            start_time AS time,
-            written_at AS written,
-            toString(provider) AS vendor,
-            toString(if(response_model = '', request_model, response_model)) AS model,
-            context_assembled AS context,
-            tool_calls AS asked
+            {piece:calls}
         FROM {database}.llm_call
         WHERE session_id != ''
         UNION ALL
         SELECT
             toString(used.project), used.scope, 2, d.hash, d.body, '', '',
             toDateTime64(0, 9, 'UTC'), toDateTime64(0, 9, 'UTC'), '', '', toFixedString('', 16), ''
-        -- A subquery: RESTORE under another database's name loses the alias of a table.
-        FROM (SELECT project, hash, body FROM {database}.definition) AS d
-        INNER JOIN
-        (
-            SELECT DISTINCT project, session_id AS scope,
-                arrayJoin([system_prompt, context_assembled]) AS hash
-            FROM {database}.llm_call
-            WHERE session_id != ''
-            UNION ALL
-            SELECT DISTINCT project, trace_id AS scope,
-                arrayJoin([system_prompt, context_assembled]) AS hash
-            FROM {database}.llm_call
-            WHERE session_id = ''
-        ) AS used ON d.project = used.project AND d.hash = used.hash
+        {piece:definitions|system_prompt, context_assembled}
         UNION ALL
         SELECT
             toString(project), trace_id, 1, system_prompt, response_thoughts, turn_id, span_id,
@@ -93,10 +68,7 @@ FROM
                     created_at, written_at, annotation_id)) AS comment
             FROM {database}.annotation
             WHERE subject_kind IN ('turn', 'call', 'llm_call') AND kind = 'comment'
-                AND ((SELECT count() FROM {database}.withdrawal) = 0
-                    OR (project, subject_kind, subject_id, annotation_id) NOT IN
-                    (SELECT project, subject_kind, subject_id, annotation_id
-                    FROM {database}.annotation_withdrawn WHERE kind = 'comment'))
+                {piece:not_withdrawn|comment}
             GROUP BY project, subject_id
         ) AS j
         INNER JOIN

@@ -31,19 +31,7 @@ FROM
     FROM
     (
         SELECT
-            toString(project) AS content_project,
-            session_id AS content_scope,
-            1 AS kind,
-            system_prompt AS hash,
-            response_thoughts AS text,
-            turn_id AS turn,
-            span_id AS span,
-            start_time AS time,
-            written_at AS written,
-            toString(provider) AS vendor,
-            toString(if(response_model = '', request_model, response_model)) AS model,
-            context_assembled AS context,
-            tool_calls AS asked,
+            {piece:calls},
             toUInt32(0) AS number
         FROM {database}.llm_call
         WHERE session_id != ''
@@ -52,20 +40,7 @@ FROM
             toString(used.project), used.scope, 2, d.hash, d.body, '', '',
             toDateTime64(0, 9, 'UTC'), toDateTime64(0, 9, 'UTC'), '', '', toFixedString('', 16), '',
             toUInt32(0)
-        -- A subquery: RESTORE under another database's name loses the alias of a table.
-        FROM (SELECT project, hash, body FROM {database}.definition) AS d
-        INNER JOIN
-        (
-            SELECT DISTINCT project, session_id AS scope,
-                arrayJoin([system_prompt, context_assembled]) AS hash
-            FROM {database}.llm_call
-            WHERE session_id != ''
-            UNION ALL
-            SELECT DISTINCT project, trace_id AS scope,
-                arrayJoin([system_prompt, context_assembled]) AS hash
-            FROM {database}.llm_call
-            WHERE session_id = ''
-        ) AS used ON d.project = used.project AND d.hash = used.hash
+        {piece:definitions|system_prompt, context_assembled}
         UNION ALL
         SELECT
             toString(project), trace_id, 1, system_prompt, response_thoughts, turn_id, span_id,
@@ -75,25 +50,9 @@ FROM
         FROM {database}.llm_call
         WHERE session_id = ''
         UNION ALL
-        SELECT
-            toString(project), session_id, 3, toFixedString('', 16),
-            concat(
-                '{"call_id":', toJSONString(call_id), ',"name":', toJSONString(name),
-                ',"result":', toJSONString(result),
-                ',"failed":', if(failed, 'true', 'false'), '}'),
-            turn_id, span_id, start_time, written_at, '', '', toFixedString('', 16), '', round
-        FROM {database}.tool_call
-        WHERE session_id != ''
+        {piece:tools|session_id|!=|3|'', '', toFixedString('', 16), '', round}
         UNION ALL
-        SELECT
-            toString(project), trace_id, 3, toFixedString('', 16),
-            concat(
-                '{"call_id":', toJSONString(call_id), ',"name":', toJSONString(name),
-                ',"result":', toJSONString(result),
-                ',"failed":', if(failed, 'true', 'false'), '}'),
-            turn_id, span_id, start_time, written_at, '', '', toFixedString('', 16), '', round
-        FROM {database}.tool_call
-        WHERE session_id = ''
+        {piece:tools|trace_id|=|3|'', '', toFixedString('', 16), '', round}
     )
     GROUP BY content_project, content_scope
     SETTINGS final = 0

@@ -61,54 +61,15 @@ FROM
         SELECT
             toString(used.project), used.scope, 2, d.hash, d.body, '', '',
             toDateTime64(0, 9, 'UTC'), toDateTime64(0, 9, 'UTC'), '', '', '', '', toUInt32(0), false
-        -- A subquery: RESTORE under another database's name loses the alias of a table.
-        FROM (SELECT project, hash, body FROM {database}.definition) AS d
-        INNER JOIN
-        (
-            SELECT DISTINCT project, session_id AS scope,
-                arrayJoin([system_prompt, tool_definitions, context_assembled]) AS hash
-            FROM {database}.llm_call
-            WHERE session_id != ''
-            UNION ALL
-            SELECT DISTINCT project, trace_id AS scope,
-                arrayJoin([system_prompt, tool_definitions, context_assembled]) AS hash
-            FROM {database}.llm_call
-            WHERE session_id = ''
-        ) AS used ON d.project = used.project AND d.hash = used.hash
+        {piece:definitions|system_prompt, tool_definitions, context_assembled}
         UNION ALL
-        SELECT
-            toString(project), session_id, 3, toFixedString('', 16), user_message, turn_id, '',
-            toDateTime64(0, 9, 'UTC'), written_at, toString(turn_intent), toString(chat_mode),
-            toString(task_type), target, toUInt32(0), false
-        FROM {database}.turn_summary
-        WHERE session_id != ''
+        {piece:turns|session_id|!=}
         UNION ALL
-        SELECT
-            toString(project), trace_id, 3, toFixedString('', 16), user_message, turn_id, '',
-            toDateTime64(0, 9, 'UTC'), written_at, toString(turn_intent), toString(chat_mode),
-            toString(task_type), target, toUInt32(0), false
-        FROM {database}.turn_summary
-        WHERE session_id = ''
+        {piece:turns|trace_id|=}
         UNION ALL
-        SELECT
-            toString(project), session_id, 4, toFixedString('', 16),
-            concat(
-                '{"call_id":', toJSONString(call_id), ',"name":', toJSONString(name),
-                ',"result":', toJSONString(result),
-                ',"failed":', if(failed, 'true', 'false'), '}'),
-            turn_id, span_id, start_time, written_at, '', '', '', '', round, failed
-        FROM {database}.tool_call
-        WHERE session_id != ''
+        {piece:tools|session_id|!=|4|'', '', '', '', round, failed}
         UNION ALL
-        SELECT
-            toString(project), trace_id, 4, toFixedString('', 16),
-            concat(
-                '{"call_id":', toJSONString(call_id), ',"name":', toJSONString(name),
-                ',"result":', toJSONString(result),
-                ',"failed":', if(failed, 'true', 'false'), '}'),
-            turn_id, span_id, start_time, written_at, '', '', '', '', round, failed
-        FROM {database}.tool_call
-        WHERE session_id = ''
+        {piece:tools|trace_id|=|4|'', '', '', '', round, failed}
     )
     GROUP BY content_project, content_scope
     SETTINGS final = 0

@@ -21,23 +21,7 @@ WITH
     content.4 AS turns,
     content.5 AS tools,
     arrayConcat(input_messages, output_messages) AS wanted,
-    arraySort(arrayZip(
-        arrayConcat(stored_hashes, wanted),
-        arrayConcat(
-            arrayWithConstant(length(stored_hashes), toUInt32(0)), arrayEnumerate(wanted)),
-        arrayConcat(stored_messages, arrayWithConstant(length(wanted), '')))) AS merged,
-    arrayPopBack(arrayPushFront(merged.1, toFixedString('', 16))) AS hashes_before,
-    arrayFill(
-        (message, hash, before, position) -> position = 0 OR hash != before,
-        merged.3, merged.1, hashes_before, merged.2) AS filled,
-    arraySort(
-        (message, position) -> position,
-        arrayFilter((message, position) -> position > 0, filled, merged.2),
-        arrayFilter(position -> position > 0, merged.2)) AS found,
-    arrayMap(
-        (message, hash) -> if(message != '', message, concat(
-            '{"role":"unknown","parts":[],"missing":"', lower(hex(hash)), '"}')),
-        found, wanted) AS messages,
+    {piece:messages|wanted|messages}
     arrayFirst(turn -> turn.1 = turn_id, turns) AS own_turn,
     arrayFilter(tool -> turn_id != '' AND tool.1 = turn_id AND tool.5 = round, tools) AS executed
 SELECT

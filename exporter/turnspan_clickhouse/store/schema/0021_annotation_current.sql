@@ -5,27 +5,9 @@
 -- The count comes first for stores in which nothing was ever withdrawn: the engine then leaves out the
 -- other view before it plans it.
 CREATE OR REPLACE VIEW {database}.annotation_current {on_cluster} AS
-SELECT *
-FROM {database}.annotation FINAL
-WHERE kind != 'preference'
-    AND ((SELECT count() FROM {database}.withdrawal) = 0
-        OR (project, subject_kind, kind, subject_id, annotation_id) NOT IN
-            (SELECT project, subject_kind, kind, subject_id, annotation_id
-            FROM {database}.annotation_withdrawn))
-ORDER BY
-    startsWith(author, 'passive:') OR startsWith(source, 'machine'),
-    created_at DESC, written_at DESC, annotation_id DESC
+{piece:judging|!=}
 LIMIT 1 BY project, subject_kind, subject_id, kind
 UNION ALL
-SELECT *
-FROM {database}.annotation FINAL
-WHERE kind = 'preference'
-    AND ((SELECT count() FROM {database}.withdrawal) = 0
-        OR (project, subject_kind, kind, subject_id, annotation_id) NOT IN
-            (SELECT project, subject_kind, kind, subject_id, annotation_id
-            FROM {database}.annotation_withdrawn))
-ORDER BY
-    startsWith(author, 'passive:') OR startsWith(source, 'machine'),
-    created_at DESC, written_at DESC, annotation_id DESC
+{piece:judging|=}
 LIMIT 1 BY
     project, subject_kind, least(chosen_id, rejected_id), greatest(chosen_id, rejected_id)

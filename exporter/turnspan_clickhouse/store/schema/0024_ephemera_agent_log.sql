@@ -57,37 +57,7 @@ SELECT
 FROM {with_content:log_content(user_hashes, user_parts, definitions, calls, comments)}
 (
     WITH
-        bitShiftLeft(toUInt256(NOT (startsWith(author, 'passive:')
-                OR startsWith(source, 'machine'))), 255)
-            + bitShiftLeft(toUInt256(toUnixTimestamp64Nano(created_at)), 192)
-            + bitShiftLeft(toUInt256(toUnixTimestamp64Nano(written_at)), 128)
-            + reinterpretAsUInt128(reverse(substring(annotation_id, 1, 16))) AS age,
-        outcomes AS
-        (
-            SELECT cityHash64(project, subject_id) + argMax(
-                toUInt8(indexOf(['used', 'modified', 'rejected'], annotation.outcome)), age)
-            FROM {database}.annotation
-            WHERE subject_kind = 'turn' AND kind = 'outcome'
-                AND ((SELECT count() FROM {database}.withdrawal) = 0
-                    OR (project, subject_kind, subject_id, annotation_id) NOT IN
-                    (SELECT project, subject_kind, subject_id, annotation_id
-                    FROM {database}.annotation_withdrawn WHERE kind = 'outcome'))
-            GROUP BY cityHash64(project, subject_id)
-            SETTINGS final = 0
-        ),
-        flags AS
-        (
-            SELECT cityHash64(project, subject_id) + argMax(
-                toUInt8(indexOf([1, -1], annotation.training_flag)), age)
-            FROM {database}.annotation
-            WHERE subject_kind = 'turn' AND kind = 'training_flag'
-                AND ((SELECT count() FROM {database}.withdrawal) = 0
-                    OR (project, subject_kind, subject_id, annotation_id) NOT IN
-                    (SELECT project, subject_kind, subject_id, annotation_id
-                    FROM {database}.annotation_withdrawn WHERE kind = 'training_flag'))
-            GROUP BY cityHash64(project, subject_id)
-            SETTINGS final = 0
-        )
+        {piece:judgments|subject_kind = 'turn'}
     SELECT
         true AS is_turn,
         project,
@@ -97,14 +67,7 @@ FROM {with_content:log_content(user_hashes, user_parts, definitions, calls, comm
         toUInt64(toUnixTimestamp64Nano(start_time)) AS id,
         turn_id,
         turn_id AS subject_id,
-        cityHash64(project, subject_id) AS judged_id,
-        multiIf(
-            judged_id + 1 IN outcomes, 'used',
-            judged_id + 2 IN outcomes, 'modified',
-            judged_id + 3 IN outcomes, 'rejected',
-            'pending') AS outcome,
-        multiIf(judged_id + 1 IN flags, 1, judged_id + 2 IN flags, -1, 0) AS training_flag,
-        if(session_id = '', trace_id, session_id) AS message_scope,
+        {piece:judged}
         chat_mode,
         toLowCardinality('') AS vendor,
         arrayElement(models, 1) AS request_model,
@@ -127,37 +90,7 @@ FROM {with_content:log_content(user_hashes, user_parts, definitions, calls, comm
     SETTINGS do_not_merge_across_partitions_select_final = 1
     UNION ALL
     WITH
-        bitShiftLeft(toUInt256(NOT (startsWith(author, 'passive:')
-                OR startsWith(source, 'machine'))), 255)
-            + bitShiftLeft(toUInt256(toUnixTimestamp64Nano(created_at)), 192)
-            + bitShiftLeft(toUInt256(toUnixTimestamp64Nano(written_at)), 128)
-            + reinterpretAsUInt128(reverse(substring(annotation_id, 1, 16))) AS age,
-        outcomes AS
-        (
-            SELECT cityHash64(project, subject_id) + argMax(
-                toUInt8(indexOf(['used', 'modified', 'rejected'], annotation.outcome)), age)
-            FROM {database}.annotation
-            WHERE subject_kind IN ('call', 'llm_call') AND kind = 'outcome'
-                AND ((SELECT count() FROM {database}.withdrawal) = 0
-                    OR (project, subject_kind, subject_id, annotation_id) NOT IN
-                    (SELECT project, subject_kind, subject_id, annotation_id
-                    FROM {database}.annotation_withdrawn WHERE kind = 'outcome'))
-            GROUP BY cityHash64(project, subject_id)
-            SETTINGS final = 0
-        ),
-        flags AS
-        (
-            SELECT cityHash64(project, subject_id) + argMax(
-                toUInt8(indexOf([1, -1], annotation.training_flag)), age)
-            FROM {database}.annotation
-            WHERE subject_kind IN ('call', 'llm_call') AND kind = 'training_flag'
-                AND ((SELECT count() FROM {database}.withdrawal) = 0
-                    OR (project, subject_kind, subject_id, annotation_id) NOT IN
-                    (SELECT project, subject_kind, subject_id, annotation_id
-                    FROM {database}.annotation_withdrawn WHERE kind = 'training_flag'))
-            GROUP BY cityHash64(project, subject_id)
-            SETTINGS final = 0
-        )
+        {piece:judgments|subject_kind IN ('call', 'llm_call')}
     SELECT
         false AS is_turn,
         project,
@@ -167,14 +100,7 @@ FROM {with_content:log_content(user_hashes, user_parts, definitions, calls, comm
         toUInt64(toUnixTimestamp64Nano(start_time)) AS id,
         turn_id,
         span_id AS subject_id,
-        cityHash64(project, subject_id) AS judged_id,
-        multiIf(
-            judged_id + 1 IN outcomes, 'used',
-            judged_id + 2 IN outcomes, 'modified',
-            judged_id + 3 IN outcomes, 'rejected',
-            'pending') AS outcome,
-        multiIf(judged_id + 1 IN flags, 1, judged_id + 2 IN flags, -1, 0) AS training_flag,
-        if(session_id = '', trace_id, session_id) AS message_scope,
+        {piece:judged}
         toLowCardinality('') AS chat_mode,
         provider AS vendor,
         request_model,

@@ -17,23 +17,7 @@ WITH
     content.3 AS definitions,
     content.4 AS turns,
     content.5 AS tools,
-    arraySort(arrayZip(
-        arrayConcat(stored_hashes, input_messages),
-        arrayConcat(
-            arrayWithConstant(length(stored_hashes), toUInt32(0)), arrayEnumerate(input_messages)),
-        arrayConcat(stored_messages, arrayWithConstant(length(input_messages), '')))) AS merged,
-    arrayPopBack(arrayPushFront(merged.1, toFixedString('', 16))) AS hashes_before,
-    arrayFill(
-        (message, hash, before, position) -> position = 0 OR hash != before,
-        merged.3, merged.1, hashes_before, merged.2) AS filled,
-    arraySort(
-        (message, position) -> position,
-        arrayFilter((message, position) -> position > 0, filled, merged.2),
-        arrayFilter(position -> position > 0, merged.2)) AS found,
-    arrayMap(
-        (message, hash) -> if(message != '', message, concat(
-            '{"role":"unknown","parts":[],"missing":"', lower(hex(hash)), '"}')),
-        found, input_messages) AS history,
+    {piece:messages|input_messages|history}
     arrayLast(message -> JSONExtractString(message, 'role') = 'user', history) AS last_user_message,
     arrayFirst(turn -> turn.1 = turn_of_call, turns) AS own_turn,
     arrayFilter(tool -> turn_of_call != '' AND tool.1 = turn_of_call AND tool.5 = rounds, tools)
@@ -121,87 +105,9 @@ FROM {with_content:call_content(stored_hashes, stored_messages, definitions, tur
     FROM {database}.llm_call FINAL
     SETTINGS do_not_merge_across_partitions_select_final = 1
     UNION ALL
-    SELECT
-        false AS is_call,
-        'turn_summary' AS record_type,
-        span_id AS id,
-        addNanoseconds(start_time, toInt64(duration * 1e9)) AS created_at,
-        project,
-        session_id,
-        toMonday(start_time) AS week,
-        start_time,
-        duration,
-        turn_id,
-        '' AS turn_of_call,
-        '' AS message_scope,
-        user_message,
-        toFixedString('', 16) AS system_prompt_hash,
-        [] AS input_messages,
-        response_text,
-        '' AS response_thoughts,
-        '[]' AS tool_calls,
-        arrayElement(models, 1) AS request_model,
-        toLowCardinality('') AS response_model,
-        toLowCardinality('') AS vendor,
-        turn_intent AS intent,
-        chat_mode AS mode,
-        task_type AS type,
-        target AS turn_target,
-        input_tokens,
-        output_tokens,
-        toString(stop_reason) AS stop_reason,
-        stop_detail,
-        rounds,
-        llm_call_count,
-        tool_call_count AS tools_called,
-        tool_error_count AS turn_tool_errors,
-        cost_usd,
-        error_type,
-        error_message
-    FROM {database}.turn_summary FINAL
-    WHERE parent_turn_id = ''
-    SETTINGS do_not_merge_across_partitions_select_final = 1
+    {piece:summaries|turn_summary|=}
     UNION ALL
-    SELECT
-        false AS is_call,
-        'subagent_summary' AS record_type,
-        span_id AS id,
-        addNanoseconds(start_time, toInt64(duration * 1e9)) AS created_at,
-        project,
-        session_id,
-        toMonday(start_time) AS week,
-        start_time,
-        duration,
-        turn_id,
-        '' AS turn_of_call,
-        '' AS message_scope,
-        user_message,
-        toFixedString('', 16) AS system_prompt_hash,
-        [] AS input_messages,
-        response_text,
-        '' AS response_thoughts,
-        '[]' AS tool_calls,
-        arrayElement(models, 1) AS request_model,
-        toLowCardinality('') AS response_model,
-        toLowCardinality('') AS vendor,
-        turn_intent AS intent,
-        chat_mode AS mode,
-        task_type AS type,
-        target AS turn_target,
-        input_tokens,
-        output_tokens,
-        toString(stop_reason) AS stop_reason,
-        stop_detail,
-        rounds,
-        llm_call_count,
-        tool_call_count AS tools_called,
-        tool_error_count AS turn_tool_errors,
-        cost_usd,
-        error_type,
-        error_message
-    FROM {database}.turn_summary FINAL
-    WHERE parent_turn_id > ''
-    SETTINGS do_not_merge_across_partitions_select_final = 1
+    {piece:summaries|subagent_summary|>}
 )
 {end_content}
 ORDER BY week

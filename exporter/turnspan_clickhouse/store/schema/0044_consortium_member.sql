@@ -13,13 +13,7 @@ CREATE TABLE IF NOT EXISTS {table:consortium_member} {on_cluster}
     session_id String CODEC(ZSTD(3)),
     turn_id String CODEC(ZSTD(3)),
     trace_id String CODEC(ZSTD(3)),
-    started_at DateTime64(9, 'UTC') CODEC(Delta, ZSTD(3)),
-    duration Float64 CODEC(ZSTD(3)),
-    error_type LowCardinality(String) CODEC(ZSTD(1)),
-    error_message String CODEC(ZSTD(6)),
-    attributes Map(LowCardinality(String), String) CODEC(ZSTD(6)),
-    writer LowCardinality(String) CODEC(ZSTD(1)),
-    written_at DateTime64(9, 'UTC') CODEC(Delta, ZSTD(3)),
+    {piece:went}
     INDEX by_run consortium_id TYPE bloom_filter(0.01) GRANULARITY 1
 )
 {shard_by:cityHash64(project, consortium_id)}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
 from turnspan.content.model import as_dict, as_list
@@ -66,14 +65,3 @@ def number(value: Any) -> float | None:
     except (TypeError, ValueError):
         return None
     return found if found == found else None
-
-
-def amount(value: Any) -> Decimal | None:
-    """A sum of money."""
-    if value is None or isinstance(value, bool):
-        return None
-    try:
-        found = Decimal(str(value))
-    except InvalidOperation:
-        return None
-    return found if found.is_finite() and found >= 0 else None

@@ -10,8 +10,9 @@ from typing import Final
 
 from opentelemetry.sdk.trace import ReadableSpan
 
+from turnspan_clickhouse.foreign_dialects.base import money
 from turnspan_records.importing.exports.amending import amending
-from turnspan_records.importing.exports.exported_rows import Row, amount, text
+from turnspan_records.importing.exports.exported_rows import Row, text
 from turnspan_records.importing.exports.in_span_order import in_span_order
 from turnspan_records.importing.exports.langfuse_records import (
     OBSERVATION,
@@ -144,7 +145,7 @@ class Langfuse:
                 part.problems.append(Problem(str(read.line), reason))
                 continue
             spans.append(span)
-            cost = amount(costs_of(record.row).get("total"))
+            cost = money(costs_of(record.row).get("total"))
             if cost is not None and span.context is not None:
                 costs[f"{span.context.span_id:016x}"] = cost
         if root and start:

@@ -104,8 +104,7 @@ def _record(kind: str, line: Row) -> Iterator[Exported]:
 
 
 def _kind_of(line: Row) -> str:
-    names, others = renamed(line, _ANY)
-    del others
+    names, _ = renamed(line, _ANY)
     if "id" not in names:
         return ""
     if "start_time" in names and ("trace_id" in names or "type" in names):

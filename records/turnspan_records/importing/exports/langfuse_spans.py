@@ -6,6 +6,7 @@ The attributes are those of its SDK, which the dialect of such spans reads.
 from __future__ import annotations
 
 from datetime import datetime, timezone
+from functools import lru_cache
 from typing import Any, Final
 
 from opentelemetry.sdk.resources import Resource
@@ -30,15 +31,13 @@ from turnspan_records.importing.transcripts.fields import hex_number, nanosecond
 KIND: Final = "langfuse"
 SCOPE: Final = InstrumentationScope(KIND)
 _OBSERVATION: Final = "langfuse.observation."
-_RESOURCES: dict[str, Resource] = {}
 
 
+@lru_cache(1_000)
 def resource(environment: str) -> Resource:
     """The resource of an environment's spans, always the same one."""
-    if environment not in _RESOURCES and len(_RESOURCES) > 1_000:
-        _RESOURCES.clear()
     named = {semconv.DEPLOYMENT_ENVIRONMENT: environment} if environment else None
-    return _RESOURCES.setdefault(environment, resource_of(KIND, named))
+    return resource_of(KIND, named)
 
 
 def trace_number(trace_id: str) -> int:

@@ -51,10 +51,8 @@ class Otlp:
             decoded = self._decode(read)
         except MalformedError as error:
             raise NotUnderstoodError(f"it is not OTLP: {error}") from None
-        if (
-            not (decoded.spans or decoded.events or decoded.refused)
-            and _ID in read.line.raw.lower()
-        ):
+        empty = not (decoded.spans or decoded.events or decoded.refused)
+        if empty and _ID in read.line.raw.lower():
             raise NotUnderstoodError("its spans are not in resourceSpans, scopeSpans and spans")
         for one in decoded.spans:
             group = groups.group(bytes.fromhex(one.trace_id))

@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final
 
-from opentelemetry.sdk.trace import ReadableSpan
-from opentelemetry.sdk.util.instrumentation import InstrumentationScope
-
 from turnspan.tracing.content_store import Judgment
+from turnspan_clickhouse.foreign_dialects.base import money
 from turnspan_records.importing import ids
 from turnspan_records.importing.exports.amending import amending
-from turnspan_records.importing.exports.exported_rows import amount, mapping, number, text
+from turnspan_records.importing.exports.exported_rows import mapping, number, text
 from turnspan_records.importing.exports.in_span_order import in_span_order
 from turnspan_records.importing.exports.phoenix_rows import (
+    KIND,
+    RESOURCE,
     SPAN_KIND,
     Annotation,
     NotTaken,
@@ -26,12 +26,9 @@ from turnspan_records.importing.exports.span_joining import SpanJoiner
 from turnspan_records.importing.files.file_log import LeftOut, NotUnderstoodError, Read
 from turnspan_records.importing.files.groups import Groups
 from turnspan_records.importing.sources import Part, SourceLogError
-from turnspan_records.importing.spans import resource_of, span_of
 from turnspan_records.importing.transcripts.fields import nanoseconds
 
-KIND: Final = "phoenix"
 SOURCE: Final = "import"
-_SCOPE: Final = InstrumentationScope(KIND)
 _SUBJECTS: Final = {"LLM": "call", "EMBEDDING": "call", "TOOL": "tool", "AGENT": "turn"}
 _UNKNOWN: Final = "it is neither a span nor an annotation of Phoenix"
 
@@ -43,7 +40,6 @@ class Phoenix:
     tables = True
 
     def __init__(self) -> None:
-        self._resource = resource_of(KIND)
         self._joiner = SpanJoiner()
         self._subjects: dict[int, str] = {}
         """What the spans are that are judged as more than a span."""
@@ -67,7 +63,7 @@ class Phoenix:
                 subject = _SUBJECTS.get(str(row.attributes.get(SPAN_KIND)))
                 if subject is not None:
                     self._subjects[row.span_id] = subject
-                self._joiner.join(self._told(row), group, groups)
+                self._joiner.join(row.span, group, groups)
         if not rows:
             raise NotUnderstoodError(_UNKNOWN)
         return [LeftOut(why, count) for why, count in left.items()]
@@ -91,29 +87,14 @@ class Phoenix:
                 part.seen[read.line.file.name, what] += 1
         costs: dict[str, Decimal] = {}
         for spans in sorted(traces.values(), key=_began):
-            part.spans += in_span_order([self._told(one) for one in spans.values()])
+            part.spans += in_span_order([one.span for one in spans.values()])
             for one in spans.values():
-                cost = amount(one.attributes.get("llm.cost.total"))
+                cost = money(one.attributes.get("llm.cost.total"))
                 if cost is not None:
                     costs[f"{one.span_id:016x}"] = cost
         part.amend = amending(costs, KIND)
         part.facts += [self._judgment(read, each, traces) for read, each in annotations]
         return part
-
-    def _told(self, one: PhoenixSpan) -> ReadableSpan:
-        return span_of(
-            one.name,
-            trace_id=one.trace_id,
-            span_id=one.span_id,
-            parent_id=one.parent_id,
-            start_time=one.start,
-            end_time=one.end,
-            attributes=one.attributes,
-            resource=self._resource,
-            scope=_SCOPE,
-            error=one.error,
-            events=one.events,
-        )
 
     def _judgment(
         self, read: Read, said: Annotation, traces: Mapping[int, Mapping[int, PhoenixSpan]]
@@ -131,7 +112,7 @@ class Phoenix:
         created = nanoseconds(row.get("updated_at")) or nanoseconds(row.get("created_at"))
         known = text(row, "id") or f"{name}/{text(row, 'identifier')}/{text(row, 'annotator_kind')}"
         return Judgment(
-            resource=self._resource.attributes,
+            resource=RESOURCE.attributes,
             subject_kind=subject[0],
             subject_id=subject[1],
             kind=f"evaluation:{name}",
@@ -150,11 +131,8 @@ class Phoenix:
         if said.span_id:
             return self._subjects.get(said.span_id, "span"), f"{said.span_id:016x}"
         if said.trace_id:
-            agents = [
-                one
-                for one in traces.get(said.trace_id, {}).values()
-                if one.attributes.get(SPAN_KIND) == "AGENT"
-            ]
+            spans = traces.get(said.trace_id, {}).values()
+            agents = [one for one in spans if one.attributes.get(SPAN_KIND) == "AGENT"]
             first = min(agents, key=lambda one: one.start, default=None)
             known = f"{said.trace_id:032x}" if first is None else f"{first.span_id:016x}"
             return "turn", known

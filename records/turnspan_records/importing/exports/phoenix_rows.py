@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
-from opentelemetry.sdk.trace import Event
+from opentelemetry.sdk.trace import Event, ReadableSpan
+from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 
 from turnspan.content.model import as_dict, as_list, dumps_text
 from turnspan_records.importing.exports.exported_rows import (
@@ -18,8 +19,12 @@ from turnspan_records.importing.exports.exported_rows import (
     structure,
     text,
 )
+from turnspan_records.importing.spans import resource_of, span_of
 from turnspan_records.importing.transcripts.fields import hex_number, nanoseconds, opened
 
+KIND: Final = "phoenix"
+RESOURCE: Final = resource_of(KIND)
+_SCOPE: Final = InstrumentationScope(KIND)
 SPAN_KIND: Final = "openinference.span.kind"
 _ATTRIBUTES: Final = "attributes."
 _AS_TEXT: Final = frozenset(
@@ -38,17 +43,13 @@ _NUMBER: Final = ("intValue", "int_value")
 
 @dataclass(slots=True)
 class PhoenixSpan:
-    """One span, in OpenTelemetry's terms; times in ns."""
+    """One span, its ids and when it began, in ns."""
 
-    name: str
     trace_id: int
     span_id: int
-    parent_id: int
     start: int
-    end: int
-    attributes: Row = field(default_factory=Row)
-    events: list[Event] = field(default_factory=list[Event])
-    error: str | None = None
+    attributes: Row
+    span: ReadableSpan
 
 
 @dataclass(slots=True)
@@ -129,17 +130,21 @@ def _span(line: Row) -> PhoenixSpan | NotTaken:
         return NotTaken("a span that does not say when it began")
     parent = line.get("parent_id") or line.get("parent_span_id") or line.get("parentSpanId")
     failed, message = _status(line)
-    return PhoenixSpan(
+    attributes = _attributes(line)
+    span = span_of(
         text(line, "name"),
-        trace_id,
-        span_id,
-        hex_number(parent, 16) or 0,
-        start,
-        _time(line, "end_time", "endTimeUnixNano") or start,
-        _attributes(line),
-        _events(line),
-        message if failed else None,
+        trace_id=trace_id,
+        span_id=span_id,
+        parent_id=hex_number(parent, 16) or 0,
+        start_time=start,
+        end_time=_time(line, "end_time", "endTimeUnixNano") or start,
+        attributes=attributes,
+        resource=RESOURCE,
+        scope=_SCOPE,
+        error=message if failed else None,
+        events=_events(line),
     )
+    return PhoenixSpan(trace_id, span_id, start, attributes, span)
 
 
 def _time(line: Row, name: str, otlp: str) -> int | None:
@@ -161,12 +166,7 @@ def _attributes(line: Row) -> Row:
     kind = text(line, "span_kind")
     if kind and kind != "UNKNOWN":
         found[SPAN_KIND] = kind
-    given = structure(line, "attributes")
-    pairs = as_list(given)
-    if pairs is not None:  # as OTLP has them
-        found |= _of_pairs(pairs)
-    else:
-        _flatten(as_dict(given) or {}, "", found, 0)
+    found |= _told(structure(line, "attributes"))
     for name, value in line.items():
         if name.startswith(_ATTRIBUTES):
             _flatten(value, name.removeprefix(_ATTRIBUTES), found, 0)
@@ -194,9 +194,13 @@ def _flatten(value: Any, name: str, found: Row, depth: int) -> None:
         found[name] = tuple(items) if plain else dumps_text(items)
 
 
-def _of_pairs(pairs: list[Any]) -> Row:
+def _told(attributes: Any) -> Row:
+    """Attributes as OTLP has them, in pairs, or by name."""
     found: Row = {}
-    for each in pairs:
+    pairs = as_list(attributes)
+    if pairs is None:
+        _flatten(as_dict(attributes) or {}, "", found, 0)
+    for each in pairs or []:
         pair = as_dict(each) or {}
         value = _of_otlp(as_dict(pair.get("value")) or {}, 0)
         if value is not None:
@@ -221,13 +225,7 @@ def _events(line: Row) -> list[Event]:
     found: list[Event] = []
     for said in listed(line, "events"):
         event = as_dict(opened(said)) or {}
-        attributes: Row = {}
-        given = event.get("attributes")
-        pairs = as_list(given)
-        if pairs is None:
-            _flatten(as_dict(given) or {}, "", attributes, 0)
-        else:
-            attributes = _of_pairs(pairs)
+        attributes = _told(event.get("attributes"))
         when = nanoseconds(event.get("timestamp", event.get("time_unix_nano")))
         found.append(Event(text(event, "name"), attributes, when or 0))
     return found

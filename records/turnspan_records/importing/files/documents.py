@@ -106,7 +106,7 @@ def _elements(file: IO[bytes], limits: Limits) -> Iterator[bytes]:
                 why = f"an element is too large, {limits.too_much}"
         if why:
             raise CutError(f"{why}: {held[at : at + _SHOWN]}")
-        yield _on_one_line(held[at:end])
+        yield held[at:end].encode().translate(_BLANKS) + b"\n"
         at, wanted = end, _PIECE
 
 
@@ -115,10 +115,6 @@ def _skip(held: str, at: int) -> int:
     while at < len(held) and held[at] in " \t\r\n,":
         at += 1
     return at
-
-
-def _on_one_line(element: str) -> bytes:
-    return element.encode().translate(_BLANKS) + b"\n"
 
 
 def _csv(path: Path, file: IO[bytes], cut: bool, limits: Limits) -> Iterator[bytes]:

@@ -127,13 +127,7 @@ class FileLog:
         """Lines that are not imported yet."""
         known = Position.of(after)
         self._read_all(known)
-        done = [known.files.get(file.key) for file in self._files]
-        return sum(
-            reached is None or offset >= reached.done
-            for offset, reached in zip(
-                self._offsets, (done[number] for number in self._file_of), strict=True
-            )
-        )
+        return sum(self._is_untold(place, known) for place in range(len(self._offsets)))
 
     def parts(self, after: str) -> Iterator[Part]:
         """The groups of which something is new, in the order of their first lines."""

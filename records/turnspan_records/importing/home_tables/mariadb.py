@@ -78,7 +78,10 @@ class MariaDb:
         """The columns of a table."""
         *schema, table = address.names
         found = self.rows(_COLUMNS, (schema[0] if schema else address.database, table))
-        return [_column(str(name), str(type_), is_key == "1") for name, type_, is_key in found]
+        return [
+            Column(str(name), str(type_), is_key == "1", type_ in _INTEGERS, type_ == "timestamp")
+            for name, type_, is_key in found
+        ]
 
     def text_of(self, column: Column) -> str:
         """SQL that gives a column's value as text: all of them come so."""
@@ -128,13 +131,3 @@ def _text(value: Any) -> str | None:
         return bytes(value).decode()
     except UnicodeDecodeError:
         return "0x" + bytes(value).hex()
-
-
-def _column(name: str, type_: str, is_key: bool) -> Column:
-    return Column(
-        name,
-        type_,
-        is_key,
-        is_integer=type_ in _INTEGERS,
-        is_instant=type_ == "timestamp",
-    )

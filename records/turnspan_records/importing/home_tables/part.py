@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from functools import lru_cache
+from typing import Any
 
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan
@@ -23,8 +24,6 @@ from turnspan_clickhouse.rows.tables import LlmCall, ToolCall, TurnSummary
 from turnspan_records.importing import ids
 from turnspan_records.importing.sources import Part
 from turnspan_records.importing.spans import resource_of, scope_of, span_of
-
-_MAX_RESOURCES: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,22 +69,20 @@ class Scopes:
     def __init__(self, kind: str) -> None:
         self.kind = kind
         self.scope = scope_of(kind)
-        self._resources: dict[str, Resource] = {}
 
     def resource(self, project: str) -> Resource:
         """The resource of a project's rows."""
-        found = self._resources.get(project)
-        if found is None:
-            if len(self._resources) >= _MAX_RESOURCES:
-                self._resources.clear()
-            found = resource_of(self.kind, {semconv.PROJECT: project})
-            self._resources[project] = found
-        return found
+        return _resource(self.kind, project)
 
     def where(self, row: str, session: str, project: str) -> Where:
         """The turn that a row begins."""
         trace_id = ids.trace_id(self.kind, session, row)
         return Where(trace_id, ids.span_id(self.kind, "turn", session, row), session, project)
+
+
+@lru_cache(1_000)
+def _resource(kind: str, project: str) -> Resource:
+    return resource_of(kind, {semconv.PROJECT: project})
 
 
 class PartMaker:

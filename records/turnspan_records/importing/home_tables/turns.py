@@ -56,7 +56,7 @@ class Turns:
         if unknown:
             found = look_up(unknown)
             for group in unknown:
-                self._put(group, found.get(group))
+                self.begin(group, found.get(group))
 
     def open(self, group: Group, name: str) -> OpenTurn:
         """The open turn of a group; else one begins with the row of this name."""
@@ -66,20 +66,17 @@ class Turns:
             self.begin(group, turn)
         return turn
 
-    def begin(self, group: Group, turn: OpenTurn) -> None:
-        """A turn is open now."""
-        self._put(group, turn)
-
     def end(self, group: Group, name: str) -> OpenTurn:
         """The turn that a summary of this name ends."""
         turn = self._open.get(group) or OpenTurn(name)
         if self._all_known:
             self._open.pop(group, None)
         else:
-            self._put(group, None)
+            self.begin(group, None)
         return turn
 
-    def _put(self, group: Group, turn: OpenTurn | None) -> None:
+    def begin(self, group: Group, turn: OpenTurn | None) -> None:
+        """This turn of a group is open now, or none."""
         self._open[group] = turn
         self._open.move_to_end(group)
         if len(self._open) > MAX_GROUPS:

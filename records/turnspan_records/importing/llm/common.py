@@ -143,15 +143,12 @@ def arguments_of(text: str, row: str, notes: Notes) -> Any:
     return text
 
 
-def outcome_part(
-    call_id: str, name: str, output: Any, exception: str, more: dict[str, Any]
-) -> Part:
+def outcome_part(call_id: str, name: str, output: Any, exception: str) -> Part:
     """A tool's result as a part of a message."""
     part: Part = {"type": "tool_call_response", "id": call_id, "name": name, "response": output}
     if exception:
         part["is_error"] = True
         part["exception"] = exception
-    part.update(more)
     return part
 
 
@@ -162,13 +159,5 @@ def id_of(row: Row) -> str:
 
 def fragments_told(rows: list[Row]) -> str:
     """Where the fragments of a prompt came from, as JSON: their text is in the messages."""
-    return dumps_text(
-        [
-            {
-                key: row[key]
-                for key in ("hash", "source", "datetime_utc")
-                if row.get(key) is not None
-            }
-            for row in rows
-        ]
-    )
+    keys = ("hash", "source", "datetime_utc")
+    return dumps_text([{key: row[key] for key in keys if row.get(key) is not None} for row in rows])

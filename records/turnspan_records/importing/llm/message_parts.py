@@ -16,6 +16,7 @@ from turnspan.content.model import (
     text_part,
     unknown_part,
 )
+from turnspan.content.model import as_text as text_of
 from turnspan_records.importing.llm.common import Readers, outcome_part
 from turnspan_records.importing.llm.source import Row
 from turnspan_records.importing.llm.values import Notes
@@ -55,7 +56,10 @@ class PartReader:
         pieces = as_list(payload.get("text_ref"))
         part: Part
         if pieces is None:
-            part = {"type": kind, "content": as_text(row.get("text")) or _text_in(payload)}
+            part = {
+                "type": kind,
+                "content": as_text(row.get("text")) or text_of(payload.get("text")),
+            }
         else:
             part = text_part("".join(self._piece(piece, where) for piece in pieces))
             part["type"] = kind
@@ -78,7 +82,7 @@ class PartReader:
             part["server_tool_call_response"] = said
         else:
             exception = as_text(payload.get("exception"))
-            part = outcome_part(id_, name, payload.get("output"), exception, {})
+            part = outcome_part(id_, name, payload.get("output"), exception)
         files = self._files(as_list(payload.get("attachments")) or [], {}, where)
         return [_with_metadata(part, payload), *files]
 
@@ -102,8 +106,3 @@ def _call(payload: dict[str, Any]) -> Part:
 def _with_metadata(part: Part, payload: dict[str, Any]) -> Part:
     told = payload.get("provider_metadata")
     return {**part, "provider_metadata": told} if told else part
-
-
-def _text_in(payload: dict[str, Any]) -> str:
-    text = payload.get("text")
-    return text if isinstance(text, str) else ""

@@ -164,7 +164,8 @@ class Conversation:
                 instance = self._readers.definitions.instance(row["instance_id"])
                 outcome.attributes[PREFIX + "tool_instance"] = instance
             call.outcomes.append(outcome)
-            found.append(message("tool", [_part(outcome), *self._brought(row, call)]))
+            part = outcome_part(outcome.call_id, outcome.name, outcome.output, outcome.exception)
+            found.append(message("tool", [part, *self._brought(row, call)]))
         return found
 
     def _brought(self, result: Row, call: Call) -> list[Part]:
@@ -200,10 +201,6 @@ class Conversation:
         self._readers.accounts.took("tool_responses", "tool definitions of calls", len(rows))
         definitions = self._readers.definitions
         call.tools = [definitions.tool(row["tool_id"], call.row, self._notes) for row in rows]
-
-
-def _part(outcome: ToolOutcome) -> Part:
-    return outcome_part(outcome.call_id, outcome.name, outcome.output, outcome.exception, {})
 
 
 def _by_response(rows: Iterable[Row]) -> dict[str, list[Row]]:

@@ -11,6 +11,7 @@ from opentelemetry.trace import SpanKind
 from turnspan import config, semconv
 from turnspan.tracing.agent_recording import describe_turn
 from turnspan.tracing.content_store import Fact, InferenceContent, ToolContent, TurnContent
+from turnspan.tracing.endpoint import write_usage
 from turnspan.turn.tool_failure import tool_failed
 from turnspan.turn.turn import ToolRequest, Turn
 from turnspan_records.importing import ids
@@ -87,9 +88,9 @@ class _OneTurn:
             semconv.RESPONSE_MODEL: call.response_model or None,
             semconv.RESPONSE_ID: call.response_id or None,
             semconv.RESPONSE_FINISH_REASONS: tuple(call.finish_reasons) or None,
-            **_counted(call),
             **self._kept(call.attributes),
         }
+        write_usage(call.usage, attributes)
         if "schema" in call.parameters:
             attributes[semconv.OUTPUT_TYPE] = "json"
         if call.consortium is not None:
@@ -205,17 +206,6 @@ class _OneTurn:
         if self._captured:
             return told
         return {key: value for key, value in told.items() if key in _TOLD_WITHOUT_CONTENT}
-
-
-def _counted(call: Call) -> dict[str, Any]:
-    usage = call.usage
-    return {
-        semconv.USAGE_INPUT_TOKENS: usage.input_tokens,
-        semconv.USAGE_OUTPUT_TOKENS: usage.output_tokens,
-        semconv.USAGE_CACHE_READ_INPUT_TOKENS: usage.cache_read_tokens,
-        semconv.USAGE_CACHE_WRITE_INPUT_TOKENS: usage.cache_write_tokens,
-        semconv.USAGE_REASONING_OUTPUT_TOKENS: usage.reasoning_tokens,
-    }
 
 
 def _request_of(outcome: ToolOutcome, requests: list[ToolRequest]) -> ToolRequest:

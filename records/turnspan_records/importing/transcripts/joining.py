@@ -8,6 +8,7 @@ selection: what joins what is decided by the normaliser, which is given these li
 from __future__ import annotations
 
 from collections import OrderedDict
+from itertools import accumulate
 from typing import Any, Final
 
 from turnspan.content.model import RequestParts, as_dict
@@ -31,25 +32,20 @@ class Joiner:
         """The groups of earlier calls that a call goes on with; its own is remembered."""
         parts = split_request(dialect, request)
         said = [self._reader.message(dialect, raw) for raw in parts.messages_raw]
-        found = self._before(said, parts)
-        chain = START
-        for each in said:
-            chain = extended(chain, each.key)
-        for key in self._answered(dialect, response, chain):
+        chains = list(accumulate((each.key for each in said), extended, initial=START))
+        found = self._before(said, chains, parts)
+        for key in self._answered(dialect, response, chains[-1]):
             self._known[key] = group
             self._known.move_to_end(key)
         while len(self._known) > MAX_KNOWN:
             self._known.popitem(last=False)
         return found
 
-    def _before(self, said: list[Said], parts: RequestParts) -> list[int]:
+    def _before(self, said: list[Said], chains: list[int], parts: RequestParts) -> list[int]:
         keys: list[int] = []
         before = parts.parameters.get("previous_response_id")
         if isinstance(before, str):
             keys.append(self._reader.digest(f"response\0{before}"))
-        chains = [START]
-        for each in said:
-            chains.append(extended(chains[-1], each.key))
         stop = len(said)
         for _ in range(MAX_RUNS):
             while stop and said[stop - 1].role != "assistant":

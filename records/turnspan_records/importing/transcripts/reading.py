@@ -176,10 +176,8 @@ class Transcripts:
             told = told_result(self._origin, result, ids, calls[-1].end + number + 1, session)
             part.spans.append(told[0])
             part.contents.append(told)
-        became = (
-            "a transcript" if not rest else "a transcript, what follows its last answer left out"
-        )
-        part.seen[read.line.file.name, became] += 1
+        left_out = ", what follows its last answer left out" if rest else ""
+        part.seen[read.line.file.name, f"a transcript{left_out}"] += 1
 
 
 _ECHOED: Final = (
