@@ -12,8 +12,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from turnspan_console.checks.remedies import remedy
 from turnspan_console.output import note
+from turnspan_console.remedies import remedy
 
 if TYPE_CHECKING:
     from turnspan_clickhouse.errors import QueryError

@@ -19,7 +19,7 @@ from support.story import Invoke
 from turnspan_clickhouse.errors import QueryError
 from turnspan_clickhouse.store.migrations import SCHEMA_VERSION, migrate
 from turnspan_clickhouse.store.opening import open_store
-from turnspan_console.checks.remedies import remedy
+from turnspan_console.remedies import remedy
 
 SELECT = "<query>GRANT SELECT ON turnspan.*</query>"
 ALL = "<query>GRANT ALL ON *.*</query>"

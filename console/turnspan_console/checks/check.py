@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from turnspan_clickhouse.errors import QueryError
-from turnspan_console.checks.remedies import remedy
+from turnspan_console.remedies import remedy
 
 OK, WARN, FAIL = "ok", "warn", "fail"
 

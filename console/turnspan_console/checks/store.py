@@ -23,8 +23,8 @@ from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import SCHEMA_VERSION, current_version, pending
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_console.checks.check import FAIL, OK, WARN, Check
-from turnspan_console.checks.remedies import remedy
 from turnspan_console.failures import refusal
+from turnspan_console.remedies import remedy
 from turnspan_console.values import seconds, size
 from turnspan_records.screens.inventory import system_log_bytes, table_sizes
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 
 from turnspan_console import consortium
+from turnspan_console.commands._nothing import explain, print_found
 from turnspan_console.failures import FINDING, Failure
 from turnspan_console.lazy import Lazy
-from turnspan_console.nothing import explain, print_found
 from turnspan_console.options import (
     format_option,
     open_chosen,

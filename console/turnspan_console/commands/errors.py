@@ -6,8 +6,8 @@ from functools import partial
 
 import click
 
+from turnspan_console.commands._nothing import explain
 from turnspan_console.failures import FINDING
-from turnspan_console.nothing import explain
 from turnspan_console.options import (
     format_option,
     open_chosen,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from turnspan_console.commands._nothing import explain, print_found
 from turnspan_console.failures import FINDING, Failure
-from turnspan_console.nothing import explain, print_found
 from turnspan_console.options import format_option, html_option, open_chosen, store_option
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from turnspan_console.nothing import explain, print_found
+from turnspan_console.commands._nothing import explain, print_found
 from turnspan_console.options import (
     FORMATS,
     format_option,
