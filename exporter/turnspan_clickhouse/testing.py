@@ -146,7 +146,7 @@ def _identity(row: Record) -> tuple[Any, ...]:
 
 
 def _texts(given: EncodedMap | dict[str, str]) -> dict[str, str]:
-    return given.texts() if isinstance(given, EncodedMap) else dict(given)
+    return EncodedMap.of(given).texts()
 
 
 def _json(text: str) -> Any:

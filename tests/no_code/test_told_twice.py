@@ -414,10 +414,26 @@ SAME = (
 )
 
 
+def streamed(
+    stage: Stage, history: list[Any], reply: dict[str, Any], name: str, *, early: bool, **told: Any
+) -> None:
+    """A streamed call that goes on with a history, and another package's span of it, which ends
+    before it (``early``) or after."""
+    theirs = stage.provider.get_tracer("framework").start_span("ChatModel", kind=SpanKind.CLIENT)
+    stream = stage.model.stream(history, reply, name)
+    identity = {"gen_ai.operation.name": "chat", "gen_ai.response.id": name}
+    theirs.set_attributes({**identity, **told})
+    if early:
+        theirs.end()
+    assert [*stream]
+    if not early:
+        theirs.end()
+    history.append(reply)
+
+
 @pytest.mark.parametrize("first", ["theirs", "ours", "by turns"])
 def test_a_conversation_that_another_tells_without_words(stage: Stage, first: str) -> None:
     """Its spans name no message: by them alone every call would begin a session of its own."""
-    tracer = stage.provider.get_tracer("framework")
     stage.rows.waiting = []
     history: list[Any] = [USER[0]]
     number = 0
@@ -425,18 +441,8 @@ def test_a_conversation_that_another_tells_without_words(stage: Stage, first: st
     def call(reply: dict[str, Any]) -> None:
         nonlocal number
         number += 1
-        theirs = tracer.start_span("ChatModel", kind=SpanKind.CLIENT)
-        name = f"r{number}"
-        told = {"gen_ai.operation.name": "chat", "gen_ai.response.id": name}
-        early = first == "theirs" or (first == "by turns" and number % 2)
-        stream = stage.model.stream(history, reply, name)
-        theirs.set_attributes(told)
-        if early:
-            theirs.end()
-        assert [*stream]
-        if not early:
-            theirs.end()
-        history.append(reply)
+        early = first == "theirs" or (first == "by turns" and number % 2 == 1)
+        streamed(stage, history, reply, f"r{number}", early=early)
         stage.rows.together()
 
     for city in ("Rome", "Pisa", "Bari"):
@@ -456,7 +462,6 @@ def test_a_conversation_that_another_tells_without_words(stage: Stage, first: st
 def test_batches_may_end_between_two_that_tell_of_a_call(stage: Stage, seed: int) -> None:
     """Two users who say the same, and a package whose spans give their words incompletely."""
     random = Random(seed)
-    tracer = stage.provider.get_tracer("framework")
     stage.rows.waiting = []
     talks: list[list[Any]] = [[USER[0]], [USER[0]]]
     number = 0
@@ -464,22 +469,14 @@ def test_batches_may_end_between_two_that_tell_of_a_call(stage: Stage, seed: int
     def call(history: list[Any], reply: dict[str, Any]) -> None:
         nonlocal number
         number += 1
-        theirs = tracer.start_span("ChatModel", kind=SpanKind.CLIENT)
-        stream = stage.model.stream(history, reply, f"r{number}")
-        told = {"gen_ai.operation.name": "chat", "gen_ai.response.id": f"r{number}"}
         words = [
             {"role": each["role"], "parts": [{"type": "text", "content": each["content"]}]}
             for each in history
             if each["content"]
         ]
-        theirs.set_attributes({**told, "gen_ai.input.messages": json.dumps(words)})
+        told = {"gen_ai.input.messages": json.dumps(words)}
         early = random.random() < 0.5
-        if early:
-            theirs.end()
-        assert [*stream]
-        if not early:
-            theirs.end()
-        history.append(reply)
+        streamed(stage, history, reply, f"r{number}", early=early, **told)
 
     for step in range(3):
         for history in talks:

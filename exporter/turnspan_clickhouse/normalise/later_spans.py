@@ -11,7 +11,7 @@ from typing import Final
 
 from turnspan import semconv
 from turnspan.tracing.content_store import Content
-from turnspan_clickhouse.normalise.column_values import text
+from turnspan_clickhouse.normalise.foreign import operation_of
 from turnspan_clickhouse.normalise.span_facts import SpanFacts
 
 WAITS_NS: Final = 3 * 10**8
@@ -36,8 +36,8 @@ class LaterSpans:
         if not facts.foreign or facts.turn_id or len(self._waiting) >= MAX_WAITING:
             return False
         if facts.trace_id not in self._traces:
-            operation = text(facts.raw.get(semconv.OPERATION_NAME))
-            if operation not in semconv.INFERENCE_OPERATIONS or facts.scope.name in self._alone:
+            is_call = operation_of(*told) in semconv.INFERENCE_OPERATIONS
+            if not is_call or facts.scope.name in self._alone:
                 return False
             self._traces.add(facts.trace_id)
         self._waiting.append(told)

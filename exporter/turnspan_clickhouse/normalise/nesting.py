@@ -8,7 +8,7 @@ made them, or to be neither, and then they wait under the span around that one.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, Final
 
 from turnspan import semconv
@@ -200,14 +200,10 @@ def enrich(row: LlmCall, other: LlmCall) -> set[str]:
             if getattr(row, name) != getattr(other, name):
                 setattr(row, name, getattr(other, name))
                 changed.add(name)
-        row.attributes = EncodedMap.of({**_pairs(row), **_pairs(other)})
+        known, more = EncodedMap.of(row.attributes), EncodedMap.of(other.attributes)
+        row.attributes = EncodedMap.of({**known.texts(), **more.texts()})
     return changed
 
 
 def _is_said(value: Any) -> bool:
     return value is not None and value is not False and value not in ("", [], NO_HASH)
-
-
-def _pairs(row: LlmCall) -> Mapping[str, str]:
-    known = row.attributes
-    return known.texts() if isinstance(known, EncodedMap) else known

@@ -60,9 +60,7 @@ def text_of(row: LlmCall) -> str | None:
 
 def note(row: LlmCall | ToolCall | TurnSummary, name: str, value: str = "true") -> None:
     """Note on a row what has no column."""
-    known = row.attributes
-    pairs = known if isinstance(known, EncodedMap) else EncodedMap.of(known)
-    row.attributes = pairs.plus(name, value)
+    row.attributes = EncodedMap.of(row.attributes).plus(name, value)
 
 
 def copy_notes(source: LlmCall, row: LlmCall) -> None:
@@ -79,4 +77,4 @@ def _notes(row: LlmCall, name: bytes) -> bool:
     pairs = row.attributes
     if pairs is EMPTY_MAP:
         return False
-    return name in (pairs.keys if isinstance(pairs, EncodedMap) else EncodedMap.of(pairs).keys)
+    return name in EncodedMap.of(pairs).keys

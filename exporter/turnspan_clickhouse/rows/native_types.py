@@ -75,8 +75,10 @@ class EncodedMap:
         self.values = values
 
     @staticmethod
-    def of(texts: Mapping[Any, Any]) -> EncodedMap:
-        """The pairs of a dictionary."""
+    def of(texts: Mapping[Any, Any] | EncodedMap) -> EncodedMap:
+        """The pairs of a dictionary; of what is encoded already, that."""
+        if isinstance(texts, EncodedMap):
+            return texts
         keys = [encode_string(key) for key in texts]
         values = [encode_string(value) for value in texts.values()]
         return EncodedMap(len(keys), b"".join(keys), b"".join(values))

@@ -102,11 +102,12 @@ class RecordProcessor(SpanProcessor):
             said = span.attributes or {}
             missing = scope_attributes(turn, session)
             missing.pop(semconv.AGENT_NAME, None)  # not every span in a turn is the agent's doing
-            span.set_attributes({k: v for k, v in missing.items() if v and k not in said})
+            tied = {k: v for k, v in missing.items() if v and k not in said}
             # The package may name its own conversation, now or when the span ends.
-            given = missing.get(semconv.CONVERSATION_ID) or ""
+            given = missing.get(semconv.CONVERSATION_ID, "")
             if given or turn is not None:
-                span.set_attribute(semconv.SESSION_GIVEN, given)
+                tied[semconv.SESSION_GIVEN] = given
+            span.set_attributes(tied)
             if turn is None and session is not None and not session.id:  # an attempt's
                 self._hand_down(span, context)
 
