@@ -17,6 +17,7 @@ from typing import Any, Final
 from turnspan.runtime import looking
 from turnspan.runtime.errors import ConfigError
 from turnspan.runtime.guard import warn_once
+from turnspan.runtime.type_guards import is_dict
 
 logger = logging.getLogger("turnspan")
 
@@ -134,7 +135,7 @@ def _matching(text: str) -> ToolRule:
         texts: list[Any] = [result]
         if not isinstance(result, str):
             parts: list[Any] = [*result] if isinstance(result, (list, tuple)) else [result]
-            texts = [part.get("text") if isinstance(part, dict) else part for part in parts]
+            texts = [part.get("text") if is_dict(part) else part for part in parts]
             texts.append(json.dumps(result, ensure_ascii=False, default=str))
         return any(isinstance(one, str) and pattern.search(one) for one in texts) or None
 

@@ -363,8 +363,9 @@ def test_where_nothing_is_recorded_it_costs_nothing_and_says_so() -> None:
 
 
 def test_a_locked_lineage_goes_on_as_it_is(caplog: pytest.LogCaptureFixture) -> None:
-    """It takes no other version and no rollout, and a name is one configuration's; where the
-    mistake would hit whoever is served, it is said instead, and what happens is kept."""
+    """It takes no other version and is tried as it is (what it writes is better than what the
+    others of its cycle do: SEMANTICS), and a name is one configuration's; where the mistake would
+    hit whoever is served, it is said instead, and what happens is kept."""
     with record() as recorded:
         lineage = turnspan.experiment("camp").lineage("A")
         first = lineage.version({"prompt": "a"}, name="one")
@@ -374,19 +375,21 @@ def test_a_locked_lineage_goes_on_as_it_is(caplog: pytest.LogCaptureFixture) -> 
         assert lineage.version({"prompt": "a"}) is first
         with pytest.raises(ConfigError, match="'A' is locked and takes no new version"):
             lineage.version({"prompt": "c"})
-        with pytest.raises(ConfigError, match="'A' is locked and takes no rollouts"):
-            lineage.rollout(1)
+        with pytest.raises(ConfigError, match="'A' is locked and takes no rollout of another"):
+            lineage.rollout(1, version="b" * 64)
+        with lineage.rollout(2), lineage.rollout(3, version=first):
+            pass
         assert [one.version_id for one in recorded.rows(rows.AgentVersion)] == [first.id]
         with turnspan.agent("desk"):
             lineage.version({"prompt": "c"})
-            with lineage.rollout(1):
+            with lineage.rollout(1, version=first):
                 pass
         assert "locked" in caplog.text
         lineage.unlock()
         lineage.version({"prompt": "d"}, name="two")
 
     assert len(recorded.rows(rows.AgentVersion)) == 3
-    assert len(recorded.rows(rows.Rollout)) == 1
+    assert len(recorded.rows(rows.Rollout)) == 3
 
 
 @pytest.mark.tests_internal_errors

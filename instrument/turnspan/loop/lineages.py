@@ -89,16 +89,17 @@ class Lineage(Block):
             version: the version that does it; else the lineage's current one.
 
         Raises:
-            ConfigError: the lineage is locked. Inside of what is recorded it is a warning.
+            ConfigError: the lineage is locked, and this is another version than its current one.
+                Inside of what is recorded it is a warning.
         """
-        self._refuse_if_locked("rollouts")
+        if version is not None and self.current is not None and _id_of(version) != self.current.id:
+            self._refuse_if_locked("rollout of another version")
         place = RolloutPlace(self.id, "", 0, "", "")
         with guard("lineage.rollout"):
             number = number_of(cycle) or 0
             number = min(max(int(number), 0), _LAST_CYCLE)
             said = text_of(task)
-            by = version if version is not None else self.current
-            version_id = by.id if isinstance(by, Version) else text_of(by)
+            version_id = _id_of(version if version is not None else self.current)
             rollout_id = _digest(self.id, str(number), said)
             place = RolloutPlace(self.id, rollout_id, number, said, version_id)
         return Rollout(self._inside, place)
@@ -168,6 +169,10 @@ class Lineage(Block):
         if state is not None:
             resource, now = resource_of(state), time.time_ns()
             state.content.tell(VersionMade(resource, self.id, made.id, made.name, made.config, now))
+
+
+def _id_of(version: Version | str | None) -> str:
+    return version.id if isinstance(version, Version) else text_of(version)
 
 
 class Experiment(Block):
