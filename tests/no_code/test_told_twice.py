@@ -499,3 +499,88 @@ def test_batches_may_end_between_two_that_tell_of_a_call(stage: Stage, seed: int
     assert ada != bob
     assert [turn.tool_call_count for turn in stage.rows.turns] == [1] * 6
     assert {call.scope_name for call in stage.rows.calls} == {"turnspan.openai"}
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_batches_may_end_between_words_and_a_span_without(stage: Stage, seed: int) -> None:
+    """An SDK's own span tells of a call without its words; another package's around it has them,
+    and nobody of ours is there."""
+    random = Random(seed)
+    inner, outer = (stage.provider.get_tracer(name) for name in ("sdk", "package"))
+    stage.rows.waiting = []
+    history: list[tuple[str, str]] = [("user", "Where?")]
+    for number in range(8):
+        told = {"gen_ai.operation.name": "chat", "gen_ai.response.id": f"r{number}"}
+        with outer.start_as_current_span("chat", attributes=told) as span:
+            inner.start_span("create", attributes=told).end()
+            history.append(("assistant", f"Rome {number}."))
+            said = [
+                {"role": role, "parts": [{"type": "text", "content": content}]}
+                for role, content in history
+            ]
+            span.set_attribute("gen_ai.input.messages", json.dumps(said[:-1]))
+            span.set_attribute("gen_ai.output.messages", json.dumps(said[-1:]))
+        history.append(("user", "And then?"))
+
+    spans, stage.rows.waiting = stage.rows.waiting, []
+    while spans:
+        count = random.randint(1, 3)
+        stage.rows.take(spans[:count], again=True)
+        del spans[:count]
+    stage.rows.take([])
+
+    assert len(stage.rows.calls) == len(stage.rows.turns) == 8
+    assert len({call.session_id for call in stage.rows.calls}) == 1
+    assert [turn.user_message for turn in stage.rows.turns] == ["Where?", *["And then?"] * 7]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_agents_of_two_users_whose_tools_are_alike(stage: Stage, seed: int) -> None:
+    """A package tells of agents, calls that we see as well, and tools without the id of the call
+    that asked for them; batches end anywhere."""
+    random = Random(seed)
+    tracer = stage.provider.get_tracer("framework")
+    stage.rows.waiting = []
+    talks: list[list[Any]] = [[], []]
+    number = 0
+
+    def call(history: list[Any], reply: dict[str, Any]) -> None:
+        nonlocal number
+        number += 1
+        told = {"gen_ai.operation.name": "chat", "gen_ai.response.id": f"r{number}"}
+        with tracer.start_as_current_span("chat", attributes=told):
+            assert [*stage.model.stream(history, reply, f"r{number}")]
+        history.append(reply)
+
+    for step in range(3):
+        for user, history in enumerate(talks):
+            history.append({"role": "user", "content": "Check order 7" if step else f"I am {user}"})
+            doing = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "desk"}
+            with tracer.start_as_current_span("agent", attributes=doing, context=Context()):
+                asked = call_of(f"c{number + 1}", "look", order=7)
+                call(history, {"role": "assistant", "content": None, "tool_calls": [asked]})
+                run = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "look"}
+                run["gen_ai.tool.call.arguments"] = '{"order": 7}'
+                with tracer.start_as_current_span("tool", attributes=run):
+                    pass
+                history.append({"role": "tool", "tool_call_id": f"c{number}", "content": "late"})
+                said = f"Hello {user}." if step == 0 else "It is late."
+                call(history, {"role": "assistant", "content": said})
+
+    spans, stage.rows.waiting = stage.rows.waiting, []
+    while spans:
+        count = random.randint(1, 6)
+        stage.rows.take(spans[:count], again=True)
+        del spans[:count]
+    stage.rows.take([])
+
+    session_of = {turn.turn_id: turn.session_id for turn in stage.rows.turns}
+    assert len(session_of) == 6
+    assert [turn.session_id for turn in stage.rows.turns] == [*session_of.values()][:2] * 3
+    assert len(set(session_of.values())) == 2
+    assert [turn.tool_call_count for turn in stage.rows.turns] == [1] * 6
+    assert [tool.call_id for tool in stage.rows.tools] == [f"c{each}" for each in range(1, 12, 2)]
+    for row in (*stage.rows.calls, *stage.rows.tools):
+        assert row.session_id == session_of[row.turn_id]
+    for tool, turn in zip(stage.rows.tools, stage.rows.turns, strict=True):
+        assert tool.turn_id == turn.turn_id

@@ -114,13 +114,19 @@ class Sightings:
         if teller not in self._tool_scopes:
             self._tool_scopes.add(teller)
         if len(self._tool_scopes) > 1:
+            same: Sighting | None = None
             for one in reversed(self._tools):
                 if _end(one.row) + _LONG_AGO_NS < row.start_time:
                     break
                 if one.overlaps(row) and _is_one_tool(one.row, row):
-                    one.add(_teller(row))
-                    found: ToolCall = one.row
-                    return found
+                    same = same or one
+                    if one.row.trace_id == row.trace_id:  # not another user's of the same moment
+                        same = one
+                        break
+            if same is not None:
+                same.add(_teller(row))
+                found: ToolCall = same.row
+                return found
         self._tools.append(Sighting(row, teller, _NOTHING))
         return None
 

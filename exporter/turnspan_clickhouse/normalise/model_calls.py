@@ -54,8 +54,8 @@ class ModelCalls:
         self._costs = costs
         self._contexts = contexts
         self._arbiters = arbiters
-        self.others_alone: set[str] = set()
-        """The scopes of other packages that tell of calls which we do not see ourselves."""
+        self.also_ours: dict[str, bool] = {}
+        """By the scopes of other packages, whether we see the calls that they tell of ourselves."""
 
     def inference(
         self,
@@ -90,8 +90,8 @@ class ModelCalls:
             self._count(facts, row, content, request, held, redactor, batch)
             return
         # The same call seen by another: what that one knows more, or better, is kept.
-        if facts.foreign and is_ours(inner):
-            self.others_alone.discard(facts.scope.name)
+        if facts.foreign:
+            self.also_ours[facts.scope.name] = is_ours(inner)
         dialect = content.dialect if content is not None else ""
         better = is_ours(row) and not is_ours(inner)
         told = self._derived.rejoin(facts, inner, dialect, request, redactor, batch, better=better)
@@ -135,7 +135,7 @@ class ModelCalls:
             self._arbiters.called(row, facts.attributes)
         batch.add(row)
         if facts.foreign:
-            self.others_alone.add(facts.scope.name)
+            self.also_ours[facts.scope.name] = False
         self._background.made(facts, row)
         held.calls.append(row)
         self._sightings.landed(row, reply.output)

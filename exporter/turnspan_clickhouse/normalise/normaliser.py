@@ -89,7 +89,7 @@ class Normaliser:
             self._contexts,
             self._arbiters,
         )
-        self._later = LaterSpans(self._calls.others_alone)
+        self._later = LaterSpans(self._calls.also_ours)
         self._settings: config.Settings = settings()
         self._use(self._settings)
 
