@@ -380,6 +380,24 @@ class TestFunctions:
         (turn,) = (s for s in spans.all() if s.name.startswith("invoke_agent"))
         assert (turn.attributes or {})["turnspan.turn.tool_calls"] == 2
 
+    @pytest.mark.parametrize("call_id", ["", "ids"])
+    @pytest.mark.parametrize("decorated", [False, True])
+    def test_what_the_model_was_told_of_a_failure(
+        self, call_id: str, decorated: bool, server: ModelServer, google: Any
+    ) -> None:
+        """The next request has it, by the function's name alone: it is the tool's result."""
+        self.asked(server, call_id)
+        tools = [weather, turnspan.tool(lookup) if decorated else lookup]
+
+        with record() as recorded, turnspan.agent("desk"):
+            google.models.generate_content(model=MODEL, contents="hi", config={"tools": tools})
+
+        told = {tool.name: (tool.failed, tool.result) for tool in recorded.tools()}
+        assert told.keys() == {"weather", "lookup"}
+        assert told["weather"] == (False, "sunny in Rome")
+        failed, result = told["lookup"]
+        assert failed and "7" in json.dumps(result)
+
     def test_asynchronous_in_a_turn(
         self,
         spans: Spans,

@@ -153,6 +153,15 @@ def text(value: Any) -> str:
     return "" if value is None else dumps_text(value)
 
 
+NOT_SAID: Final = "<not specified>"
+"""What Google's agent development kit says of a tool that raised."""
+
+
+def tool_call_id(value: Any) -> str:
+    """The id of a tool call; empty where a span says that it has none."""
+    return "" if value == NOT_SAID else text(value)
+
+
 def integer(value: Any) -> int | None:
     """A count, written as a number or as text; None for what is none."""
     if isinstance(value, str) and value.strip().isdigit():

@@ -28,6 +28,7 @@ from turnspan_clickhouse.foreign_dialects.base import (
     sequence,
     text,
     texts,
+    tool_call_id,
 )
 
 KINDS: Final = {
@@ -107,7 +108,7 @@ def read_facts(call: ForeignCall, a: Attributes) -> None:
     call.workflow_name = text(a.get(semconv.WORKFLOW_NAME))
     call.tool_name = text(a.get(semconv.TOOL_NAME))
     call.tool_type = text(a.get(semconv.TOOL_TYPE))
-    call.tool_call_id = text(a.get(semconv.TOOL_CALL_ID))
+    call.tool_call_id = tool_call_id(a.get(semconv.TOOL_CALL_ID))
 
 
 def parameters(a: Attributes) -> dict[str, Any]:

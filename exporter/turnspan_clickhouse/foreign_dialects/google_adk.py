@@ -12,6 +12,7 @@ from turnspan_clickhouse.foreign_dialects import genai
 from turnspan_clickhouse.foreign_dialects.base import (
     AGENT,
     INFERENCE,
+    NOT_SAID,
     OTHER,
     TOOL,
     WORKFLOW,
@@ -28,7 +29,6 @@ from turnspan_clickhouse.foreign_dialects.base import (
 SCOPE: Final = "gcp.vertex.agent"
 _OWN: Final = "gcp.vertex.agent."
 _GEMINI: Final = "gcp.gemini"
-_NOT_SAID: Final = "<not specified>"
 
 
 def read(span: ForeignSpan) -> ForeignCall:
@@ -46,9 +46,7 @@ def read(span: ForeignSpan) -> ForeignCall:
             call.tool_arguments = parsed(a.get(f"{_OWN}tool_call_args"))
         if call.tool_result is None:
             call.tool_result = parsed(a.get(f"{_OWN}tool_response"))
-        if call.tool_call_id == _NOT_SAID:  # by a tool that raised
-            call.tool_call_id = ""
-        if call.tool_result in ({"result": _NOT_SAID}, {}):
+        if call.tool_result in ({"result": NOT_SAID}, {}):
             call.tool_result = None
     if call.kind == INFERENCE:
         _read_bodies(call, span)

@@ -34,6 +34,7 @@ from turnspan_clickhouse.foreign_dialects.base import (
     text,
     texts,
     tool_call,
+    tool_call_id,
 )
 
 _KINDS: Final = {
@@ -83,7 +84,7 @@ def read(span: ForeignSpan) -> ForeignCall:
         call.workflow_name = span.name
     if kind == TOOL:
         call.tool_name = text(a.get("tool.name")) or span.name.removesuffix(".__call__")
-        call.tool_call_id = text(first(a, "tool.id", "tool_call.id", semconv.TOOL_CALL_ID))
+        call.tool_call_id = tool_call_id(first(a, "tool.id", "tool_call.id", semconv.TOOL_CALL_ID))
         call.tool_arguments = keywords(parsed(first(a, "input.value", "tool.parameters")))
         call.tool_result = parsed(a.get("output.value"))
         # LangChain's tools return a message, which says whose result it is. One argument's text:
@@ -172,9 +173,13 @@ def _messages(a: Attributes, prefix: str, default_role: str) -> list[Message]:
     return [_message(as_dict(item.get("message")) or {}, default_role) for item in items(a, prefix)]
 
 
+_ROLES: Final = {"model": "assistant", "tool-call": "assistant", "tool-response": "user"}
+"""What the roles of Gemini and smolagents are to a provider's API."""
+
+
 def _message(said: dict[str, Any], default_role: str) -> Message:
     role = text(said.get("role")) or default_role
-    role = "assistant" if role == "model" else role
+    role = _ROLES.get(role, role)
     parts: list[Part] = []
     content = said.get("content")
     if role == "tool" and content is not None:

@@ -38,12 +38,12 @@ class AgentSpans:
         found = turns[0] if turns else None
         if found is not None:
             _adopt(found, turns, held.tools, batch)
-            whole = found.taken_over or all(event.owner in mine for event in found.events)
-            if whole and not self._own_ids:
+            own, rest = _parted(found, mine)
+            if (found.taken_over or not rest) and not self._own_ids:
                 self._turns.settle(found)
                 found.take_over(row, held.turns)
             else:
-                self._split(found, facts, row, mine, held, batch)
+                self._split(found, facts, row, own, rest, held, batch)
         elif held.tools and self._conversations.traces.by_trace(facts.trace_id) is None:
             alone = DerivedTurn(Turn(row.turn_id, agent_name=row.agent_name), row, "", 0, 0)
             alone.retell([Event(tool, tool.span_id) for tool in held.tools])
@@ -56,9 +56,8 @@ class AgentSpans:
                 _unwrap(row, nested[0], batch)
                 return False
             _wrap(row, nested)
-        elif not (held.turns or held.calls or held.tools):
-            # Of an agent that nothing was recorded of, what it was asked and said is all there is.
-            return bool(row.user_message or row.response_text or row.error_type)
+        elif not (held.turns or held.calls or held.tools or _says_anything(row)):
+            return False
         row.session_id = row.session_id or SESSION_PREFIX + facts.trace_id
         for tool in held.tools:
             if not tool.session_id and tool.written_at == batch.written_at:
@@ -74,13 +73,12 @@ class AgentSpans:
         found: DerivedTurn,
         facts: SpanFacts,
         row: TurnSummary,
-        mine: set[str],
+        own: list[Event],
+        rest: list[Event],
         held: ChildRows,
         batch: Batch,
     ) -> None:
         """Move an agent's calls and tools into a turn of their own."""
-        own = [event for event in found.events if event.owner in mine]
-        rest = [event for event in found.events if event.owner not in mine]
         row.session_id = found.session_id or row.session_id
         moved = DerivedTurn(Turn(facts.span_id, agent_name=row.agent_name), row, found.asked, 0, 0)
         moved.session_id = row.session_id
@@ -103,6 +101,25 @@ class AgentSpans:
         moved.own(row, held.turns)
 
 
+def _parted(turn: DerivedTurn, mine: set[str]) -> tuple[list[Event], list[Event]]:
+    """What happened in a turn that is of these spans, and the rest. Of them is also a tool that one
+    of them asked for, whose result a later call has brought."""
+    asked = {
+        call_id
+        for event in turn.events
+        if event.owner in mine
+        for call_id, _, _ in event.requests
+        if call_id
+    }
+    own: list[Event] = []
+    rest: list[Event] = []
+    for event in turn.events:
+        row = event.row
+        brought = isinstance(row, ToolCall) and (row.span_id in mine or row.call_id in asked)
+        (own if brought or event.owner in mine else rest).append(event)
+    return own, rest
+
+
 def _adopt(
     found: DerivedTurn, turns: Sequence[DerivedTurn], tools: Sequence[ToolCall], batch: Batch
 ) -> None:
@@ -111,6 +128,11 @@ def _adopt(
     late = [tool for tool in tools if all(turn.event_of(tool) is None for turn in turns)]
     if late:
         found.insert(late, batch)
+
+
+def _says_anything(row: TurnSummary) -> bool:
+    """Of an agent that nothing was recorded of, what it was asked and said is all there is."""
+    return bool(row.user_message or row.response_text or row.error_type)
 
 
 def _unwrap(row: TurnSummary, nested: TurnSummary, batch: Batch) -> None:

@@ -183,10 +183,12 @@ class NodeIndex:
                     found, most = node, rank
         return found
 
-    def waiting_for_tool(self, facts: SpanFacts, tool: ToolCall) -> Node | None:
+    def waiting_for_tool(
+        self, facts: SpanFacts, tool: ToolCall, turns: frozenset[str]
+    ) -> Node | None:
         """The newest call that asked for a tool of this name, with these arguments, before it
-        began; those of its own trace before others. In its own trace the name is enough: frameworks
-        write arguments in ways of their own."""
+        began. It is of these turns, which its trace tells of: among them the name is enough, as
+        frameworks write arguments in ways of their own. Where none is known it is of any."""
         found: Node | None = None
         only_named: Node | None = None
         for call_id in reversed(self._waiting):
@@ -199,12 +201,13 @@ class NodeIndex:
                     or node.conversation.project != facts.project
                 ):
                     continue
-                same_trace = node.trace_id == facts.trace_id
+                mine = node.trace_id == facts.trace_id or node.turn.turn.id in turns
                 if is_same_call(asked, tool):
-                    if same_trace:
+                    if mine:
                         return node
-                    found = found or node
-                elif same_trace:
+                    if not turns:
+                        found = found or node
+                elif mine:
                     only_named = only_named or node
         return found or only_named
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Final
 
 from turnspan import semconv
 from turnspan.redaction.redactor import Redactor
@@ -19,6 +20,7 @@ from turnspan.turn.stop_reasons import Ending
 from turnspan.turn.tool_failure import tool_failed
 from turnspan.turn.turn import ToolRequest, Turn, Usage
 from turnspan_clickhouse.normalise.content_columns import write_content
+from turnspan_clickhouse.normalise.duplicates import Sightings
 from turnspan_clickhouse.normalise.history_keys import HistoryReader, canonical
 from turnspan_clickhouse.normalise.new_messages import observe
 from turnspan_clickhouse.normalise.span_facts import SpanFacts
@@ -30,7 +32,17 @@ SCOPE = "turnspan.derived"
 """The scope_name of derived rows."""
 
 MAX_TURNS = 10_000
+MAX_OVER = 256
+"""Turns that are over, and of which another package's thread may still tell more."""
 _MAX_RESULTS = 64
+
+
+_FINISHED: Final = (
+    *("rounds", "llm_call_count", "models", "response_text", *Usage.__slots__),
+    *("tool_call_count", "tool_error_count", "max_identical_tool_streak", "no_progress_rounds"),
+    *("stop_reason", "stop_detail"),
+)
+"""What is added to a turn's row when it ends."""
 
 
 @mypyc_attr(acyclic=True)
@@ -100,12 +112,15 @@ def brought(
 ) -> ToolCall | None:
     """Tell a tool's row, whose span did not say what came out, the result that a message brings.
 
-    A result that names no call (a framework's text) is that of the first that has none.
+    A result that names no call is that of the first of its name that has none; a framework's text,
+    which names no tool either, that of the first.
     """
     call_id = str(part.get("id") or "")
     told = executed.pop(call_id, None)
-    if told is None and not call_id and not part.get("name") and executed:
-        told = executed.pop(next(iter(executed)))
+    if told is None and not call_id:
+        name = part.get("name") or ""
+        alike = (key for key, row in executed.items() if not name or row.name == name)
+        told = executed.pop(next(alike, ""), None)
     if told is None:
         return None
     result = part.get("response")
@@ -195,26 +210,42 @@ class Execution:
 class Unseen:
     """What a decorated turn did that it was not told of itself."""
 
-    __slots__ = ("calls", "executed", "last", "models", "pending", "tools", "usage")
+    __slots__ = (
+        "calls",
+        "executed",
+        "last",
+        "models",
+        "over",
+        "pending",
+        "round",
+        "tools",
+        "usage",
+    )
 
     def __init__(self) -> None:
         self.executed: dict[str, ToolCall] = {}
         """Tools whose spans do not say what came out, by call id."""
         self.pending: dict[str, RequestedTool] = {}
-        self.tools: list[ToolExecution] = []
+        self.tools: list[tuple[ToolCall, ToolExecution]] = []
         self.calls = 0
+        self.round = 1
+        """That of the newest call, as far as the turn is followed."""
         self.last: tuple[LlmCall, list[ToolRequest]] | None = None
         """The newest call of another package's, and what it asked for."""
         self.usage = Usage()
         self.models: list[str] = []
+        self.over: tuple[TurnSummary, TurnSummary, Turn | None] | None = None
+        """Once the turn has ended, its row, and that as the turn had told it."""
 
 
 class DecoratedTurns:
     """Follows the decorated turns under way: their undecorated tools, and what other packages
     recorded in them."""
 
-    def __init__(self) -> None:
+    def __init__(self, sightings: Sightings) -> None:
+        self._sightings = sightings
         self._turns: OrderedDict[str, Unseen] = OrderedDict()
+        self._over: OrderedDict[str, Unseen] = OrderedDict()
         self._reader = HistoryReader()
 
     def call(
@@ -229,13 +260,17 @@ class DecoratedTurns:
         """A model call of a turn: add the tools whose results its request brings."""
         unseen = self._turns.get(row.turn_id)
         if unseen is not None and (unseen.pending or unseen.executed):
+            mine = frozenset((row.turn_id,))
             for part in self._results(unseen, dialect, messages):
                 if brought(part, unseen.executed, redactor, batch) is not None:
                     continue
                 execution = Execution.of(part, unseen.pending)
-                if execution is not None:
-                    unseen.tools.append(execution.fact())
-                    batch.add(execution.row(facts, row, redactor, batch))
+                if execution is None:
+                    continue
+                tool = execution.row(facts, row, redactor, batch)
+                if self._sightings.tool(tool, lambda: mine) is None:
+                    unseen.tools.append((tool, execution.fact()))
+                    batch.add(tool)
 
     def _results(self, unseen: Unseen, dialect: str, messages: list[Any]) -> list[dict[str, Any]]:
         """The results that a request brings of what the turn waits for: all that came after the
@@ -261,6 +296,9 @@ class DecoratedTurns:
     def reply(self, facts: SpanFacts, row: LlmCall, calls: list[dict[str, Any]]) -> None:
         """What the call's reply asked for; a call of another package's counts as well."""
         if not calls and not facts.foreign:
+            known = self._turns.get(row.turn_id)
+            if known is not None:
+                known.round = max(known.round, row.round)
             return
         unseen = self._of(row.turn_id)
         requests = requests_of(calls)
@@ -272,6 +310,7 @@ class DecoratedTurns:
             model = row.response_model or row.request_model
             if model and model not in unseen.models:
                 unseen.models.append(model)
+        unseen.round = max(unseen.round, row.round)
         unseen.pending.update(asked_for(requests, row.round, facts.end_time))
 
     def same(self, row: LlmCall) -> None:
@@ -288,7 +327,7 @@ class DecoratedTurns:
     def tool(self, facts: SpanFacts, row: ToolCall, redactor: Redactor, *, answered: bool) -> None:
         """An executed tool of a turn; one of another package's counts as well. One that
         ``answered`` has its result, and if that is an empty text."""
-        unseen = self._turns.get(row.turn_id)
+        unseen = self._turns.get(row.turn_id) or self._over.get(row.turn_id)
         if unseen is not None:
             key, asked = claimed(unseen.pending, row)
             if asked is not None:
@@ -296,47 +335,42 @@ class DecoratedTurns:
                 if complete(row, key, asked, redactor) and not answered:
                     unseen.executed[key] = row
         if facts.foreign:
-            unseen = self._of(row.turn_id)
-            row.round = row.round or unseen.calls
+            unseen = unseen or self._of(row.turn_id)
+            row.round = row.round or unseen.round
             given = arguments_of(row)
             fact = ToolExecution(row.name, given, row.round, row.result, row.failed, True)
-            unseen.tools.append(fact)
+            unseen.tools.append((row, fact))
 
     def finish(self, row: TurnSummary, turn: Turn | None) -> None:
         """Add what the turn was not told of to its row."""
         unseen = self._turns.pop(row.turn_id, None)
-        if unseen is None:
-            return
-        row.rounds += unseen.calls
-        row.llm_call_count += unseen.calls
-        usage = usage_of_row(row)
-        usage.add(unseen.usage)
-        set_usage(row, usage)
-        row.models = [*row.models, *(m for m in unseen.models if m not in row.models)]
-        row.tool_call_count += len(unseen.tools)
-        row.tool_error_count += sum(fact.error for fact in unseen.tools)
-        last = unseen.last
-        if last is not None and not row.response_text:
-            row.response_text = last[0].response_text
-        if turn is None or not (unseen.tools or last):
-            return
-        told, ending = turn.judged_with(unseen.tools)
-        if last is not None and not turn.llm_calls:  # else nobody knows which was the last
-            told.rounds += unseen.calls
-            tell_call(told, *last, None, text_of(last[0]))
-            ending = told.decide_stop()
-        row.tool_error_count = told.tool_errors
-        row.max_identical_tool_streak = told.max_identical_tool_streak
-        row.no_progress_rounds = told.no_progress_rounds
-        _judge(row, ending)
+        if unseen is not None:
+            unseen.over = row, copy(row), turn
+            self._over[row.turn_id] = unseen
+            if len(self._over) > MAX_OVER:
+                self._over.popitem(last=False)
+            _finish(row, turn, unseen)
+
+    def finished_anew(self, turn_id: str) -> TurnSummary | None:
+        """The row of a turn that is over, now that more is known of its tools."""
+        unseen = self._over.get(turn_id)
+        if unseen is None or unseen.over is None:
+            return None
+        row, told, turn = unseen.over
+        for name in _FINISHED:
+            setattr(row, name, getattr(told, name))
+        _finish(row, turn, unseen)
+        return row
 
     def forget_turn(self, turn_id: str) -> None:
         """Its spans come again, or no more."""
         self._turns.pop(turn_id, None)
+        self._over.pop(turn_id, None)
 
     def forget(self) -> None:
         """In a forked child: the turns are the parent's."""
         self._turns.clear()
+        self._over.clear()
 
     def _of(self, turn_id: str) -> Unseen:
         unseen = self._turns.get(turn_id)
@@ -345,6 +379,36 @@ class DecoratedTurns:
             if len(self._turns) > MAX_TURNS:
                 self._turns.popitem(last=False)
         return unseen
+
+
+def _finish(row: TurnSummary, turn: Turn | None, unseen: Unseen) -> None:
+    """Add what a turn was not told of to its row."""
+    tools: list[ToolExecution] = []
+    for told_row, fact in unseen.tools:
+        fact.error = told_row.failed
+        tools.append(fact)
+    row.rounds += unseen.calls
+    row.llm_call_count += unseen.calls
+    usage = usage_of_row(row)
+    usage.add(unseen.usage)
+    set_usage(row, usage)
+    row.models = [*row.models, *(m for m in unseen.models if m not in row.models)]
+    row.tool_call_count += len(unseen.tools)
+    row.tool_error_count += sum(fact.error for fact in tools)
+    last = unseen.last
+    if last is not None and not row.response_text:
+        row.response_text = last[0].response_text
+    if turn is None or not (unseen.tools or last):
+        return
+    told, ending = turn.judged_with(tools)
+    if last is not None and not turn.llm_calls:  # else nobody knows which was the last
+        told.rounds += unseen.calls
+        tell_call(told, *last, None, text_of(last[0]))
+        ending = told.decide_stop()
+    row.tool_error_count = told.tool_errors
+    row.max_identical_tool_streak = told.max_identical_tool_streak
+    row.no_progress_rounds = told.no_progress_rounds
+    _judge(row, ending)
 
 
 def _judge(row: TurnSummary, ending: Ending) -> None:

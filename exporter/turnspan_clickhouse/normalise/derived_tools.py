@@ -62,7 +62,7 @@ class DerivedTools:
             tool = execution.row(facts, row, redactor, batch)
             row.turn_id = turn_id
             tool.session_id = turn.session_id
-            if self._sightings.tool(tool) is not None:
+            if self._sightings.tool(tool, lambda: frozenset((turn.turn.id,))) is not None:
                 continue  # another package's span has told of it, in a trace of its own
             turn.add(Event(tool, facts.span_id), facts.start_time)
             batch.add(tool)
@@ -81,7 +81,7 @@ class DerivedTools:
         if row.call_id:
             node = nodes.waiting_for(row.call_id, facts, row)
         else:
-            node = nodes.waiting_for_tool(facts, row)
+            node = nodes.waiting_for_tool(facts, row, self.turns_of(facts))
         if node is not None:
             turn = node.turn
             self._executed(node, row, redactor)
@@ -93,6 +93,12 @@ class DerivedTools:
         row.session_id = turn.session_id
         turn.add(Event(row, facts.span_id), facts.end_time)
         self._turns.change(turn)
+
+    def turns_of(self, facts: SpanFacts) -> frozenset[str]:
+        """The ids of the turns that a span can be of, by its trace; none where nobody knows."""
+        if facts.turn_id:
+            return frozenset((facts.turn_id,))
+        return self._conversations.traces.turns(facts.trace_id)
 
     def changed(self, row: LlmCall | ToolCall) -> None:
         """More is known of a tool or a call than when its turn was told of it."""

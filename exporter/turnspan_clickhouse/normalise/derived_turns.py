@@ -191,6 +191,12 @@ class DerivedTurns:
         self.join(facts, row, dialect, request, redactor, batch)
         return Told(event, node.answers)
 
+    def told_beside(self, facts: SpanFacts, row: LlmCall) -> None:
+        """A span that is not around a call, or in it, has told of it."""
+        turn = self.turns.get(row.turn_id)
+        if turn is not None and facts.trace_id != row.trace_id:
+            self._conversations.traces.told_beside(facts.trace_id, turn)
+
     def told_more(self, row: LlmCall, reply: Reply, when: int) -> None:
         """More is known of a call than when its turn was told of it."""
         turn = self.turns.get(row.turn_id)

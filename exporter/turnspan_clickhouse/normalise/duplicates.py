@@ -13,6 +13,7 @@ is made only when a row of another scope overlaps.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from typing import Any, Final
 
 from turnspan.content.model import Message
@@ -22,6 +23,9 @@ from turnspan_clickhouse.rows.tables import LlmCall, ToolCall
 MAX_SIGHTINGS: Final = 512
 SLACK_NS: Final = 250 * 10**6
 """A callback tells of a beginning or an end a little before or after it."""
+SIBLING_SLACK_NS: Final = 2 * 10**9
+"""So long before, where both are under the same span: a framework's may end before a stream begins,
+for which the first time a client is made."""
 _LONG_AGO_NS: Final = 60 * 10**9
 """Rows come in about the order of their end: before one that ended so much earlier, none fits."""
 
@@ -55,8 +59,9 @@ class Sighting:
         """Whether another scope's row is of the same time."""
         if self.told_by(_teller(row)):
             return False
-        slack = SLACK_NS
         mine = self.row
+        siblings = mine.parent_span_id and mine.parent_span_id == row.parent_span_id
+        slack = SIBLING_SLACK_NS if siblings else SLACK_NS
         return bool(mine.start_time <= _end(row) + slack and row.start_time <= _end(mine) + slack)
 
 
@@ -108,23 +113,34 @@ class Sightings:
             self._call_scopes.add(teller)
         self._calls.append(Sighting(row, teller, output))
 
-    def tool(self, row: ToolCall) -> ToolCall | None:
-        """The row of this execution that another scope's span has made; else it is remembered."""
+    def tool(self, row: ToolCall, turns: Callable[[], frozenset[str]]) -> ToolCall | None:
+        """The row of this execution that another scope's span has made; else it is remembered.
+
+        Of another trace it is only where that one's turn is among ``turns``, those that this row's
+        trace tells of, or where nothing is known of either, or by the call's id: two users ask for
+        the same at the same moment.
+        """
         teller = _teller(row)
         if teller not in self._tool_scopes:
             self._tool_scopes.add(teller)
         if len(self._tool_scopes) > 1:
             same: Sighting | None = None
+            known: frozenset[str] | None = None
             for one in reversed(self._tools):
                 if _end(one.row) + _LONG_AGO_NS < row.start_time:
                     break
-                if one.overlaps(row) and _is_one_tool(one.row, row):
-                    same = same or one
-                    if one.row.trace_id == row.trace_id:  # not another user's of the same moment
+                if not one.overlaps(row) or not _is_one_tool(one.row, row):
+                    continue
+                if one.row.trace_id == row.trace_id:
+                    same = one
+                    break
+                if same is None:
+                    known = turns() if known is None else known
+                    by_id = one.row.call_id and row.call_id
+                    if by_id or not known or not one.row.turn_id or one.row.turn_id in known:
                         same = one
-                        break
             if same is not None:
-                same.add(_teller(row))
+                same.add(teller)
                 found: ToolCall = same.row
                 return found
         self._tools.append(Sighting(row, teller, _NOTHING))

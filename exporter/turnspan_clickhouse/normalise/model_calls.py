@@ -84,6 +84,7 @@ class ModelCalls:
             inner = self._sightings.call(row, llm_call.output_of(content))
             if inner is not None:
                 held.calls.append(inner)
+                self._derived.told_beside(facts, inner)
                 if inner.turn_id == row.turn_id:
                     self._same(facts, inner, row)
         if inner is None:

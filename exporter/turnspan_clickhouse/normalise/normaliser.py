@@ -72,7 +72,7 @@ class Normaliser:
         self._costs = TurnCosts()
         self._sightings = Sightings()
         self._derived = DerivedTurns(self._sightings, own_ids=received, shared=shared)
-        self._decorated = DecoratedTurns()
+        self._decorated = DecoratedTurns(self._sightings)
         self._background = BackgroundCalls()
         self._nesting = Nesting()
         self._contexts = ContextTexts()
@@ -277,17 +277,20 @@ class Normaliser:
         row = other_rows.tool_call(facts, content, redactor, batch)
         inner = next((tool for tool in held.tools if same_tool(tool, row)), None)
         if inner is None:
-            inner = self._sightings.tool(row)
+            inner = self._sightings.tool(row, lambda: self._derived.tools.turns_of(facts))
             if inner is not None:
                 held.tools.append(inner)
         if inner is not None:  # a framework's span over the tool's own, or beside it
             if enrich_tool(inner, row):
                 rewrite(inner, batch)
                 self._derived.tools.changed(inner)
+                self._finish_anew(inner.turn_id, redactor, batch)
             return
         if facts.turn_id:
             answered = content is not None and content.result is not None
             self._decorated.tool(facts, row, redactor, answered=answered)
+            if facts.foreign:
+                self._finish_anew(row.turn_id, redactor, batch)
         else:
             self._derived.tools.tool(facts, row, redactor)
         batch.add(row)
@@ -312,9 +315,7 @@ class Normaliser:
                 return held  # a wrapper around one agent is not another turn
         else:
             self._decorated.finish(row, content.turn if content is not None else None)
-        # Both may have judged the turn anew, by the raw names of its tools.
-        row.stop_reason = redactor.text(row.stop_reason, "error")
-        row.stop_detail = redactor.text(row.stop_detail, "error")
+        _mask_ending(row, redactor)
         batch.add(row)
         self._background.turn_ended(row)
         if cost is not None and row.parent_turn_id:
@@ -323,6 +324,12 @@ class Normaliser:
         if facts.foreign:
             around.turns.append(row)
         return around
+
+    def _finish_anew(self, turn_id: str, redactor: Redactor, batch: Batch) -> None:
+        row = self._decorated.finished_anew(turn_id)
+        if row is not None:
+            _mask_ending(row, redactor)
+            rewrite(row, batch)
 
     def _current_redactor(self) -> Redactor:
         settings = self._settings_now()
@@ -340,3 +347,9 @@ class Normaliser:
         self._facts = FactRows(
             self._origins, self._cleaner, self._message_store, self._contexts, self._arbiters
         )
+
+
+def _mask_ending(row: TurnSummary, redactor: Redactor) -> None:
+    """Of a turn that may have been judged anew, by the raw names of its tools."""
+    row.stop_reason = redactor.text(row.stop_reason, "error")
+    row.stop_detail = redactor.text(row.stop_detail, "error")

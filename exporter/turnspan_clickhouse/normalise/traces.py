@@ -15,13 +15,15 @@ MAX_PARENTS = 256
 class _Trace:
     """The turns of a trace, for calls that say nothing of what they go on with."""
 
-    __slots__ = ("began", "by_parent", "newest")
+    __slots__ = ("began", "beside", "by_parent", "newest")
 
     def __init__(self) -> None:
         self.newest: DerivedTurn | None = None
         self.by_parent: dict[str, DerivedTurn] = {}
         self.began: list[DerivedTurn] = []
         """Those whose first call is one of its own."""
+        self.beside: list[DerivedTurn] = []
+        """Those whose calls it tells of as well, which are in traces of their own."""
 
     def forget(self, turn: DerivedTurn) -> None:
         """Suggest a turn no more."""
@@ -49,11 +51,26 @@ class Traces:
         trace = self._traces.get(trace_id)
         return None if trace is None else trace.newest
 
+    def turns(self, trace_id: str) -> frozenset[str]:
+        """The ids of all turns that a trace is known to tell of."""
+        trace = self._traces.get(trace_id)
+        if trace is None:
+            return frozenset()
+        known = [*trace.by_parent.values(), *trace.began, *trace.beside]
+        if trace.newest is not None:
+            known.append(trace.newest)
+        return frozenset(turn.turn.id for turn in known)
+
+    def told_beside(self, trace_id: str, turn: DerivedTurn) -> None:
+        """A span of this trace has told of a call of a turn that is in another one."""
+        beside = self._trace(trace_id).beside
+        if turn not in beside:
+            beside.append(turn)
+            del beside[:-MAX_PARENTS]
+
     def suggest(self, facts: SpanFacts, turn: DerivedTurn) -> None:
         """Remember a call's turn for others under the same span or in the same trace."""
-        trace = self._traces.get(facts.trace_id)
-        if trace is None:
-            trace = self._traces[facts.trace_id] = _Trace()
+        trace = self._trace(facts.trace_id)
         trace.newest = turn
         if facts.parent_span_id:
             trace.by_parent[facts.parent_span_id] = turn
@@ -62,9 +79,16 @@ class Traces:
         if turn.row.trace_id == facts.trace_id and turn not in trace.began:
             trace.began.append(turn)
             del trace.began[:-MAX_PARENTS]
-        self._traces.move_to_end(facts.trace_id)
-        if len(self._traces) > MAX_TRACES:
-            self._traces.popitem(last=False)
+
+    def _trace(self, trace_id: str) -> _Trace:
+        trace = self._traces.get(trace_id)
+        if trace is None:
+            trace = self._traces[trace_id] = _Trace()
+            if len(self._traces) > MAX_TRACES:
+                self._traces.popitem(last=False)
+        else:
+            self._traces.move_to_end(trace_id)
+        return trace
 
     def forget_turn(self, turn: DerivedTurn, trace_id: str) -> None:
         """Suggest a turn no more, in its own trace and in this one."""
