@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import turnspan_records
-from stacks.matrix import ALONE
 from stacks.running import RAISED, Played
 from stacks.script import ORDER
 from stacks.stub import Request
@@ -75,7 +74,8 @@ def faults(played: Played, records: Records) -> dict[str, str]:
     found: dict[str, str] = {}
     for check in (_flush, _calls, _tools, _turns, _sessions, _counts, _stops, _report):
         for name, what in check(played, records):
-            found.setdefault(name, what)
+            if name not in played.cell.waived:
+                found.setdefault(name, what)
     return found
 
 
@@ -203,7 +203,7 @@ def _words(value: str) -> str:
 
 def _turns(played: Played, records: Records) -> Found:
     """Each message of a user is one turn, with the reply that the application got."""
-    if _stand_alone(played):
+    if played.cell.stands_alone:
         if len(records.turns) != len(played.stub.requests):
             yield "turns", f"{len(played.stub.requests)} calls, {len(records.turns)} turns"
         return
@@ -247,14 +247,6 @@ def _talks(played: Played, records: Records) -> list[list[Row]] | None:
     return talks
 
 
-def _stand_alone(played: Played) -> bool:
-    """Whether each model call is all that anybody can know of its turn."""
-    cell = played.cell
-    return (
-        cell.stack.apart and cell.beside == ALONE and not (cell.manner.decorated or cell.manner.web)
-    )
-
-
 def _is_reply(recorded: str, given: str) -> bool:
     """The model's last words are what the application got, or its end: some give all its words."""
     said = recorded.strip()
@@ -284,7 +276,7 @@ def _sessions(played: Played, records: Records) -> Found:
     for row in (*records.calls, *records.tools):
         if turn_of.get(row["turn_id"], row["session_id"]) != row["session_id"]:
             yield "sessions", f"{row['span_id']} is not in its turn's session"
-    if _stand_alone(played):
+    if played.cell.stands_alone:
         return
     talks = _talks(played, records)
     if talks is None:
@@ -302,7 +294,7 @@ def _sessions(played: Played, records: Records) -> Found:
     named: set[str] = set(played.named)
     if decorated:
         named = {f"ada-{number}" for number in range(len(talks))}
-    elif stack.names is not None and played.cell.beside not in stack.names:
+    elif not played.cell.has_names:
         named.clear()
     found = {row["session_id"] for row in every}
     if named and found != named:
@@ -332,7 +324,7 @@ def _counts(played: Played, records: Records) -> Found:
 def _stops(played: Played, records: Records) -> Found:
     """Why each turn ended."""
     talks = _talks(played, records)
-    if talks is None or _stand_alone(played):
+    if talks is None or played.cell.stands_alone:
         return
     # The last tool counts; smolagents ends a run with one, where what records it sees it.
     ended = {row["turn_id"] for row in records.tools if row["name"] == "final_answer"}

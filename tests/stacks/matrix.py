@@ -48,6 +48,16 @@ EVERY: Final = (ONCE, STREAMED, BOTH, AT_ONCE, WEB, DECORATED, AGENT, RAISES, TH
 
 
 @dataclass(frozen=True, slots=True)
+class Waiver:
+    """What is not asked of some cells, and why."""
+
+    beside: str
+    manner: Manner
+    checks: tuple[str, ...]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Stack:
     """One framework or SDK, played by one program."""
 
@@ -80,9 +90,12 @@ class Stack:
     """Whether anybody runs the tools that the model asks for."""
     raises: bool = False
     """Whether a tool's exception can end the run."""
+    raises_alone: bool = False
+    """Whether it tells by itself of a tool that did."""
     names: tuple[str, ...] | None = None
     """With which of the others its records have its own names of the conversations (None: any,
     where it has names)."""
+    waivers: tuple[Waiver, ...] = ()
 
 
 OI: Final = "openinference-instrumentation-"
@@ -253,6 +266,7 @@ STACKS: Final = (
         {"OpenInference": {"google_adk": OI + "google-adk"}},
         partial=("OpenInference",),
         raises=True,
+        raises_alone=True,
     ),
     Stack(
         "Agno",
@@ -266,6 +280,16 @@ STACKS: Final = (
         },
         told=("OpenInference", "OpenTelemetry"),
         partial=("OpenLLMetry", "OpenTelemetry"),
+        names=("OpenInference",),
+        waivers=(
+            Waiver(
+                "OpenLLMetry",
+                STREAMED,
+                ("turns", "sessions"),
+                "a streamed run is an empty turn beside the one with its calls: the span ends "
+                "before them, in a trace of its own",
+            ),
+        ),
     ),
     Stack(
         "LlamaIndex",
@@ -297,6 +321,7 @@ STACKS: Final = (
         "smolagents_limit",
         "smolagents",
         {"OpenInference": {"smolagents": OI + "smolagents"}},
+        partial=("OpenInference",),
     ),
     Stack(
         "Microsoft Agent Framework",
@@ -305,6 +330,9 @@ STACKS: Final = (
         "agent-framework-core",
         {"its own": {}},
         names=(),
+        waivers=(
+            Waiver("its own", STREAMED, ("replies",), "the framework gives streamed text twice"),
+        ),
     ),
     Stack(
         "Strands",
@@ -383,7 +411,46 @@ class Cell:
         told = self.stack.told
         if self.manner.theirs and self.beside in self.stack.mute:
             return False
+        if self.manner.raises and self.beside == ALONE and not self.stack.raises_alone:
+            return False
         return told is None or self.beside in told or self.manner.tools
+
+    @property
+    def stands_alone(self) -> bool:
+        """Whether each model call is all that anybody can know of its turn."""
+        alone = self.stack.apart and self.beside == ALONE
+        return alone and not (self.manner.decorated or self.manner.web)
+
+    @property
+    def has_names(self) -> bool:
+        """Whether its records can have the framework's own names of the conversations."""
+        names = self.stack.names
+        return self.manner.decorated or names is None or self.beside in names
+
+    @property
+    def waived(self) -> dict[str, str]:
+        """The checks that are not made of it, and why."""
+        return {
+            check: waiver.why
+            for waiver in self.stack.waivers
+            if (waiver.beside, waiver.manner) == (self.beside, self.manner)
+            for check in waiver.checks
+        }
+
+    def not_asked(self) -> Iterator[str]:
+        """What is not asked of it, though it is of others."""
+        stack, manner = self.stack, self.manner
+        if self.stands_alone:
+            yield "each call is a turn and a session: nothing tells which of them are one"
+        elif not (stack.remembers or manner.decorated):
+            yield "each message is a session: the framework resends nothing of the one before"
+        if not stack.native and self.beside == ALONE and not manner.tools:
+            yield "its tools are not seen: the requests do not tell of them"
+        elif stack.executes and not self.tells_failures:
+            yield "that a tool failed is not told, but for its words"
+        if not (self.has_names or self.stands_alone):
+            yield "sessions do not have the framework's ids: nothing tells them"
+        yield from dict.fromkeys(self.waived.values())
 
 
 _CI: Final = {

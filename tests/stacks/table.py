@@ -57,13 +57,16 @@ class Results:
         head = ["Stack", "Beside Turnspan", *(manner.name for manner in EVERY)]
         lines = ["", _row(head), _row(["---"] * len(head))]
         rows: dict[tuple[str, str], dict[str, str]] = {}
+        notes: dict[str, int] = {}
         for cell in cells():
             if cell.id in self.found:
                 row = rows.setdefault((cell.stack.name, cell.beside), {})
-                row[cell.manner.name] = _said(self.found[cell.id])
+                marks = [notes.setdefault(note, len(notes) + 1) for note in cell.not_asked()]
+                marked = f" ({', '.join(map(str, marks))})" if marks else ""
+                row[cell.manner.name] = _said(self.found[cell.id]) + marked
         for (stack, beside), found in rows.items():
             lines.append(_row([stack, beside, *(found.get(m.name, "") for m in EVERY)]))
-        return "\n".join(lines)
+        return "\n".join([*lines, "", *(f"{number}. {note}" for note, number in notes.items())])
 
 
 def _sources() -> str:
@@ -140,7 +143,8 @@ model server on this machine, once with nothing but Turnspan and once with each 
 people put beside it, and compares the records with what the server was asked and said and what the
 tools did.
 
-Each cell is a run: *yes*, or what was wrong in it. *plain* is one user's three questions with no
+Each cell is a run: *yes*, or what was wrong in it. A number in it says what was not asked of it; it
+stands below the table. *plain* is one user's three questions with no
 code but `configure()` and `instrument()`; *two at a time* are two users who begin with the same
 words; *web server* is the same through FastAPI and its own instrumentation; in *theirs only* the
 other package alone records, and Turnspan lands what it says. An empty cell is not played; one in
