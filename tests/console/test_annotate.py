@@ -50,8 +50,14 @@ ROWS: list[tuple[dict[str, object], str]] = [
     ({"id": TURN, "outcome": "used", "score": 8, "author": "al"}, ""),
     ({"id": TURN[:8], "kind": "turn", "flag": 1, "comment": "two\nlines, and a comma"}, ""),
     ({"id": CALL, "over": "d4" * 8, "confidence": 0.5}, ""),
-    ({"id": TURN, "score": 11}, "score is from 1 to 10: not 11"),
-    ({"id": TURN, "score": 0}, "score is from 1 to 10: not 0"),
+    (
+        {"id": TURN, "score": 11},
+        "score is from 1 to 10 (a measure of another scale is an evaluation): not 11",
+    ),
+    (
+        {"id": TURN, "score": 0},
+        "score is from 1 to 10 (a measure of another scale is an evaluation): not 0",
+    ),
     ({"id": TURN, "score": "much"}, "score is a number: not 'much'"),
     ({"id": TURN, "score": "nan"}, "finite number"),
     ({"id": TURN, "flag": 2}, "training_flag is 1"),

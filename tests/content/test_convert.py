@@ -12,6 +12,7 @@ import orjson
 import pytest
 
 from support.sealing import rebuild_record, seal_message
+from turnspan.content.json_codec import arguments_part, arguments_text
 from turnspan.content.media import digest_media
 from turnspan.content.model import as_dict, dumps, last_user_text
 from turnspan.dialects.convert import convert, convert_message, join_request, split_request
@@ -562,3 +563,12 @@ def test_the_genai_schema_passes_as_it_is() -> None:
     old = {"role": "tool", "parts": [{"type": "tool_call_response", "id": "c", "result": 5}]}
     (part,) = returned("genai", old, needs_source=True)
     assert part == {"type": "tool_call_response", "id": "c", "response": 5}
+
+
+@pytest.mark.parametrize("depth", [253, 254, 255, 900, 1023, 1024, 2000])
+def test_arguments_of_any_depth(depth: int) -> None:
+    """JSON can be read to another depth than it can be written: text comes back as it was."""
+    text = '{"a":' * depth + "1" + "}" * depth
+    part = arguments_part("f", text)
+    assert arguments_text(part) == text
+    assert dumps(part)

@@ -27,6 +27,7 @@ from support.jaeger import Jaeger
 from support.landing import insert
 from support.rows import T0
 from support.semconv_registry import registry
+from turnspan import semconv
 from turnspan_clickhouse.rows.tables import SpanRow
 from turnspan_clickhouse.store import jaeger as views
 from turnspan_clickhouse.store.dsn import Dsn
@@ -108,6 +109,13 @@ def test_every_typed_attribute_of_the_conventions_gets_its_type_back(server_dsn:
 
     assert wanted
     assert {name: kind for name, kind in rows if str(name).startswith("gen_ai.")} == wanted
+    counts = {*semconv.COMPLETED_USAGE.values(), *semconv.USAGE_BY_MODALITY.values()}
+    counts |= {
+        name
+        for constant, name in vars(semconv).items()
+        if constant.startswith("USAGE_") and isinstance(name, str)
+    }
+    assert counts <= {name for name, _ in rows}
 
 
 @pytest.mark.parametrize("option", ["--jaeger", "--jaeger-content"])

@@ -137,6 +137,10 @@ MISTAKEN: list[tuple[str, str]] = [
     ("annotate('t', outcome='great')", "outcome is one of pending, .*: not 'great'"),
     ("annotate('t', score='high')", "score is a finite number: not 'high'"),
     ("annotate('t', score=float('nan'))", "score is a finite number"),
+    (
+        "annotate('t', score=50)",
+        r"score is from 1 to 10 \(a measure of another scale is an evaluation\): not 50",
+    ),
     ("annotate('t', training_flag='good')", r"training_flag is 1 \(good\)"),
     ("annotate('t', score=1, confidence='x')", "confidence is a finite number: not 'x'"),
     ("annotate('t', score=1, confidence=2)", "confidence is from 0 to 1: not 2"),

@@ -20,10 +20,10 @@ from support.landing import insert
 from support.rows import message
 from support.rows import said as said_
 from support.training import Recorded, everything, lines
-from turnspan_clickhouse.rows.tables import LlmCall
+from turnspan_clickhouse.rows.tables import LlmCall, TurnSummary
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.training import ExportError, Filters, TrainingSet, export, rule, tokens
-from turnspan_records.training.wanted import FORMATS, KINDS, UNITS, Format, Kind, Unit
+from turnspan_records.training.wanted import FORMATS, KINDS, UNITS, Format, Kind, Together, Unit
 from turnspan_records.window import window
 
 ANY = (rule("any"),)
@@ -421,3 +421,33 @@ def test_a_session_is_in_one_split(store: Store, tmp_path: Path) -> None:
     assert checked == {"prompts_and_sessions": 40 + 118, "in_two_splits": 0}
     assert len({*split_of["s3"], *split_of["s17"], *split_of["s31"]}) == 1
     assert {split for splits in split_of.values() for split in splits} == {"train", "test"}
+
+
+@pytest.mark.parametrize("by", ["user", "lineage"])
+def test_an_owner_is_in_one_split(store: Store, tmp_path: Path, by: Together) -> None:
+    """All sessions of a user, or of a lineage, where that is asked for."""
+    recorded = Recorded()
+    for session in range(60):
+        recorded.turn(f"t{session}", f"{session}?", "A.", session=f"s{session}")
+    for row in recorded.rows:
+        if isinstance(row, (LlmCall, TurnSummary)):
+            owner = f"owner {int(row.session_id[1:]) % 12}"
+            if isinstance(row, LlmCall):
+                row.lineage_id = owner
+            else:
+                row.user_id = owner
+    insert(store, *recorded.rows)
+    splits = {"train": 0.5, "test": 0.5}
+    both: tuple[tuple[Together, int], ...] = ((by, 0), ("session", 12))
+    for together, apart in both:
+        folder = tmp_path / together
+        wanted = TrainingSet("sft", "trl", good=ANY, splits=splits, together=together)
+        export(store, folder, wanted)
+        owners = [
+            {
+                int(line["source"]["session_id"][1:]) % 12
+                for line in lines(folder / f"{split}.jsonl")
+            }
+            for split in splits
+        ]
+        assert all(owners) and len(owners[0] & owners[1]) == apart

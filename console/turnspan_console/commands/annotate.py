@@ -140,7 +140,7 @@ def _judged(
     """What a row is of, and what it says. Raises ``Failure`` or ``ValueError``."""
     from turnspan.annotations import judgments_of
     from turnspan.content.model import as_dict
-    from turnspan_records.judging.writing import require_in_scale, said
+    from turnspan_records.judging.writing import said
 
     loaded: dict[Any, Any] | None = as_dict(json.loads(given) if isinstance(given, str) else given)
     if loaded is None:
@@ -165,8 +165,6 @@ def _judged(
     )
     if not each:
         raise ValueError("it says nothing: give an outcome, flag, score, comment, ...")
-    for judgment in each:
-        require_in_scale(judgment)
     return subject, each
 
 

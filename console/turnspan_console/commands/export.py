@@ -68,6 +68,13 @@ def _several(name: str, metavar: str, text: str) -> Callable[[F], F]:
 @click.option("--until", metavar="WHEN", help="Only what began before.")
 @click.option("--where", default="", metavar="SQL", help="Only where this condition holds.")
 @_several("--split", "NAME=SHARE", "Shares of the prompts.  [default: train=0.9, test=0.1]")
+@click.option(
+    "--together",
+    type=click.Choice(["session", "user", "lineage"]),
+    default="session",
+    show_default=True,
+    help="Whose records are all in one split.",
+)
 @click.option("--seed", type=int, default=0, metavar="N", help="Other prompts in each split.")
 @click.option(
     "--near",
@@ -156,6 +163,7 @@ def _wanted(given: dict[str, Any]) -> TrainingSet:
         pairs=given["pairs"] or PAIR_SOURCES,
         margin=given["margin"],
         splits=dict(map(_share, given["split"])) or dict(SPLITS),
+        together=given["together"],
         seed=given["seed"],
         near=given["near"],
         max_tokens=given["max_tokens"],

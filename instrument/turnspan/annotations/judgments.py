@@ -277,7 +277,11 @@ def judgments_of(
             raise refused("training_flag", "1 (good), 0 or -1 (exclude)", training_flag)
         each.append(replace(said, kind="training_flag", training_flag=int(training_flag)))
     if score is not None:
-        each.append(replace(said, kind="score", score=finite("score", score)))
+        number = finite("score", score)
+        if not (1 <= number <= 10 or is_machine(said.author, said.source)):
+            scale = "from 1 to 10 (a measure of another scale is an evaluation)"
+            raise refused("score", scale, score)
+        each.append(replace(said, kind="score", score=number))
     if comment := text_of(comment):
         each.append(replace(said, kind="comment", comment=comment))
     if directive := text_of(directive):
@@ -287,6 +291,11 @@ def judgments_of(
         each.append(replace(said, kind="preference", chosen_id=chosen, rejected_id=rejected))
     given_id = text_of(id)
     return [replace(one, annotation_id=given_id or digest(one)) for one in each]
+
+
+def is_machine(author: str, source: str) -> bool:
+    """Whether it was no person who judged."""
+    return author.startswith("passive:") or source.startswith("machine")
 
 
 def confidence_of(given: float | None) -> float | None:

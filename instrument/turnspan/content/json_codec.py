@@ -169,10 +169,10 @@ def arguments_part(name: Any, arguments: Any) -> Part:
         return part
     try:
         value = orjson.loads(arguments)
-    except orjson.JSONDecodeError:
-        return part
+        style = _style_of(value, arguments)
+    except (orjson.JSONDecodeError, orjson.JSONEncodeError, RecursionError):
+        return part  # no JSON, or so deep that it can be read, but not be written again
     part["arguments"] = value
-    style = _style_of(value, arguments)
     if style is None:
         part[WRITTEN] = arguments
     elif style:

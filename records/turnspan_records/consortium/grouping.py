@@ -79,7 +79,7 @@ def group(
 
 def beside(path: Path) -> Path | None:
     """llm-consortium's own file in the folder of a log, if there is one."""
-    found = path.with_name(CONSORTIUM_DB)
+    found = path.parent / CONSORTIUM_DB
     return found if found.is_file() and found.resolve() != path.resolve() else None
 
 

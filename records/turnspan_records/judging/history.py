@@ -7,17 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from turnspan.annotations.judgments import is_machine
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.judging.unlanded import NOTHING, Unlanded
 from turnspan_records.rows import utc
 
 ASSESSING: Final = frozenset({"outcome", "training_flag", "score"})
 """The kinds of judgments by which a turn is judged; a note alone is none."""
-
-
-def is_machine(author: str, source: str) -> bool:
-    """Whether it was no person who judged."""
-    return author.startswith("passive:") or source.startswith("machine")
 
 
 _SETTLING: Final = ("kind", "outcome", "training_flag", "author", "source")

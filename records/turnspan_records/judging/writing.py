@@ -20,7 +20,6 @@ from turnspan_clickhouse.rows.tables import Record
 from turnspan_clickhouse.spool.spool import Spool, SpoolWriter
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.migrations import SCHEMA_VERSION
-from turnspan_records.judging.history import is_machine
 from turnspan_records.lookup import Found
 
 SOURCE = "command"
@@ -78,20 +77,9 @@ def write_judgments(spool: Spool, project: str, each: Sequence[Judgment]) -> int
         ValueError: one has a value that cannot be written.
         SpoolError: the spool cannot be written.
     """
-    for one in each:
-        require_in_scale(one)
     redactor = Redactor(config.active())
     rows = [annotation(one, project, redactor, one.created_at) for one in each]
     return write_rows(spool, rows)
-
-
-def require_in_scale(one: Judgment) -> None:
-    """Raise ``ValueError`` where a person's score is not from 1 to 10."""
-    by_machine = is_machine(one.author, one.source)
-    if one.kind == "score" and one.score is not None and not (1 <= one.score <= 10 or by_machine):
-        raise ValueError(
-            f"score is from 1 to 10: not {one.score:g}; a measure of another scale is an evaluation"
-        )
 
 
 def prefer(

@@ -13,11 +13,11 @@ from datetime import datetime
 from typing import Any, Final
 
 from turnspan.annotations import judgments_of
-from turnspan.annotations.judgments import SUBJECTS
+from turnspan.annotations.judgments import SUBJECTS, is_machine
 from turnspan_clickhouse.ship.shipper import Shipper
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.judging.history import NOT_WITHDRAWN, Judged, is_machine, judgments
+from turnspan_records.judging.history import NOT_WITHDRAWN, Judged, judgments
 from turnspan_records.judging.queues import Progress, Queue, progress, waiting
 from turnspan_records.judging.signal import Signal, signal
 from turnspan_records.judging.unlanded import Unlanded, unlanded

@@ -59,6 +59,7 @@ def query(wanted: TrainingSet) -> dict[str, Any]:
         "margin": wanted.margin,
         "pairs_a_prompt": wanted.pairs_a_prompt,
         "splits": dict(wanted.splits),
+        "together": wanted.together,
         "seed": wanted.seed,
         "images": "files" if wanted.image_files else "urls",
         "filters": _filters(filters),

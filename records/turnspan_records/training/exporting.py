@@ -159,7 +159,8 @@ class _Run:
                         scope, style, self._redactor, unfinished=self._wanted.unfinished
                     )
                     samples = Samples(
-                        *(wanted, these.project, conversations, definitions, self._tokens)
+                        *(wanted, these.project, conversations, definitions, self._tokens),
+                        scope.owners(wanted.together),
                     )
                     for one in units.of(scope, chosen):
                         self._sample(bench, these.project, one, samples, written)

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.messages import NONE
-from turnspan_records.training.wanted import Filters, TrainingSet
+from turnspan_records.training.wanted import Filters, Together, TrainingSet
 from turnspan_records.window import as_parameter
 
 PAGE: Final = 50_000
@@ -64,12 +64,12 @@ _CALLS: Final = (
     " JSONExtractRaw(request_parameters, 'parallel_tool_calls') AS parallel,"
     " arrayMap(h -> lower(hex(h)), input_messages) AS inputs,"
     " arrayMap(h -> lower(hex(h)), output_messages) AS outputs, attempt_id, finish_reasons,"
-    " consortium_id"
+    " consortium_id, lineage_id"
     " FROM llm_call"
 )
 _TURNS: Final = (
     "SELECT session_id, trace_id, turn_id, start_time, status, agent_name, agent_version,"
-    " stop_reason, attempt_id FROM turn_summary"
+    " stop_reason, attempt_id, user_id FROM turn_summary"
 )
 
 
@@ -100,6 +100,7 @@ class TurnRow:
     agent_version: str
     stop_reason: str
     attempt_id: str
+    user_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +127,7 @@ class CallRow:
     attempt_id: str
     finish_reasons: list[str]
     consortium_id: str
+    lineage_id: str
 
     @property
     def scope(self) -> str:
@@ -145,6 +147,15 @@ class Scope:
     turns: list[TurnRow] = field(default_factory=list[TurnRow])
     calls: list[CallRow] = field(default_factory=list[CallRow])
     messages: dict[str, StoredMessage] = field(default_factory=dict[str, StoredMessage])
+
+    def owners(self, by: Together) -> list[str]:
+        """The users, or the lineages, whose it is."""
+        if by == "session":
+            return []
+        each = (
+            (t.user_id for t in self.turns) if by == "user" else (c.lineage_id for c in self.calls)
+        )
+        return sorted({f"{by} {owner}" for owner in each if owner})
 
 
 @dataclass(frozen=True, slots=True)

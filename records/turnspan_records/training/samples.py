@@ -55,6 +55,8 @@ class Sample:
     """Whether a reply is not whole: then it is no good example."""
     attempt: str = ""
     """The attempt of a lineage that it is part of."""
+    owners: Sequence[str] = ()
+    """Whose it is, of those whose samples are in one split."""
     meta: dict[str, object] = field(default_factory=dict[str, object])
     evaluations: list[dict[str, object]] = field(default_factory=list[dict[str, object]])
 
@@ -69,12 +71,14 @@ class Samples:
         conversations: Conversations,
         definitions: Definitions,
         tokens: Tokens,
+        owners: Sequence[str] = (),
     ) -> None:
         self._wanted = wanted
         self._project = project
         self._conversations = conversations
         self._definitions = definitions
         self._tokens = tokens
+        self._owners = owners
 
     def of(
         self, one: Candidate, judged: Mapping[str, Judged], also: Sequence[Judged] = ()
@@ -140,6 +144,7 @@ class Samples:
             blocks=any(isinstance(message.body["content"], list) for message in messages),
             cut=told.cut,
             attempt=one.attempt_id,
+            owners=self._owners,
             meta=_meta(one, told, tokens, judged),
         )
 

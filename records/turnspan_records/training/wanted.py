@@ -16,12 +16,14 @@ from turnspan_records.window import Window
 Kind: TypeAlias = Literal["sft", "preference", "kto", "reward", "cot"]
 Format: TypeAlias = Literal["openai", "trl", "parquet"]
 Unit: TypeAlias = Literal["turn", "call", "session"]
+Together: TypeAlias = Literal["session", "user", "lineage"]
 PairSource: TypeAlias = Literal["preferences", "corrections", "locked", "scores", "best"]
 Images: TypeAlias = Literal["urls", "files"]
 
 KINDS: Final[tuple[Kind, ...]] = ("sft", "preference", "kto", "reward", "cot")
 FORMATS: Final[tuple[Format, ...]] = ("openai", "trl", "parquet")
 UNITS: Final[tuple[Unit, ...]] = ("turn", "call", "session")
+TOGETHER: Final[tuple[Together, ...]] = ("session", "user", "lineage")
 PAIR_SOURCES: Final[tuple[PairSource, ...]] = (
     *("preferences", "corrections", "locked", "scores", "best"),
 )
@@ -162,6 +164,7 @@ class TrainingSet:
         margin: by how much the chosen score has to be greater.
         pairs_a_prompt: pairs by score a prompt at most, those of the greatest difference.
         splits: their shares, by name. A session and a prompt are in one split only.
+        together: what else is in one split only: all sessions of a user, or of a lineage.
         unfinished: take turns whose last call failed or whose reply was cut, too.
         seed: another one, other prompts in each split.
         near: drop what is more similar than this to one kept before (0 to 1); ``None`` nothing.
@@ -182,6 +185,7 @@ class TrainingSet:
     margin: float = 1.0
     pairs_a_prompt: int = 64
     splits: Mapping[str, float] = field(default_factory=lambda: dict(SPLITS))
+    together: Together = "session"
     seed: int = 0
     near: float | None = None
     max_tokens: int | None = None
@@ -211,6 +215,7 @@ class TrainingSet:
             ("kind", self.kind, KINDS),
             ("format", self.format, FORMATS),
             ("unit", self.unit, UNITS),
+            ("together", self.together, TOGETHER),
             ("images", self.images or "urls", ("urls", "files")),
             *(("pairs", one, PAIR_SOURCES) for one in self.pairs),
         ):

@@ -115,14 +115,15 @@ class Workbench:
         )
         self._at += size
         scope = sample.meta["session_id"] or sample.meta["trace_id"] or sample.unit
-        session = blake2b(f"{sample.project}\n{scope}".encode(), digest_size=12).digest()
-        roots = sorted((self.family(sample.prompt_hash), self.family(session)))
-        if roots[0] != roots[1]:
-            self._families[roots[1]] = roots[0]
+        for with_ in (scope, *sample.owners):
+            key = blake2b(f"{sample.project}\n{with_}".encode(), digest_size=12).digest()
+            roots = sorted((self.family(sample.prompt_hash), self.family(key)))
+            if roots[0] != roots[1]:
+                self._families[roots[1]] = roots[0]
 
     def family(self, key: bytes) -> bytes:
         """What stands for all prompts and sessions that one of these hashes belongs with: those of
-        a session belong together, and sessions that have a prompt in common."""
+        a session, or an owner, belong together, and sessions that have a prompt in common."""
         root = key
         while (above := self._families.get(root)) is not None:
             root = above
