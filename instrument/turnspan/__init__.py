@@ -14,25 +14,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from turnspan._version import __version__ as __version__
-from turnspan.annotations import annotate, evaluation, prefer, rank, withdraw
 from turnspan.decorators import agent, step, tool, workflow
 from turnspan.inference import inference
-from turnspan.instrumentation import instrument, uninstrument
 from turnspan.lifecycle import Recorder, configure, flush, shutdown
 from turnspan.runtime.errors import TurnspanError
 from turnspan.runtime.stats import FlushResult
 from turnspan.sessions import session
 from turnspan.tracing.context import active_turn
-from turnspan.tracing.context_blocks import ContextAssembly, context_assembly
-from turnspan.tracing.propagation import extract, inject
 from turnspan.turn.turn import NO_TURN, Turn
 from turnspan.wiring import wire
 
 if TYPE_CHECKING:
+    from turnspan.annotations import annotate, evaluation, prefer, rank, withdraw
+    from turnspan.instrumentation import instrument, uninstrument
     from turnspan.loop.artifacts import artifact
     from turnspan.loop.consortia.runs import consortium
     from turnspan.loop.evolutions import evolve, insight
     from turnspan.loop.lineages import experiment
+    from turnspan.tracing.context_blocks import ContextAssembly, context_assembly
+    from turnspan.tracing.propagation import extract, inject
 
 __all__ = [
     "ContextAssembly",
@@ -68,13 +68,17 @@ __all__ = [
 ]
 
 _LATER = {
+    "turnspan.annotations": "annotate evaluation prefer rank withdraw",
+    "turnspan.instrumentation": "instrument uninstrument",
     "turnspan.loop.artifacts": "artifact",
     "turnspan.loop.consortia.runs": "consortium",
     "turnspan.loop.evolutions": "evolve insight",
     "turnspan.loop.lineages": "experiment",
+    "turnspan.tracing.context_blocks": "ContextAssembly context_assembly",
+    "turnspan.tracing.propagation": "extract inject",
 }
 """Modules, with the names that are loaded from them when they are first used: most applications use
-few of them."""
+few of them, and a program that calls ``instrument()`` does so once."""
 
 
 def __getattr__(name: str) -> Any:

@@ -19,7 +19,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
-from urllib.parse import urlsplit
 
 from opentelemetry import context as otel_context
 from opentelemetry import trace
@@ -304,6 +303,8 @@ def _aiohttp(watch: Watch, module: Any) -> None:
     def look(args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         method = args[1] if len(args) > 1 else kwargs["method"]
         if method == "POST":
+            from urllib.parse import urlsplit  # which the client has loaded
+
             url = urlsplit(str(args[2] if len(args) > 2 else kwargs["str_or_url"]))
             if asks_a_model(url.path):
                 base: Any = getattr(args[0], "_base_url", None)

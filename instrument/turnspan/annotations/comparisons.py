@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from hashlib import blake2b
 from itertools import islice
 from typing import Final, TypeVar, cast
 
@@ -12,6 +11,7 @@ from turnspan.annotations.judgments import (
     Subject,
     SubjectKind,
     digest,
+    id_of,
     judgment_of,
     subject_of,
 )
@@ -196,5 +196,4 @@ def _all(subjects: Iterable[Subject | None], kind: str | None) -> list[tuple[str
 
 def _ranking_id(ranking: Ranking) -> str:
     said = ranking.said
-    values = (said.subject_kind, said.author, said.confidence, ranking.groups)
-    return blake2b(repr(values).encode(errors="replace"), digest_size=16).hexdigest()
+    return id_of((said.subject_kind, said.author, said.confidence, ranking.groups))

@@ -6,7 +6,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from hashlib import blake2b
 from typing import Any, Final, Literal, Protocol, cast, get_args
 
 from opentelemetry import trace
@@ -320,6 +319,13 @@ def digest(said: Judgment) -> str:
     )
     if said.confidence is not None or said.ranking_id:
         values += (said.confidence, said.ranking_id)
+    return id_of(values)
+
+
+def id_of(values: tuple[Any, ...]) -> str:
+    """The id of what says these values."""
+    from hashlib import blake2b  # with OpenSSL: not for those who only import Turnspan
+
     return blake2b(repr(values).encode(errors="replace"), digest_size=16).hexdigest()
 
 
