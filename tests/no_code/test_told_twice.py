@@ -13,6 +13,7 @@ import pytest
 from opentelemetry.context import Context
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import (
+    INVALID_SPAN,
     Span,
     SpanKind,
     Status,
@@ -640,9 +641,10 @@ def test_batches_may_end_between_words_and_a_span_without(stage: Stage, seed: in
     assert [turn.user_message for turn in stage.rows.turns] == ["Where?", *["And then?"] * 7]
 
 
-@pytest.mark.parametrize("seed", range(120))
+@pytest.mark.parametrize("apart", [False, True], ids=["around ours", "beside ours"])
+@pytest.mark.parametrize("seed", range(100))
 def test_agents_of_two_users_whose_tools_are_alike(
-    stage: Stage, seed: int, monkeypatch: pytest.MonkeyPatch
+    stage: Stage, seed: int, apart: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A package tells of agents, calls that we see as well, and tools without the id of the call
     that asked for them; batches end anywhere, and some that wait overtake others."""
@@ -656,14 +658,19 @@ def test_agents_of_two_users_whose_tools_are_alike(
         nonlocal number
         number += 1
         told = {"gen_ai.operation.name": "chat", "gen_ai.response.id": f"r{number}"}
-        with tracer.start_as_current_span("chat", attributes=told):
+        with (
+            tracer.start_as_current_span("chat", attributes=told),
+            use_span(INVALID_SPAN) if apart else nullcontext(),
+        ):
             assert [*stage.model.stream(history, reply, f"r{number}")]
         history.append(reply)
 
     for step in range(3):
         for user, history in enumerate(talks):
             history.append({"role": "user", "content": "Check order 7" if step else f"I am {user}"})
-            doing = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "desk"}
+            # What is beside our spans cannot be the agent around them.
+            operation = "invoke_workflow" if apart else "invoke_agent"
+            doing = {"gen_ai.operation.name": operation, "gen_ai.agent.name": "desk"}
             with tracer.start_as_current_span("agent", attributes=doing, context=Context()):
                 asked = call_of(f"c{number + 1}", "look", order=7)
                 call(history, {"role": "assistant", "content": None, "tool_calls": [asked]})
@@ -679,8 +686,9 @@ def test_agents_of_two_users_whose_tools_are_alike(
     spans, stage.rows.waiting = stage.rows.waiting, []
     while spans:
         count = random.randint(1, 6)
-        if random.random() < 0.3:  # some that wait have waited long enough, others of them not
-            monkeypatch.setattr(later_spans, "WAITS_NS", random.choice((0, 3 * 10**8)))
+        if random.random() < 0.5:  # those that ended before this one have waited long enough
+            ended = random.choice(spans[:count]).end_time or 0
+            monkeypatch.setattr(later_spans, "WAITS_NS", time.time_ns() - ended)
         stage.rows.take(spans[:count], again=True)
         del spans[:count]
     stage.rows.take([])

@@ -38,10 +38,11 @@ class LaterSpans:
         facts = told[0]
         if not facts.foreign or facts.turn_id or len(self._waiting) >= MAX_WAITING:
             return False
-        behind = facts.trace_id in self._traces or facts.scope.name in self._scopes
+        behind = facts.trace_id in self._traces
         operation = operation_of(*told)
-        if operation == semconv.OP_EXECUTE_TOOL and self._also_ours.get(facts.scope.name):
-            return False  # ours has told who asked for it, and the next call may bring its result
+        if operation != semconv.OP_EXECUTE_TOOL or not self._also_ours.get(facts.scope.name):
+            # Else ours has told who asked for it, and the next call may bring its result.
+            behind = behind or facts.scope.name in self._scopes
         is_call = operation in semconv.INFERENCE_OPERATIONS
         if not behind and not (is_call and self._may_be_told_better(told)):
             return False
