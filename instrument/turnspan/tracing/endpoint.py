@@ -109,16 +109,25 @@ def describe_reply(reply: Reply, attributes: dict[str, Any]) -> None:
 
 def write_usage(usage: Usage, attributes: dict[str, Any]) -> None:
     """Write the known token counts."""
-    if usage.input_tokens is not None:
-        attributes[semconv.USAGE_INPUT_TOKENS] = usage.input_tokens
-    if usage.output_tokens is not None:
-        attributes[semconv.USAGE_OUTPUT_TOKENS] = usage.output_tokens
-    if usage.cache_read_tokens is not None:
-        attributes[semconv.USAGE_CACHE_READ_INPUT_TOKENS] = usage.cache_read_tokens
-    if usage.cache_write_tokens is not None:
-        attributes[semconv.USAGE_CACHE_WRITE_INPUT_TOKENS] = usage.cache_write_tokens
-    if usage.reasoning_tokens is not None:
-        attributes[semconv.USAGE_REASONING_OUTPUT_TOKENS] = usage.reasoning_tokens
+    cached, written = usage.cache_read_tokens, usage.cache_write_tokens
+    given, made, reasoned = usage.input_tokens, usage.output_tokens, usage.reasoning_tokens
+    write_tokens(attributes, given, made, cached, written, reasoned)
+
+
+def write_tokens(
+    attributes: dict[str, Any], given: Any, made: Any, cached: Any, written: Any, reasoned: Any
+) -> None:
+    """Write those that are known of the token counts of a ``Usage``."""
+    if given is not None:
+        attributes[semconv.USAGE_INPUT_TOKENS] = given
+    if made is not None:
+        attributes[semconv.USAGE_OUTPUT_TOKENS] = made
+    if cached is not None:
+        attributes[semconv.USAGE_CACHE_READ_INPUT_TOKENS] = cached
+    if written is not None:
+        attributes[semconv.USAGE_CACHE_WRITE_INPUT_TOKENS] = written
+    if reasoned is not None:
+        attributes[semconv.USAGE_REASONING_OUTPUT_TOKENS] = reasoned
 
 
 def write_counts(

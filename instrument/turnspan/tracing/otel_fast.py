@@ -44,9 +44,9 @@ class Unconfigured:
 
     def look(self, tracer: Tracer) -> None:
         """Before a span: count one that will not be made. Never raises."""
-        if not isinstance(tracer, ProxyTracer) or not isinstance(
-            get_tracer_provider(), ProxyTracerProvider
-        ):
+        if type(tracer) is not ProxyTracer:  # isinstance() asks an abstract class, for 0.2 us
+            return
+        if not isinstance(get_tracer_provider(), ProxyTracerProvider):
             return
         self.spans += 1
         if self.spans == 1:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from turnspan import semconv
 from turnspan.providers.modalities import add_tokens
-from turnspan.tracing.endpoint import fields_of, write_usage
+from turnspan.tracing.endpoint import fields_of, write_tokens
 from turnspan.turn.turn import Usage
 
 _CACHED: Final = (
@@ -34,6 +34,7 @@ _DETAILS: Final = (
     ("output_tokens_details", semconv.OUTPUT),
 )
 _MODALITIES: Final = (("text_tokens", "text"), ("image_tokens", "image"), ("audio_tokens", "audio"))
+_BY_MODALITY: Final = frozenset({"cached_tokens_details", *(name for name, _ in _MODALITIES)})
 
 
 def usage_of(fields: Mapping[str, Any]) -> Any:
@@ -54,10 +55,12 @@ def usage_of(fields: Mapping[str, Any]) -> Any:
 def read_usage(usage: Any) -> Usage:
     """Token counts. The prompt's include the cached ones; the reply's include the reasoning, also
     where the server counts it beside them (xAI does, and its total tells)."""
-    return _read(fields_of(usage))
+    given, made, cached, written, reasoned = _tokens(fields_of(usage))
+    return Usage(given, made, cached, written, reasoned)
 
 
-def _read(counts: Mapping[str, Any]) -> Usage:
+def _tokens(counts: Mapping[str, Any]) -> tuple[Any, Any, Any, Any, Any]:
+    """Those of a ``Usage``, in its order."""
     given, made = counts.get("prompt_tokens"), counts.get("completion_tokens")
     cached = written = reasoned = None
     details = counts.get("prompt_tokens_details")
@@ -69,38 +72,24 @@ def _read(counts: Mapping[str, Any]) -> Usage:
     details = counts.get("completion_tokens_details")
     if details is not None:
         reasoned = fields_of(details).get("reasoning_tokens")
-    found = Usage(given, made, cached, written, reasoned)
-    if not counts.keys() <= _SCHEMA:
-        _read_elsewhere(counts, found)
-    if found.reasoning_tokens:
-        _include_reasoning(counts, found)
-    return found
-
-
-def _read_elsewhere(counts: Mapping[str, Any], found: Usage) -> None:
-    """Fill in what a server counts in places of its own."""
-    if found.input_tokens is None and found.output_tokens is None:
-        found.input_tokens = counts.get("input_tokens")
-        found.output_tokens = counts.get("output_tokens")
-    if found.cache_read_tokens is None:
-        found.cache_read_tokens = _first(counts, _CACHED)
-    if found.cache_write_tokens is None:
-        found.cache_write_tokens = _first(counts, _WRITTEN)
-    if found.reasoning_tokens is None:
-        found.reasoning_tokens = counts.get("reasoning_tokens")  # Perplexity
-
-
-def _include_reasoning(counts: Mapping[str, Any], found: Usage) -> None:
-    given, made, more = found.input_tokens, found.output_tokens, found.reasoning_tokens or 0
-    total = counts.get("total_tokens")
-    if given is not None and made is not None and total == given + made + more:
-        found.output_tokens = made + more
+    if not _SCHEMA.issuperset(counts):  # a server counts in places of its own
+        if given is None and made is None:
+            given, made = counts.get("input_tokens"), counts.get("output_tokens")
+        cached = _first(counts, _CACHED) if cached is None else cached
+        written = _first(counts, _WRITTEN) if written is None else written
+        if reasoned is None:
+            reasoned = counts.get("reasoning_tokens")  # Perplexity
+    if reasoned and given is not None and made is not None:
+        whole = given + made + reasoned
+        made += reasoned if counts.get("total_tokens") == whole else 0
+    return given, made, cached, written, reasoned
 
 
 def describe_usage(usage: Any, attributes: dict[str, Any]) -> None:
     """Write the token counts that are known, and what the server says that they cost."""
     counts = fields_of(usage)
-    write_usage(_read(counts), attributes)
+    given, made, cached, written, reasoned = _tokens(counts)
+    write_tokens(attributes, given, made, cached, written, reasoned)
     describe_modalities(counts, attributes)
     cost = counts.get("cost")
     if cost is None:
@@ -122,6 +111,8 @@ def describe_modalities(counts: Mapping[str, Any], attributes: dict[str, Any]) -
         if details is None:
             continue
         within = fields_of(details)
+        if _BY_MODALITY.isdisjoint(within):
+            continue  # nearly always, and this is on the calling thread
         for name, modality in _MODALITIES:
             count = within.get(name)
             if count:
