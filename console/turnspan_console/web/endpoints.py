@@ -132,6 +132,19 @@ class Endpoint(Generic[Query, Answer]):
         return gathered
 
 
+def endpoint(
+    method: Literal["GET", "POST"], path: str, summary: str, **options: Any
+) -> Callable[[Callable[..., Answer]], Endpoint[Any, Answer]]:
+    """Make a function an endpoint: what is asked and answered are the types that it declares. The
+    options are those of ``Endpoint``."""
+
+    def made(handle: Callable[..., Answer]) -> Endpoint[Any, Answer]:
+        _, query, *_, answer = get_type_hints(handle).values()
+        return Endpoint(method, path, query, answer, handle, summary, **options)
+
+    return made
+
+
 def copied(kind: type[Answer], source: object, **others: object) -> Answer:
     """An answer with the attributes of ``source`` that it has a field of, and with others."""
     names = {one.name for one in _fields(kind)} - set(others)

@@ -12,7 +12,7 @@ from msgspec import Meta
 from turnspan_clickhouse.store.client import Store
 from turnspan_console.web.api.refusals import refusing
 from turnspan_console.web.api.window import WindowQuery, window_of
-from turnspan_console.web.endpoints import Endpoint
+from turnspan_console.web.endpoints import endpoint
 from turnspan_records.consortium.run_detail import ConsortiumRun, consortium_run
 from turnspan_records.consortium.runs import consortium_runs, consortium_runs_sql
 from turnspan_records.lookup import find
@@ -64,6 +64,7 @@ class RunQuery:
     project: str = ""
 
 
+@endpoint("GET", "/api/consortium", "The consortium runs.")
 def _runs(store: Store, query: RunsQuery) -> Runs:
     window = window_of(query)
     found = consortium_runs(store, project=query.project, window=window, limit=query.limit)
@@ -85,6 +86,7 @@ def _dollars(value: Any) -> float | None:
     return None if value is None else float(value)
 
 
+@endpoint("GET", "/api/consortium/run", "One consortium run.")
 def _run(store: Store, query: RunQuery) -> ConsortiumRun:
     with refusing("consortium run"):
         places = {
@@ -98,9 +100,3 @@ def _run(store: Store, query: RunQuery) -> ConsortiumRun:
             raise AmbiguousError(", ".join(f"{id_} of {of}" for of, id_ in sorted(places)))
         ((project, id_),) = places
         return consortium_run(store, project, id_)
-
-
-ENDPOINTS = (
-    Endpoint("GET", "/api/consortium", RunsQuery, Runs, _runs, "The consortium runs."),
-    Endpoint("GET", "/api/consortium/run", RunQuery, ConsortiumRun, _run, "One consortium run."),
-)

@@ -11,7 +11,7 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_console.values import plain
 from turnspan_console.web.api.turns import WantedQuery, wanted_of
 from turnspan_console.web.api.window import WindowQuery, window_of
-from turnspan_console.web.endpoints import BadRequestError, Endpoint
+from turnspan_console.web.endpoints import BadRequestError, endpoint
 from turnspan_records.diagnostics import find
 from turnspan_records.screens.overview import (
     Ends,
@@ -46,18 +46,22 @@ class DiagnosticAnswer:
     sql: str
 
 
+@endpoint("GET", "/api/overview/ends", "How turns end.")
 def _ends(store: Store, query: WantedQuery) -> Ends:
     return ends(store, wanted_of(query))
 
 
+@endpoint("GET", "/api/overview/trend", "Figures over time.")
 def _trend(store: Store, query: WantedQuery) -> Trend:
     return trend(store, wanted_of(query))
 
 
+@endpoint("GET", "/api/overview/looks", "What to look at.")
 def _looks(store: Store, query: WantedQuery) -> LookAts:
     return look_at(store, wanted_of(query))
 
 
+@endpoint("GET", "/api/diagnostic", "A diagnostic.")
 def _diagnosed(store: Store, query: DiagnosticQuery) -> DiagnosticAnswer:
     window = window_of(query)
     try:
@@ -76,13 +80,3 @@ def _diagnosed(store: Store, query: DiagnosticQuery) -> DiagnosticAnswer:
     return DiagnosticAnswer(
         one.name, one.title, one.question, one.remedy, list(result.names), rows, sql
     )
-
-
-ENDPOINTS = (
-    Endpoint("GET", "/api/overview/ends", WantedQuery, Ends, _ends, "How turns end."),
-    Endpoint("GET", "/api/overview/trend", WantedQuery, Trend, _trend, "Figures over time."),
-    Endpoint("GET", "/api/overview/looks", WantedQuery, LookAts, _looks, "What to look at."),
-    Endpoint(
-        "GET", "/api/diagnostic", DiagnosticQuery, DiagnosticAnswer, _diagnosed, "A diagnostic."
-    ),
-)

@@ -11,7 +11,7 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_console.web.api.refusals import refusing
 from turnspan_console.web.api.reviewers import reviewer_of
 from turnspan_console.web.api.window import WindowQuery
-from turnspan_console.web.endpoints import BadRequestError, Endpoint
+from turnspan_console.web.endpoints import BadRequestError, endpoint
 from turnspan_records.judging.history import Judged
 from turnspan_records.judging.queues import Queue, Summary, chosen_queue, progress, queues, summary
 from turnspan_records.judging.writing import judging_spool
@@ -161,6 +161,7 @@ class Earlier:
     turns: list[TurnId]
 
 
+@endpoint("GET", "/api/review/queues", "The queues, and how far they are.")
 def _queues(store: Store, query: ReviewQueuesQuery) -> ReviewQueues:
     with refusing("queue"):
         by = reviewer_of(query.by)
@@ -182,6 +183,7 @@ def _queue(store: Store, query: ReviewQuery) -> Queue:
         raise BadRequestError(str(error)) from None
 
 
+@endpoint("GET", "/api/review/left", "What is to be judged.")
 def _left(store: Store, query: ReviewQuery) -> ReviewLeft:
     with refusing("queue"):
         by = reviewer_of(query.by)
@@ -198,6 +200,7 @@ def _left(store: Store, query: ReviewQuery) -> ReviewLeft:
         )
 
 
+@endpoint("GET", "/api/review/turn", "A turn with what was said of it.")
 def _turn(store: Store, query: ReviewTurnQuery) -> ReviewTurn:
     with refusing("turn"):
         shown = reviewing.reviewed(store, query.project, query.turn)
@@ -212,6 +215,7 @@ def _turn(store: Store, query: ReviewTurnQuery) -> ReviewTurn:
         )
 
 
+@endpoint("POST", "/api/review/judge", "Judge a turn.")
 def _judge(store: Store, query: JudgeQuery) -> JudgedNow:
     with refusing("turn"):
         reviewing.judge(
@@ -227,6 +231,7 @@ def _judge(store: Store, query: JudgeQuery) -> JudgedNow:
         return JudgedNow(query.id)
 
 
+@endpoint("POST", "/api/review/undo", "Take the last judgment back.")
 def _undo(store: Store, query: UndoQuery) -> Undone:
     with refusing("judgment"):
         undone = reviewing.undo(store, judging_spool(store), query.by, project=query.project)
@@ -235,6 +240,7 @@ def _undo(store: Store, query: UndoQuery) -> Undone:
         return Undone(undone.project, undone.subject_id, undone.kind)
 
 
+@endpoint("GET", "/api/review/earlier", "What was judged before.")
 def _earlier(store: Store, query: EarlierQuery) -> Earlier:
     with refusing("judgment"):
         said = reviewing.last_said(store, query.by, project=query.project, limit=query.limit)
@@ -242,33 +248,8 @@ def _earlier(store: Store, query: EarlierQuery) -> Earlier:
         return Earlier([TurnId(*one) for one in turns])
 
 
+@endpoint("GET", "/api/review/summary", "What a reviewer has said in a queue.")
 def _summary(store: Store, query: ReviewQuery) -> Summary:
     with refusing("queue"):
         reviewing.land(store)
         return summary(store, _queue(store, query), reviewer_of(query.by))
-
-
-ENDPOINTS = (
-    Endpoint(
-        *("GET", "/api/review/queues", ReviewQueuesQuery, ReviewQueues, _queues),
-        "The queues, and how far they are.",
-    ),
-    Endpoint("GET", "/api/review/left", ReviewQuery, ReviewLeft, _left, "What is to be judged."),
-    Endpoint(
-        *("GET", "/api/review/turn", ReviewTurnQuery, ReviewTurn, _turn),
-        "A turn with what was said of it.",
-    ),
-    Endpoint("POST", "/api/review/judge", JudgeQuery, JudgedNow, _judge, "Judge a turn."),
-    Endpoint(
-        *("POST", "/api/review/undo", UndoQuery, Undone, _undo),
-        "Take the last judgment back.",
-    ),
-    Endpoint(
-        *("GET", "/api/review/earlier", EarlierQuery, Earlier, _earlier),
-        "What was judged before.",
-    ),
-    Endpoint(
-        *("GET", "/api/review/summary", ReviewQuery, Summary, _summary),
-        "What a reviewer has said in a queue.",
-    ),
-)

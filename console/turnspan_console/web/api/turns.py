@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_console.web.api.window import WindowQuery, window_of
-from turnspan_console.web.endpoints import BadRequestError, Endpoint
+from turnspan_console.web.endpoints import BadRequestError, endpoint
 from turnspan_records.screens.filters import turn_filter
 from turnspan_records.screens.finding import Search, find_text
 from turnspan_records.screens.spread import Facets, Histogram, facets, histogram
@@ -64,24 +64,29 @@ def wanted_of(query: WantedQuery) -> Wanted:
     return _understood(lambda: Wanted(query.project, window, turn_filter(query.filter)))
 
 
+@endpoint("GET", "/api/turns", "The turns, newest first.")
 def _turns(store: Store, query: PageQuery) -> TurnsPage:
     wanted = wanted_of(query)
     return _understood(lambda: turns_page(store, wanted, after=query.after, limit=query.limit))
 
 
+@endpoint("GET", "/api/sessions", "The sessions.")
 def _sessions(store: Store, query: PageQuery) -> SessionsPage:
     wanted = wanted_of(query)
     return _understood(lambda: sessions_page(store, wanted, after=query.after, limit=query.limit))
 
 
+@endpoint("GET", "/api/facets", "What turns have in common.")
 def _facets(store: Store, query: WantedQuery) -> Facets:
     return facets(store, wanted_of(query))
 
 
+@endpoint("GET", "/api/histogram", "When turns began.")
 def _histogram(store: Store, query: WantedQuery) -> Histogram:
     return histogram(store, wanted_of(query))
 
 
+@endpoint("GET", "/api/find", "Where a text stands.")
 def _found(store: Store, query: TextQuery) -> Search:
     window = window_of(query)
     return _understood(
@@ -89,12 +94,3 @@ def _found(store: Store, query: TextQuery) -> Search:
             store, query.text, project=query.project, window=window, limit=query.limit
         )
     )
-
-
-ENDPOINTS = (
-    Endpoint("GET", "/api/turns", PageQuery, TurnsPage, _turns, "The turns, newest first."),
-    Endpoint("GET", "/api/sessions", PageQuery, SessionsPage, _sessions, "The sessions."),
-    Endpoint("GET", "/api/facets", WantedQuery, Facets, _facets, "What turns have in common."),
-    Endpoint("GET", "/api/histogram", WantedQuery, Histogram, _histogram, "When turns began."),
-    Endpoint("GET", "/api/find", TextQuery, Search, _found, "Where a text stands."),
-)
