@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.rows import utc
-from turnspan_records.window import Window, as_parameter
+from turnspan_records.window import Window, window_parameters
 
 SESSIONS: Final = 200
 """How many sessions are read at once."""
@@ -184,12 +184,7 @@ class Sessions:
     @property
     def parameters(self) -> dict[str, object]:
         """What the questions are asked with."""
-        return {
-            "project": self.project,
-            "sessions": list(self.ids),
-            "since": as_parameter(self.window.since),
-            "until": as_parameter(self.window.until),
-        }
+        return window_parameters(self.project, self.window, sessions=list(self.ids))
 
 
 def number_of(store: Store, which: Sessions) -> int:

@@ -12,7 +12,7 @@ from typing import Any
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.screens.filters import END, TurnFilter
 from turnspan_records.screens.shown_sql import shown_sql
-from turnspan_records.window import Window, as_parameter
+from turnspan_records.window import Window, window_parameters
 
 _ROOTS = """t.parent_turn_id = ''
     AND ({project:String} = '' OR project = {project:String})
@@ -110,12 +110,7 @@ class Wanted:
     @property
     def parameters(self) -> dict[str, object]:
         """What the conditions are given."""
-        return {
-            "project": self.project,
-            "since": as_parameter(self.window.since),
-            "until": as_parameter(self.window.until),
-            **self.filter.values,
-        }
+        return window_parameters(self.project, self.window, **self.filter.values)
 
 
 # First which turns they are, with what it takes to tell; the rest is read for those few only.

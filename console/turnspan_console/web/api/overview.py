@@ -22,7 +22,7 @@ from turnspan_records.screens.overview import (
     trend,
 )
 from turnspan_records.screens.shown_sql import shown_sql
-from turnspan_records.window import as_parameter
+from turnspan_records.window import window_parameters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,14 +69,8 @@ def _diagnosed(store: Store, query: DiagnosticQuery) -> DiagnosticAnswer:
     except KeyError:
         raise BadRequestError(f"There is no diagnostic {query.name!r}.") from None
     result = one.run(store, project=query.project, window=window, limit=query.limit)
-    given = {
-        "project": query.project,
-        "since": as_parameter(window.since),
-        "until": as_parameter(window.until),
-        "limit": query.limit,
-    }
     rows = [[plain(value) for value in row] for row in result.rows]
-    sql = shown_sql(one.sql, given)
+    sql = shown_sql(one.sql, window_parameters(query.project, window, limit=query.limit))
     return DiagnosticAnswer(
         one.name, one.title, one.question, one.remedy, list(result.names), rows, sql
     )
