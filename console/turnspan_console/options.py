@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from turnspan_console.failures import USAGE, Failure
+from turnspan_console.failures import USAGE, Failure, failing
 from turnspan_console.output import note
 
 if TYPE_CHECKING:
@@ -133,10 +133,8 @@ def read_window(since: str | None, until: str | None) -> Window:
     """The window that ``--since`` and ``--until`` name; a usage failure when they do not."""
     from turnspan_records.window import window
 
-    try:
+    with failing(ValueError, code=USAGE):
         read = window(since, until)
-    except ValueError as error:
-        raise Failure(str(error), USAGE) from None
     if read.since >= read.until:
         raise Failure("--since must be before --until.", USAGE)
     return read
@@ -152,10 +150,8 @@ def chosen_dsn() -> Dsn:
     from turnspan_clickhouse.errors import StoreError
     from turnspan_clickhouse.store.dsn import parse
 
-    try:
+    with failing(StoreError, code=USAGE):
         return parse(store_text())
-    except StoreError as error:
-        raise Failure(str(error), USAGE) from None
 
 
 def open_chosen(*, create: bool = False) -> Store:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from turnspan_console.failures import FINDING, USAGE, Failure
+from turnspan_console.failures import FINDING, USAGE, Failure, failing
 from turnspan_console.options import F, open_chosen, read_window, store_option
 
 if TYPE_CHECKING:
@@ -112,16 +112,11 @@ def command(**given: Any) -> None:
     from turnspan_console.panels.bars import Bars
     from turnspan_records.training import ExportError, export
 
-    try:
+    with failing(ExportError, code=USAGE):
         wanted = _wanted(given)
-    except ExportError as error:
-        raise Failure(str(error), USAGE) from None
     output = Output()
-    with open_chosen() as store, Bars() as bars:
-        try:
-            made = export(store, given["folder"], wanted, progress=bars.show)
-        except ExportError as error:
-            raise Failure(str(error), USAGE) from None
+    with open_chosen() as store, Bars() as bars, failing(ExportError, code=USAGE):
+        made = export(store, given["folder"], wanted, progress=bars.show)
     print_made(made, output)
     if not made.lines and wanted.needs_judgment and not made.manifest["counts"]["looked_at"]:
         raise Failure(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from turnspan_console.failures import FINDING, USAGE, Failure
+from turnspan_console.failures import FINDING, USAGE, Failure, failing
 from turnspan_console.judging import author_of
 from turnspan_console.options import open_chosen, say_other_nodes, store_option
 from turnspan_console.output import Output, note
@@ -72,21 +72,18 @@ def command(
         raise Failure("Say what to forget: --session, --user, --turn, --project or --again.", USAGE)
     if dry_run and copies:
         raise Failure("--copy is kept for good: it does not go with --dry-run.", USAGE)
-    with open_chosen() as store:
-        try:
-            adopted = _adoptable(store, copies)
-            if again:
-                _adopt(store, adopted)
-                _print(_again(store, text), output)
-                return
-            (kind, id_), within = given[0], "" if given[0][0] == "project" else project or ""
-            for done in _forget(
-                store, output, (kind, id_, within), (reason, author_of(author)), text,
-                adopted, dry_run=dry_run, yes=yes,
-            ):  # fmt: skip
-                _print(done, output)
-        except KeepingError as error:
-            raise Failure(str(error), FINDING) from None
+    with open_chosen() as store, failing(KeepingError, code=FINDING):
+        adopted = _adoptable(store, copies)
+        if again:
+            _adopt(store, adopted)
+            _print(_again(store, text), output)
+            return
+        (kind, id_), within = given[0], "" if given[0][0] == "project" else project or ""
+        for done in _forget(
+            store, output, (kind, id_, within), (reason, author_of(author)), text,
+            adopted, dry_run=dry_run, yes=yes,
+        ):  # fmt: skip
+            _print(done, output)
 
 
 def _adoptable(store: Store, copies: Sequence[Path]) -> list[Folder]:

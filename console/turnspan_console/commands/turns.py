@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from turnspan_console.commands._nothing import explain, print_found
-from turnspan_console.failures import USAGE, Failure
+from turnspan_console.failures import USAGE, failing
 from turnspan_console.options import (
     FORMATS,
     format_option,
@@ -48,7 +48,7 @@ def command(
 
     window = read_window(since, until)
     with open_chosen() as store:
-        try:
+        with failing(ValueError, code=USAGE):
             result = turns(
                 store,
                 session=session,
@@ -57,8 +57,6 @@ def command(
                 filter=filter_,
                 limit=limit,
             )
-        except ValueError as error:
-            raise Failure(str(error), USAGE) from None
         if not result.rows and not filter_:
             explain(store, "no turns", project=project, window=window, session=session, kind="turn")
     print_found(result, format_, raw=raw)

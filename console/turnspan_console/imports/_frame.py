@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from turnspan_console.failures import FINDING, UNAVAILABLE, Failure
+from turnspan_console.failures import FINDING, UNAVAILABLE, Failure, failing
 from turnspan_console.options import chosen_dsn, format_option, open_chosen, store_option, together
 from turnspan_console.output import Output, note
 
 if TYPE_CHECKING:
-    from turnspan_clickhouse.store.client import Store
     from turnspan_records.importing.sources import ImportReport, SourceLog
 
 _SHOWN = 20
@@ -53,18 +52,15 @@ def run(
     from turnspan_records.importing.running import import_log
     from turnspan_records.importing.sources import SourceLogError
 
-    with Bars() as bars:
-        try:
-            report = import_log(
-                _opened,
-                Spool(chosen_dsn().spool),
-                log,
-                project=project or ("" if own_projects else log.kind),
-                again=again,
-                progress=lambda done, total: bars.show("rows", done, total),
-            )
-        except (SourceLogError, SpoolError) as error:
-            raise Failure(str(error), UNAVAILABLE) from None
+    with Bars() as bars, failing(SourceLogError, SpoolError, code=UNAVAILABLE):
+        report = import_log(
+            lambda: open_chosen(create=True),
+            Spool(chosen_dsn().spool),
+            log,
+            project=project or ("" if own_projects else log.kind),
+            again=again,
+            progress=lambda done, total: bars.show("rows", done, total),
+        )
     if report.waiting:
         note(report.waiting)
     print_report(report, format_, Output())
@@ -72,10 +68,6 @@ def run(
         raise Failure(
             f"{report.problem_count:,} rows were not taken as they are: see above.", FINDING
         )
-
-
-def _opened() -> Store:
-    return open_chosen(create=True)
 
 
 def print_report(report: ImportReport, format_: str, output: Output) -> None:

@@ -8,10 +8,10 @@ from typing import Annotated
 from msgspec import Meta
 
 from turnspan_clickhouse.store.client import Store
-from turnspan_console.web.api.refusals import refusing
+from turnspan_console.web.api.refusals import refusing, understood
 from turnspan_console.web.api.reviewers import reviewer_of
 from turnspan_console.web.api.window import WindowQuery
-from turnspan_console.web.endpoints import BadRequestError, endpoint
+from turnspan_console.web.endpoints import endpoint
 from turnspan_records.judging.history import Judged
 from turnspan_records.judging.queues import Queue, Summary, chosen_queue, progress, queues, summary
 from turnspan_records.judging.writing import judging_spool
@@ -177,10 +177,8 @@ def _queue(store: Store, query: ReviewQuery) -> Queue:
     """The queue of this name, with what the question says instead."""
     alike = ("project", "agent", "order", "since", "until", "odd", "sample", "seed", "each")
     given = {name: getattr(query, name) for name in alike} | {"stop_reasons": tuple(query.stop)}
-    try:
+    with understood():
         return chosen_queue(store, query.queue, {k: one for k, one in given.items() if one})
-    except ValueError as error:
-        raise BadRequestError(str(error)) from None
 
 
 @endpoint("GET", "/api/review/left", "What is to be judged.")

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_console.saved_queries import SavedQueryError, save_query, saved_queries
-from turnspan_console.web.endpoints import BadRequestError, NoQuery, endpoint
+from turnspan_console.web.api.refusals import understood
+from turnspan_console.web.endpoints import NoQuery, endpoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +37,7 @@ def _save(_store: Store, query: SavedSql) -> SavedSqlAnswer:
 
 def _answer(new: SavedSql | None = None) -> SavedSqlAnswer:
     """All that is saved, with one that is new."""
-    try:
+    with understood(SavedQueryError):
         if new is not None:
             save_query(new.name, new.sql)
         return SavedSqlAnswer([SavedSql(name, sql) for name, sql in saved_queries().items()])
-    except SavedQueryError as error:
-        raise BadRequestError(str(error)) from None

@@ -18,7 +18,8 @@ from turnspan_console.checks.receivers import receiver_checks
 from turnspan_console.checks.spool import spool_checks
 from turnspan_console.checks.store import open_store_checks
 from turnspan_console.values import raw
-from turnspan_console.web.endpoints import BadRequestError, NoQuery, endpoint
+from turnspan_console.web.api.refusals import understood
+from turnspan_console.web.endpoints import NoQuery, endpoint
 from turnspan_records.keeping import KeepingError, Policy, retain
 from turnspan_records.keeping.policy import TTL_TABLES
 from turnspan_records.keeping.retaining import Going
@@ -179,8 +180,6 @@ def _retention(store: Store) -> Retention:
     "POST", "/api/settings/retention", "What retention would take: nothing is deleted.", apart=True
 )
 def _dry_run(store: Store, query: DryRunQuery, _cancellation: Cancellation) -> DryRun:
-    try:
+    with understood(KeepingError):
         told = retain(store, Policy(window_days=query.window_days))
-    except KeepingError as error:
-        raise BadRequestError(str(error)) from None
     return DryRun(told.rows, list(told.going))
