@@ -63,6 +63,11 @@ def utc(value: Any) -> datetime:
     return _EPOCH + timedelta(microseconds=int(value) // 1000)
 
 
+def dollars(amount: Any) -> float | None:
+    """An amount of money as a number; ``None`` where it is not known."""
+    return None if amount is None else float(amount)
+
+
 def turn(row: Mapping[str, Any]) -> Turn:
     """A turn_summary row selected by TURNS."""
     values = {name: value for name, value in row.items() if name in _TURN}

@@ -112,7 +112,7 @@ class Endpoint(Generic[Query, Answer]):
     def _lists(self) -> Mapping[str, bool]:
         """Which parameters may be given more than once."""
         hints = get_type_hints(self.query)
-        return {one.name: _is_list(hints[one.name]) for one in _fields(self.query)}
+        return {one.name: _is_list(hints[one.name]) for one in fields(cast("Any", self.query))}
 
     def _require_known(self, name: str) -> None:
         if name not in self._lists:
@@ -143,16 +143,6 @@ def endpoint(
         return Endpoint(method, path, query, answer, handle, summary, **options)
 
     return made
-
-
-def copied(kind: type[Answer], source: object, **others: object) -> Answer:
-    """An answer with the attributes of ``source`` that it has a field of, and with others."""
-    names = {one.name for one in _fields(kind)} - set(others)
-    return kind(**{name: getattr(source, name) for name in names}, **others)
-
-
-def _fields(kind: type[Any]) -> Any:
-    return fields(kind)
 
 
 def _is_list(hint: Any) -> bool:

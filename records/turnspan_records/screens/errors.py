@@ -8,9 +8,10 @@ from datetime import datetime
 from typing import Any
 
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.fields import of_row
+from turnspan_records.rows import utc
 from turnspan_records.screens.model_rule import MODEL
 from turnspan_records.screens.shown_sql import shown_sql
-from turnspan_records.screens.turns import moment
 from turnspan_records.window import Window, window_parameters
 
 _WHERE = """({project:String} = '' OR project = {project:String})
@@ -204,7 +205,7 @@ def tool_failures(
     fed = [
         Fed(
             row["failed"],
-            moment(row["nanoseconds"]),
+            utc(row["nanoseconds"]),
             row["arguments"],
             row["said"],
             ErrorPlace(row["project"], row["session_id"], row["turn_id"], row["span_id"]),
@@ -216,16 +217,12 @@ def tool_failures(
 
 def _shape(row: Mapping[str, Any], calls: Mapping[tuple[str, str], int]) -> ErrorShape:
     *place, example = row["newest"]
-    return ErrorShape(
-        source=row["source"],
-        name=row["name"],
-        error=row["error"],
-        shape=row["shape"],
-        times=row["times"],
+    return of_row(
+        ErrorShape,
+        row,
         of=calls.get((row["source"], row["name"])),
-        turns=row["turns"],
-        first=moment(row["first"]),
-        last=moment(row["last"]),
+        first=utc(row["first"]),
+        last=utc(row["last"]),
         example=example,
         place=ErrorPlace(*place),
     )

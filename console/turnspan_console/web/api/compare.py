@@ -13,7 +13,8 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_console.web.api.judge import JudgedEach
 from turnspan_console.web.api.refusals import refusing
 from turnspan_console.web.api.reviewers import reviewer_of
-from turnspan_console.web.endpoints import copied, endpoint
+from turnspan_console.web.endpoints import endpoint
+from turnspan_records.fields import copied
 from turnspan_records.judging.writing import judging_spool
 from turnspan_records.lookup import Found
 from turnspan_records.loop.comparing import Answer, Comparison

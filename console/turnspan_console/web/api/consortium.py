@@ -15,9 +15,10 @@ from turnspan_console.web.api.window import WindowQuery, window_of
 from turnspan_console.web.endpoints import endpoint
 from turnspan_records.consortium.run_detail import ConsortiumRun, consortium_run
 from turnspan_records.consortium.runs import consortium_runs, consortium_runs_sql
+from turnspan_records.fields import of_row
 from turnspan_records.lookup import find
 from turnspan_records.loop.lineages import AmbiguousError
-from turnspan_records.rows import utc
+from turnspan_records.rows import dollars, utc
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,17 +74,8 @@ def _runs(store: Store, query: RunsQuery) -> Runs:
 
 
 def _row(row: Mapping[str, Any]) -> RunRow:
-    names = ("project", "name", "run", "status", "iterations", "members", "arbiter", "winner")
-    return RunRow(
-        **{name: row[name] for name in (*names, "confidence", "agreement", "calls", "error")},
-        time=utc(row["time"]),
-        cost_usd=_dollars(row["cost_usd"]),
-        seconds=float(row["duration_seconds"]),
-    )
-
-
-def _dollars(value: Any) -> float | None:
-    return None if value is None else float(value)
+    cost, seconds = dollars(row["cost_usd"]), float(row["duration_seconds"])
+    return of_row(RunRow, row, time=utc(row["time"]), cost_usd=cost, seconds=seconds)
 
 
 @endpoint("GET", "/api/consortium/run", "One consortium run.")

@@ -12,7 +12,8 @@ from msgspec import Meta
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_console.web.api.refusals import refusing
-from turnspan_console.web.endpoints import copied, endpoint
+from turnspan_console.web.endpoints import endpoint
+from turnspan_records.fields import copied, of_row
 from turnspan_records.loop.improvement import (
     MISSING,
     Artifact,
@@ -194,14 +195,13 @@ def _experiments(store: Store, query: ExperimentsQuery) -> Experiments:
     rows = experiments(store, project=query.project, limit=query.limit).dicts()
     return Experiments(
         [
-            ExperimentRow(
-                project=str(row["project"]),
-                experiment=str(row["experiment"]),
+            of_row(
+                ExperimentRow,
+                row,
                 last_time=utc(row["last_time"]),
-                lineages=int(row["lineages"]),
                 rollouts=int(row["rollouts"] or 0),
                 cycle=int(row["cycle"] or 0),
-                need=str(row["need_text"]),
+                need=row["need_text"],
             )
             for row in rows
         ],
