@@ -100,6 +100,9 @@ window_options = together(
 )
 """``--since``, ``--until``, ``--project`` and ``--limit``."""
 
+listing_options = together(window_options, format_option(*FORMATS), raw_option, store_option)
+"""Those of a command that lists rows."""
+
 credentials_options = together(
     click.option(
         "--credentials",

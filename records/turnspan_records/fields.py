@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound="DataclassInstance")
 
 
-def copied(kind: type[T], source: object, **others: object) -> T:
+def copied(kind: type[T], source: object, /, **others: object) -> T:
     """A ``kind`` with the attributes of ``source`` of its fields' names, and with others."""
     names = (one.name for one in fields(kind) if one.name not in others)
     return kind(**{name: getattr(source, name) for name in names}, **others)
 
 
-def of_row(kind: type[T], row: Mapping[str, Any], **others: object) -> T:
+def of_row(kind: type[T], row: Mapping[str, Any], /, **others: object) -> T:
     """A ``kind`` with the columns of its fields' names, and with others. A field that neither has
     keeps its default."""
     names = (one.name for one in fields(kind) if one.name in row)

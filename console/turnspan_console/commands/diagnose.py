@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from turnspan_console.failures import FINDING, USAGE, Failure
-from turnspan_console.options import (
-    FORMATS,
-    format_option,
-    open_chosen,
-    raw_option,
-    read_window,
-    store_option,
-    window_options,
-)
+from turnspan_console.options import listing_options, open_chosen, read_window
 
 if TYPE_CHECKING:
     from turnspan_clickhouse.store.client import Result, Store
@@ -33,10 +25,7 @@ _ALL_ROWS = frozenset({"how_turns_end"})
 @click.argument("name", required=False)
 @click.option("--list", "list_", is_flag=True, help="List the diagnostics with their questions.")
 @click.option("--sql", "show_sql", is_flag=True, help="Print the diagnostic's SQL and stop.")
-@window_options
-@format_option(*FORMATS)
-@raw_option
-@store_option
+@listing_options
 @click.pass_context
 def command(
     context: click.Context,

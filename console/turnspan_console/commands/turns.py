@@ -6,15 +6,7 @@ import click
 
 from turnspan_console.commands._nothing import explain, print_found
 from turnspan_console.failures import USAGE, failing
-from turnspan_console.options import (
-    FORMATS,
-    format_option,
-    open_chosen,
-    raw_option,
-    read_window,
-    store_option,
-    window_options,
-)
+from turnspan_console.options import listing_options, open_chosen, read_window
 
 
 @click.command("turns", short_help="List the turns, newest first.")
@@ -29,10 +21,7 @@ from turnspan_console.options import (
     "service, environment, outcome, flag, judged, attribute.KEY; cost, tokens, seconds, rounds, "
     "calls, tools, failures, score.",
 )
-@window_options
-@format_option(*FORMATS)
-@raw_option
-@store_option
+@listing_options
 def command(
     session: str,
     filter_: str,
