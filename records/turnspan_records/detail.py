@@ -10,6 +10,7 @@ from typing import Any
 from turnspan_clickhouse.store.client import Result, Store
 from turnspan_records.contexts import contexts
 from turnspan_records.conversation import Message
+from turnspan_records.fields import of_row
 from turnspan_records.judging.history import Judged, judgments
 from turnspan_records.lookup import Found
 from turnspan_records.messages import (
@@ -231,12 +232,9 @@ def _trace(store: Store, found: Found) -> Detail:
 
 
 def _tree(rows: list[dict[str, Any]]) -> list[SpanNode]:
-    nodes: dict[str, SpanNode] = {}
-    for row in rows:
-        values = dict(row)
-        values["start_time"] = utc(values["start_time"])
-        del values["parent_span_id"]
-        nodes[row["span_id"]] = SpanNode(**values)
+    nodes: dict[str, SpanNode] = {
+        row["span_id"]: of_row(SpanNode, row, start_time=utc(row["start_time"])) for row in rows
+    }
     roots: list[SpanNode] = []
     for row in rows:
         node = nodes[row["span_id"]]
