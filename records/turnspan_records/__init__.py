@@ -25,7 +25,8 @@ from turnspan_records.contexts import (
     ContextStep,
     contexts,
 )
-from turnspan_records.detail import Detail, detail
+from turnspan_records.detail import detail
+from turnspan_records.detail_types import Detail
 from turnspan_records.diagnostics import Diagnostic, diagnostics
 from turnspan_records.judging.history import Judged, judgments
 from turnspan_records.judging.queues import Progress, Queue, progress, queues, waiting

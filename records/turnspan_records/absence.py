@@ -11,8 +11,8 @@ from shutil import disk_usage
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn, data_folder
-from turnspan_records.rows import utc
 from turnspan_records.spooled import writers
+from turnspan_records.times import utc
 from turnspan_records.window import Window, window_parameters
 
 _LITTLE_ROOM = 2 * 2**20

@@ -10,7 +10,7 @@ from typing import Any, Final
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.lookup import Found
 from turnspan_records.messages import NONE, load_definitions
-from turnspan_records.rows import utc
+from turnspan_records.times import utc
 from turnspan_records.window import as_parameter
 
 USED_WITHIN: Final = timedelta(days=1)

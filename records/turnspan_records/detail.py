@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
-from datetime import datetime
+from dataclasses import asdict
 from typing import Any
 
 from turnspan_clickhouse.store.client import Result, Store
 from turnspan_records.contexts import contexts
 from turnspan_records.conversation import Message
+from turnspan_records.detail_types import Detail, SpanNode
 from turnspan_records.fields import of_row
-from turnspan_records.judging.history import Judged, judgments
+from turnspan_records.judging.history import judgments
 from turnspan_records.lookup import Found
 from turnspan_records.messages import (
     NONE,
@@ -19,38 +19,8 @@ from turnspan_records.messages import (
     load_messages,
     prompt_text,
 )
-from turnspan_records.rows import utc
 from turnspan_records.sessions import turns
-
-
-@dataclass(slots=True)
-class SpanNode:
-    """A span of a trace with what is below it. ``duration`` is in seconds."""
-
-    span_id: str
-    name: str
-    kind: str
-    start_time: datetime
-    duration: float
-    status_code: str
-    status_message: str
-    children: list[SpanNode] = field(default_factory=list["SpanNode"])
-
-
-@dataclass(slots=True)
-class Detail:
-    """What ``show`` shows of one record; a part that the record lacks is empty."""
-
-    kind: str
-    id: str
-    facts: dict[str, Any] = field(default_factory=dict[str, Any])
-    texts: dict[str, str] = field(default_factory=dict[str, str])
-    tables: dict[str, Result] = field(default_factory=dict[str, Result])
-    input_messages: list[Message] = field(default_factory=list[Message])
-    output_messages: list[Message] = field(default_factory=list[Message])
-    spans: list[SpanNode] = field(default_factory=list[SpanNode])
-    judgments: list[Judged] = field(default_factory=list[Judged])
-
+from turnspan_records.times import utc
 
 _TEXTS: Mapping[str, tuple[str, ...]] = {
     "turn": ("user_message", "response_text"),

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from turnspan_records.conversation import Call, ToolExecution, Turn
 from turnspan_records.fields import of_row
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+from turnspan_records.times import utc
 
 _IN_ORDER = " WHERE {where} ORDER BY start_time, span_id"
 
@@ -49,13 +47,6 @@ TOOLS = (
     " error_type, error_message, turn_id, trace_id, parent_span_id"
     f" FROM tool_call{_IN_ORDER}"
 )
-
-
-def utc(value: Any) -> datetime:
-    """A ``DateTime64(9, 'UTC')`` value as an aware datetime (the driver gives naive ones)."""
-    if isinstance(value, datetime):
-        return value if value.tzinfo else value.replace(tzinfo=timezone.utc)
-    return _EPOCH + timedelta(microseconds=int(value) // 1000)
 
 
 def dollars(amount: Any) -> float | None:

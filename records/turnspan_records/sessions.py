@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from turnspan_clickhouse.store.client import Result, Store
-from turnspan_records.screens.filters import turn_filter
+from turnspan_records.turn_filters import turn_filter
 from turnspan_records.window import Window, window_parameters
 
 _FILTER = """({project:String} = '' OR project = {project:String})

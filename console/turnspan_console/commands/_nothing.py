@@ -32,7 +32,7 @@ def explain(
 
 def print_found(result: Result, format_: str, *, raw: bool = False) -> None:
     """Print what was found; nothing ends with the exit code that every command has for that."""
-    from turnspan_console.results import print_result
+    from turnspan_console.panels.results import print_result
 
     if result.rows or format_ != "table":
         print_result(result, format_, Output(), raw=raw)

@@ -274,7 +274,7 @@ def _print_counts(planned: list[Session], store: Store, output: Output) -> bool:
     from rich.text import Text
 
     from turnspan_console import styles
-    from turnspan_console.results import print_rows
+    from turnspan_console.panels.results import print_rows
     from turnspan_demo.model import Expected
     from turnspan_records.sessions import counts
 
@@ -318,7 +318,7 @@ def _sdks(planned: list[Session]) -> str:
 
 
 def _print_diagnostics(store: Store, begun: datetime, output: Output) -> None:
-    from turnspan_console.commands.diagnose import print_answer
+    from turnspan_console.panels.diagnostic import print_answer
     from turnspan_records.diagnostics import diagnostics
     from turnspan_records.window import Window
 

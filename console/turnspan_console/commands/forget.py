@@ -16,8 +16,8 @@ from turnspan_console.output import Output, note
 
 if TYPE_CHECKING:
     from turnspan_clickhouse.store.client import Store
+    from turnspan_records.copies_registry import Folder
     from turnspan_records.keeping import Erased, ErasurePlan, Subject
-    from turnspan_records.keeping.registry import Folder
 
 
 @click.command("forget", short_help="Remove a session, user, turn or project for good.")
@@ -88,7 +88,7 @@ def command(
 
 def _adoptable(store: Store, copies: Sequence[Path]) -> list[Folder]:
     from turnspan_clickhouse.store.migrations import store_id
-    from turnspan_records.keeping import registry
+    from turnspan_records import copies_registry as registry
 
     found: list[Folder] = []
     for path in copies:
@@ -102,7 +102,7 @@ def _adoptable(store: Store, copies: Sequence[Path]) -> list[Folder]:
 def _adopt(store: Store, folders: Sequence[Folder]) -> None:
     """For good: so when nothing is left that could refuse."""
     from turnspan_clickhouse.store.migrations import store_id
-    from turnspan_records.keeping import registry
+    from turnspan_records import copies_registry as registry
 
     for one in folders:
         registry.register(one.kind, one.path, store_id(store))
@@ -179,7 +179,7 @@ def _stage(text: str) -> None:
 
 
 def _print_plan(one: ErasurePlan, output: Output, adopted: Sequence[Path]) -> None:
-    from turnspan_console.results import print_rows
+    from turnspan_console.panels.results import print_rows
 
     subject = one.subject
     output.title(f"{subject.kind} {subject.id}", f"of project {subject.project}")
@@ -201,7 +201,7 @@ def _print_plan(one: ErasurePlan, output: Output, adopted: Sequence[Path]) -> No
 
 
 def _print(done: Erased, output: Output) -> None:
-    from turnspan_console.results import print_rows
+    from turnspan_console.panels.results import print_rows
 
     total = sum(done.rows.values())
     copies = done.copies

@@ -119,7 +119,7 @@ def _source(api: str | None, repository: Path | None, given: dict[str, Any]) -> 
 
 
 def _print(report: QualityReport, format_: str, output: Output) -> None:
-    from turnspan_console.results import print_rows
+    from turnspan_console.panels.results import print_rows
     from turnspan_records.quality.sources import DECISIONS
 
     counts = {one: report.counts[one] for one in DECISIONS if report.counts[one]}

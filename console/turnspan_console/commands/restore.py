@@ -36,7 +36,7 @@ def command(archive: Path) -> None:
 
 
 def _print(done: Restored, output: Output) -> None:
-    from turnspan_console.results import print_rows
+    from turnspan_console.panels.results import print_rows
     from turnspan_console.values import counted
 
     total = sum(done.rows.values())

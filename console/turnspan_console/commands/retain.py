@@ -63,7 +63,7 @@ def _policy(file: Path | None) -> Policy:
 
 
 def _print(done: Retained, output: Output) -> None:
-    from turnspan_console.results import print_rows
+    from turnspan_console.panels.results import print_rows
     from turnspan_console.values import counted
 
     said = "went" if done.applied else "would go"

@@ -75,7 +75,7 @@ def command(
     from turnspan_clickhouse.rows.tables import ReviewQueue
     from turnspan_clickhouse.spool.spool import Spool
     from turnspan_console.output import Output
-    from turnspan_records.judging.writing import judging_spool
+    from turnspan_records.row_writing import judging_spool
 
     who = author_of(author)
     if list_:
@@ -130,7 +130,7 @@ def _save(queue: Queue, spool: Any, who: str) -> None:
 
 def _list(who: str, format_: str) -> None:
     from turnspan_console.output import Output
-    from turnspan_console.results import print_rows
+    from turnspan_console.panels.results import print_rows
     from turnspan_records.judging.queues import progress, queues
 
     rows: list[list[Any]] = []

@@ -60,11 +60,11 @@ def command(
         except KeyError:
             raise Failure(f"The {found.kind} {found.id} has just been removed.", FINDING) from None
     if format_ == "json":
-        from turnspan_console.details import as_json
+        from turnspan_console.panels.details import as_json
 
         output.json(as_json(shown))
         return
-    from turnspan_console.details import print_detail
+    from turnspan_console.panels.details import print_detail
 
     print_detail(shown, output, full=full)
 

@@ -186,7 +186,7 @@ def _read(store: Store, sql: str, parameters: Mapping[str, Any], *, files: bool)
 
 
 def _print(result: Result, format_: str, *, raw: bool) -> None:
-    from turnspan_console.results import print_result
+    from turnspan_console.panels.results import print_result
     from turnspan_console.values import counted
 
     output = Output()

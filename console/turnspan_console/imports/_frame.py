@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,10 +11,7 @@ from turnspan_console.options import chosen_dsn, format_option, open_chosen, sto
 from turnspan_console.output import Output, note
 
 if TYPE_CHECKING:
-    from turnspan_records.importing.sources import ImportReport, SourceLog
-
-_SHOWN = 20
-"""Problems that a terminal is shown."""
+    from turnspan_records.importing.sources import SourceLog
 
 
 import_options = together(
@@ -63,49 +60,10 @@ def run(
         )
     if report.waiting:
         note(report.waiting)
+    from turnspan_console.panels.import_report import print_report
+
     print_report(report, format_, Output())
     if report.problem_count:
         raise Failure(
             f"{report.problem_count:,} rows were not taken as they are: see above.", FINDING
         )
-
-
-def print_report(report: ImportReport, format_: str, output: Output) -> None:
-    """Print what became of every row, as ``table`` or ``json``."""
-    if format_ == "json":
-        output.json(_as_json(report))
-        return
-    from turnspan_console.results import print_rows
-    from turnspan_console.values import counted
-
-    made = ", ".join(f"{rows:,} {table}" for table, rows in sorted(report.rows.items()))
-    since = " (new since the last import)" if report.resumed else ""
-    output.title(counted(report.source_rows, "row"), f"of {report.source}{since}  {made}")
-    if report.seen:
-        output.line()
-        rows = [[table, what, rows] for (table, what), rows in sorted(report.seen.items())]
-        print_rows(("source", "became", "rows"), rows, output)
-    if report.problems:
-        output.line()
-        shown = [(one.row, one.reason) for one in report.problems[:_SHOWN]]
-        print_rows(("row", "problem"), shown, output)
-        if report.problem_count > _SHOWN:
-            output.line(f"  and {report.problem_count - _SHOWN:,} more: --format json names them.")
-
-
-def _as_json(report: ImportReport) -> dict[str, Any]:
-    return {
-        "kind": report.kind,
-        "source": report.source,
-        "project": report.project,
-        "resumed": report.resumed,
-        "source_rows": report.source_rows,
-        "seen": [
-            {"source": table, "became": what, "rows": rows}
-            for (table, what), rows in sorted(report.seen.items())
-        ],
-        "rows": dict(sorted(report.rows.items())),
-        "problem_count": report.problem_count,
-        "problems": [{"row": one.row, "reason": one.reason} for one in report.problems],
-        "waiting": report.waiting,
-    }

@@ -17,7 +17,8 @@ from turnspan_records.absence import why_nothing
 from turnspan_records.consortium.run_detail import ConsortiumRun, consortium_run
 from turnspan_records.consortium.runs import consortium_runs, sessions_of
 from turnspan_records.contexts import contexts
-from turnspan_records.detail import Detail, detail
+from turnspan_records.detail import detail
+from turnspan_records.detail_types import Detail
 from turnspan_records.diagnostics import diagnostics
 from turnspan_records.lookup import find
 from turnspan_records.replay import replay

@@ -27,7 +27,7 @@ def show(store: Store, dsn: Dsn, project: str, begun: datetime, output: Output) 
 
     from turnspan_clickhouse.store.dsn import data_folder
     from turnspan_console import styles
-    from turnspan_console.commands.export import print_made
+    from turnspan_console.panels.training_set import print_made
     from turnspan_records.training import Filters, TrainingSet, export
     from turnspan_records.window import Window
 

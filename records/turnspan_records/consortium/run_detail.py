@@ -15,7 +15,7 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_records.fields import of_row
 from turnspan_records.judging.history import Judged, judgments
 from turnspan_records.messages import load_definitions
-from turnspan_records.rows import utc
+from turnspan_records.times import utc
 
 MEMBER: Final = 0
 """The role of a member's call; an arbiter's is 1, and 2 where another iteration followed."""

@@ -16,7 +16,7 @@ from importlib import resources
 from typing import Final
 
 from turnspan_clickhouse.store.client import Result, Store
-from turnspan_records.screens.model_rule import MODEL
+from turnspan_records.model_rule import MODEL
 from turnspan_records.window import Window, window_parameters
 
 _FRAGMENTS: Final = {

@@ -16,9 +16,10 @@ from turnspan_records.judging.annotating import annotate
 from turnspan_records.judging.history import ASSESSING, Judged, judgments
 from turnspan_records.judging.queues import Progress, Queue, progress, waiting
 from turnspan_records.judging.signal import Signal, signal
-from turnspan_records.judging.writing import judging_spool, withdraw
+from turnspan_records.judging.writing import withdraw
 from turnspan_records.lookup import Found
 from turnspan_records.replay import replay
+from turnspan_records.row_writing import judging_spool
 
 SOURCE = "review"
 PAGE = 1_000

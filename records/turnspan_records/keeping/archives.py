@@ -31,8 +31,7 @@ from turnspan_records.keeping.errors import ArchiveError
 from turnspan_records.keeping.lines import BY_TABLE, Content, record_of, row_of
 from turnspan_records.keeping.table_files import TableFiles, read_lines, same_in_parquet
 from turnspan_records.keeping.work import Progress
-from turnspan_records.training.files import aside, hashed
-from turnspan_records.training.wanted import ExportError
+from turnspan_records.whole_folders import ExportError, aside, hashed
 
 FORMAT: Final = 1
 MANIFEST: Final = "manifest.json"

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.fields import of_row
-from turnspan_records.rows import utc
+from turnspan_records.times import utc
 from turnspan_records.window import Window, window_parameters
 
 SESSIONS: Final = 200

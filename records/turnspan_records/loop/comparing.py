@@ -14,7 +14,7 @@ from turnspan_records.lookup import Found
 from turnspan_records.loop.improvement import score_of
 from turnspan_records.loop.prompts import Prompt, pairs_of, prompt_of
 from turnspan_records.messages import known_hash, load_definitions, load_messages, prompt_text
-from turnspan_records.rows import utc
+from turnspan_records.times import utc
 
 COMPARABLE: Final = ("attempt", "rollout", "artifact", "turn", "call")
 """What has an answer."""

@@ -32,8 +32,8 @@ from turnspan_records.loop.improvement import (
     score_of,
 )
 from turnspan_records.messages import load_definitions
-from turnspan_records.rows import utc
-from turnspan_records.screens.shown_sql import shown_sql
+from turnspan_records.shown_sql import shown_sql
+from turnspan_records.times import utc
 
 _OF = "project = {project:String} AND lineage_id IN {lineages:Array(String)}"
 _WHERE = """

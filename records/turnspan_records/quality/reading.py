@@ -12,7 +12,7 @@ from typing import Any, Final
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.fields import of_row
 from turnspan_records.quality.sources import Written
-from turnspan_records.rows import utc
+from turnspan_records.times import utc
 from turnspan_records.window import EARLIEST, as_parameter
 
 CORRECTION: Final = "correction"

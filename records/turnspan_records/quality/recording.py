@@ -34,7 +34,7 @@ from turnspan_records.quality.sources import (
     Verdict,
     Written,
 )
-from turnspan_records.rows import utc
+from turnspan_records.times import utc
 
 PENDING: Final = "pending"
 NGRAMS: Final = 32_768

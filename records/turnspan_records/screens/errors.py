@@ -9,9 +9,9 @@ from typing import Any
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.fields import of_row
-from turnspan_records.rows import utc
-from turnspan_records.screens.model_rule import MODEL
-from turnspan_records.screens.shown_sql import shown_sql
+from turnspan_records.model_rule import MODEL
+from turnspan_records.shown_sql import shown_sql
+from turnspan_records.times import utc
 from turnspan_records.window import Window, window_parameters
 
 _WHERE = """({project:String} = '' OR project = {project:String})

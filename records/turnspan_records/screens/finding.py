@@ -15,8 +15,8 @@ from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.rows import utc
-from turnspan_records.screens.shown_sql import shown_sql
+from turnspan_records.shown_sql import shown_sql
+from turnspan_records.times import utc
 from turnspan_records.window import EARLIEST, Window, as_parameter
 
 SECONDS = 2.0

@@ -23,8 +23,8 @@ from turnspan_records.judging.signal import Signal, signal
 from turnspan_records.judging.unlanded import Unlanded, unlanded
 from turnspan_records.judging.writing import said, withdraw, write_judgments
 from turnspan_records.lookup import Found
-from turnspan_records.rows import utc
 from turnspan_records.screens.telling import TurnTold, tell
+from turnspan_records.times import utc
 
 SOURCE: Final = "console"
 """Where the page's judgments were given."""

@@ -7,9 +7,9 @@ from datetime import datetime, timezone
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.rows import dollars
-from turnspan_records.screens.filters import END
-from turnspan_records.screens.shown_sql import shown_sql
 from turnspan_records.screens.turns import Wanted
+from turnspan_records.shown_sql import shown_sql
+from turnspan_records.turn_filters import END
 
 VALUES = 12
 """Values of a facet at most, those with the most turns."""

@@ -11,9 +11,10 @@ from typing import Any
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.fields import of_row
-from turnspan_records.rows import dollars, utc
-from turnspan_records.screens.filters import END, TurnFilter
-from turnspan_records.screens.shown_sql import shown_sql
+from turnspan_records.rows import dollars
+from turnspan_records.shown_sql import shown_sql
+from turnspan_records.times import utc
+from turnspan_records.turn_filters import END, TurnFilter
 from turnspan_records.window import Window, window_parameters
 
 _ROOTS = """t.parent_turn_id = ''

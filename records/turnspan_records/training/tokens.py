@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from turnspan.content.model import dumps
 from turnspan_records.training.chat import Chat
-from turnspan_records.training.wanted import ExportError
+from turnspan_records.whole_folders import ExportError
 
 BYTES_A_TOKEN = 4
 _KEPT = 50_000

@@ -18,7 +18,8 @@ from turnspan_records.consortium.runs import consortium_runs, consortium_runs_sq
 from turnspan_records.fields import of_row
 from turnspan_records.lookup import find
 from turnspan_records.loop.lineages import AmbiguousError
-from turnspan_records.rows import dollars, utc
+from turnspan_records.rows import dollars
+from turnspan_records.times import utc
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from turnspan_records.loop.improvement import (
     score_of,
 )
 from turnspan_records.loop.lineages import experiment, experiments, experiments_sql
-from turnspan_records.rows import utc
+from turnspan_records.times import utc
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from turnspan_records.screens.overview import (
     look_at,
     trend,
 )
-from turnspan_records.screens.shown_sql import shown_sql
+from turnspan_records.shown_sql import shown_sql
 from turnspan_records.window import window_parameters
 
 

@@ -11,7 +11,6 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_console.web.api.refusals import understood
 from turnspan_console.web.api.window import WindowQuery, window_of
 from turnspan_console.web.endpoints import endpoint
-from turnspan_records.screens.filters import turn_filter
 from turnspan_records.screens.finding import Search, find_text
 from turnspan_records.screens.spread import Facets, Histogram, facets, histogram
 from turnspan_records.screens.turns import (
@@ -21,6 +20,7 @@ from turnspan_records.screens.turns import (
     sessions_page,
     turns_page,
 )
+from turnspan_records.turn_filters import turn_filter
 
 
 @dataclass(frozen=True, slots=True)
