@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from turnspan_clickhouse.files.lock_holders import Holder
     from turnspan_clickhouse.store.client import Store
     from turnspan_clickhouse.store.dsn import Dsn
+    from turnspan_records.access.window import Window
     from turnspan_records.quality.mediawiki_client import MediaWiki
-    from turnspan_records.window import Window
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -134,7 +134,7 @@ def wiki_of(api: str, file: Path | None, contact: str) -> MediaWiki:
 
 def read_window(since: str | None, until: str | None) -> Window:
     """The window that ``--since`` and ``--until`` name; a usage failure when they do not."""
-    from turnspan_records.window import window
+    from turnspan_records.access.window import window
 
     with failing(ValueError, code=USAGE):
         read = window(since, until)

@@ -7,10 +7,11 @@ from dataclasses import asdict
 from typing import Any
 
 from turnspan_clickhouse.store.client import Result, Store
+from turnspan_records.access.fields import of_row
+from turnspan_records.access.times import utc
 from turnspan_records.contexts import contexts
 from turnspan_records.conversation import Message
 from turnspan_records.detail_types import Detail, SpanNode
-from turnspan_records.fields import of_row
 from turnspan_records.judging.history import judgments
 from turnspan_records.lookup import Found
 from turnspan_records.messages import (
@@ -20,7 +21,6 @@ from turnspan_records.messages import (
     prompt_text,
 )
 from turnspan_records.sessions import turns
-from turnspan_records.times import utc
 
 _TEXTS: Mapping[str, tuple[str, ...]] = {
     "turn": ("user_message", "response_text"),

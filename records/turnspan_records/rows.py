@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from turnspan_records.access.fields import of_row
+from turnspan_records.access.times import utc
 from turnspan_records.conversation import Call, ToolExecution, Turn
-from turnspan_records.fields import of_row
-from turnspan_records.times import utc
 
 _IN_ORDER = " WHERE {where} ORDER BY start_time, span_id"
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from turnspan_clickhouse.store.client import Result, Store
+from turnspan_records.access.window import Window, window_parameters
 from turnspan_records.turn_filters import turn_filter
-from turnspan_records.window import Window, window_parameters
 
 _FILTER = """({project:String} = '' OR project = {project:String})
     AND start_time >= {since:DateTime64(9, 'UTC')} AND start_time < {until:DateTime64(9, 'UTC')}"""

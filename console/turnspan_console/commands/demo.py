@@ -319,8 +319,8 @@ def _sdks(planned: list[Session]) -> str:
 
 def _print_diagnostics(store: Store, begun: datetime, output: Output) -> None:
     from turnspan_console.panels.diagnostic import print_answer
+    from turnspan_records.access.window import Window
     from turnspan_records.diagnostics import diagnostics
-    from turnspan_records.window import Window
 
     known = diagnostics()
     window = Window(since=begun)

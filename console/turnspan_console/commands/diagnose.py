@@ -13,8 +13,8 @@ from turnspan_console.options import listing_options, open_chosen, read_window
 if TYPE_CHECKING:
     from turnspan_clickhouse.store.client import Result, Store
     from turnspan_console.output import Output
+    from turnspan_records.access.window import Window
     from turnspan_records.diagnostics import Diagnostic
-    from turnspan_records.window import Window
 
 _OVERVIEW_ROWS = 5
 _ALL_ROWS = frozenset({"how_turns_end"})
@@ -95,7 +95,7 @@ class _Records:
     def explain_nothing(self) -> bool:
         """Say why there is nothing in them, if there is a reason; whether there is."""
         from turnspan_console.output import note
-        from turnspan_records.absence import why_nothing
+        from turnspan_records.access.absence import why_nothing
 
         reason = why_nothing(self.store, project=self.project, window=self.window)
         if reason:

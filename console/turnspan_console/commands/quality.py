@@ -78,10 +78,10 @@ def command(api: str | None, repository: Path | None, format_: str, **given: Any
     from turnspan_clickhouse.spool.spool import Spool
     from turnspan_console.output import Output, note
     from turnspan_console.panels.bars import Bars
+    from turnspan_records.access.window import duration
     from turnspan_records.quality.checking import check_quality
     from turnspan_records.quality.reading import Wanted
     from turnspan_records.quality.sources import SourceError
-    from turnspan_records.window import duration
 
     if (api is None) == (repository is None):
         raise Failure("Say where to ask: --mediawiki API_URL or --git REPO.", USAGE)

@@ -75,7 +75,7 @@ def command(
     from turnspan_clickhouse.rows.tables import ReviewQueue
     from turnspan_clickhouse.spool.spool import Spool
     from turnspan_console.output import Output
-    from turnspan_records.row_writing import judging_spool
+    from turnspan_records.access.row_writing import judging_spool
 
     who = author_of(author)
     if list_:

@@ -41,7 +41,7 @@ def command(format_: str) -> None:
 
 def _spool(dsn: Dsn) -> dict[str, Any]:
     from turnspan_clickhouse.spool.spool import Spool
-    from turnspan_records.spooled import shipping, writers
+    from turnspan_records.access.spooled import shipping, writers
 
     spool = Spool(dsn.spool)
     found = shipping(spool)

@@ -28,8 +28,8 @@ def show(store: Store, dsn: Dsn, project: str, begun: datetime, output: Output) 
     from turnspan_clickhouse.store.dsn import data_folder
     from turnspan_console import styles
     from turnspan_console.panels.training_set import print_made
+    from turnspan_records.access.window import Window
     from turnspan_records.training import Filters, TrainingSet, export
-    from turnspan_records.window import Window
 
     beside = data_folder() if dsn.path is None else dsn.path.parent
     folder = beside / "sets" / f"{project}-{begun:%Y%m%dT%H%M%S}"

@@ -12,10 +12,10 @@ from decimal import Decimal
 from typing import Any, Final
 
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.fields import of_row
+from turnspan_records.access.fields import of_row
+from turnspan_records.access.times import utc
 from turnspan_records.judging.history import Judged, judgments
 from turnspan_records.messages import load_definitions
-from turnspan_records.times import utc
 
 MEMBER: Final = 0
 """The role of a member's call; an arbiter's is 1, and 2 where another iteration followed."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from turnspan_clickhouse.store.client import Result, Store
-from turnspan_records.shown_sql import shown_sql
-from turnspan_records.window import Window, window_parameters
+from turnspan_records.access.shown_sql import shown_sql
+from turnspan_records.access.window import Window, window_parameters
 
 # The newest ids first, from narrow columns: the view then looks up these runs only.
 _RUNS: Final = """

@@ -16,8 +16,8 @@ from importlib import resources
 from typing import Final
 
 from turnspan_clickhouse.store.client import Result, Store
-from turnspan_records.model_rule import MODEL
-from turnspan_records.window import Window, window_parameters
+from turnspan_records.access.model_rule import MODEL
+from turnspan_records.access.window import Window, window_parameters
 
 _FRAGMENTS: Final = {
     "{model}": MODEL,

@@ -14,9 +14,9 @@ from decimal import Decimal
 from typing import Any, Final
 
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.fields import of_row
-from turnspan_records.times import utc
-from turnspan_records.window import Window, window_parameters
+from turnspan_records.access.fields import of_row
+from turnspan_records.access.times import utc
+from turnspan_records.access.window import Window, window_parameters
 
 SESSIONS: Final = 200
 """How many sessions are read at once."""

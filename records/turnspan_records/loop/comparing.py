@@ -9,12 +9,12 @@ from decimal import Decimal
 from typing import Any, Final
 
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.fields import of_row
+from turnspan_records.access.fields import of_row
+from turnspan_records.access.times import utc
 from turnspan_records.lookup import Found
 from turnspan_records.loop.improvement import score_of
 from turnspan_records.loop.prompts import Prompt, pairs_of, prompt_of
 from turnspan_records.messages import known_hash, load_definitions, load_messages, prompt_text
-from turnspan_records.times import utc
 
 COMPARABLE: Final = ("attempt", "rollout", "artifact", "turn", "call")
 """What has an answer."""

@@ -14,7 +14,9 @@ import orjson
 
 from turnspan.runtime.type_guards import is_dict
 from turnspan_clickhouse.store.client import Result, Store
-from turnspan_records.fields import of_row
+from turnspan_records.access.fields import of_row
+from turnspan_records.access.shown_sql import shown_sql
+from turnspan_records.access.times import utc
 from turnspan_records.lookup import Found
 from turnspan_records.loop.improvement import (
     MISSING,
@@ -32,8 +34,6 @@ from turnspan_records.loop.improvement import (
     score_of,
 )
 from turnspan_records.messages import load_definitions
-from turnspan_records.shown_sql import shown_sql
-from turnspan_records.times import utc
 
 _OF = "project = {project:String} AND lineage_id IN {lineages:Array(String)}"
 _WHERE = """

@@ -16,8 +16,8 @@ from turnspan.redaction.redactor import Redactor
 from turnspan_clickhouse.rows.loop_tables import LineageEvent
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.access.row_writing import write_rows
 from turnspan_records.lookup import Found
-from turnspan_records.row_writing import write_rows
 
 Word: TypeAlias = Literal["directive", "once", "locked", "unlocked", "evolve"]
 """What is said: what is to be done differently in every cycle from now on (nothing: as before), or

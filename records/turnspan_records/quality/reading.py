@@ -10,10 +10,10 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.fields import of_row
+from turnspan_records.access.fields import of_row
+from turnspan_records.access.times import utc
+from turnspan_records.access.window import EARLIEST, as_parameter
 from turnspan_records.quality.sources import Written
-from turnspan_records.times import utc
-from turnspan_records.window import EARLIEST, as_parameter
 
 CORRECTION: Final = "correction"
 """The kind of the artifacts that people's texts become."""

@@ -25,7 +25,8 @@ from turnspan_clickhouse.rows import quality_tables
 from turnspan_clickhouse.rows.batch import Batch
 from turnspan_clickhouse.rows.tables import Annotation, Record
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.fields import copied
+from turnspan_records.access.fields import copied
+from turnspan_records.access.times import utc
 from turnspan_records.quality.reading import CORRECTION, ArtifactCheck, unified, worst
 from turnspan_records.quality.sources import (
     MODIFIED,
@@ -34,7 +35,6 @@ from turnspan_records.quality.sources import (
     Verdict,
     Written,
 )
-from turnspan_records.times import utc
 
 PENDING: Final = "pending"
 NGRAMS: Final = 32_768

@@ -9,12 +9,12 @@ from decimal import Decimal
 from typing import Any
 
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.fields import of_row
+from turnspan_records.access.fields import of_row
+from turnspan_records.access.times import utc
 from turnspan_records.messages import known_hash, load_messages
 from turnspan_records.screens.cost import CostParts, cost_of_row
 from turnspan_records.screens.heads import head_of
 from turnspan_records.screens.outline_types import Head
-from turnspan_records.times import utc
 
 _CALL = """
 SELECT *, toUnixTimestamp64Nano(start_time) AS time,

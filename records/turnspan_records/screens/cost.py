@@ -13,7 +13,7 @@ from turnspan_clickhouse.pricing.price_sources import TOLD
 from turnspan_clickhouse.pricing.prices import parts_of_call
 from turnspan_clickhouse.pricing.rates import ATTRIBUTES
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.fields import of_row
+from turnspan_records.access.fields import of_row
 
 _CALL = """
 SELECT provider, response_model, request_model, toUnixTimestamp64Nano(start_time) AS time,

@@ -13,8 +13,9 @@ import orjson
 
 from turnspan.content.model import as_dict, dumps_text
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.access.fields import of_row
+from turnspan_records.access.times import utc
 from turnspan_records.conversation import Message
-from turnspan_records.fields import of_row
 from turnspan_records.messages import known_hash, load_definitions, load_messages, prompt_text
 from turnspan_records.screens.aligning import common_pairs
 from turnspan_records.screens.caching import cache_lost, cached_tokens
@@ -29,7 +30,6 @@ from turnspan_records.screens.difference_types import (
 from turnspan_records.screens.heads import head_of
 from turnspan_records.screens.outline_types import HEAD, Text
 from turnspan_records.screens.tool_changes import tools_change
-from turnspan_records.times import utc
 
 _CALLS = """
 SELECT project, span_id, session_id, trace_id, turn_id, agent_name, start_time,

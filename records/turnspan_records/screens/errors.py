@@ -8,11 +8,11 @@ from datetime import datetime
 from typing import Any
 
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.fields import of_row
-from turnspan_records.model_rule import MODEL
-from turnspan_records.shown_sql import shown_sql
-from turnspan_records.times import utc
-from turnspan_records.window import Window, window_parameters
+from turnspan_records.access.fields import of_row
+from turnspan_records.access.model_rule import MODEL
+from turnspan_records.access.shown_sql import shown_sql
+from turnspan_records.access.times import utc
+from turnspan_records.access.window import Window, window_parameters
 
 _WHERE = """({project:String} = '' OR project = {project:String})
     AND start_time >= {since:DateTime64(9, 'UTC')} AND start_time < {until:DateTime64(9, 'UTC')}"""

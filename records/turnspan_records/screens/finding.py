@@ -15,9 +15,9 @@ from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.shown_sql import shown_sql
-from turnspan_records.times import utc
-from turnspan_records.window import EARLIEST, Window, as_parameter
+from turnspan_records.access.shown_sql import shown_sql
+from turnspan_records.access.times import utc
+from turnspan_records.access.window import EARLIEST, Window, as_parameter
 
 SECONDS = 2.0
 """For so long a search goes on to a further week."""

@@ -11,8 +11,8 @@ from typing import Any
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_records import rows
+from turnspan_records.access.fields import copied
 from turnspan_records.conversation import Call, Message, Step, ToolExecution, ToolRequest, Turn
-from turnspan_records.fields import copied
 from turnspan_records.history import Continuation
 from turnspan_records.messages import ONE_SESSION, known_hash, load_definitions
 from turnspan_records.replay import Assembled, assemble, scope_condition

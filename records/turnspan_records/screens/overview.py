@@ -10,13 +10,13 @@ from math import isnan
 from typing import Any
 
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.fields import of_row
+from turnspan_records.access.fields import of_row
+from turnspan_records.access.shown_sql import shown_sql
+from turnspan_records.access.window import EARLIEST, LATEST, Window
 from turnspan_records.rows import dollars
 from turnspan_records.screens.spread import width_for
 from turnspan_records.screens.turns import Wanted
-from turnspan_records.shown_sql import shown_sql
 from turnspan_records.turn_filters import END, LOOKS
-from turnspan_records.window import EARLIEST, LATEST, Window
 
 
 @dataclass(frozen=True, slots=True)

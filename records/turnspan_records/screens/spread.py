@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.access.shown_sql import shown_sql
 from turnspan_records.rows import dollars
 from turnspan_records.screens.turns import Wanted
-from turnspan_records.shown_sql import shown_sql
 from turnspan_records.turn_filters import END
 
 VALUES = 12

@@ -10,8 +10,8 @@ from typing import Any, Final
 import orjson
 
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.access.fields import copied
 from turnspan_records.conversation import Call, Message, Step, ToolExecution, ToolRequest, Turn
-from turnspan_records.fields import copied
 from turnspan_records.replay import replay
 from turnspan_records.rows import dollars
 

@@ -9,9 +9,9 @@ from decimal import Decimal
 from typing import Any, Final
 
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.access.times import utc
 from turnspan_records.lookup import Found
 from turnspan_records.screens.stopping import StopEvidence, stop_evidence
-from turnspan_records.times import utc
 
 LAST_CALLS: Final = 4
 WINDOW: Final = 8

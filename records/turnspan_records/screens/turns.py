@@ -10,12 +10,12 @@ from datetime import datetime
 from typing import Any
 
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.fields import of_row
+from turnspan_records.access.fields import of_row
+from turnspan_records.access.shown_sql import shown_sql
+from turnspan_records.access.times import utc
+from turnspan_records.access.window import Window, window_parameters
 from turnspan_records.rows import dollars
-from turnspan_records.shown_sql import shown_sql
-from turnspan_records.times import utc
 from turnspan_records.turn_filters import END, TurnFilter
-from turnspan_records.window import Window, window_parameters
 
 _ROOTS = """t.parent_turn_id = ''
     AND ({project:String} = '' OR project = {project:String})

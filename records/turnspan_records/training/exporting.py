@@ -16,6 +16,7 @@ from turnspan.redaction.redactor import Redactor
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.migrations import store_id
 from turnspan_records import copies_registry as registry
+from turnspan_records.access.whole_folders import ExportError, aside
 from turnspan_records.training import artifacts, card, judging, locked, pairs, reading
 from turnspan_records.training.artifacts import Artifacts
 from turnspan_records.training.chat import Style
@@ -33,7 +34,6 @@ from turnspan_records.training.tokens import Tokens
 from turnspan_records.training.units import Candidate, Units
 from turnspan_records.training.wanted import TrainingSet
 from turnspan_records.training.workbench import Workbench
-from turnspan_records.whole_folders import ExportError, aside
 
 Stage = Literal["reading", "writing"]
 Progress = Callable[[Stage, int, int], None]

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias
 
-from turnspan_records.whole_folders import ExportError
-from turnspan_records.window import Window
+from turnspan_records.access.whole_folders import ExportError
+from turnspan_records.access.window import Window
 
 Kind: TypeAlias = Literal["sft", "preference", "kto", "reward", "cot"]
 Format: TypeAlias = Literal["openai", "trl", "parquet"]

@@ -14,12 +14,12 @@ from turnspan_console.web.api.judge import JudgedEach
 from turnspan_console.web.api.refusals import refusing
 from turnspan_console.web.api.reviewers import reviewer_of
 from turnspan_console.web.endpoints import endpoint
-from turnspan_records.fields import copied
+from turnspan_records.access.fields import copied
+from turnspan_records.access.row_writing import judging_spool
 from turnspan_records.lookup import Found
 from turnspan_records.loop.comparing import Answer, Comparison
 from turnspan_records.loop.prompts import Prompt, pair_of
 from turnspan_records.loop.steering import LineageNow, lines_of
-from turnspan_records.row_writing import judging_spool
 from turnspan_records.screens import comparing
 from turnspan_records.screens.reviewing import Given, judge
 

@@ -13,13 +13,13 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_console.web.api.refusals import refusing
 from turnspan_console.web.api.window import WindowQuery, window_of
 from turnspan_console.web.endpoints import endpoint
+from turnspan_records.access.fields import of_row
+from turnspan_records.access.times import utc
 from turnspan_records.consortium.run_detail import ConsortiumRun, consortium_run
 from turnspan_records.consortium.runs import consortium_runs, consortium_runs_sql
-from turnspan_records.fields import of_row
 from turnspan_records.lookup import find
 from turnspan_records.loop.lineages import AmbiguousError
 from turnspan_records.rows import dollars
-from turnspan_records.times import utc
 
 
 @dataclass(frozen=True, slots=True)

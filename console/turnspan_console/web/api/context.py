@@ -8,6 +8,7 @@ from datetime import datetime
 from turnspan_clickhouse.store.client import Store
 from turnspan_console.web.api.refusals import refusing
 from turnspan_console.web.endpoints import endpoint
+from turnspan_records.access.fields import copied
 from turnspan_records.contexts import (
     AssembledContext,
     ContextItem,
@@ -15,7 +16,6 @@ from turnspan_records.contexts import (
     ContextStep,
     contexts,
 )
-from turnspan_records.fields import copied
 from turnspan_records.lookup import Found, find
 from turnspan_records.loop.lineages import AmbiguousError
 from turnspan_records.screens.composition import Composition, composition

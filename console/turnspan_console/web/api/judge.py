@@ -11,8 +11,8 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_console.web.api.refusals import refusing
 from turnspan_console.web.api.reviewers import reviewer_of
 from turnspan_console.web.endpoints import endpoint
+from turnspan_records.access.row_writing import judging_spool
 from turnspan_records.lookup import Found
-from turnspan_records.row_writing import judging_spool
 from turnspan_records.screens.comparing import take_back
 from turnspan_records.screens.reviewing import Given, judge
 

@@ -13,7 +13,8 @@ from msgspec import Meta
 from turnspan_clickhouse.store.client import Store
 from turnspan_console.web.api.refusals import refusing
 from turnspan_console.web.endpoints import endpoint
-from turnspan_records.fields import copied, of_row
+from turnspan_records.access.fields import copied, of_row
+from turnspan_records.access.times import utc
 from turnspan_records.loop.improvement import (
     MISSING,
     Artifact,
@@ -28,7 +29,6 @@ from turnspan_records.loop.improvement import (
     score_of,
 )
 from turnspan_records.loop.lineages import experiment, experiments, experiments_sql
-from turnspan_records.times import utc
 
 
 @dataclass(frozen=True, slots=True)

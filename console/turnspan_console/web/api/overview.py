@@ -12,6 +12,8 @@ from turnspan_console.values import plain
 from turnspan_console.web.api.turns import WantedQuery, wanted_of
 from turnspan_console.web.api.window import WindowQuery, window_of
 from turnspan_console.web.endpoints import BadRequestError, endpoint
+from turnspan_records.access.shown_sql import shown_sql
+from turnspan_records.access.window import window_parameters
 from turnspan_records.diagnostics import find
 from turnspan_records.screens.overview import (
     Ends,
@@ -21,8 +23,6 @@ from turnspan_records.screens.overview import (
     look_at,
     trend,
 )
-from turnspan_records.shown_sql import shown_sql
-from turnspan_records.window import window_parameters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

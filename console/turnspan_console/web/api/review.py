@@ -12,11 +12,11 @@ from turnspan_console.web.api.refusals import refusing, understood
 from turnspan_console.web.api.reviewers import reviewer_of
 from turnspan_console.web.api.window import WindowQuery
 from turnspan_console.web.endpoints import endpoint
+from turnspan_records.access.row_writing import judging_spool
 from turnspan_records.judging.history import Judged
 from turnspan_records.judging.queues import Queue, Summary, chosen_queue, progress, queues, summary
 from turnspan_records.lookup import Found
 from turnspan_records.quality.reading import ArtifactCheck, Correction
-from turnspan_records.row_writing import judging_spool
 from turnspan_records.screens import reviewing
 from turnspan_records.screens.telling import TurnTold
 

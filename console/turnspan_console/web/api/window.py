@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from turnspan_console.web.api.refusals import understood
 from turnspan_console.web.endpoints import BadRequestError
-from turnspan_records.window import Window, window
+from turnspan_records.access.window import Window, window
 
 
 @dataclass(frozen=True, slots=True)
