@@ -27,9 +27,9 @@ from pathlib import Path
 from turnspan_clickhouse.store.client import READ_SETTINGS
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.opening import open_store
+from turnspan_records.access.window import Window, as_parameter
 from turnspan_records.lookup import find
 from turnspan_records.replay import replay
-from turnspan_records.window import Window, as_parameter
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 

@@ -45,6 +45,15 @@ class Failure(click.ClickException):
 
 
 @contextlib.contextmanager
+def failing(*kinds: type[Exception], code: int) -> Generator[None]:
+    """Turn errors of these kinds, whose text is the sentence, into failures."""
+    try:
+        yield
+    except kinds as error:
+        raise Failure(str(error), code) from None
+
+
+@contextlib.contextmanager
 def explained() -> Generator[None]:
     """Turn errors of the store, of the pipe and of the keyboard into exit codes."""
     try:

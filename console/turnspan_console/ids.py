@@ -20,7 +20,7 @@ def one(store: Store, id_: str, *, prefer: Sequence[str] = ()) -> Found:
     Raises:
         Failure: nothing has the id, or several records have it.
     """
-    from turnspan_records.absence import why_nothing
+    from turnspan_records.access.absence import why_nothing
     from turnspan_records.lookup import SHORTEST_PREFIX, find
 
     found = find(store, id_)

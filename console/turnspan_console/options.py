@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from turnspan_console.failures import USAGE, Failure
+from turnspan_console.failures import USAGE, Failure, failing
 from turnspan_console.output import note
 
 if TYPE_CHECKING:
     from turnspan_clickhouse.files.lock_holders import Holder
     from turnspan_clickhouse.store.client import Store
     from turnspan_clickhouse.store.dsn import Dsn
+    from turnspan_records.access.window import Window
     from turnspan_records.quality.mediawiki_client import MediaWiki
-    from turnspan_records.window import Window
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -100,6 +100,9 @@ window_options = together(
 )
 """``--since``, ``--until``, ``--project`` and ``--limit``."""
 
+listing_options = together(window_options, format_option(*FORMATS), raw_option, store_option)
+"""Those of a command that lists rows."""
+
 credentials_options = together(
     click.option(
         "--credentials",
@@ -131,12 +134,10 @@ def wiki_of(api: str, file: Path | None, contact: str) -> MediaWiki:
 
 def read_window(since: str | None, until: str | None) -> Window:
     """The window that ``--since`` and ``--until`` name; a usage failure when they do not."""
-    from turnspan_records.window import window
+    from turnspan_records.access.window import window
 
-    try:
+    with failing(ValueError, code=USAGE):
         read = window(since, until)
-    except ValueError as error:
-        raise Failure(str(error), USAGE) from None
     if read.since >= read.until:
         raise Failure("--since must be before --until.", USAGE)
     return read
@@ -152,10 +153,8 @@ def chosen_dsn() -> Dsn:
     from turnspan_clickhouse.errors import StoreError
     from turnspan_clickhouse.store.dsn import parse
 
-    try:
+    with failing(StoreError, code=USAGE):
         return parse(store_text())
-    except StoreError as error:
-        raise Failure(str(error), USAGE) from None
 
 
 def open_chosen(*, create: bool = False) -> Store:

@@ -16,6 +16,7 @@ from typing import Any
 from turnspan_clickhouse.store.client import Result, Store
 from turnspan_records.access import Note
 from turnspan_records.access import open_records as open
+from turnspan_records.access.window import Window, window
 from turnspan_records.consortium.run_detail import ConsortiumRun, consortium_run
 from turnspan_records.consortium.runs import consortium_runs
 from turnspan_records.contexts import (
@@ -25,7 +26,8 @@ from turnspan_records.contexts import (
     ContextStep,
     contexts,
 )
-from turnspan_records.detail import Detail, detail
+from turnspan_records.detail import detail
+from turnspan_records.detail_types import Detail
 from turnspan_records.diagnostics import Diagnostic, diagnostics
 from turnspan_records.judging.history import Judged, judgments
 from turnspan_records.judging.queues import Progress, Queue, progress, queues, waiting
@@ -64,7 +66,6 @@ from turnspan_records.training import (
     export,
     rule,
 )
-from turnspan_records.window import Window, window
 
 __all__ = [
     "AmbiguousError",

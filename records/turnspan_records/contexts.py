@@ -8,10 +8,10 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.access.times import utc
+from turnspan_records.access.window import as_parameter
 from turnspan_records.lookup import Found
 from turnspan_records.messages import NONE, load_definitions
-from turnspan_records.rows import utc
-from turnspan_records.window import as_parameter
 
 USED_WITHIN: Final = timedelta(days=1)
 """How long after it was assembled a context is looked for in calls."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
-from datetime import datetime
+from dataclasses import asdict
 from typing import Any
 
 from turnspan_clickhouse.store.client import Result, Store
+from turnspan_records.access.fields import of_row
+from turnspan_records.access.times import utc
 from turnspan_records.contexts import contexts
 from turnspan_records.conversation import Message
-from turnspan_records.judging.history import Judged, judgments
+from turnspan_records.detail_types import Detail, SpanNode
+from turnspan_records.judging.history import judgments
 from turnspan_records.lookup import Found
 from turnspan_records.messages import (
     NONE,
@@ -18,38 +20,7 @@ from turnspan_records.messages import (
     load_messages,
     prompt_text,
 )
-from turnspan_records.rows import utc
 from turnspan_records.sessions import turns
-
-
-@dataclass(slots=True)
-class SpanNode:
-    """A span of a trace with what is below it. ``duration`` is in seconds."""
-
-    span_id: str
-    name: str
-    kind: str
-    start_time: datetime
-    duration: float
-    status_code: str
-    status_message: str
-    children: list[SpanNode] = field(default_factory=list["SpanNode"])
-
-
-@dataclass(slots=True)
-class Detail:
-    """What ``show`` shows of one record; a part that the record lacks is empty."""
-
-    kind: str
-    id: str
-    facts: dict[str, Any] = field(default_factory=dict[str, Any])
-    texts: dict[str, str] = field(default_factory=dict[str, str])
-    tables: dict[str, Result] = field(default_factory=dict[str, Result])
-    input_messages: list[Message] = field(default_factory=list[Message])
-    output_messages: list[Message] = field(default_factory=list[Message])
-    spans: list[SpanNode] = field(default_factory=list[SpanNode])
-    judgments: list[Judged] = field(default_factory=list[Judged])
-
 
 _TEXTS: Mapping[str, tuple[str, ...]] = {
     "turn": ("user_message", "response_text"),
@@ -231,12 +202,9 @@ def _trace(store: Store, found: Found) -> Detail:
 
 
 def _tree(rows: list[dict[str, Any]]) -> list[SpanNode]:
-    nodes: dict[str, SpanNode] = {}
-    for row in rows:
-        values = dict(row)
-        values["start_time"] = utc(values["start_time"])
-        del values["parent_span_id"]
-        nodes[row["span_id"]] = SpanNode(**values)
+    nodes: dict[str, SpanNode] = {
+        row["span_id"]: of_row(SpanNode, row, start_time=utc(row["start_time"])) for row in rows
+    }
     roots: list[SpanNode] = []
     for row in rows:
         node = nodes[row["span_id"]]

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
-from datetime import datetime, timedelta, timezone
+from dataclasses import dataclass
 from typing import Any
 
+from turnspan_records.access.fields import of_row
+from turnspan_records.access.times import utc
 from turnspan_records.conversation import Call, ToolExecution, Turn
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 _IN_ORDER = " WHERE {where} ORDER BY start_time, span_id"
 
@@ -50,25 +49,14 @@ TOOLS = (
 )
 
 
-_TURN, _CALL, _TOOL = (
-    frozenset(one.name for one in fields(kind)) for kind in (Turn, Call, ToolExecution)
-)
-"""What a row may have beside these is for whoever selected it."""
-
-
-def utc(value: Any) -> datetime:
-    """A ``DateTime64(9, 'UTC')`` value as an aware datetime (the driver gives naive ones)."""
-    if isinstance(value, datetime):
-        return value if value.tzinfo else value.replace(tzinfo=timezone.utc)
-    return _EPOCH + timedelta(microseconds=int(value) // 1000)
+def dollars(amount: Any) -> float | None:
+    """An amount of money as a number; ``None`` where it is not known."""
+    return None if amount is None else float(amount)
 
 
 def turn(row: Mapping[str, Any]) -> Turn:
     """A turn_summary row selected by TURNS."""
-    values = {name: value for name, value in row.items() if name in _TURN}
-    values["start_time"] = utc(values["start_time"])
-    values["models"] = list(values["models"])
-    return Turn(**values)
+    return of_row(Turn, row, start_time=utc(row["start_time"]), models=list(row["models"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +74,17 @@ def calls(rows: Iterable[Mapping[str, Any]]) -> list[SentCall]:
     """The llm_call rows of a session, selected by CALLS in their order."""
     found: list[SentCall] = []
     for row in rows:
-        values = {name: value for name, value in row.items() if name in _CALL}
-        values["start_time"] = utc(values["start_time"])
-        for name in ("finish_reasons", "input_hashes", "output_hashes"):
-            values[name] = list(values[name])
-        values["model"] = row["response_model"] or row["request_model"]
-        repeated, tool_calls = int(row["repeated"]), str(row["tool_calls"])
-        found.append(SentCall(Call(**values), repeated, tool_calls))
+        call = of_row(
+            Call,
+            row,
+            start_time=utc(row["start_time"]),
+            model=row["response_model"] or row["request_model"],
+            **{
+                name: list(row[name])
+                for name in ("finish_reasons", "input_hashes", "output_hashes")
+            },
+        )
+        found.append(SentCall(call, int(row["repeated"]), str(row["tool_calls"])))
     return found
 
 
@@ -107,6 +99,4 @@ def fill_histories(sent: Iterable[SentCall]) -> None:
 
 def tool(row: Mapping[str, Any]) -> ToolExecution:
     """A tool_call row selected by TOOLS."""
-    values = {name: value for name, value in row.items() if name in _TOOL}
-    values["start_time"] = utc(values["start_time"])
-    return ToolExecution(**values)
+    return of_row(ToolExecution, row, start_time=utc(row["start_time"]))

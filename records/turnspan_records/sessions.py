@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from turnspan_clickhouse.store.client import Result, Store
-from turnspan_records.screens.filters import turn_filter
-from turnspan_records.window import Window, as_parameter
+from turnspan_records.access.window import Window, window_parameters
+from turnspan_records.turn_filters import turn_filter
 
 _FILTER = """({project:String} = '' OR project = {project:String})
     AND start_time >= {since:DateTime64(9, 'UTC')} AND start_time < {until:DateTime64(9, 'UTC')}"""
@@ -97,7 +97,7 @@ def sessions(
     store: Store, *, project: str = "", window: Window | None = None, limit: int = 20
 ) -> Result:
     """The sessions that had a turn in the window. Raises ``StoreError`` as ``Store.query``."""
-    return store.query(_SESSIONS, _parameters(project, window, limit))
+    return store.query(_SESSIONS, window_parameters(project, window, limit=limit))
 
 
 def turns(
@@ -117,18 +117,8 @@ def turns(
         StoreError: as ``Store.query``.
     """
     chosen = turn_filter(filter)
-    given = {**_parameters(project, window, limit), "session": session, **chosen.values}
+    given = window_parameters(project, window, session=session, limit=limit, **chosen.values)
     return store.query(_TURNS + chosen.sql + _NEWEST_FIRST, given)
-
-
-def _parameters(project: str, window: Window | None, limit: int) -> dict[str, object]:
-    window = window or Window()
-    return {
-        "project": project,
-        "since": as_parameter(window.since),
-        "until": as_parameter(window.until),
-        "limit": limit,
-    }
 
 
 def session_of_trace(store: Store, project: str, trace_id: str) -> str:

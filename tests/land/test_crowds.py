@@ -27,7 +27,7 @@ from turnspan_clickhouse.spool.totals import Totals
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import SCHEMA_VERSION, migrate
 from turnspan_clickhouse.store.opening import open_store
-from turnspan_records.spooled import writers
+from turnspan_records.access.spooled import writers
 
 
 @contextlib.contextmanager

@@ -25,7 +25,7 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import SCHEMA_VERSION
 from turnspan_clickhouse.store.opening import open_store
-from turnspan_records.spooled import refused
+from turnspan_records.access.spooled import refused
 
 GOOD = encode_block(LlmCall, calls(0, 3, response_text="The answer is 42." * 4))
 HEAD = len(varint(len(columns(LlmCall))))

@@ -15,7 +15,7 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import SCHEMA_VERSION, migrate, render
 from turnspan_clickhouse.store.opening import open_store
-from turnspan_records.spooled import refused, restore_refused
+from turnspan_records.access.spooled import refused, restore_refused
 
 SEGMENTS = 20
 

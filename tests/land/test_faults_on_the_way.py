@@ -28,7 +28,7 @@ from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_clickhouse.store.read_only import Reader
 from turnspan_console.cli import turnspan as cli
-from turnspan_records.spooled import refused, restore_refused
+from turnspan_records.access.spooled import refused, restore_refused
 
 SEGMENTS = 20
 

@@ -26,7 +26,7 @@ from turnspan_clickhouse.spool.spool import Spool, SpoolWriter
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import SCHEMA_VERSION, migrate
 from turnspan_clickhouse.store.opening import open_store
-from turnspan_records.spooled import refused
+from turnspan_records.access.spooled import refused
 
 COUNT = "SELECT count(), uniqExact(span_id) FROM tool_call"
 

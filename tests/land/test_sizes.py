@@ -18,7 +18,7 @@ from turnspan_clickhouse.spool.insert_groups import pending
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
-from turnspan_records.spooled import refused, restore_refused
+from turnspan_records.access.spooled import refused, restore_refused
 
 
 @pytest.fixture

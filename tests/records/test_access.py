@@ -25,7 +25,7 @@ from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import SCHEMA_VERSION, current_version, migrate
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.access import open_dsn, open_records
-from turnspan_records.spooled import Writers, refused, restore_refused, writers
+from turnspan_records.access.spooled import Writers, refused, restore_refused, writers
 
 
 def spool_rows(dsn: Dsn, *rows: Record) -> SpoolWriter:

@@ -12,8 +12,8 @@ from support.landing import insert
 from support.rows import PROJECT, T0, turn
 from turnspan_clickhouse.rows.tables import Annotation, ContextAssembly, ContextItem, Record
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.access.window import Window
 from turnspan_records.diagnostics import find
-from turnspan_records.window import Window
 
 SECOND = 10**9
 

@@ -11,9 +11,9 @@ import pytest
 from support.landing import insert
 from support.rows import PROJECT, T0, call, tool, turn
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.access.window import Window
 from turnspan_records.diagnostics import diagnostics, find
 from turnspan_records.screens.errors import error_shapes
-from turnspan_records.window import Window
 
 
 def answer(store: Store, name: str, **options: Any) -> list[dict[str, Any]]:

@@ -20,7 +20,7 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import migrate, store_id
 from turnspan_clickhouse.store.opening import open_store
-from turnspan_records.keeping import registry
+from turnspan_records import copies_registry as registry
 from turnspan_records.keeping.forgetting import (
     Erased,
     NothingRecordedError,

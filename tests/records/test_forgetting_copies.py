@@ -34,9 +34,10 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn, data_folder, parse
 from turnspan_clickhouse.store.migrations import migrate, store_id
 from turnspan_clickhouse.store.opening import open_store
-from turnspan_records.keeping import Archive, Subject, forget, plan, registry, restore
+from turnspan_records import copies_registry as registry
+from turnspan_records.access.whole_folders import hashed
+from turnspan_records.keeping import Archive, Subject, forget, plan, restore
 from turnspan_records.keeping.gathering import SubjectKind
-from turnspan_records.training.files import hashed
 
 MOMENTS = int(os.environ.get("TURNSPAN_KILL_MOMENTS", "2"))
 """At how many moments a forgetting is killed; 50 take some minutes."""

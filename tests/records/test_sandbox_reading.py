@@ -14,10 +14,10 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
+from turnspan_records.access.window import EARLIEST, LATEST, as_parameter
 from turnspan_records.diagnostics import diagnostics
 from turnspan_records.sandbox import RefusedError, Sandbox
 from turnspan_records.sandbox.tree import parse
-from turnspan_records.window import EARLIEST, LATEST, as_parameter
 
 SECRET = "canary-of-the-sandbox"
 """As in conftest.py."""

@@ -10,10 +10,10 @@ import pytest
 from support.landing import insert
 from support.rows import PROJECT, SECOND, T0, call, tool, turn
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.access.window import Window
 from turnspan_records.diagnostics import diagnostics
 from turnspan_records.sandbox import Sandbox
 from turnspan_records.screens.errors import error_shapes, tool_failures
-from turnspan_records.window import Window
 
 
 @pytest.fixture(scope="module")

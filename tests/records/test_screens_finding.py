@@ -11,8 +11,8 @@ from support.landing import insert
 from support.rows import PROJECT, SECOND, T0, message, said, tool, turn
 from turnspan_clickhouse.store.client import Store
 from turnspan_records import find_text
+from turnspan_records.access.window import Window, moment
 from turnspan_records.sandbox import Sandbox
-from turnspan_records.window import Window, moment
 
 WEEK = 7 * 86_400
 

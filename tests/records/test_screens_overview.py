@@ -12,13 +12,14 @@ import pytest
 from support.landing import insert
 from support.rows import PROJECT, T0, call, turn
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.access.shown_sql import shown_sql
+from turnspan_records.access.times import utc as moment
+from turnspan_records.access.window import Window
 from turnspan_records.diagnostics import diagnostics
 from turnspan_records.sandbox import Sandbox
-from turnspan_records.screens.filters import LOOKS, turn_filter
 from turnspan_records.screens.overview import ends, look_at, trend
-from turnspan_records.screens.shown_sql import shown_sql
-from turnspan_records.screens.turns import Wanted, moment, turns_page
-from turnspan_records.window import Window
+from turnspan_records.screens.turns import Wanted, turns_page
+from turnspan_records.turn_filters import LOOKS, turn_filter
 
 DAY = 86_400
 

@@ -14,15 +14,15 @@ from support.landing import insert
 from support.rows import PROJECT, T0, tool, turn
 from turnspan_clickhouse.rows.tables import Annotation
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.access.window import Window, moment
 from turnspan_records.detail import detail
 from turnspan_records.lookup import find
 from turnspan_records.sandbox import Sandbox
-from turnspan_records.screens.filters import KNOWN, turn_filter
 from turnspan_records.screens.names import Named, names
 from turnspan_records.screens.spread import BINS, facets, histogram, width_for
 from turnspan_records.screens.turns import Wanted, sessions_page, turns_page
 from turnspan_records.sessions import sessions, turns
-from turnspan_records.window import Window, moment
+from turnspan_records.turn_filters import KNOWN, turn_filter
 
 DAY = 86_400
 

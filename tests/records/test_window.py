@@ -6,7 +6,7 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from turnspan_records.window import EARLIEST, LATEST, Window, as_parameter, moment, window
+from turnspan_records.access.window import EARLIEST, LATEST, Window, as_parameter, moment, window
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=timezone.utc)
 

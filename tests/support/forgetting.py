@@ -27,11 +27,11 @@ from turnspan_clickhouse.rows.tables import (
 )
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.migrations import store_id
-from turnspan_records.keeping import registry
+from turnspan_records import copies_registry as registry
+from turnspan_records.access.whole_folders import hashed
 from turnspan_records.keeping.archives import writing
 from turnspan_records.keeping.reading import lines_of
 from turnspan_records.keeping.table_files import read_lines
-from turnspan_records.training.files import hashed
 from turnspan_records.training.parquet import ParquetFile
 
 SHARED = b"s" * 16

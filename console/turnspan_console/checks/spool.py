@@ -16,7 +16,7 @@ from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_console.checks.check import FAIL, OK, WARN, Check
 from turnspan_console.values import seconds, size
-from turnspan_records.spooled import refused, shipping, writers
+from turnspan_records.access.spooled import refused, shipping, writers
 
 _AREA = "spool"
 _OLD_WARN, _OLD_FAIL = 15 * 60.0, 24 * 3600.0

@@ -11,7 +11,7 @@ from turnspan_console.output import Output, note
 
 if TYPE_CHECKING:
     from turnspan_clickhouse.store.client import Result, Store
-    from turnspan_records.window import Window
+    from turnspan_records.access.window import Window
 
 
 def explain(
@@ -24,7 +24,7 @@ def explain(
     kind: str = "",
 ) -> None:
     """Say on standard error that there is nothing (``what``), where, and the likeliest reason."""
-    from turnspan_records.absence import why_nothing
+    from turnspan_records.access.absence import why_nothing
 
     reason = why_nothing(store, project=project, window=window, session=session, kind=kind)
     note(f"{what} in {store.dsn}{reason and f': {reason}'}.")
@@ -32,7 +32,7 @@ def explain(
 
 def print_found(result: Result, format_: str, *, raw: bool = False) -> None:
     """Print what was found; nothing ends with the exit code that every command has for that."""
-    from turnspan_console.results import print_result
+    from turnspan_console.panels.results import print_result
 
     if result.rows or format_ != "table":
         print_result(result, format_, Output(), raw=raw)

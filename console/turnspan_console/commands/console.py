@@ -17,7 +17,7 @@ from turnspan_console.commands.receive import (
     listening,
     receiving_beside,
 )
-from turnspan_console.failures import USAGE, Failure
+from turnspan_console.failures import USAGE, Failure, failing
 from turnspan_console.options import chosen_dsn, store_option
 from turnspan_console.output import Output, log_to_people, note
 
@@ -99,10 +99,8 @@ def _tokens(file: Path | None, *, new: bool) -> tuple[str, ...]:
     from turnspan_clickhouse.store.dsn import data_folder
     from turnspan_console.web.access_token import TokenError, own_token, tokens_of
 
-    try:
+    with failing(TokenError, code=USAGE):
         return tokens_of(file) if file else (own_token(data_folder(), new=new),)
-    except TokenError as error:
-        raise Failure(str(error), USAGE) from None
 
 
 def _serve(

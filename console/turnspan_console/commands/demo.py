@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import click
 
-from turnspan_console.failures import FINDING, USAGE, Failure
+from turnspan_console.failures import FINDING, USAGE, Failure, failing
 from turnspan_console.options import store_option
 from turnspan_console.output import Output, note, progress
 from turnspan_console.panels.demo_frame import chosen_store, opened
@@ -206,10 +206,8 @@ def _runs(files: tuple[Path, ...], limit: int | None) -> list[Run]:
 
     if not files:
         return written.shipped()[:limit]
-    try:
+    with failing(RunError, code=USAGE):
         runs = [run for file in files for run in trajectories.load(file, limit)]
-    except RunError as error:
-        raise Failure(str(error), USAGE) from None
     if not runs:
         raise Failure("The files hold no runs.", FINDING)
     return runs
@@ -237,9 +235,8 @@ def _record(planned: list[Session], store: str, stream: bool | None) -> bool:
     shown = _Progress(len(planned))
     with recorded(store, service="turnspan-demo", project=PROJECT, exporters=exporters) as landed:
         try:
-            play_all(planned, stream=stream, done=shown.one_more)
-        except RunError as error:
-            raise Failure(str(error), FINDING) from None
+            with failing(RunError, code=FINDING):
+                play_all(planned, stream=stream, done=shown.one_more)
         finally:
             shown.over()
     return landed.ok
@@ -277,7 +274,7 @@ def _print_counts(planned: list[Session], store: Store, output: Output) -> bool:
     from rich.text import Text
 
     from turnspan_console import styles
-    from turnspan_console.results import print_rows
+    from turnspan_console.panels.results import print_rows
     from turnspan_demo.model import Expected
     from turnspan_records.sessions import counts
 
@@ -321,9 +318,9 @@ def _sdks(planned: list[Session]) -> str:
 
 
 def _print_diagnostics(store: Store, begun: datetime, output: Output) -> None:
-    from turnspan_console.commands.diagnose import print_answer
+    from turnspan_console.panels.diagnostic import print_answer
+    from turnspan_records.access.window import Window
     from turnspan_records.diagnostics import diagnostics
-    from turnspan_records.window import Window
 
     known = diagnostics()
     window = Window(since=begun)

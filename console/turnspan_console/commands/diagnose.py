@@ -8,21 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from turnspan_console.failures import FINDING, USAGE, Failure
-from turnspan_console.options import (
-    FORMATS,
-    format_option,
-    open_chosen,
-    raw_option,
-    read_window,
-    store_option,
-    window_options,
-)
+from turnspan_console.options import listing_options, open_chosen, read_window
 
 if TYPE_CHECKING:
     from turnspan_clickhouse.store.client import Result, Store
     from turnspan_console.output import Output
+    from turnspan_records.access.window import Window
     from turnspan_records.diagnostics import Diagnostic
-    from turnspan_records.window import Window
 
 _OVERVIEW_ROWS = 5
 _ALL_ROWS = frozenset({"how_turns_end"})
@@ -33,10 +25,7 @@ _ALL_ROWS = frozenset({"how_turns_end"})
 @click.argument("name", required=False)
 @click.option("--list", "list_", is_flag=True, help="List the diagnostics with their questions.")
 @click.option("--sql", "show_sql", is_flag=True, help="Print the diagnostic's SQL and stop.")
-@window_options
-@format_option(*FORMATS)
-@raw_option
-@store_option
+@listing_options
 @click.pass_context
 def command(
     context: click.Context,
@@ -106,7 +95,7 @@ class _Records:
     def explain_nothing(self) -> bool:
         """Say why there is nothing in them, if there is a reason; whether there is."""
         from turnspan_console.output import note
-        from turnspan_records.absence import why_nothing
+        from turnspan_records.access.absence import why_nothing
 
         reason = why_nothing(self.store, project=self.project, window=self.window)
         if reason:
@@ -119,7 +108,7 @@ def _print_sql(chosen: list[Diagnostic], output: Output) -> None:
 
 
 def _print_list(output: Output, format_: str) -> None:
-    from turnspan_console.results import print_rows
+    from turnspan_console.panels.results import print_rows
     from turnspan_records.diagnostics import diagnostics
 
     rows = [(one.name, one.question) for one in diagnostics().values()]
@@ -131,6 +120,8 @@ def _print_tables(
 ) -> bool:
     """Print each answer as soon as it is there; none where there is nothing to ask about. Whether
     any has rows."""
+    from turnspan_console.panels.diagnostic import print_answer
+
     rows = 0
     for at, (one, limit) in enumerate(limits):
         result = records.answer(one, limit + 1)  # to know whether there is more
@@ -146,35 +137,6 @@ def _end(found: bool) -> None:
         raise click.exceptions.Exit(FINDING)
 
 
-def print_answer(
-    one: Diagnostic, result: Result, output: Output, *, brief: bool, first: bool, limit: int
-) -> None:
-    """Print a diagnostic's answer as a table; ``brief`` leaves its question and remedy out."""
-    from rich.text import Text
-
-    from turnspan_clickhouse.store.client import Result
-    from turnspan_console import styles
-    from turnspan_console.results import print_result
-
-    if not first:
-        output.line()
-    output.title(one.title, one.name)
-    if not brief:
-        output.prose(Text(one.question, style=styles.FAINT))
-        output.line()
-    if not result.rows:
-        output.line(Text("  nothing found", style=styles.GOOD))
-        return
-    shown = Result(result.names, result.types, result.rows[:limit])
-    print_result(shown, "table", output, indent=2 if brief else 0)
-    if len(result.rows) > limit:
-        more = "  …" if brief else f"the first {limit:,}: --limit shows more"
-        output.line(Text(more, style=styles.FAINT))
-    if not brief:
-        output.line()
-        output.prose(Text(one.remedy, style=styles.FAINT))
-
-
 def _print_data(
     answers: list[tuple[Diagnostic, Result]],
     format_: str,
@@ -183,7 +145,7 @@ def _print_data(
     single: bool,
     raw: bool,
 ) -> None:
-    from turnspan_console.results import print_result
+    from turnspan_console.panels.results import print_result
 
     if format_ == "json":
         output.json(_as_json(answers, single))
@@ -192,7 +154,7 @@ def _print_data(
 
 
 def _as_json(answers: list[tuple[Diagnostic, Result]], single: bool) -> Any:
-    from turnspan_console.results import as_json
+    from turnspan_console.panels.results import as_json
 
     if single:
         return as_json(answers[0][1])

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from turnspan_console.failures import FINDING, USAGE, Failure
+from turnspan_console.failures import FINDING, USAGE, Failure, failing
 from turnspan_console.options import F, open_chosen, read_window, store_option
 
 if TYPE_CHECKING:
-    from turnspan_console.output import Output
-    from turnspan_records.training import Exported, TrainingSet
+    from turnspan_records.training import TrainingSet
 
 KINDS = ("sft", "preference", "kto", "reward", "cot")
 FORMATS = ("openai", "trl", "parquet")
@@ -112,16 +111,13 @@ def command(**given: Any) -> None:
     from turnspan_console.panels.bars import Bars
     from turnspan_records.training import ExportError, export
 
-    try:
+    with failing(ExportError, code=USAGE):
         wanted = _wanted(given)
-    except ExportError as error:
-        raise Failure(str(error), USAGE) from None
     output = Output()
-    with open_chosen() as store, Bars() as bars:
-        try:
-            made = export(store, given["folder"], wanted, progress=bars.show)
-        except ExportError as error:
-            raise Failure(str(error), USAGE) from None
+    with open_chosen() as store, Bars() as bars, failing(ExportError, code=USAGE):
+        made = export(store, given["folder"], wanted, progress=bars.show)
+    from turnspan_console.panels.training_set import print_made
+
     print_made(made, output)
     if not made.lines and wanted.needs_judgment and not made.manifest["counts"]["looked_at"]:
         raise Failure(
@@ -181,34 +177,3 @@ def _share(text: str) -> tuple[str, float]:
         return name, float(share)
     except ValueError:
         raise ExportError(f"{text!r} is no split: write train=0.9.") from None
-
-
-def print_made(made: Exported, output: Output) -> None:
-    """What became lines, what was dropped, and where the set is."""
-    from rich.text import Text
-
-    from turnspan_console import styles
-    from turnspan_console.results import print_rows
-    from turnspan_console.values import counted
-
-    manifest = made.manifest
-    looked, samples = manifest["counts"]["looked_at"], manifest["counts"]["samples"]
-    unit = manifest["query"]["unit"]
-    output.title(counted(made.lines, "line"), f"of {looked:,} {unit}s, {samples:,} samples")
-    if made.files:
-        rows = [(one.name, one.lines, one.bytes, one.sha256[:16]) for one in made.files]
-        output.line()
-        print_rows(("file", "lines", "size_bytes", "sha256"), rows, output)
-    reasons = [
-        *(("dropped", reason, number) for reason, number in manifest["dropped"].items()),
-        *(("left out", reason, number) for reason, number in manifest["left_out"].items()),
-    ]
-    if manifest["counts"]["judged_otherwise"]:
-        reasons.insert(0, ("not wanted", "by no rule", manifest["counts"]["judged_otherwise"]))
-    if reasons:
-        output.line()
-        print_rows(("", "why", "number"), reasons, output)
-    output.line()
-    output.line(Text("tokens: ", style=styles.FAINT).append(manifest["thresholds"]["tokens_by"]))
-    if made.lines:
-        output.line(Text("the set is in ", style=styles.FAINT).append(str(made.folder)))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from turnspan_console.failures import FINDING, USAGE, Failure
+from turnspan_console.failures import FINDING, USAGE, failing
 from turnspan_console.options import (
     format_option,
     open_chosen,
@@ -38,13 +38,8 @@ def command(
     from turnspan_records.screens.finding import find_text
 
     window = read_window(since, until)
-    with open_chosen() as store:
-        try:
-            found = find_text(
-                store, text, project=project, window=window, limit=limit, seconds=10.0
-            )
-        except ValueError as error:
-            raise Failure(str(error), USAGE) from None
+    with open_chosen() as store, failing(ValueError, code=USAGE):
+        found = find_text(store, text, project=project, window=window, limit=limit, seconds=10.0)
     output = Output()
     if format_ == "json":
         output.json(found)

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from turnspan_console.failures import FINDING, USAGE, Failure
+from turnspan_console.failures import FINDING, USAGE, Failure, failing
 from turnspan_console.judging import author_of
 from turnspan_console.options import open_chosen, say_other_nodes, store_option
 from turnspan_console.output import Output, note
 
 if TYPE_CHECKING:
     from turnspan_clickhouse.store.client import Store
+    from turnspan_records.copies_registry import Folder
     from turnspan_records.keeping import Erased, ErasurePlan, Subject
-    from turnspan_records.keeping.registry import Folder
 
 
 @click.command("forget", short_help="Remove a session, user, turn or project for good.")
@@ -72,26 +72,23 @@ def command(
         raise Failure("Say what to forget: --session, --user, --turn, --project or --again.", USAGE)
     if dry_run and copies:
         raise Failure("--copy is kept for good: it does not go with --dry-run.", USAGE)
-    with open_chosen() as store:
-        try:
-            adopted = _adoptable(store, copies)
-            if again:
-                _adopt(store, adopted)
-                _print(_again(store, text), output)
-                return
-            (kind, id_), within = given[0], "" if given[0][0] == "project" else project or ""
-            for done in _forget(
-                store, output, (kind, id_, within), (reason, author_of(author)), text,
-                adopted, dry_run=dry_run, yes=yes,
-            ):  # fmt: skip
-                _print(done, output)
-        except KeepingError as error:
-            raise Failure(str(error), FINDING) from None
+    with open_chosen() as store, failing(KeepingError, code=FINDING):
+        adopted = _adoptable(store, copies)
+        if again:
+            _adopt(store, adopted)
+            _print(_again(store, text), output)
+            return
+        (kind, id_), within = given[0], "" if given[0][0] == "project" else project or ""
+        for done in _forget(
+            store, output, (kind, id_, within), (reason, author_of(author)), text,
+            adopted, dry_run=dry_run, yes=yes,
+        ):  # fmt: skip
+            _print(done, output)
 
 
 def _adoptable(store: Store, copies: Sequence[Path]) -> list[Folder]:
     from turnspan_clickhouse.store.migrations import store_id
-    from turnspan_records.keeping import registry
+    from turnspan_records import copies_registry as registry
 
     found: list[Folder] = []
     for path in copies:
@@ -105,7 +102,7 @@ def _adoptable(store: Store, copies: Sequence[Path]) -> list[Folder]:
 def _adopt(store: Store, folders: Sequence[Folder]) -> None:
     """For good: so when nothing is left that could refuse."""
     from turnspan_clickhouse.store.migrations import store_id
-    from turnspan_records.keeping import registry
+    from turnspan_records import copies_registry as registry
 
     for one in folders:
         registry.register(one.kind, one.path, store_id(store))
@@ -182,7 +179,7 @@ def _stage(text: str) -> None:
 
 
 def _print_plan(one: ErasurePlan, output: Output, adopted: Sequence[Path]) -> None:
-    from turnspan_console.results import print_rows
+    from turnspan_console.panels.results import print_rows
 
     subject = one.subject
     output.title(f"{subject.kind} {subject.id}", f"of project {subject.project}")
@@ -204,7 +201,7 @@ def _print_plan(one: ErasurePlan, output: Output, adopted: Sequence[Path]) -> No
 
 
 def _print(done: Erased, output: Output) -> None:
-    from turnspan_console.results import print_rows
+    from turnspan_console.panels.results import print_rows
 
     total = sum(done.rows.values())
     copies = done.copies

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from turnspan_console.failures import FINDING, UNAVAILABLE, USAGE, Failure
+from turnspan_console.failures import FINDING, UNAVAILABLE, USAGE, Failure, failing
 from turnspan_console.options import (
     FORMATS,
     chosen_dsn,
@@ -21,8 +21,6 @@ from turnspan_console.options import (
 )
 
 if TYPE_CHECKING:
-    from datetime import timedelta
-
     from turnspan_console.output import Output
     from turnspan_records.quality.checking import QualityReport
     from turnspan_records.quality.sources import Source
@@ -80,16 +78,18 @@ def command(api: str | None, repository: Path | None, format_: str, **given: Any
     from turnspan_clickhouse.spool.spool import Spool
     from turnspan_console.output import Output, note
     from turnspan_console.panels.bars import Bars
+    from turnspan_records.access.window import duration
     from turnspan_records.quality.checking import check_quality
     from turnspan_records.quality.reading import Wanted
     from turnspan_records.quality.sources import SourceError
 
     if (api is None) == (repository is None):
         raise Failure("Say where to ask: --mediawiki API_URL or --git REPO.", USAGE)
-    window = _duration(given["length"])
+    with failing(ValueError, code=USAGE):
+        window = duration(given["length"])
     since = read_window(given["since"], None).since
     wanted = Wanted(given["project"], given["kinds"], since, given["again"])
-    try:
+    with failing(SourceError, code=UNAVAILABLE):
         source = _source(api, repository, given)
         with Bars() as bars:
             report = check_quality(
@@ -100,8 +100,6 @@ def command(api: str | None, repository: Path | None, format_: str, **given: Any
                 window=window,
                 progress=lambda done, total: bars.show("artifacts", done, total),
             )
-    except SourceError as error:
-        raise Failure(str(error), UNAVAILABLE) from None
     if report.waiting:
         note(report.waiting)
     _print(report, format_, Output())
@@ -120,17 +118,8 @@ def _source(api: str | None, repository: Path | None, given: dict[str, Any]) -> 
     return MediaWikiSource(wiki, own=given["own"])
 
 
-def _duration(text: str) -> timedelta:
-    from turnspan_records.window import duration
-
-    try:
-        return duration(text)
-    except ValueError as error:
-        raise Failure(str(error), USAGE) from None
-
-
 def _print(report: QualityReport, format_: str, output: Output) -> None:
-    from turnspan_console.results import print_rows
+    from turnspan_console.panels.results import print_rows
     from turnspan_records.quality.sources import DECISIONS
 
     counts = {one: report.counts[one] for one in DECISIONS if report.counts[one]}

@@ -40,7 +40,7 @@ def command(id_: str | None, full: bool, html: str, color: bool | None, format_:
         conversation = _conversation(store, id_)
     if html:
         from turnspan_console.panels.saving import save
-        from turnspan_records.screens.saved import conversation_html
+        from turnspan_records.conversation.html import conversation_html
 
         name = conversation.session_id or conversation.trace_id
         save(html, name, conversation_html(conversation))

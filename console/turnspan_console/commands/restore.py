@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from turnspan_console.failures import FINDING, Failure
+from turnspan_console.failures import FINDING, failing
 from turnspan_console.options import open_chosen, store_option
 from turnspan_console.output import Output
 
@@ -30,16 +30,13 @@ def command(archive: Path) -> None:
     from turnspan_records.keeping import KeepingError, restore
 
     output = Output()
-    with open_chosen(create=True) as store, Bars() as bars:
-        try:
-            done = restore(store, archive, progress=bars.show)
-        except KeepingError as error:
-            raise Failure(str(error), FINDING) from None
+    with open_chosen(create=True) as store, Bars() as bars, failing(KeepingError, code=FINDING):
+        done = restore(store, archive, progress=bars.show)
     _print(done, output)
 
 
 def _print(done: Restored, output: Output) -> None:
-    from turnspan_console.results import print_rows
+    from turnspan_console.panels.results import print_rows
     from turnspan_console.values import counted
 
     total = sum(done.rows.values())

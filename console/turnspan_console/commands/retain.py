@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from turnspan_console.failures import FINDING, USAGE, Failure
+from turnspan_console.failures import FINDING, USAGE, Failure, failing
 from turnspan_console.options import open_chosen, say_other_nodes, store_option
 from turnspan_console.output import Output
 
@@ -49,11 +49,8 @@ def command(dry: bool, apply_: bool, file: Path | None, show: bool) -> None:
         return
     if dry == apply_:
         raise Failure("Say --dry-run to see what would go, or --apply to do it.", USAGE)
-    with open_chosen() as store, Bars() as bars:
-        try:
-            done = retain(store, policy, apply=apply_, progress=bars.show)
-        except KeepingError as error:
-            raise Failure(str(error), FINDING) from None
+    with open_chosen() as store, Bars() as bars, failing(KeepingError, code=FINDING):
+        done = retain(store, policy, apply=apply_, progress=bars.show)
     say_other_nodes(store.dsn, "retain")
     _print(done, output)
 
@@ -61,14 +58,12 @@ def command(dry: bool, apply_: bool, file: Path | None, show: bool) -> None:
 def _policy(file: Path | None) -> Policy:
     from turnspan_records.keeping import Policy, PolicyError, read_policy
 
-    try:
+    with failing(PolicyError, code=USAGE):
         return Policy() if file is None else read_policy(file)
-    except PolicyError as error:
-        raise Failure(str(error), USAGE) from None
 
 
 def _print(done: Retained, output: Output) -> None:
-    from turnspan_console.results import print_rows
+    from turnspan_console.panels.results import print_rows
     from turnspan_console.values import counted
 
     said = "went" if done.applied else "would go"

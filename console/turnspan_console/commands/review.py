@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from turnspan_console.failures import USAGE, Failure
+from turnspan_console.failures import USAGE, Failure, failing
 from turnspan_console.judging import author_of
 from turnspan_console.options import chosen_dsn, format_option, open_chosen, store_option, together
 
@@ -75,7 +75,7 @@ def command(
     from turnspan_clickhouse.rows.tables import ReviewQueue
     from turnspan_clickhouse.spool.spool import Spool
     from turnspan_console.output import Output
-    from turnspan_records.judging.writing import judging_spool
+    from turnspan_records.access.row_writing import judging_spool
 
     who = author_of(author)
     if list_:
@@ -111,10 +111,8 @@ def _chosen(store: Store, name: str | None, given: dict[str, Any]) -> Queue:
     from turnspan_records.judging.queues import chosen_queue
 
     said = {key: value for key, value in given.items() if value not in (None, ())}
-    try:
+    with failing(ValueError, code=USAGE):
         return chosen_queue(store, name or "", said)
-    except ValueError as error:
-        raise Failure(str(error), USAGE) from None
 
 
 def _save(queue: Queue, spool: Any, who: str) -> None:
@@ -132,7 +130,7 @@ def _save(queue: Queue, spool: Any, who: str) -> None:
 
 def _list(who: str, format_: str) -> None:
     from turnspan_console.output import Output
-    from turnspan_console.results import print_rows
+    from turnspan_console.panels.results import print_rows
     from turnspan_records.judging.queues import progress, queues
 
     rows: list[list[Any]] = []

@@ -5,22 +5,11 @@ from __future__ import annotations
 import click
 
 from turnspan_console.commands._nothing import explain, print_found
-from turnspan_console.options import (
-    FORMATS,
-    format_option,
-    open_chosen,
-    raw_option,
-    read_window,
-    store_option,
-    window_options,
-)
+from turnspan_console.options import listing_options, open_chosen, read_window
 
 
 @click.command("sessions", short_help="List the sessions, newest first.")
-@window_options
-@format_option(*FORMATS)
-@raw_option
-@store_option
+@listing_options
 def command(
     since: str | None, until: str | None, project: str, limit: int, format_: str, raw: bool
 ) -> None:

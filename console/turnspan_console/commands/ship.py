@@ -37,7 +37,7 @@ def command(rejected: bool, timeout: float | None) -> None:
     Turns whose process died before they ended are marked interrupted.
     """
     from turnspan_clickhouse.spool.spool import Spool
-    from turnspan_records.spooled import restore_refused
+    from turnspan_records.access.spooled import restore_refused
 
     dsn = chosen_dsn()
     spool = Spool(dsn.spool)
@@ -51,7 +51,7 @@ def _ship(dsn: Dsn, spool: Spool, timeout: float | None) -> ShipResult:
     from turnspan_clickhouse.ship.shipper import ShipResult, ship
     from turnspan_clickhouse.store.opening import open_store
     from turnspan_records.access import bring_up_to_date
-    from turnspan_records.spooled import writers
+    from turnspan_records.access.spooled import writers
 
     deadline = None if timeout is None else time.monotonic() + timeout
     if not spool.segments() and not writers(spool).dead:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from turnspan_console.failures import FINDING, USAGE, Failure
+from turnspan_console.failures import FINDING, USAGE, Failure, failing
 from turnspan_console.options import format_option, html_option, open_chosen, store_option
 
 if TYPE_CHECKING:
@@ -60,11 +60,11 @@ def command(
         except KeyError:
             raise Failure(f"The {found.kind} {found.id} has just been removed.", FINDING) from None
     if format_ == "json":
-        from turnspan_console.details import as_json
+        from turnspan_console.panels.details import as_json
 
         output.json(as_json(shown))
         return
-    from turnspan_console.details import print_detail
+    from turnspan_console.panels.details import print_detail
 
     print_detail(shown, output, full=full)
 
@@ -89,12 +89,10 @@ def _print_request(store: Store, found: Found, output: Output, form: str) -> Non
     from turnspan_records.screens.request import exact_request
     from turnspan_records.screens.request_code import NoCodeError, as_curl, as_python
 
-    try:
+    with failing(ContentMissingError, NoCodeError, code=FINDING):
         if form == "--request":
             output.json(exact_messages(store, found.project, found.id))
             return
         told = exact_request(store, found.project, found.id)
         text = as_curl(told) if form == "--curl" else as_python(told)
         output.line(text.removesuffix("\n"))
-    except (ContentMissingError, NoCodeError) as error:
-        raise Failure(str(error), FINDING) from None

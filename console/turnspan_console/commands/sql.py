@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 import shlex
 import sys
-from collections.abc import Generator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from turnspan_console.failures import FINDING, USAGE, Failure
+from turnspan_console.failures import FINDING, USAGE, Failure, failing
 from turnspan_console.options import FORMATS, format_option, open_chosen, raw_option, store_option
 from turnspan_console.output import Output, note, tell
 
@@ -92,11 +91,13 @@ def command(
 
     What is saved is this user's; the page of `turnspan console` has it as well.
     """
+    from turnspan_console.saved_queries import SavedQueryError
+
     if sum(one is not None for one in (save, saved, delete_saved)) > 1 or (
         query is not None and (saved or delete_saved)
     ):
         raise Failure("Say either SQL, with --save NAME or without, or what is saved.", USAGE)
-    with _saving():
+    with failing(SavedQueryError, code=USAGE):
         if delete_saved is not None:
             _delete(delete_saved)
             return
@@ -118,16 +119,6 @@ def command(
             note("done")
             return
         _print(result, format_, raw=raw)
-
-
-@contextlib.contextmanager
-def _saving() -> Generator[None]:
-    from turnspan_console.saved_queries import SavedQueryError
-
-    try:
-        yield
-    except SavedQueryError as error:
-        raise Failure(str(error), USAGE) from None
 
 
 def _text(query: str | None, saved: str | None) -> str:
@@ -195,7 +186,7 @@ def _read(store: Store, sql: str, parameters: Mapping[str, Any], *, files: bool)
 
 
 def _print(result: Result, format_: str, *, raw: bool) -> None:
-    from turnspan_console.results import print_result
+    from turnspan_console.panels.results import print_result
     from turnspan_console.values import counted
 
     output = Output()

@@ -41,7 +41,7 @@ def command(format_: str) -> None:
 
 def _spool(dsn: Dsn) -> dict[str, Any]:
     from turnspan_clickhouse.spool.spool import Spool
-    from turnspan_records.spooled import shipping, writers
+    from turnspan_records.access.spooled import shipping, writers
 
     spool = Spool(dsn.spool)
     found = shipping(spool)
@@ -155,7 +155,7 @@ def _print(
 
 def _print_store(page: Any, output: Output, store: dict[str, Any]) -> None:
     from turnspan_console import styles
-    from turnspan_console.results import print_rows
+    from turnspan_console.panels.results import print_rows
 
     if not store["exists"]:
         page.line(("  does not exist: nothing was recorded in it yet", styles.FAINT))
@@ -182,7 +182,7 @@ def _print_store(page: Any, output: Output, store: dict[str, Any]) -> None:
 
 def _print_spool(page: Any, output: Output, spool: dict[str, Any]) -> None:
     from turnspan_console import styles
-    from turnspan_console.results import print_rows
+    from turnspan_console.panels.results import print_rows
     from turnspan_console.values import moment, size
 
     writers = f"writers: {spool['writers_alive']} alive, {spool['writers_dead']} closed or dead"

@@ -5,16 +5,8 @@ from __future__ import annotations
 import click
 
 from turnspan_console.commands._nothing import explain, print_found
-from turnspan_console.failures import USAGE, Failure
-from turnspan_console.options import (
-    FORMATS,
-    format_option,
-    open_chosen,
-    raw_option,
-    read_window,
-    store_option,
-    window_options,
-)
+from turnspan_console.failures import USAGE, failing
+from turnspan_console.options import listing_options, open_chosen, read_window
 
 
 @click.command("turns", short_help="List the turns, newest first.")
@@ -29,10 +21,7 @@ from turnspan_console.options import (
     "service, environment, outcome, flag, judged, attribute.KEY; cost, tokens, seconds, rounds, "
     "calls, tools, failures, score.",
 )
-@window_options
-@format_option(*FORMATS)
-@raw_option
-@store_option
+@listing_options
 def command(
     session: str,
     filter_: str,
@@ -48,7 +37,7 @@ def command(
 
     window = read_window(since, until)
     with open_chosen() as store:
-        try:
+        with failing(ValueError, code=USAGE):
             result = turns(
                 store,
                 session=session,
@@ -57,8 +46,6 @@ def command(
                 filter=filter_,
                 limit=limit,
             )
-        except ValueError as error:
-            raise Failure(str(error), USAGE) from None
         if not result.rows and not filter_:
             explain(store, "no turns", project=project, window=window, session=session, kind="turn")
     print_found(result, format_, raw=raw)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from turnspan_console.failures import UNAVAILABLE, Failure
+from turnspan_console.failures import UNAVAILABLE, failing
 from turnspan_console.imports._frame import run
 from turnspan_console.options import F, together
 
@@ -59,9 +59,7 @@ def import_files(
     from turnspan_records.importing.sources import SourceLogError
 
     limits = {"memory": memory, "disk": disk}
-    try:
+    with failing(SourceLogError, code=UNAVAILABLE):
         log = FileLog(kind, files, Limits(**{k: v for k, v in limits.items() if v is not None}))
-    except SourceLogError as error:
-        raise Failure(str(error), UNAVAILABLE) from None
     with closing(log):
         run(log, **options)

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from turnspan_console.failures import FINDING, UNAVAILABLE, Failure
+from turnspan_console.failures import FINDING, UNAVAILABLE, Failure, failing
 from turnspan_console.options import chosen_dsn, format_option, open_chosen, store_option, together
 from turnspan_console.output import Output, note
 
 if TYPE_CHECKING:
-    from turnspan_clickhouse.store.client import Store
-    from turnspan_records.importing.sources import ImportReport, SourceLog
-
-_SHOWN = 20
-"""Problems that a terminal is shown."""
+    from turnspan_records.importing.sources import SourceLog
 
 
 import_options = together(
@@ -53,67 +49,21 @@ def run(
     from turnspan_records.importing.running import import_log
     from turnspan_records.importing.sources import SourceLogError
 
-    with Bars() as bars:
-        try:
-            report = import_log(
-                _opened,
-                Spool(chosen_dsn().spool),
-                log,
-                project=project or ("" if own_projects else log.kind),
-                again=again,
-                progress=lambda done, total: bars.show("rows", done, total),
-            )
-        except (SourceLogError, SpoolError) as error:
-            raise Failure(str(error), UNAVAILABLE) from None
+    with Bars() as bars, failing(SourceLogError, SpoolError, code=UNAVAILABLE):
+        report = import_log(
+            lambda: open_chosen(create=True),
+            Spool(chosen_dsn().spool),
+            log,
+            project=project or ("" if own_projects else log.kind),
+            again=again,
+            progress=lambda done, total: bars.show("rows", done, total),
+        )
     if report.waiting:
         note(report.waiting)
+    from turnspan_console.panels.import_report import print_report
+
     print_report(report, format_, Output())
     if report.problem_count:
         raise Failure(
             f"{report.problem_count:,} rows were not taken as they are: see above.", FINDING
         )
-
-
-def _opened() -> Store:
-    return open_chosen(create=True)
-
-
-def print_report(report: ImportReport, format_: str, output: Output) -> None:
-    """Print what became of every row, as ``table`` or ``json``."""
-    if format_ == "json":
-        output.json(_as_json(report))
-        return
-    from turnspan_console.results import print_rows
-    from turnspan_console.values import counted
-
-    made = ", ".join(f"{rows:,} {table}" for table, rows in sorted(report.rows.items()))
-    since = " (new since the last import)" if report.resumed else ""
-    output.title(counted(report.source_rows, "row"), f"of {report.source}{since}  {made}")
-    if report.seen:
-        output.line()
-        rows = [[table, what, rows] for (table, what), rows in sorted(report.seen.items())]
-        print_rows(("source", "became", "rows"), rows, output)
-    if report.problems:
-        output.line()
-        shown = [(one.row, one.reason) for one in report.problems[:_SHOWN]]
-        print_rows(("row", "problem"), shown, output)
-        if report.problem_count > _SHOWN:
-            output.line(f"  and {report.problem_count - _SHOWN:,} more: --format json names them.")
-
-
-def _as_json(report: ImportReport) -> dict[str, Any]:
-    return {
-        "kind": report.kind,
-        "source": report.source,
-        "project": report.project,
-        "resumed": report.resumed,
-        "source_rows": report.source_rows,
-        "seen": [
-            {"source": table, "became": what, "rows": rows}
-            for (table, what), rows in sorted(report.seen.items())
-        ],
-        "rows": dict(sorted(report.rows.items())),
-        "problem_count": report.problem_count,
-        "problems": [{"row": one.row, "reason": one.reason} for one in report.problems],
-        "waiting": report.waiting,
-    }

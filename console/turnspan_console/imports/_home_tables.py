@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from turnspan_console.failures import UNAVAILABLE, Failure
+from turnspan_console.failures import UNAVAILABLE, failing
 from turnspan_console.imports._frame import import_options, run
 from turnspan_console.options import together
 from turnspan_console.output import note
@@ -54,13 +54,11 @@ def import_table(
     from turnspan_records.importing.sources import SourceLogError
 
     zone = _zone(time_zone)
-    try:
+    with failing(SourceLogError, code=UNAVAILABLE):
         address = parse_address(dsn, default_table)
         if table:
             address = replace(address, table=table)
         log = kind(address, zone=zone, ask_password=_password if _may_ask() else None)
-    except SourceLogError as error:
-        raise Failure(str(error), UNAVAILABLE) from None
     with log:
         if log.missing:
             note(f"The table has no {', '.join(log.missing)}: records are made without.")

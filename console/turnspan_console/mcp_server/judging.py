@@ -10,8 +10,8 @@ from turnspan_console.judging import JUDGED
 from turnspan_console.mcp_server.answers import Place, Said
 from turnspan_console.mcp_server.transcripts import record
 from turnspan_records.access import land_what_waits
+from turnspan_records.access.row_writing import judging_spool
 from turnspan_records.judging.annotating import annotate
-from turnspan_records.judging.writing import judging_spool
 
 SOURCE = "machine:mcp"
 

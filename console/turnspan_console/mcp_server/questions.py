@@ -13,11 +13,13 @@ from turnspan_console.failures import FINDING, USAGE, Failure
 from turnspan_console.ids import diagnostic, one, two_calls
 from turnspan_console.mcp_server.answers import Place, Said
 from turnspan_console.mcp_server.transcripts import Level, end_text, quoted, record, transcript
-from turnspan_records.absence import why_nothing
+from turnspan_records.access.absence import why_nothing
+from turnspan_records.access.window import Window, window
 from turnspan_records.consortium.run_detail import ConsortiumRun, consortium_run
 from turnspan_records.consortium.runs import consortium_runs, sessions_of
 from turnspan_records.contexts import contexts
-from turnspan_records.detail import Detail, detail
+from turnspan_records.detail import detail
+from turnspan_records.detail_types import Detail
 from turnspan_records.diagnostics import diagnostics
 from turnspan_records.lookup import find
 from turnspan_records.replay import replay
@@ -26,7 +28,6 @@ from turnspan_records.screens.difference import diff
 from turnspan_records.screens.finding import find_text
 from turnspan_records.screens.turn_end import turn_end
 from turnspan_records.sessions import session_of_trace, sessions, turns
-from turnspan_records.window import Window, window
 
 MOST_ROWS: Final = 500
 SQL_LIMITS: Final = Limits(seconds=10, memory=10**9, rows=MOST_ROWS + 1, bytes=5 * 10**6, threads=2)

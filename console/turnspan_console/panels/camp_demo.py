@@ -41,10 +41,10 @@ def play(store: str) -> list[str]:
 def show(store: Store, dsn: Dsn, played: Sequence[str], begun: datetime, output: Output) -> None:
     """Show a camp's tree, its first answer beside its last, what was learned, and the training
     data that comes of it."""
-    from turnspan_console.commands.diagnose import print_answer
     from turnspan_console.panels import demo_sets
     from turnspan_console.panels.comparison import print_comparison
     from turnspan_console.panels.demo_frame import print_next
+    from turnspan_console.panels.diagnostic import print_answer
     from turnspan_console.panels.lineages import print_experiment
     from turnspan_records.diagnostics import diagnostics
     from turnspan_records.lookup import Found

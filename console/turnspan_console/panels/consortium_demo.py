@@ -54,11 +54,11 @@ def show(store: Store, dsn: Dsn, logs: Sequence[str], begun: datetime, output: O
 
     from turnspan_console.panels.consortium_run import print_run
     from turnspan_console.panels.demo_frame import print_next
-    from turnspan_console.results import print_result
+    from turnspan_console.panels.results import print_result
     from turnspan_demo.consortium import QUESTIONS
+    from turnspan_records.access.window import Window
     from turnspan_records.consortium.run_detail import consortium_run
     from turnspan_records.consortium.runs import consortium_runs
-    from turnspan_records.window import Window
 
     result = consortium_runs(store, window=Window(since=begun), limit=10)
     if len(result.rows) != len(QUESTIONS):
@@ -82,8 +82,8 @@ def _import(store: Store, log: Path, output: Output) -> None:
     from contextlib import nullcontext
 
     from turnspan_clickhouse.spool.spool import Spool
-    from turnspan_console.imports._frame import print_report
-    from turnspan_console.results import print_result
+    from turnspan_console.panels.import_report import print_report
+    from turnspan_console.panels.results import print_result
     from turnspan_demo.consortium import QUESTIONS
     from turnspan_records.consortium.grouping import beside
     from turnspan_records.consortium.runs import consortium_runs

@@ -11,7 +11,7 @@ from turnspan_clickhouse.store.client import Result
 from turnspan_console import styles, values
 from turnspan_console.output import Output
 from turnspan_console.page import Page
-from turnspan_console.tables import columns, print_table, useful
+from turnspan_console.panels.tables import columns, print_table, useful
 from turnspan_console.values import counted
 from turnspan_records.contexts import AssembledContext, ContextItem, ContextSection
 

@@ -4,6 +4,7 @@ screen."""
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 from turnspan_console.failures import FINDING, Failure
@@ -26,9 +27,9 @@ def show(store: Store, dsn: Dsn, project: str, begun: datetime, output: Output) 
 
     from turnspan_clickhouse.store.dsn import data_folder
     from turnspan_console import styles
-    from turnspan_console.commands.export import print_made
+    from turnspan_console.panels.training_set import print_made
+    from turnspan_records.access.window import Window
     from turnspan_records.training import Filters, TrainingSet, export
-    from turnspan_records.window import Window
 
     beside = data_folder() if dsn.path is None else dsn.path.parent
     folder = beside / "sets" / f"{project}-{begun:%Y%m%dT%H%M%S}"
@@ -56,7 +57,6 @@ def show(store: Store, dsn: Dsn, project: str, begun: datetime, output: Output) 
 
 
 def _title(text: str, output: Output) -> None:
-
     output.line()
     output.title(text)
     output.line()
@@ -72,11 +72,7 @@ def _lines(folder: Path) -> list[dict[str, Any]]:
 
 
 def _sources(found: list[dict[str, Any]]) -> dict[str, int]:
-    made: dict[str, int] = {}
-    for line in found:
-        source = line["source"]["pair_by"]
-        made[source] = made.get(source, 0) + 1
-    return dict(sorted(made.items()))
+    return dict(sorted(Counter(line["source"]["pair_by"] for line in found).items()))
 
 
 def _telling(found: list[dict[str, Any]]) -> dict[str, Any]:

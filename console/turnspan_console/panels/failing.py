@@ -7,7 +7,7 @@ from typing import Final
 from turnspan_console import styles, values
 from turnspan_console.output import Output
 from turnspan_console.page import Page
-from turnspan_console.results import print_rows
+from turnspan_console.panels.results import print_rows
 from turnspan_records.screens.errors import ErrorShapes, Fed, ToolFailures
 
 _COLUMNS: Final = (

@@ -12,7 +12,7 @@ from rich.text import Text
 from turnspan_console import styles
 from turnspan_console.output import Output
 from turnspan_console.panels.layout import Column
-from turnspan_console.tables import print_table
+from turnspan_console.panels.tables import print_table
 from turnspan_records.consortium.grouping_types import (
     Attached,
     Grouping,

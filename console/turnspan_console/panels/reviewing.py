@@ -8,9 +8,9 @@ from typing import Any, Final
 import click
 
 from turnspan_console import styles, values
-from turnspan_console.details import print_judgments
 from turnspan_console.output import Output
 from turnspan_console.page import Page
+from turnspan_console.panels.details import print_judgments
 from turnspan_console.panels.keys import Keys
 from turnspan_console.panels.transcript import Transcript
 from turnspan_records.judging.review import Item, Review

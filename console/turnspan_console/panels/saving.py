@@ -6,7 +6,7 @@ from pathlib import Path
 
 from turnspan_console.failures import USAGE, Failure
 from turnspan_console.output import tell
-from turnspan_records.screens.saved import document
+from turnspan_records.conversation.html import document
 
 
 def save(path: str, title: str, fragment: str) -> None:

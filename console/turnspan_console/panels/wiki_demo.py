@@ -50,14 +50,14 @@ def show(store: Store, dsn: Dsn, sessions: Sequence[str], begun: datetime, outpu
     """Show what the contexts were made of, one whole and all of them in the diagnostics; then what
     an editor made of the answers, as training data."""
 
-    from turnspan_console.commands.diagnose import print_answer
     from turnspan_console.panels import demo_sets
     from turnspan_console.panels.context import print_context
     from turnspan_console.panels.demo_frame import print_next
+    from turnspan_console.panels.diagnostic import print_answer
+    from turnspan_records.access.window import Window
     from turnspan_records.contexts import contexts
     from turnspan_records.diagnostics import diagnostics
     from turnspan_records.lookup import Found
-    from turnspan_records.window import Window
 
     made = [one for id_ in sessions for one in contexts(store, Found("session", id_, PROJECT, id_))]
     title = f"Answered {len(sessions)} requests, for which {len(made)} contexts were assembled"

@@ -112,7 +112,7 @@ class Endpoint(Generic[Query, Answer]):
     def _lists(self) -> Mapping[str, bool]:
         """Which parameters may be given more than once."""
         hints = get_type_hints(self.query)
-        return {one.name: _is_list(hints[one.name]) for one in _fields(self.query)}
+        return {one.name: _is_list(hints[one.name]) for one in fields(cast("Any", self.query))}
 
     def _require_known(self, name: str) -> None:
         if name not in self._lists:
@@ -132,14 +132,17 @@ class Endpoint(Generic[Query, Answer]):
         return gathered
 
 
-def copied(kind: type[Answer], source: object, **others: object) -> Answer:
-    """An answer with the attributes of ``source`` that it has a field of, and with others."""
-    names = {one.name for one in _fields(kind)} - set(others)
-    return kind(**{name: getattr(source, name) for name in names}, **others)
+def endpoint(
+    method: Literal["GET", "POST"], path: str, summary: str, **options: Any
+) -> Callable[[Callable[..., Answer]], Endpoint[Any, Answer]]:
+    """Make a function an endpoint: what is asked and answered are the types that it declares. The
+    options are those of ``Endpoint``."""
 
+    def made(handle: Callable[..., Answer]) -> Endpoint[Any, Answer]:
+        _, query, *_, answer = get_type_hints(handle).values()
+        return Endpoint(method, path, query, answer, handle, summary, **options)
 
-def _fields(kind: type[Any]) -> Any:
-    return fields(kind)
+    return made
 
 
 def _is_list(hint: Any) -> bool:

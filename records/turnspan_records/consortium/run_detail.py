@@ -12,9 +12,10 @@ from decimal import Decimal
 from typing import Any, Final
 
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.access.fields import of_row
+from turnspan_records.access.times import utc
 from turnspan_records.judging.history import Judged, judgments
 from turnspan_records.messages import load_definitions
-from turnspan_records.rows import utc
 
 MEMBER: Final = 0
 """The role of a member's call; an arbiter's is 1, and 2 where another iteration followed."""
@@ -194,7 +195,8 @@ def consortium_run(store: Store, project: str, run: str) -> ConsortiumRun:
         made.prompt, made.final_text = (bodies.get(one, "") for one in hashes)
     blocks: dict[str, MemberAnswer | Decision] = {}
     for row in store.query(_MEMBERS, asked).dicts():
-        blocks[str(row["member_id"])] = _member(row)
+        id_, began = str(row["member_id"]), utc(row["started_at"])
+        blocks[id_] = of_row(MemberAnswer, row, id=id_, started_at=began)
     for row in store.query(_DECISIONS, asked).dicts():
         blocks[str(row["arbiter_id"])] = _decision(row)
     _add_calls(made, blocks, store.query(_CALLS, asked).dicts())
@@ -206,12 +208,6 @@ def consortium_run(store: Store, project: str, run: str) -> ConsortiumRun:
     made.iterations = _by_iteration(blocks.values())
     made.judgments = judgments(store, project, "consortium", run)
     return made
-
-
-def _member(row: Mapping[str, Any]) -> MemberAnswer:
-    values = dict(row)
-    values["started_at"] = utc(values["started_at"])
-    return MemberAnswer(id=str(values.pop("member_id")), **values)
 
 
 def _decision(row: Mapping[str, Any]) -> Decision:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from turnspan_clickhouse.store.client import Result, Store
-from turnspan_records.screens.shown_sql import shown_sql
-from turnspan_records.window import Window, as_parameter
+from turnspan_records.access.shown_sql import shown_sql
+from turnspan_records.access.window import Window, window_parameters
 
 # The newest ids first, from narrow columns: the view then looks up these runs only.
 _RUNS: Final = """
@@ -41,22 +41,12 @@ def consortium_runs(
     store: Store, *, project: str = "", window: Window | None = None, limit: int = 20
 ) -> Result:
     """The runs that began in the window. Raises ``StoreError`` as ``Store.query``."""
-    return store.query(_RUNS, _parameters(project, window, limit))
+    return store.query(_RUNS, window_parameters(project, window, limit=limit))
 
 
 def consortium_runs_sql(*, project: str = "", window: Window | None = None, limit: int = 20) -> str:
     """The SQL of ``consortium_runs``, for a person to read and run."""
-    return shown_sql(_RUNS, _parameters(project, window, limit))
-
-
-def _parameters(project: str, window: Window | None, limit: int) -> dict[str, object]:
-    window = window or Window()
-    return {
-        "project": project,
-        "since": as_parameter(window.since),
-        "until": as_parameter(window.until),
-        "limit": limit,
-    }
+    return shown_sql(_RUNS, window_parameters(project, window, limit=limit))
 
 
 _SESSIONS: Final = """

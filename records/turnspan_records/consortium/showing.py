@@ -6,7 +6,7 @@ from typing import Final
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.consortium.run_detail import consortium_run
-from turnspan_records.detail import Detail
+from turnspan_records.detail_types import Detail
 from turnspan_records.lookup import Found
 
 _FACTS: Final = """

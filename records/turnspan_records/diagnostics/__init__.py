@@ -16,8 +16,8 @@ from importlib import resources
 from typing import Final
 
 from turnspan_clickhouse.store.client import Result, Store
-from turnspan_records.screens.model_rule import MODEL
-from turnspan_records.window import Window, as_parameter
+from turnspan_records.access.model_rule import MODEL
+from turnspan_records.access.window import Window, window_parameters
 
 _FRAGMENTS: Final = {
     "{model}": MODEL,
@@ -74,16 +74,7 @@ class Diagnostic:
         self, store: Store, *, project: str = "", window: Window | None = None, limit: int = 20
     ) -> Result:
         """Ask the question of a store. Raises ``StoreError`` as ``Store.query``."""
-        window = window or Window()
-        return store.query(
-            self.sql,
-            {
-                "project": project,
-                "since": as_parameter(window.since),
-                "until": as_parameter(window.until),
-                "limit": limit,
-            },
-        )
+        return store.query(self.sql, window_parameters(project, window, limit=limit))
 
 
 @cache

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from turnspan.annotations.judgments import is_machine
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.access.times import utc
 from turnspan_records.judging.unlanded import NOTHING, Unlanded
-from turnspan_records.rows import utc
 
 ASSESSING: Final = frozenset({"outcome", "training_flag", "score"})
 """The kinds of judgments by which a turn is judged; a note alone is none."""

@@ -13,11 +13,11 @@ from typing import Any, Final
 from turnspan_clickhouse.rows.tables import ReviewQueue
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.access.row_writing import write_rows
+from turnspan_records.access.window import window
 from turnspan_records.judging.history import NOT_WITHDRAWN, judgments, settles
 from turnspan_records.judging.unlanded import NOTHING, Unlanded
-from turnspan_records.judging.writing import write_rows
 from turnspan_records.lookup import Found
-from turnspan_records.window import as_parameter, window
 
 ORDERS: Final[Mapping[str, str]] = {
     "oldest": "start_time, turn_id",
@@ -310,8 +310,7 @@ def _parameters(queue: Queue, author: str) -> dict[str, object]:
         "agent": queue.agent,
         "odd": queue.odd,
         "reasons": list(queue.stop_reasons),
-        "since": as_parameter(bounds.since),
-        "until": as_parameter(bounds.until),
+        **bounds.parameters,
         "sample": queue.sample,
         "seed": queue.seed,
         "each": queue.each,

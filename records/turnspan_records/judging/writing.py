@@ -11,63 +11,14 @@ from turnspan.annotations.judgments import confidence_of
 from turnspan.annotations.withdrawals import judgment_kind
 from turnspan.redaction.redactor import Redactor
 from turnspan.tracing.content_store import Judgment, Ranking, Withdrawal
-from turnspan_clickhouse.errors import MAY_NOT, MayNotInsertError, QueryError, StoreUnavailableError
 from turnspan_clickhouse.normalise import judgment_rows
 from turnspan_clickhouse.normalise.other_rows import annotation
-from turnspan_clickhouse.rows import tables
-from turnspan_clickhouse.rows.native_encoder import encode_nothing, encode_rows
-from turnspan_clickhouse.rows.tables import Record
-from turnspan_clickhouse.spool.spool import Spool, SpoolWriter
+from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
-from turnspan_clickhouse.store.migrations import SCHEMA_VERSION
+from turnspan_records.access.row_writing import write_rows
 from turnspan_records.lookup import Found
 
 SOURCE = "command"
-
-
-def judging_spool(store: Store, *records: type[Record]) -> Spool:
-    """The spool that judgments of a store's records go to, if its user may land them.
-
-    Args:
-        store: an open store.
-        records: the tables that are written, else those of judgments and withdrawals.
-
-    Raises:
-        MayNotInsertError: the store's user may not; the message says who may.
-    """
-    for record in () if store.dsn.embedded else records or (tables.Annotation, tables.Withdrawal):
-        try:
-            store.insert_native(record.table, encode_nothing(record), "")
-        except StoreUnavailableError:
-            break  # it waits, and may land
-        except QueryError as error:
-            if error.code in MAY_NOT:
-                raise MayNotInsertError(
-                    f"User {store.dsn.user!r} may read the records of {store.dsn} and not judge "
-                    f"them (no INSERT on {record.table}), so nothing was written: judge as a user "
-                    "who may (turnspan_reviewer in deploy/)."
-                ) from None
-    return Spool(store.dsn.spool)
-
-
-def write_rows(spool: Spool, rows: Sequence[Record]) -> int:
-    """Write rows of one table to the spool, on disk when it returns; returns how many.
-
-    Raises:
-        ValueError: one has a value that cannot be written.
-        SpoolError: the spool cannot be written.
-    """
-    if not rows:
-        return 0
-    block, rejected = encode_rows(type(rows[0]), list(rows))
-    if rejected:
-        raise ValueError(str(rejected[0][1]))
-    writer = SpoolWriter(spool)
-    try:
-        writer.write(rows[0].table, SCHEMA_VERSION, block, sync=True)
-    finally:
-        writer.close()
-    return len(rows)
 
 
 def write_judgments(spool: Spool, project: str, each: Sequence[Judgment]) -> int:

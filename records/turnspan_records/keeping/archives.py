@@ -27,12 +27,11 @@ from turnspan._version import __version__
 from turnspan_clickhouse.files.atomic_files import private_folder, sync_folder, write_whole
 from turnspan_clickhouse.rows.tables import Record
 from turnspan_clickhouse.store.migrations import SCHEMA_VERSION
+from turnspan_records.access.whole_folders import ExportError, aside, hashed
 from turnspan_records.keeping.errors import ArchiveError
 from turnspan_records.keeping.lines import BY_TABLE, Content, record_of, row_of
 from turnspan_records.keeping.table_files import TableFiles, read_lines, same_in_parquet
 from turnspan_records.keeping.work import Progress
-from turnspan_records.training.files import aside, hashed
-from turnspan_records.training.wanted import ExportError
 
 FORMAT: Final = 1
 MANIFEST: Final = "manifest.json"

@@ -18,7 +18,7 @@ from turnspan_clickhouse.rows.tables import (
     Withdrawal,
 )
 from turnspan_clickhouse.store.migrations import store_id
-from turnspan_records.keeping import registry
+from turnspan_records import copies_registry as registry
 from turnspan_records.keeping.archives import Archive, ArchiveWriter, Manifest, writing
 from turnspan_records.keeping.deciding import ARCHIVED, TURN
 from turnspan_records.keeping.errors import ArchiveError
@@ -86,10 +86,7 @@ def _wanted(work: Work) -> Iterator[tuple[type[Record], str, str, int]]:
         held = tables.everywhere(record) if record in JUDGMENTS else tables.held(record)
         source = f"{held} AS r FINAL"
         for where in _conditions(work, record):
-            found = work.store.query(
-                f"SELECT count() FROM {source} WHERE {where}", None, {"final": 0}
-            )
-            if rows := int(found.rows[0][0]):
+            if rows := work.number(f"SELECT count() FROM {source} WHERE {where}"):
                 yield record, source, where, rows
 
 

@@ -72,16 +72,13 @@ def violations(work: Work, days: float = 0.0) -> list[Check]:
 
 def unreferenced(work: Work, table: ContentTable, days: float = 0.0) -> int:
     """How many contents nothing refers to, marked or not."""
-    total = 0
-    for condition, parameters in _unreferenced(work, table, days, leaving=False):
-        found = work.store.query(
-            f"SELECT uniqExact({CONTENT_KEY[table]}) FROM {work.tables.held(CONTENTS[table])} AS r"
-            f" WHERE {condition}",
-            parameters,
-            {"final": 0},
+    held = work.tables.held(CONTENTS[table])
+    return sum(
+        work.number(
+            f"SELECT uniqExact({CONTENT_KEY[table]}) FROM {held} AS r WHERE {condition}", parameters
         )
-        total += int(found.rows[0][0])
-    return total
+        for condition, parameters in _unreferenced(work, table, days, leaving=False)
+    )
 
 
 def _references_to_marked(work: Work, table: ContentTable) -> int:
@@ -92,13 +89,10 @@ def _references_to_marked(work: Work, table: ContentTable) -> int:
         if one.to == table:
             keys = named(one, work.tables.everywhere(one.record))
             there = f"SELECT {CONTENT_KEY[table]} FROM {work.tables.everywhere(record)}"
-            found = work.store.query(
+            total += work.number(
                 f"SELECT count() FROM ({keys}) WHERE key GLOBAL IN"
-                f" ({work.keys(_gone(table))}) AND key GLOBAL NOT IN ({there})",
-                None,
-                {"final": 0},
+                f" ({work.keys(_gone(table))}) AND key GLOBAL NOT IN ({there})"
             )
-            total += int(found.rows[0][0])
     return total
 
 
@@ -107,8 +101,7 @@ def _unreferenced(
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Conditions on a table of contents; ``leaving``: marked rows refer to nothing any more."""
     held = work.tables.held(CONTENTS[table])
-    counted = work.store.query(f"SELECT count() FROM {held}", None, {"final": 0})
-    number = 1 + int(counted.rows[0][0]) // _PIECE
+    number = 1 + work.number(f"SELECT count() FROM {held}") // _PIECE
     since = round((work.began - days * 86_400) * 1e9)
     parameters: dict[str, Any] = {"since": since}
     old = "written_at < fromUnixTimestamp64Nano({since:Int64}, 'UTC')"

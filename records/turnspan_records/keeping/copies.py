@@ -27,7 +27,8 @@ from turnspan_clickhouse.rows.belonging import (
 from turnspan_clickhouse.rows.sifting import Tombstones
 from turnspan_clickhouse.ship.forgotten import read_tombstones
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.keeping import registry
+from turnspan_records import copies_registry as registry
+from turnspan_records.access.whole_folders import hashed
 from turnspan_records.keeping.archives import (
     MANIFEST,
     Archive,
@@ -39,7 +40,6 @@ from turnspan_records.keeping.archives import (
 from turnspan_records.keeping.errors import ArchiveError, KeepingError
 from turnspan_records.keeping.lines import row_of
 from turnspan_records.keeping.references import REFERENCES
-from turnspan_records.training.files import hashed
 
 Row = Mapping[str, Any]
 

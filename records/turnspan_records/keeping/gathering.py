@@ -116,9 +116,7 @@ def _nested_turns(work: Work, until: int) -> None:
     before = -1
     for _ in range(_NESTED):
         keys = of_pass(work, until)
-        number = work.store.query(
-            f"SELECT uniqExact(key) FROM ({keys.query((TURN,))})", settings={"final": 0}
-        ).rows[0][0]
+        number = work.number(f"SELECT uniqExact(key) FROM ({keys.query((TURN,))})")
         if number == before:
             return
         before = number

@@ -14,8 +14,9 @@ from decimal import Decimal
 from typing import Any, Final
 
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.rows import utc
-from turnspan_records.window import Window, as_parameter
+from turnspan_records.access.fields import of_row
+from turnspan_records.access.times import utc
+from turnspan_records.access.window import Window, window_parameters
 
 SESSIONS: Final = 200
 """How many sessions are read at once."""
@@ -184,12 +185,7 @@ class Sessions:
     @property
     def parameters(self) -> dict[str, object]:
         """What the questions are asked with."""
-        return {
-            "project": self.project,
-            "sessions": list(self.ids),
-            "since": as_parameter(self.window.since),
-            "until": as_parameter(self.window.until),
-        }
+        return window_parameters(self.project, self.window, sessions=list(self.ids))
 
 
 def number_of(store: Store, which: Sessions) -> int:
@@ -239,23 +235,12 @@ def _of_project(store: Store, project: str, ids: list[str]) -> Iterator[SessionS
 
 def _turn(row: dict[str, Any]) -> SessionTurn:
     final = row["status"] == "final"
-    return SessionTurn(
-        turn_id=row["turn_id"],
+    return of_row(
+        SessionTurn,
+        row,
         start_time=utc(row["start_time"]),
-        duration=row["duration"],
-        user_id=row["user_id"],
-        agent_name=row["agent_name"],
-        asked=row["asked"],
         ended=row["stop_reason"] if final else row["status"] or row["stop_reason"],
         detail=row["stop_detail"],
-        error_type=row["error_type"],
-        rounds=row["rounds"],
-        calls=row["calls"],
-        tools=row["tools"],
-        tool_errors=row["tool_errors"],
-        input_tokens=row["input_tokens"],
-        output_tokens=row["output_tokens"],
-        cost_usd=row["cost_usd"],
         models=list(row["models"]),
     )
 

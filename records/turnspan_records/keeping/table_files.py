@@ -14,9 +14,9 @@ from typing import IO, Any, Final, NamedTuple
 
 from turnspan_clickhouse.files import held_files
 from turnspan_clickhouse.rows.tables import Record
+from turnspan_records.access.whole_folders import hashed
 from turnspan_records.keeping.errors import ArchiveError
 from turnspan_records.keeping.lines import Content, arrow_schema, numbers_of, row_of
-from turnspan_records.training.files import hashed
 
 _PIECE: Final = 8 * 2**20
 """Bytes of lines that are read at once, about."""

@@ -126,6 +126,10 @@ class Work:
 
     # -- looking ------------------
 
+    def number(self, sql: str, parameters: Mapping[str, Any] | None = None) -> int:
+        """The number that a query gives; versions of a record are rows each."""
+        return int(self.store.query(sql, parameters, {"final": 0}).rows[0][0])
+
     def counts(self) -> list[Marked]:
         """What is marked, by table and reason, in the order of the tables."""
         found = self.store.query(
@@ -144,13 +148,11 @@ class Work:
 
     def number_of(self, what: str) -> int:
         """How many units, or rows of a table, are marked."""
-        found = self.store.query(
+        return self.number(
             f"SELECT uniqExact(key) FROM {self.tables.work}"
             " WHERE pass = {pass:String} AND record = {record:String}",
             {"pass": self.name, "record": what},
-            {"final": 0},
         )
-        return int(found.rows[0][0])
 
     def weeks(self, record: type[Record], reason: str = "") -> list[tuple[str, int]]:
         """The weeks in which rows of a table are marked, and how many."""
@@ -164,15 +166,10 @@ class Work:
 
     def left(self, record: type[Record]) -> int:
         """How many marked rows are there."""
-        total = 0
-        for condition, _ in self.slices(record):
-            found = self.store.query(
-                f"SELECT count() FROM {self.tables.held(record)} AS r WHERE {condition}",
-                None,
-                {"final": 0},
-            )
-            total += int(found.rows[0][0])
-        return total
+        return sum(
+            self.number(f"SELECT count() FROM {self.tables.held(record)} AS r WHERE {condition}")
+            for condition, _ in self.slices(record)
+        )
 
     def slices(self, record: type[Record], reason: str = "") -> Iterator[tuple[str, int]]:
         """Conditions that the marked rows of a table fulfil, each for as many as fit into memory,

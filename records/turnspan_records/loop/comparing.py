@@ -9,11 +9,12 @@ from decimal import Decimal
 from typing import Any, Final
 
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.access.fields import of_row
+from turnspan_records.access.times import utc
 from turnspan_records.lookup import Found
 from turnspan_records.loop.improvement import score_of
 from turnspan_records.loop.prompts import Prompt, pairs_of, prompt_of
 from turnspan_records.messages import known_hash, load_definitions, load_messages, prompt_text
-from turnspan_records.rows import utc
 
 COMPARABLE: Final = ("attempt", "rollout", "artifact", "turn", "call")
 """What has an answer."""
@@ -155,9 +156,8 @@ def _answer(store: Store, found: Found) -> Answer:
     if not rows:
         raise KeyError(found.id)
     row = rows[0]
-    names = ("asked", "text", "status", "agent", "version", "parameters", "duration")
-    made = Answer(kind, id_, found.project, **{name: row[name] for name in names})
-    made.models = [str(model) for model in row["models"] if model]
+    models = [str(model) for model in row["models"] if model]
+    made = of_row(Answer, row, kind=kind, id=id_, project=found.project, models=models)
     scores = store.query(_SCORES, parameters).rows
     made.score = score_of({str(by): float(score)} for by, score in scores)
     if kind in _COLUMNS:

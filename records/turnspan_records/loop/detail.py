@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.detail import Detail
+from turnspan_records.detail_types import Detail
 from turnspan_records.lookup import Found
 from turnspan_records.messages import load_definitions
 

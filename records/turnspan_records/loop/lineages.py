@@ -14,6 +14,9 @@ import orjson
 
 from turnspan.runtime.type_guards import is_dict
 from turnspan_clickhouse.store.client import Result, Store
+from turnspan_records.access.fields import of_row
+from turnspan_records.access.shown_sql import shown_sql
+from turnspan_records.access.times import utc
 from turnspan_records.lookup import Found
 from turnspan_records.loop.improvement import (
     MISSING,
@@ -31,8 +34,6 @@ from turnspan_records.loop.improvement import (
     score_of,
 )
 from turnspan_records.messages import load_definitions
-from turnspan_records.rows import utc
-from turnspan_records.screens.shown_sql import shown_sql
 
 _OF = "project = {project:String} AND lineage_id IN {lineages:Array(String)}"
 _WHERE = """
@@ -196,8 +197,8 @@ def _fill(store: Store, lineages: Mapping[str, Lineage], parameters: Mapping[str
         return store.query(sql, parameters).dicts()
 
     for row in of(_EVENTS):
-        row["created_at"] = utc(row["created_at"])
-        lineages[row.pop("lineage_id")].events.append(LineageEvent(**row))
+        event = of_row(LineageEvent, row, created_at=utc(row["created_at"]))
+        lineages[row["lineage_id"]].events.append(event)
     for row in of(_EVOLUTIONS):
         row["created_at"], row["changes"] = utc(row["created_at"]), dict(row["changes"])
         held = row["hypothesis_validated"]
@@ -210,8 +211,7 @@ def _fill(store: Store, lineages: Mapping[str, Lineage], parameters: Mapping[str
     judged = {id_: {kind: mean(each) for kind, each in by.items()} for id_, by in scores.items()}
     attempts = _attempts(store, parameters, judged)
     for row in of(_ROLLOUTS):
-        row["started_at"] = utc(row["started_at"])
-        rollout = Rollout(**{name: row[name] for name in row if name != "lineage_id"})
+        rollout = of_row(Rollout, row, started_at=utc(row["started_at"]))
         rollout.attempts = attempts.get(rollout.rollout_id, [])
         for number, attempt in enumerate(rollout.attempts, 1):
             attempt.number, attempt.final = number, attempt.attempt_id == rollout.final_attempt_id
@@ -249,11 +249,10 @@ def _add_artifact(
     attempts: Mapping[str, Attempt],
     judged: Mapping[str, dict[str, float]],
 ) -> None:
-    row["created_at"] = utc(row["created_at"])
-    lineage = lineages[row.pop("lineage_id")]
-    attempt = attempts.get(row.pop("attempt_id"))
-    made = Artifact(**row, scores=judged.get(row["artifact_id"], {}))
-    (lineage if attempt is None else attempt).artifacts.append(made)
+    scores = judged.get(row["artifact_id"], {})
+    made = of_row(Artifact, row, created_at=utc(row["created_at"]), scores=scores)
+    maker = attempts.get(row["attempt_id"]) or lineages[row["lineage_id"]]
+    maker.artifacts.append(made)
 
 
 def _add_versions(
@@ -268,12 +267,8 @@ def _add_versions(
     }
     for row in rows:
         lineage = lineages[row["lineage_id"]]
-        version = Version(
-            version_id=str(row["version_id"]),
-            name=str(row["name"]),
-            created_at=utc(row["created_at"]),
-            config=configs.get(row["version_id"]),
-        )
+        config = configs.get(row["version_id"])
+        version = of_row(Version, row, created_at=utc(row["created_at"]), config=config)
         units = _units(lineage, version.version_id)
         version.judged = len(units)
         version.score = mean(units) if units else None

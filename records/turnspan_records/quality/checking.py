@@ -15,7 +15,7 @@ from turnspan_clickhouse.rows.record import Record
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_records.access import Opener
-from turnspan_records.judging.writing import judging_spool, write_rows
+from turnspan_records.access.row_writing import judging_spool, write_rows
 from turnspan_records.quality.reading import PAGE, ArtifactCheck, Page, Wanted, how_many, next_page
 from turnspan_records.quality.recording import Found, Recorder, similarity
 from turnspan_records.quality.sources import Source

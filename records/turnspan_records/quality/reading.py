@@ -10,9 +10,10 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.access.fields import of_row
+from turnspan_records.access.times import utc
+from turnspan_records.access.window import EARLIEST, as_parameter
 from turnspan_records.quality.sources import Written
-from turnspan_records.rows import utc
-from turnspan_records.window import EARLIEST, as_parameter
 
 CORRECTION: Final = "correction"
 """The kind of the artifacts that people's texts become."""
@@ -295,12 +296,9 @@ def _written(
 
 
 def _checks(store: Store, sql: str, parameters: Mapping[str, Any]) -> list[ArtifactCheck]:
-    found: list[ArtifactCheck] = []
-    for row in store.query(sql, parameters).dicts():
-        for name in ("revised_at", "decided_at", "checked_at"):
-            row[name] = utc(row[name])
-        found.append(ArtifactCheck(**row))
-    return found
+    times = ("revised_at", "decided_at", "checked_at")
+    rows = store.query(sql, parameters).dicts()
+    return [of_row(ArtifactCheck, row, **{name: utc(row[name]) for name in times}) for row in rows]
 
 
 def worst(decisions: Sequence[str], order: Sequence[str]) -> str:

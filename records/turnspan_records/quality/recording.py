@@ -25,6 +25,8 @@ from turnspan_clickhouse.rows import quality_tables
 from turnspan_clickhouse.rows.batch import Batch
 from turnspan_clickhouse.rows.tables import Annotation, Record
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.access.fields import copied
+from turnspan_records.access.times import utc
 from turnspan_records.quality.reading import CORRECTION, ArtifactCheck, unified, worst
 from turnspan_records.quality.sources import (
     MODIFIED,
@@ -128,12 +130,12 @@ class Recorder:
             reason=verdict.reason,
             revision=verdict.revision,
             found_by=verdict.found_by,
-            revised_at=_moment(revised),
+            revised_at=utc(revised),
             later_revision=verdict.later_revision,
             correction_id="",
             similarity=None,
-            decided_at=_moment(decided),
-            checked_at=_moment(self._now),
+            decided_at=utc(decided),
+            checked_at=utc(self._now),
             decided=decided,
         )
 
@@ -239,20 +241,11 @@ class Recorder:
         return annotation(said, project, self._redactor, self._now)
 
     def _check_row(self, check: ArtifactCheck) -> quality_tables.ArtifactCheck:
-        return quality_tables.ArtifactCheck(
-            project=check.project,
-            source=check.source,
-            artifact_id=check.artifact_id,
-            turn_id=check.turn_id,
-            target=check.target,
-            decision=check.decision,
+        return copied(
+            quality_tables.ArtifactCheck,
+            check,
             reason=self._redactor.text(check.reason, "annotation:comment"),
-            revision=check.revision,
-            found_by=check.found_by,
             revised_at=_nanoseconds(check.revised_at),
-            later_revision=check.later_revision,
-            correction_id=check.correction_id,
-            similarity=check.similarity,
             decided_at=check.decided,
             checked_at=self._now,
             written_at=self._now,
@@ -310,10 +303,6 @@ def _preference(correction_id: str) -> str:
 
 def _digest(*values: str) -> str:
     return blake2b(repr(values).encode(errors="replace"), digest_size=16).hexdigest()
-
-
-def _moment(at: int) -> datetime:
-    return _EPOCH + timedelta(microseconds=at // 1000)
 
 
 def _nanoseconds(moment: datetime) -> int:

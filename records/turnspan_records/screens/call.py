@@ -9,8 +9,9 @@ from decimal import Decimal
 from typing import Any
 
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.access.fields import of_row
+from turnspan_records.access.times import utc
 from turnspan_records.messages import known_hash, load_messages
-from turnspan_records.rows import utc
 from turnspan_records.screens.cost import CostParts, cost_of_row
 from turnspan_records.screens.heads import head_of
 from turnspan_records.screens.outline_types import Head
@@ -109,9 +110,9 @@ def call_screen(store: Store, project: str, span_id: str) -> CallScreen:
     known = load_messages(store, project, scope, [*row["inputs"], *row["outputs"]])
     order = _neighbours(store, row)
     at = order.index(span_id)
-    alike: dict[str, Any] = {name: row[name] for name in _ALIKE}
-    return CallScreen(
-        **alike,
+    return of_row(
+        CallScreen,
+        row,
         start_time=utc(row["start_time"]),
         model=str(row["response_model"] or row["request_model"]),
         finish_reasons=tuple(row["finish_reasons"]),
@@ -129,14 +130,6 @@ def call_screen(store: Store, project: str, span_id: str) -> CallScreen:
         facts=tuple(Fact(name, str(row[name])) for name in _FACTS if row[name] not in ("", None)),
         attributes=tuple(Fact(str(k), str(v)) for k, v in sorted(row["attributes"].items())),
     )
-
-
-_ALIKE = (
-    *("project", "span_id", "session_id", "trace_id", "turn_id", "agent_name", "duration"),
-    *("time_to_first_chunk", "provider", "round", "tries", "input_tokens", "output_tokens"),
-    *("cache_read_tokens", "cache_write_tokens", "reasoning_tokens", "cost_usd", "error_type"),
-    *("error_message", "response_text", "response_thoughts", "request_parameters"),
-)
 
 
 def _neighbours(store: Store, row: Mapping[str, Any]) -> list[str]:

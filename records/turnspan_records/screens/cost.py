@@ -13,6 +13,7 @@ from turnspan_clickhouse.pricing.price_sources import TOLD
 from turnspan_clickhouse.pricing.prices import parts_of_call
 from turnspan_clickhouse.pricing.rates import ATTRIBUTES
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.access.fields import of_row
 
 _CALL = """
 SELECT provider, response_model, request_model, toUnixTimestamp64Nano(start_time) AS time,
@@ -79,14 +80,7 @@ def cost_of_row(row: Mapping[str, Any]) -> CostParts:
         )
     if version == TOLD:
         return CostParts(cost, version, reason="the provider told the cost with its answer")
-    usage = Usage(
-        input_tokens=row["input_tokens"],
-        output_tokens=row["output_tokens"],
-        cache_read_tokens=row["cache_read_tokens"],
-        cache_write_tokens=row["cache_write_tokens"],
-        reasoning_tokens=row["reasoning_tokens"],
-    )
-    priced = parts_of_call(_attributes(row), usage, int(row["time"]))
+    priced = parts_of_call(_attributes(row), of_row(Usage, row), int(row["time"]))
     parts = tuple(
         CostPart(_KINDS.get(kind, kind.removesuffix("_tokens").replace("_", " ")), count, paid)
         for kind, count, paid in priced

@@ -13,9 +13,10 @@ import orjson
 
 from turnspan.content.model import as_dict, dumps_text
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.access.fields import of_row
+from turnspan_records.access.times import utc
 from turnspan_records.conversation import Message
 from turnspan_records.messages import known_hash, load_definitions, load_messages, prompt_text
-from turnspan_records.rows import utc
 from turnspan_records.screens.aligning import common_pairs
 from turnspan_records.screens.caching import cache_lost, cached_tokens
 from turnspan_records.screens.difference_types import (
@@ -91,12 +92,9 @@ def _messages(store: Store, project: str, rows: Iterable[Mapping[str, Any]]) -> 
 
 
 def _call(row: Mapping[str, Any]) -> ComparedCall:
-    alike = (
-        *("project", "span_id", "session_id", "trace_id", "turn_id", "agent_name", "model"),
-        *("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "cost_usd"),
-    )
-    return ComparedCall(
-        **{name: row[name] for name in alike},
+    return of_row(
+        ComparedCall,
+        row,
         start_time=utc(row["start_time"]),
         messages=len(row["hashes"]),
         system=known_hash(row["system"]),

@@ -8,10 +8,11 @@ from datetime import datetime
 from typing import Any
 
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.screens.model_rule import MODEL
-from turnspan_records.screens.shown_sql import shown_sql
-from turnspan_records.screens.turns import moment
-from turnspan_records.window import Window, as_parameter
+from turnspan_records.access.fields import of_row
+from turnspan_records.access.model_rule import MODEL
+from turnspan_records.access.shown_sql import shown_sql
+from turnspan_records.access.times import utc
+from turnspan_records.access.window import Window, window_parameters
 
 _WHERE = """({project:String} = '' OR project = {project:String})
     AND start_time >= {since:DateTime64(9, 'UTC')} AND start_time < {until:DateTime64(9, 'UTC')}"""
@@ -185,9 +186,9 @@ def error_shapes(
     store: Store, *, project: str = "", window: Window | None = None, limit: int = 50
 ) -> ErrorShapes:
     """What failed in a window. Raises ``StoreError`` as ``Store.query``."""
-    scope = _scope(project, window)
-    given = {**scope, **_PATTERNS, "limit": limit}
-    calls = {(one[0], one[1]): int(one[2]) for one in store.query(_CALLS, scope).rows}
+    calls_of = store.query(_CALLS, window_parameters(project, window)).rows
+    calls = {(one[0], one[1]): int(one[2]) for one in calls_of}
+    given = window_parameters(project, window, **_PATTERNS, limit=limit)
     shapes = [_shape(row, calls) for row in store.query(_SHAPES, given).dicts()]
     return ErrorShapes(shapes, shown_sql(_SHAPES, given))
 
@@ -196,7 +197,7 @@ def tool_failures(
     store: Store, tool: str, *, project: str = "", window: Window | None = None, each: int = 5
 ) -> ToolFailures:
     """What a tool was fed, and what the model did when it failed. Raises as ``error_shapes``."""
-    given = {**_scope(project, window), "tool": tool, "each": each}
+    given = window_parameters(project, window, tool=tool, each=each)
     steps = [
         NextStep(row["did"], row["times"], ErrorPlace(*row["newest"]))
         for row in store.query(_NEXT, given).dicts()
@@ -204,7 +205,7 @@ def tool_failures(
     fed = [
         Fed(
             row["failed"],
-            moment(row["nanoseconds"]),
+            utc(row["nanoseconds"]),
             row["arguments"],
             row["said"],
             ErrorPlace(row["project"], row["session_id"], row["turn_id"], row["span_id"]),
@@ -216,25 +217,12 @@ def tool_failures(
 
 def _shape(row: Mapping[str, Any], calls: Mapping[tuple[str, str], int]) -> ErrorShape:
     *place, example = row["newest"]
-    return ErrorShape(
-        source=row["source"],
-        name=row["name"],
-        error=row["error"],
-        shape=row["shape"],
-        times=row["times"],
+    return of_row(
+        ErrorShape,
+        row,
         of=calls.get((row["source"], row["name"])),
-        turns=row["turns"],
-        first=moment(row["first"]),
-        last=moment(row["last"]),
+        first=utc(row["first"]),
+        last=utc(row["last"]),
         example=example,
         place=ErrorPlace(*place),
     )
-
-
-def _scope(project: str, window: Window | None) -> dict[str, object]:
-    window = window or Window()
-    return {
-        "project": project,
-        "since": as_parameter(window.since),
-        "until": as_parameter(window.until),
-    }

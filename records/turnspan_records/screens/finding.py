@@ -15,9 +15,9 @@ from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.screens.shown_sql import shown_sql
-from turnspan_records.screens.turns import moment
-from turnspan_records.window import EARLIEST, Window, as_parameter
+from turnspan_records.access.shown_sql import shown_sql
+from turnspan_records.access.times import utc
+from turnspan_records.access.window import EARLIEST, Window, as_parameter
 
 SECONDS = 2.0
 """For so long a search goes on to a further week."""
@@ -164,8 +164,8 @@ def find_text(
     [(first, last, rows)] = store.query(_RANGE, {"project": project}).rows
     if not rows:
         return Search([], None, finished=True, next="", sql="")
-    oldest = max(moment(first), window.since)
-    newest = to = min(moment(last) + timedelta(microseconds=1), window.until)
+    oldest = max(utc(first), window.since)
+    newest = to = min(utc(last) + timedelta(microseconds=1), window.until)
     hits: list[Hit] = []
     began = time.monotonic()
     while to > oldest:
@@ -227,7 +227,7 @@ def _hit(row: Mapping[str, Any], text: str) -> Hit:
         session=row["session_id"],
         turn=row["turn_id"],
         span=row["span_id"],
-        time=moment(row["nanoseconds"]),
+        time=utc(row["nanoseconds"]),
         before=cut[:at],
         match=cut[at : at + len(text)],
         after=cut[at + len(text) :],

@@ -11,6 +11,7 @@ from typing import Any
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_records import rows
+from turnspan_records.access.fields import copied
 from turnspan_records.conversation import Call, Message, Step, ToolExecution, ToolRequest, Turn
 from turnspan_records.history import Continuation
 from turnspan_records.messages import ONE_SESSION, known_hash, load_definitions
@@ -108,8 +109,9 @@ class _Told:
         system = known_hash(call.system_hash)
         recorded = any(reply.recorded for reply in call.replies)
         answer = "" if recorded else call.response_text
-        return OutlineCall(
-            **{name: getattr(call, name) for name in _ALIKE},
+        return copied(
+            OutlineCall,
+            call,
             finish_reasons=tuple(call.finish_reasons),
             cache_write_tokens=row["cache_write_tokens"],
             cache_lost=None if before is None else cache_lost(before, row),
@@ -169,8 +171,9 @@ class _Told:
             earlier = alike.setdefault((tool.turn_id, row["asked_digest"]), [])
             last = earlier[-1] if earlier else None
             earlier.append(row)
-            yield OutlineTool(
-                **{name: getattr(tool, name) for name in _ALIKE_TOOL},
+            yield copied(
+                OutlineTool,
+                tool,
                 arguments=Text(tool.arguments[:HEAD], int(row["asked_bytes"])),
                 # The message that gave it to the model begins the same.
                 result=Text(
@@ -184,27 +187,10 @@ class _Told:
             )
 
 
-_ALIKE = (
-    *("span_id", "turn_id", "trace_id", "parent_span_id", "start_time", "duration"),
-    *("time_to_first_chunk", "round", "agent_name", "provider", "model", "input_tokens"),
-    *("output_tokens", "cache_read_tokens", "reasoning_tokens", "cost_usd", "tries"),
-    *("stream_outcome", "error_type", "error_message"),
-)
-_ALIKE_TOOL = (
-    *("span_id", "turn_id", "trace_id", "parent_span_id", "name", "call_id", "start_time"),
-    *("duration", "round", "failed", "error_type", "error_message"),
-)
-_ALIKE_TURN = (
-    *("turn_id", "parent_turn_id", "trace_id", "span_id", "start_time", "duration", "status"),
-    *("ended_how", "stop_detail", "agent_name", "agent_version", "rounds", "max_rounds"),
-    *("llm_call_count", "tool_call_count", "tool_error_count", "input_tokens", "output_tokens"),
-    *("cost_usd", "turn_intent", "error_type", "error_message"),
-)
-
-
 def _turn(turn: Turn, row: Mapping[str, Any]) -> OutlineTurn:
-    return OutlineTurn(
-        **{name: getattr(turn, name) for name in _ALIKE_TURN},
+    return copied(
+        OutlineTurn,
+        turn,
         user_message=Text(turn.user_message[:HEAD], int(row["asked_bytes"])),
         response_text=Text(turn.response_text[:HEAD], int(row["answered_bytes"])),
         identical_streak=int(row["max_identical_tool_streak"]),

@@ -10,13 +10,13 @@ from math import isnan
 from typing import Any
 
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.screens.filters import END, LOOKS
-from turnspan_records.screens.shown_sql import shown_sql
+from turnspan_records.access.fields import of_row
+from turnspan_records.access.shown_sql import shown_sql
+from turnspan_records.access.window import EARLIEST, LATEST, Window
+from turnspan_records.rows import dollars
 from turnspan_records.screens.spread import width_for
 from turnspan_records.screens.turns import Wanted
-from turnspan_records.window import EARLIEST, LATEST, Window
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+from turnspan_records.turn_filters import END, LOOKS
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +211,8 @@ def trend(store: Store, wanted: Wanted) -> Trend:
     none = Figures(0, 0, None, None, None, None, None, None)
     numbers = range(first // width, last // width + 1) if known else range(0)
     buckets = [
-        Bucket(_EPOCH + timedelta(seconds=at * width), known.get(at, none)) for at in numbers
+        Bucket(datetime.fromtimestamp(at * width, timezone.utc), known.get(at, none))
+        for at in numbers
     ]
     by_model = _MODELS.format(where=wanted.where)
     costs: Sequence[Sequence[Any]] = store.query(by_model, given).rows if known else []
@@ -264,14 +265,5 @@ def _before(wanted: Wanted) -> Wanted | None:
 
 def _figures(row: Mapping[str, Any]) -> Figures:
     p50, p95 = map(float, row["seconds"]) if row["ended"] else (None, None)
-    cost = row["cost_usd"]
-    return Figures(
-        turns=int(row["turns"]),
-        problems=int(row["problems"]),
-        cost_usd=None if cost is None else float(cost),
-        input_tokens=row["input_tokens"],
-        cached_tokens=row["cached_tokens"],
-        output_tokens=row["output_tokens"],
-        p50_seconds=p50,
-        p95_seconds=p95,
-    )
+    cost = dollars(row["cost_usd"])
+    return of_row(Figures, row, cost_usd=cost, p50_seconds=p50, p95_seconds=p95)

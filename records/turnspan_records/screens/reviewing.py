@@ -17,13 +17,13 @@ from turnspan.annotations.judgments import SUBJECTS, is_machine
 from turnspan_clickhouse.ship.shipper import Shipper
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.access.times import utc
 from turnspan_records.judging.history import NOT_WITHDRAWN, Judged, judgments
 from turnspan_records.judging.queues import Progress, Queue, progress, waiting
 from turnspan_records.judging.signal import Signal, signal
 from turnspan_records.judging.unlanded import Unlanded, unlanded
 from turnspan_records.judging.writing import said, withdraw, write_judgments
 from turnspan_records.lookup import Found
-from turnspan_records.rows import utc
 from turnspan_records.screens.telling import TurnTold, tell
 
 SOURCE: Final = "console"

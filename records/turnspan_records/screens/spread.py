@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timezone
 
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.screens.filters import END
-from turnspan_records.screens.shown_sql import shown_sql
+from turnspan_records.access.shown_sql import shown_sql
+from turnspan_records.rows import dollars
 from turnspan_records.screens.turns import Wanted
+from turnspan_records.turn_filters import END
 
 VALUES = 12
 """Values of a facet at most, those with the most turns."""
@@ -20,7 +21,6 @@ _WIDTHS = (
     *(86_400, 172_800, 604_800, 1_209_600, 2_592_000, 7_776_000, 31_536_000),
 )
 """Seconds of a bin, as people count time."""
-_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,11 +148,10 @@ def histogram(store: Store, wanted: Wanted) -> Histogram:
     rows = store.query(made, given).rows
     counted = {int(bin_): (int(all_), int(problems)) for bin_, all_, problems in rows}
     bins = [
-        HistogramBin(_EPOCH + timedelta(seconds=at * width), *counted.get(at, (0, 0)))
+        HistogramBin(datetime.fromtimestamp(at * width, timezone.utc), *counted.get(at, (0, 0)))
         for at in range(int(first) // width, int(last) // width + 1)
     ]
-    known = None if cost is None else float(cost)
-    return Histogram(int(turns), known, width, bins, shown_sql(made, given))
+    return Histogram(int(turns), dollars(cost), width, bins, shown_sql(made, given))
 
 
 def width_for(seconds: int) -> int:

@@ -10,8 +10,10 @@ from typing import Any, Final
 import orjson
 
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.access.fields import copied
 from turnspan_records.conversation import Call, Message, Step, ToolExecution, ToolRequest, Turn
 from turnspan_records.replay import replay
+from turnspan_records.rows import dollars
 
 LONGEST: Final = 262_144
 """Characters of one text that are told at once."""
@@ -97,38 +99,21 @@ def tell(store: Store, project: str, turn_id: str) -> TurnTold:
 def _told(
     turn: Turn, project: str, session_id: str, trace_id: str, number: int, turns: int
 ) -> TurnTold:
-    return TurnTold(
+    return copied(
+        TurnTold,
+        turn,
         project=project,
         session_id=session_id,
         trace_id=turn.trace_id or trace_id,
-        turn_id=turn.turn_id,
         number=number,
         turns=turns,
-        start_time=turn.start_time,
-        duration=turn.duration,
-        agent_name=turn.agent_name,
-        agent_version=turn.agent_version,
-        status=turn.status,
-        ended_how=turn.ended_how,
-        stop_detail=turn.stop_detail,
-        rounds=turn.rounds,
         calls=turn.llm_call_count,
         tools=turn.tool_call_count,
         failed_tools=turn.tool_error_count,
-        input_tokens=turn.input_tokens,
-        output_tokens=turn.output_tokens,
-        cost_usd=None if turn.cost_usd is None else float(turn.cost_usd),
+        cost_usd=dollars(turn.cost_usd),
         models=list(turn.models),
-        user_message=turn.user_message,
-        response_text=turn.response_text,
-        error_type=turn.error_type,
-        error_message=turn.error_message,
-        told=[_bounded(one) for one in _of_turn(turn, 0)],
+        told=[replace(one, text=one.text[:LONGEST]) for one in _of_turn(turn, 0)],
     )
-
-
-def _bounded(one: Told) -> Told:
-    return replace(one, text=one.text[:LONGEST])
 
 
 def _of_turn(turn: Turn, depth: int) -> Iterator[Told]:

@@ -9,8 +9,8 @@ from decimal import Decimal
 from typing import Any, Final
 
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.access.times import utc
 from turnspan_records.lookup import Found
-from turnspan_records.rows import utc
 from turnspan_records.screens.stopping import StopEvidence, stop_evidence
 
 LAST_CALLS: Final = 4

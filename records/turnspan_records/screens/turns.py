@@ -6,13 +6,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta, timezone
+from datetime import datetime
 from typing import Any
 
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.screens.filters import END, TurnFilter
-from turnspan_records.screens.shown_sql import shown_sql
-from turnspan_records.window import Window, as_parameter
+from turnspan_records.access.fields import of_row
+from turnspan_records.access.shown_sql import shown_sql
+from turnspan_records.access.times import utc
+from turnspan_records.access.window import Window, window_parameters
+from turnspan_records.rows import dollars
+from turnspan_records.turn_filters import END, TurnFilter
 
 _ROOTS = """t.parent_turn_id = ''
     AND ({project:String} = '' OR project = {project:String})
@@ -20,7 +23,6 @@ _ROOTS = """t.parent_turn_id = ''
 _CURSOR = re.compile(r"(\d{1,19})-(.{0,500})", re.ASCII | re.DOTALL)
 _LAST = 2**63 - 1
 _BEFORE = "(fromUnixTimestamp64Nano({before:Int64}), {id:String})"
-_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +112,7 @@ class Wanted:
     @property
     def parameters(self) -> dict[str, object]:
         """What the conditions are given."""
-        return {
-            "project": self.project,
-            "since": as_parameter(self.window.since),
-            "until": as_parameter(self.window.until),
-            **self.filter.values,
-        }
+        return window_parameters(self.project, self.window, **self.filter.values)
 
 
 # First which turns they are, with what it takes to tell; the rest is read for those few only.
@@ -220,52 +217,33 @@ def _cursor(after: str) -> dict[str, object]:
     return {"before": int(found[1]), "id": found[2]}
 
 
-def moment(nanoseconds: int) -> datetime:
-    """A time of the store, to the microsecond."""
-    return _EPOCH + timedelta(microseconds=nanoseconds // 1_000)
-
-
-def _known(cost: Any) -> float | None:
-    return None if cost is None else float(cost)
-
-
 def _turn(row: Mapping[str, Any]) -> TurnRow:
-    return TurnRow(
-        project=row["project"],
+    return of_row(
+        TurnRow,
+        row,
         session=row["session_id"],
         turn=row["turn_id"],
-        time=moment(row["nanoseconds"]),
+        time=utc(row["nanoseconds"]),
         agent=row["agent_name"],
         version=row["agent_version"],
-        status=row["status"],
         end=row["ended"],
-        stop_reason=row["stop_reason"],
         stop_detail=row["detail"],
-        rounds=row["rounds"],
         tools=row["tool_call_count"],
         failed_tools=row["tool_error_count"],
         seconds=row["duration"],
-        cost_usd=_known(row["cost_usd"]),
-        input_tokens=row["input_tokens"],
-        output_tokens=row["output_tokens"],
+        cost_usd=dollars(row["cost_usd"]),
         models=list(row["models"]),
-        error_type=row["error_type"],
         user_message=row["said"],
-        reply=row["reply"],
     )
 
 
 def _session(row: Mapping[str, Any]) -> SessionRow:
-    return SessionRow(
-        project=row["project"],
+    return of_row(
+        SessionRow,
+        row,
         session=row["session_id"],
-        time=moment(row["nanoseconds"]),
-        turns=row["turns"],
-        calls=row["calls"],
-        tools=row["tools"],
-        failed_tools=row["failed_tools"],
-        cost_usd=_known(row["cost_usd"]),
+        time=utc(row["nanoseconds"]),
+        cost_usd=dollars(row["cost_usd"]),
         end=row["ended"],
-        problems=row["problems"],
         user_message=row["said"],
     )

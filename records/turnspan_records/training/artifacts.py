@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.access.times import utc
 from turnspan_records.judging.history import NOT_WITHDRAWN
-from turnspan_records.rows import utc
 from turnspan_records.training import judging, reading
 from turnspan_records.training.counts import Counts, UnfitError
 from turnspan_records.training.reading import CallRow, Scope

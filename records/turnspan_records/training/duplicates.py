@@ -6,7 +6,7 @@ import importlib
 from importlib import metadata
 from typing import Any, Final, Protocol
 
-from turnspan_records.training.wanted import ExportError
+from turnspan_records.access.whole_folders import ExportError
 
 WORDS: Final = 3
 """Words of a shingle."""

@@ -15,7 +15,8 @@ from turnspan import config
 from turnspan.redaction.redactor import Redactor
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.migrations import store_id
-from turnspan_records.keeping import registry
+from turnspan_records import copies_registry as registry
+from turnspan_records.access.whole_folders import ExportError, aside
 from turnspan_records.training import artifacts, card, judging, locked, pairs, reading
 from turnspan_records.training.artifacts import Artifacts
 from turnspan_records.training.chat import Style
@@ -24,14 +25,14 @@ from turnspan_records.training.conversations import Conversations, Definitions
 from turnspan_records.training.corrections import Corrections
 from turnspan_records.training.counts import Counts, UnfitError
 from turnspan_records.training.duplicates import NearDuplicates
-from turnspan_records.training.files import File, Images, LinesFile, aside, write_text
+from turnspan_records.training.files import File, Images, LinesFile, write_text
 from turnspan_records.training.lines import Line, as_json, lines
 from turnspan_records.training.parquet import ParquetFile, columns
 from turnspan_records.training.reading import Related
 from turnspan_records.training.samples import Samples
 from turnspan_records.training.tokens import Tokens
 from turnspan_records.training.units import Candidate, Units
-from turnspan_records.training.wanted import ExportError, TrainingSet
+from turnspan_records.training.wanted import TrainingSet
 from turnspan_records.training.workbench import Workbench
 
 Stage = Literal["reading", "writing"]

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
-import shutil
-from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
 from turnspan_clickhouse.files import held_files
-from turnspan_records.training.wanted import ExportError
 
 _TYPES: Final = {
     "image/png": "png",
@@ -32,43 +28,6 @@ class File:
     lines: int
     bytes: int
     sha256: str
-
-
-@contextlib.contextmanager
-def aside(folder: Path) -> Generator[Path]:
-    """A folder beside ``folder`` that becomes it where nothing is raised, and else is gone; where
-    it was removed meanwhile, there is neither.
-
-    What an export that was killed has left there is removed first.
-
-    Raises:
-        ExportError: the folder is there and not empty, or another export is writing it.
-    """
-    folder = folder.absolute()
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise ExportError(f"{folder} is there already: name a new folder, or remove it first.")
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    made = folder.parent / f".{folder.name}.partial"
-    lock = folder.parent / f".{folder.name}.lock"
-    held = os.open(lock, os.O_RDWR | os.O_CREAT | held_files.BINARY, 0o600)
-    try:
-        # Without a name any more it was the lock of an export that has just ended.
-        if not held_files.lock(held) or not os.fstat(held).st_nlink:
-            raise ExportError(f"Another export is writing {folder}: wait for it to finish.")
-        try:
-            shutil.rmtree(made, ignore_errors=True)
-            made.mkdir(mode=0o700)
-            yield made
-            if made.exists():
-                with contextlib.suppress(FileNotFoundError):
-                    folder.rmdir()  # it is empty: only some systems replace a folder by another
-                os.replace(made, folder)
-        finally:
-            shutil.rmtree(made, ignore_errors=True)
-            with contextlib.suppress(OSError):
-                lock.unlink()
-    finally:
-        os.close(held)
 
 
 class LinesFile:
@@ -137,15 +96,6 @@ class Images:
     def number(self) -> int:
         """How many there are in the set."""
         return len(self._placed)
-
-
-def hashed(path: Path) -> str:
-    """The sha256 of a file."""
-    made = hashlib.sha256()
-    with path.open("rb") as file:
-        while piece := file.read(2**20):
-            made.update(piece)
-    return made.hexdigest()
 
 
 def write_text(path: Path, text: str) -> None:

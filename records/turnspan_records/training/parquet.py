@@ -13,9 +13,10 @@ from typing import Any, Final
 
 import orjson
 
+from turnspan_records.access.whole_folders import ExportError, hashed
 from turnspan_records.training.columns import Shape
-from turnspan_records.training.files import File, hashed
-from turnspan_records.training.wanted import ExportError, Kind
+from turnspan_records.training.files import File
+from turnspan_records.training.wanted import Kind
 
 ROWS: Final = 500
 BYTES: Final = 16 * 2**20

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from turnspan.content.model import dumps
+from turnspan_records.access.whole_folders import ExportError
 from turnspan_records.training.chat import Chat
-from turnspan_records.training.wanted import ExportError
 
 BYTES_A_TOKEN = 4
 _KEPT = 50_000

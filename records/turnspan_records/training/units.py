@@ -8,11 +8,12 @@ from typing import Any
 
 from turnspan_clickhouse.errors import QueryError
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.rows import utc
+from turnspan_records.access.times import utc
+from turnspan_records.access.whole_folders import ExportError
 from turnspan_records.sandbox import RefusedError, Sandbox
 from turnspan_records.training.counts import Counts
 from turnspan_records.training.reading import CallRow, Scope, Scopes, TurnRow
-from turnspan_records.training.wanted import ExportError, Filters, Unit
+from turnspan_records.training.wanted import Filters, Unit
 
 
 @dataclass(frozen=True, slots=True)

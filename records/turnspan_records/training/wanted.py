@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias
 
-from turnspan.runtime.errors import TurnspanError
-from turnspan_records.window import Window
+from turnspan_records.access.whole_folders import ExportError
+from turnspan_records.access.window import Window
 
 Kind: TypeAlias = Literal["sft", "preference", "kto", "reward", "cot"]
 Format: TypeAlias = Literal["openai", "trl", "parquet"]
@@ -44,10 +44,6 @@ _RULE: Final = re.compile(
 
 _SAID_BY_NAME: Final = ("locked", "correction")
 """Rules that name what is said and ask for no value."""
-
-
-class ExportError(TurnspanError, ValueError):
-    """An export cannot be made as it was asked for; the message says what to do about it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The endpoints by topic; a topic's module has them in ``ENDPOINTS``."""
+"""The endpoints by topic: those of its module, in their order."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _UNSERVED = Serving()
 @cache
 def endpoints(serving: Serving = _UNSERVED) -> tuple[Endpoint[Any, Any], ...]:
     """Every endpoint, by topic, of a page that is served so."""
-    return (
-        *(one for topic in _TOPICS for one in topic.ENDPOINTS),
-        serving_endpoint(serving),
-    )
+    every: list[Endpoint[Any, Any]] = [
+        one for topic in _TOPICS for one in vars(topic).values() if isinstance(one, Endpoint)
+    ]
+    return (*every, serving_endpoint(serving))

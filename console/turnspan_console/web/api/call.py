@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_console.web.api.refusals import refusing
-from turnspan_console.web.endpoints import Endpoint
+from turnspan_console.web.endpoints import endpoint
 from turnspan_records.messages import ContentMissingError
 from turnspan_records.screens.call import CallScreen, call_screen
 from turnspan_records.screens.request import Alteration, exact_request
@@ -22,6 +22,7 @@ class CallQuery:
     span: str
 
 
+@endpoint("GET", "/api/call", "One model call.")
 def _call(store: Store, query: CallQuery) -> CallScreen:
     with refusing("model call", query.project):
         return call_screen(store, query.project, query.span)
@@ -40,6 +41,7 @@ class RequestAnswer:
     reason: str
 
 
+@endpoint("GET", "/api/request", "A call's exact request.")
 def _request(store: Store, query: CallQuery) -> RequestAnswer:
     try:
         with refusing("model call", query.project):
@@ -52,9 +54,3 @@ def _request(store: Store, query: CallQuery) -> RequestAnswer:
     except NoCodeError as error:
         curl, python, reason = "", "", str(error)
     return RequestAnswer(body, told.exact, told.altered, curl, python, reason)
-
-
-ENDPOINTS = (
-    Endpoint("GET", "/api/call", CallQuery, CallScreen, _call, "One model call."),
-    Endpoint("GET", "/api/request", CallQuery, RequestAnswer, _request, "A call's exact request."),
-)

@@ -13,8 +13,9 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_console.web.api.judge import JudgedEach
 from turnspan_console.web.api.refusals import refusing
 from turnspan_console.web.api.reviewers import reviewer_of
-from turnspan_console.web.endpoints import Endpoint, copied
-from turnspan_records.judging.writing import judging_spool
+from turnspan_console.web.endpoints import endpoint
+from turnspan_records.access.fields import copied
+from turnspan_records.access.row_writing import judging_spool
 from turnspan_records.lookup import Found
 from turnspan_records.loop.comparing import Answer, Comparison
 from turnspan_records.loop.prompts import Prompt, pair_of
@@ -133,6 +134,7 @@ class AllBadQuery:
     project: str = ""
 
 
+@endpoint("GET", "/api/compare", "Answers side by side.")
 def _compare(store: Store, query: CompareQuery) -> Compared:
     with refusing("record"):
         shown = comparing.side_by_side(store, query.ids, project=query.project)
@@ -153,6 +155,7 @@ def _answer(answer: Answer, prompt: Prompt, lineage: LineageNow | None) -> Compa
     return copied(ComparedAnswer, answer, **own)
 
 
+@endpoint("GET", "/api/compare/alike", "Turns with one prompt.")
 def _alike(store: Store, query: AlikeQuery) -> Alike:
     return Alike(comparing.alike(store, query.project, query.turn))
 
@@ -172,6 +175,7 @@ def _prompts(shown: Comparison, groups: Sequence[Sequence[str]]) -> list[list[Pr
     return [[next(every) for _ in group] for group in groups]
 
 
+@endpoint("POST", "/api/compare/order", "Store an order of answers as preferences.")
 def _order(store: Store, query: OrderQuery) -> Ordered:
     with refusing("record"):
         ids = [id_ for group in query.groups for id_ in group]
@@ -183,6 +187,7 @@ def _order(store: Store, query: OrderQuery) -> Ordered:
         return Ordered(saved.given, pairs)
 
 
+@endpoint("POST", "/api/compare/all-bad", "Reject every answer.")
 def _all_bad(store: Store, query: AllBadQuery) -> JudgedEach:
     with refusing("record"):
         shown = comparing.side_by_side(store, query.ids, project=query.project)
@@ -190,17 +195,3 @@ def _all_bad(store: Store, query: AllBadQuery) -> JudgedEach:
         spool = judging_spool(store)
         by = reviewer_of(query.by)
         return JudgedEach(judge(spool, subjects, by, query.id, outcome="rejected"))
-
-
-ENDPOINTS = (
-    Endpoint("GET", "/api/compare", CompareQuery, Compared, _compare, "Answers side by side."),
-    Endpoint("GET", "/api/compare/alike", AlikeQuery, Alike, _alike, "Turns with one prompt."),
-    Endpoint(
-        *("POST", "/api/compare/order", OrderQuery, Ordered, _order),
-        "Store an order of answers as preferences.",
-    ),
-    Endpoint(
-        *("POST", "/api/compare/all-bad", AllBadQuery, JudgedEach, _all_bad),
-        "Reject every answer.",
-    ),
-)

@@ -12,12 +12,14 @@ from msgspec import Meta
 from turnspan_clickhouse.store.client import Store
 from turnspan_console.web.api.refusals import refusing
 from turnspan_console.web.api.window import WindowQuery, window_of
-from turnspan_console.web.endpoints import Endpoint
+from turnspan_console.web.endpoints import endpoint
+from turnspan_records.access.fields import of_row
+from turnspan_records.access.times import utc
 from turnspan_records.consortium.run_detail import ConsortiumRun, consortium_run
 from turnspan_records.consortium.runs import consortium_runs, consortium_runs_sql
 from turnspan_records.lookup import find
 from turnspan_records.loop.lineages import AmbiguousError
-from turnspan_records.rows import utc
+from turnspan_records.rows import dollars
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,7 @@ class RunQuery:
     project: str = ""
 
 
+@endpoint("GET", "/api/consortium", "The consortium runs.")
 def _runs(store: Store, query: RunsQuery) -> Runs:
     window = window_of(query)
     found = consortium_runs(store, project=query.project, window=window, limit=query.limit)
@@ -72,19 +75,11 @@ def _runs(store: Store, query: RunsQuery) -> Runs:
 
 
 def _row(row: Mapping[str, Any]) -> RunRow:
-    names = ("project", "name", "run", "status", "iterations", "members", "arbiter", "winner")
-    return RunRow(
-        **{name: row[name] for name in (*names, "confidence", "agreement", "calls", "error")},
-        time=utc(row["time"]),
-        cost_usd=_dollars(row["cost_usd"]),
-        seconds=float(row["duration_seconds"]),
-    )
+    cost, seconds = dollars(row["cost_usd"]), float(row["duration_seconds"])
+    return of_row(RunRow, row, time=utc(row["time"]), cost_usd=cost, seconds=seconds)
 
 
-def _dollars(value: Any) -> float | None:
-    return None if value is None else float(value)
-
-
+@endpoint("GET", "/api/consortium/run", "One consortium run.")
 def _run(store: Store, query: RunQuery) -> ConsortiumRun:
     with refusing("consortium run"):
         places = {
@@ -98,9 +93,3 @@ def _run(store: Store, query: RunQuery) -> ConsortiumRun:
             raise AmbiguousError(", ".join(f"{id_} of {of}" for of, id_ in sorted(places)))
         ((project, id_),) = places
         return consortium_run(store, project, id_)
-
-
-ENDPOINTS = (
-    Endpoint("GET", "/api/consortium", RunsQuery, Runs, _runs, "The consortium runs."),
-    Endpoint("GET", "/api/consortium/run", RunQuery, ConsortiumRun, _run, "One consortium run."),
-)

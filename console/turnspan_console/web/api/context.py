@@ -7,7 +7,8 @@ from datetime import datetime
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_console.web.api.refusals import refusing
-from turnspan_console.web.endpoints import Endpoint, copied
+from turnspan_console.web.endpoints import endpoint
+from turnspan_records.access.fields import copied
 from turnspan_records.contexts import (
     AssembledContext,
     ContextItem,
@@ -97,6 +98,7 @@ def _found(store: Store, query: ContextQuery) -> Found:
     return fits[0]
 
 
+@endpoint("GET", "/api/context", "What a prompt's context was made of.")
 def _context(store: Store, query: ContextQuery) -> ContextPanel:
     with refusing("record"):
         found = _found(store, query)
@@ -120,17 +122,6 @@ def _assembly(one: AssembledContext) -> Assembly:
     )
 
 
+@endpoint("GET", "/api/context/outcomes", "What became of turns by whether they had an item.")
 def _outcomes(store: Store, query: ItemOutcomesQuery) -> ItemOutcomes:
     return ItemOutcomes(item_outcomes(store, query.project, query.item))
-
-
-ENDPOINTS = (
-    Endpoint(
-        *("GET", "/api/context", ContextQuery, ContextPanel, _context),
-        "What a prompt's context was made of.",
-    ),
-    Endpoint(
-        *("GET", "/api/context/outcomes", ItemOutcomesQuery, ItemOutcomes, _outcomes),
-        "What became of turns by whether they had an item.",
-    ),
-)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_console.web.api.refusals import refusing
-from turnspan_console.web.endpoints import Endpoint
+from turnspan_console.web.endpoints import endpoint
 from turnspan_records.screens.difference import diff
 from turnspan_records.screens.difference_types import Difference
 
@@ -20,14 +20,7 @@ class DifferenceQuery:
     after: str
 
 
+@endpoint("GET", "/api/diff", "What changed between two model calls.")
 def _difference(store: Store, query: DifferenceQuery) -> Difference:
     with refusing("model call", query.project):
         return diff(store, query.project, query.before, query.after)
-
-
-ENDPOINTS = (
-    Endpoint(
-        *("GET", "/api/diff", DifferenceQuery, Difference, _difference),
-        "What changed between two model calls.",
-    ),
-)

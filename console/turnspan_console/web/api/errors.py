@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_console.web.api.window import WindowQuery, window_of
-from turnspan_console.web.endpoints import Endpoint
+from turnspan_console.web.endpoints import endpoint
 from turnspan_records.screens.errors import (
     ErrorShapes,
     ToolFailures,
@@ -22,17 +22,13 @@ class ToolQuery(WindowQuery):
     tool: str
 
 
+@endpoint("GET", "/api/errors", "What fails.")
 def _errors(store: Store, query: WindowQuery) -> ErrorShapes:
     window = window_of(query)
     return error_shapes(store, project=query.project, window=window)
 
 
+@endpoint("GET", "/api/errors/tool", "A tool that fails.")
 def _tool(store: Store, query: ToolQuery) -> ToolFailures:
     window = window_of(query)
     return tool_failures(store, query.tool, project=query.project, window=window)
-
-
-ENDPOINTS = (
-    Endpoint("GET", "/api/errors", WindowQuery, ErrorShapes, _errors, "What fails."),
-    Endpoint("GET", "/api/errors/tool", ToolQuery, ToolFailures, _tool, "A tool that fails."),
-)

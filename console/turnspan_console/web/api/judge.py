@@ -10,8 +10,8 @@ from msgspec import Meta
 from turnspan_clickhouse.store.client import Store
 from turnspan_console.web.api.refusals import refusing
 from turnspan_console.web.api.reviewers import reviewer_of
-from turnspan_console.web.endpoints import Endpoint
-from turnspan_records.judging.writing import judging_spool
+from turnspan_console.web.endpoints import endpoint
+from turnspan_records.access.row_writing import judging_spool
 from turnspan_records.lookup import Found
 from turnspan_records.screens.comparing import take_back
 from turnspan_records.screens.reviewing import Given, judge
@@ -63,6 +63,7 @@ class TakenBack:
     number: int
 
 
+@endpoint("POST", "/api/judge", "Judge what is selected.")
 def _judge(store: Store, query: JudgeEachQuery) -> JudgedEach:
     with refusing("record"):
         return JudgedEach(
@@ -79,16 +80,8 @@ def _judge(store: Store, query: JudgeEachQuery) -> JudgedEach:
         )
 
 
+@endpoint("POST", "/api/judge/take-back", "Withdraw what was said.")
 def _take_back(store: Store, query: TakeBackQuery) -> TakenBack:
     with refusing("judgment"):
         spool = judging_spool(store)
         return TakenBack(take_back(store, spool, query.given, reviewer_of(query.by)))
-
-
-ENDPOINTS = (
-    Endpoint("POST", "/api/judge", JudgeEachQuery, JudgedEach, _judge, "Judge what is selected."),
-    Endpoint(
-        *("POST", "/api/judge/take-back", TakeBackQuery, TakenBack, _take_back),
-        "Withdraw what was said.",
-    ),
-)

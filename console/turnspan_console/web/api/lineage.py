@@ -12,7 +12,9 @@ from msgspec import Meta
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_console.web.api.refusals import refusing
-from turnspan_console.web.endpoints import Endpoint, copied
+from turnspan_console.web.endpoints import endpoint
+from turnspan_records.access.fields import copied, of_row
+from turnspan_records.access.times import utc
 from turnspan_records.loop.improvement import (
     MISSING,
     Artifact,
@@ -27,7 +29,6 @@ from turnspan_records.loop.improvement import (
     score_of,
 )
 from turnspan_records.loop.lineages import experiment, experiments, experiments_sql
-from turnspan_records.rows import utc
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,18 +190,18 @@ class ExperimentShown:
     insights: list[Insight]
 
 
+@endpoint("GET", "/api/lineage/experiments", "The experiments.")
 def _experiments(store: Store, query: ExperimentsQuery) -> Experiments:
     rows = experiments(store, project=query.project, limit=query.limit).dicts()
     return Experiments(
         [
-            ExperimentRow(
-                project=str(row["project"]),
-                experiment=str(row["experiment"]),
+            of_row(
+                ExperimentRow,
+                row,
                 last_time=utc(row["last_time"]),
-                lineages=int(row["lineages"]),
                 rollouts=int(row["rollouts"] or 0),
                 cycle=int(row["cycle"] or 0),
-                need=str(row["need_text"]),
+                need=row["need_text"],
             )
             for row in rows
         ],
@@ -208,6 +209,7 @@ def _experiments(store: Store, query: ExperimentsQuery) -> Experiments:
     )
 
 
+@endpoint("GET", "/api/lineage", "One experiment.")
 def _lineage(store: Store, query: LineageQuery) -> ExperimentShown:
     with refusing("experiment"):
         return _shown(experiment(store, query.session, project=query.project))
@@ -287,12 +289,3 @@ def _evolution(one: Evolution) -> EvolutionShown:
     changes = [ChangeShown(name, None, what) for name, what in one.changes.items()]
     own = {"id": one.evolution_id, "changes": changes, "held": one.hypothesis_validated}
     return copied(EvolutionShown, one, **own)
-
-
-ENDPOINTS = (
-    Endpoint(
-        *("GET", "/api/lineage/experiments", ExperimentsQuery, Experiments, _experiments),
-        "The experiments.",
-    ),
-    Endpoint("GET", "/api/lineage", LineageQuery, ExperimentShown, _lineage, "One experiment."),
-)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from turnspan_clickhouse.store.client import Store
-from turnspan_console.web.endpoints import Endpoint
+from turnspan_console.web.endpoints import endpoint
 from turnspan_records.lookup import Found, find
 from turnspan_records.loop.lineages import experiment_of
 from turnspan_records.screens.names import Named, names
@@ -51,6 +51,7 @@ class NamesAnswer:
     names: list[Named]
 
 
+@endpoint("GET", "/api/lookup", "What an id means.")
 def _found(store: Store, query: LookupQuery) -> LookupAnswer:
     return LookupAnswer([_record(store, one) for one in find(store, query.id)])
 
@@ -59,11 +60,6 @@ def _record(store: Store, one: Found) -> FoundRecord:
     return FoundRecord(one.kind, one.id, one.project, one.session_id, experiment_of(store, one))
 
 
+@endpoint("GET", "/api/names", "Names with a text in them.")
 def _names(store: Store, query: NamesQuery) -> NamesAnswer:
     return NamesAnswer(names(store, query.text, project=query.project))
-
-
-ENDPOINTS = (
-    Endpoint("GET", "/api/lookup", LookupQuery, LookupAnswer, _found, "What an id means."),
-    Endpoint("GET", "/api/names", NamesQuery, NamesAnswer, _names, "Names with a text in them."),
-)

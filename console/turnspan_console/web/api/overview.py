@@ -11,7 +11,9 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_console.values import plain
 from turnspan_console.web.api.turns import WantedQuery, wanted_of
 from turnspan_console.web.api.window import WindowQuery, window_of
-from turnspan_console.web.endpoints import BadRequestError, Endpoint
+from turnspan_console.web.endpoints import BadRequestError, endpoint
+from turnspan_records.access.shown_sql import shown_sql
+from turnspan_records.access.window import window_parameters
 from turnspan_records.diagnostics import find
 from turnspan_records.screens.overview import (
     Ends,
@@ -21,8 +23,6 @@ from turnspan_records.screens.overview import (
     look_at,
     trend,
 )
-from turnspan_records.screens.shown_sql import shown_sql
-from turnspan_records.window import as_parameter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,18 +46,22 @@ class DiagnosticAnswer:
     sql: str
 
 
+@endpoint("GET", "/api/overview/ends", "How turns end.")
 def _ends(store: Store, query: WantedQuery) -> Ends:
     return ends(store, wanted_of(query))
 
 
+@endpoint("GET", "/api/overview/trend", "Figures over time.")
 def _trend(store: Store, query: WantedQuery) -> Trend:
     return trend(store, wanted_of(query))
 
 
+@endpoint("GET", "/api/overview/looks", "What to look at.")
 def _looks(store: Store, query: WantedQuery) -> LookAts:
     return look_at(store, wanted_of(query))
 
 
+@endpoint("GET", "/api/diagnostic", "A diagnostic.")
 def _diagnosed(store: Store, query: DiagnosticQuery) -> DiagnosticAnswer:
     window = window_of(query)
     try:
@@ -65,24 +69,8 @@ def _diagnosed(store: Store, query: DiagnosticQuery) -> DiagnosticAnswer:
     except KeyError:
         raise BadRequestError(f"There is no diagnostic {query.name!r}.") from None
     result = one.run(store, project=query.project, window=window, limit=query.limit)
-    given = {
-        "project": query.project,
-        "since": as_parameter(window.since),
-        "until": as_parameter(window.until),
-        "limit": query.limit,
-    }
     rows = [[plain(value) for value in row] for row in result.rows]
-    sql = shown_sql(one.sql, given)
+    sql = shown_sql(one.sql, window_parameters(query.project, window, limit=query.limit))
     return DiagnosticAnswer(
         one.name, one.title, one.question, one.remedy, list(result.names), rows, sql
     )
-
-
-ENDPOINTS = (
-    Endpoint("GET", "/api/overview/ends", WantedQuery, Ends, _ends, "How turns end."),
-    Endpoint("GET", "/api/overview/trend", WantedQuery, Trend, _trend, "Figures over time."),
-    Endpoint("GET", "/api/overview/looks", WantedQuery, LookAts, _looks, "What to look at."),
-    Endpoint(
-        "GET", "/api/diagnostic", DiagnosticQuery, DiagnosticAnswer, _diagnosed, "A diagnostic."
-    ),
-)

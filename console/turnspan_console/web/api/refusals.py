@@ -10,6 +10,15 @@ from turnspan_records.loop.lineages import AmbiguousError
 
 
 @contextmanager
+def understood(kind: type[Exception] = ValueError) -> Generator[None]:
+    """Say what was wrong with a question in the error's own words."""
+    try:
+        yield
+    except kind as error:
+        raise BadRequestError(str(error)) from None
+
+
+@contextmanager
 def refusing(what: str, project: str | None = None) -> Generator[None]:
     """Say what was wrong with a question about ``what``, of a project where it names one."""
     try:

@@ -9,12 +9,13 @@ from msgspec import Meta
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_console.web.api.refusals import refusing
-from turnspan_console.web.endpoints import Endpoint, NothingFoundError
+from turnspan_console.web.endpoints import NothingFoundError, endpoint
+from turnspan_records.conversation.html import conversation_html, document
 from turnspan_records.replay import replay
 from turnspan_records.screens.following import FoundInSession, find_in_session, newest
 from turnspan_records.screens.outline import outline
 from turnspan_records.screens.outline_types import Outline
-from turnspan_records.screens.saved import call_html, conversation_html, document
+from turnspan_records.screens.saved import call_html
 from turnspan_records.screens.stopping import StopEvidence, stop_evidence
 from turnspan_records.screens.texts import (
     TextRange,
@@ -47,6 +48,7 @@ class OutlineAnswer:
     outline: Outline | None
 
 
+@endpoint("GET", "/api/outline", "A session's outline.")
 def _outline(store: Store, query: OutlineQuery) -> OutlineAnswer:
     if query.after and newest(store, query.project, query.session, query.trace) == query.after:
         return OutlineAnswer(None)
@@ -62,6 +64,7 @@ class MessagesQuery:
     hashes: Annotated[tuple[Hash, ...], Meta(max_length=2_000)]
 
 
+@endpoint("POST", "/api/messages", "Messages by their hashes.")
 def _messages(store: Store, query: MessagesQuery) -> Texts:
     return texts(store, query.project, query.scope, query.hashes)
 
@@ -77,6 +80,7 @@ class MessageTextQuery:
     start: Annotated[int, Meta(ge=0)] = 0
 
 
+@endpoint("GET", "/api/message-text", "More of a long message.")
 def _message_text(store: Store, query: MessageTextQuery) -> TextRange:
     try:
         return text_range(store, query.project, query.scope, query.hash, query.part, query.start)
@@ -94,6 +98,7 @@ class ToolTextQuery:
     start: Annotated[int, Meta(ge=0, le=2**40)] = 0
 
 
+@endpoint("GET", "/api/tool-text", "More of what a tool was asked, or gave.")
 def _tool_text(store: Store, query: ToolTextQuery) -> TextRange:
     with refusing("tool call", query.project):
         return tool_range(store, query.project, query.span, query.field, query.start)
@@ -114,6 +119,7 @@ class DefinitionText:
     text: str
 
 
+@endpoint("GET", "/api/definition", "A system prompt or a tool catalogue.")
 def _definition(store: Store, query: DefinitionQuery) -> DefinitionText:
     try:
         return DefinitionText(definition_text(store, query.project, query.hash))
@@ -131,6 +137,7 @@ class StopQuery:
     turn: str
 
 
+@endpoint("GET", "/api/stop", "Why a turn stopped.")
 def _stop(store: Store, query: StopQuery) -> StopEvidence:
     with refusing("turn", query.project):
         return stop_evidence(store, query.project, query.turn)
@@ -146,6 +153,7 @@ class FindInSessionQuery:
     trace: str = ""
 
 
+@endpoint("GET", "/api/session-find", "Where a text stands in a session.")
 def _find(store: Store, query: FindInSessionQuery) -> FoundInSession:
     return find_in_session(store, query.project, query.session, query.text, query.trace)
 
@@ -167,35 +175,10 @@ class SavedPage:
     html: str
 
 
+@endpoint("GET", "/api/saved", "A session or a call as one file.")
 def _saved(store: Store, query: SavedQuery) -> SavedPage:
     if query.call:
         with refusing("model call", query.project):
             return SavedPage(document(query.call, call_html(store, query.project, query.call)))
     found = replay(store, query.project, query.session, query.trace)
     return SavedPage(document(query.session or query.trace, conversation_html(found)))
-
-
-ENDPOINTS = (
-    Endpoint("GET", "/api/outline", OutlineQuery, OutlineAnswer, _outline, "A session's outline."),
-    Endpoint("POST", "/api/messages", MessagesQuery, Texts, _messages, "Messages by their hashes."),
-    Endpoint(
-        *("GET", "/api/message-text", MessageTextQuery, TextRange, _message_text),
-        "More of a long message.",
-    ),
-    Endpoint(
-        *("GET", "/api/tool-text", ToolTextQuery, TextRange, _tool_text),
-        "More of what a tool was asked, or gave.",
-    ),
-    Endpoint(
-        *("GET", "/api/definition", DefinitionQuery, DefinitionText, _definition),
-        "A system prompt or a tool catalogue.",
-    ),
-    Endpoint("GET", "/api/stop", StopQuery, StopEvidence, _stop, "Why a turn stopped."),
-    Endpoint(
-        *("GET", "/api/session-find", FindInSessionQuery, FoundInSession, _find),
-        "Where a text stands in a session.",
-    ),
-    Endpoint(
-        "GET", "/api/saved", SavedQuery, SavedPage, _saved, "A session or a call as one file."
-    ),
-)

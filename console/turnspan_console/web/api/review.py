@@ -8,13 +8,13 @@ from typing import Annotated
 from msgspec import Meta
 
 from turnspan_clickhouse.store.client import Store
-from turnspan_console.web.api.refusals import refusing
+from turnspan_console.web.api.refusals import refusing, understood
 from turnspan_console.web.api.reviewers import reviewer_of
 from turnspan_console.web.api.window import WindowQuery
-from turnspan_console.web.endpoints import BadRequestError, Endpoint
+from turnspan_console.web.endpoints import endpoint
+from turnspan_records.access.row_writing import judging_spool
 from turnspan_records.judging.history import Judged
 from turnspan_records.judging.queues import Queue, Summary, chosen_queue, progress, queues, summary
-from turnspan_records.judging.writing import judging_spool
 from turnspan_records.lookup import Found
 from turnspan_records.quality.reading import ArtifactCheck, Correction
 from turnspan_records.screens import reviewing
@@ -161,6 +161,7 @@ class Earlier:
     turns: list[TurnId]
 
 
+@endpoint("GET", "/api/review/queues", "The queues, and how far they are.")
 def _queues(store: Store, query: ReviewQueuesQuery) -> ReviewQueues:
     with refusing("queue"):
         by = reviewer_of(query.by)
@@ -176,12 +177,11 @@ def _queue(store: Store, query: ReviewQuery) -> Queue:
     """The queue of this name, with what the question says instead."""
     alike = ("project", "agent", "order", "since", "until", "odd", "sample", "seed", "each")
     given = {name: getattr(query, name) for name in alike} | {"stop_reasons": tuple(query.stop)}
-    try:
+    with understood():
         return chosen_queue(store, query.queue, {k: one for k, one in given.items() if one})
-    except ValueError as error:
-        raise BadRequestError(str(error)) from None
 
 
+@endpoint("GET", "/api/review/left", "What is to be judged.")
 def _left(store: Store, query: ReviewQuery) -> ReviewLeft:
     with refusing("queue"):
         by = reviewer_of(query.by)
@@ -198,6 +198,7 @@ def _left(store: Store, query: ReviewQuery) -> ReviewLeft:
         )
 
 
+@endpoint("GET", "/api/review/turn", "A turn with what was said of it.")
 def _turn(store: Store, query: ReviewTurnQuery) -> ReviewTurn:
     with refusing("turn"):
         shown = reviewing.reviewed(store, query.project, query.turn)
@@ -212,6 +213,7 @@ def _turn(store: Store, query: ReviewTurnQuery) -> ReviewTurn:
         )
 
 
+@endpoint("POST", "/api/review/judge", "Judge a turn.")
 def _judge(store: Store, query: JudgeQuery) -> JudgedNow:
     with refusing("turn"):
         reviewing.judge(
@@ -227,6 +229,7 @@ def _judge(store: Store, query: JudgeQuery) -> JudgedNow:
         return JudgedNow(query.id)
 
 
+@endpoint("POST", "/api/review/undo", "Take the last judgment back.")
 def _undo(store: Store, query: UndoQuery) -> Undone:
     with refusing("judgment"):
         undone = reviewing.undo(store, judging_spool(store), query.by, project=query.project)
@@ -235,6 +238,7 @@ def _undo(store: Store, query: UndoQuery) -> Undone:
         return Undone(undone.project, undone.subject_id, undone.kind)
 
 
+@endpoint("GET", "/api/review/earlier", "What was judged before.")
 def _earlier(store: Store, query: EarlierQuery) -> Earlier:
     with refusing("judgment"):
         said = reviewing.last_said(store, query.by, project=query.project, limit=query.limit)
@@ -242,33 +246,8 @@ def _earlier(store: Store, query: EarlierQuery) -> Earlier:
         return Earlier([TurnId(*one) for one in turns])
 
 
+@endpoint("GET", "/api/review/summary", "What a reviewer has said in a queue.")
 def _summary(store: Store, query: ReviewQuery) -> Summary:
     with refusing("queue"):
         reviewing.land(store)
         return summary(store, _queue(store, query), reviewer_of(query.by))
-
-
-ENDPOINTS = (
-    Endpoint(
-        *("GET", "/api/review/queues", ReviewQueuesQuery, ReviewQueues, _queues),
-        "The queues, and how far they are.",
-    ),
-    Endpoint("GET", "/api/review/left", ReviewQuery, ReviewLeft, _left, "What is to be judged."),
-    Endpoint(
-        *("GET", "/api/review/turn", ReviewTurnQuery, ReviewTurn, _turn),
-        "A turn with what was said of it.",
-    ),
-    Endpoint("POST", "/api/review/judge", JudgeQuery, JudgedNow, _judge, "Judge a turn."),
-    Endpoint(
-        *("POST", "/api/review/undo", UndoQuery, Undone, _undo),
-        "Take the last judgment back.",
-    ),
-    Endpoint(
-        *("GET", "/api/review/earlier", EarlierQuery, Earlier, _earlier),
-        "What was judged before.",
-    ),
-    Endpoint(
-        *("GET", "/api/review/summary", ReviewQuery, Summary, _summary),
-        "What a reviewer has said in a queue.",
-    ),
-)

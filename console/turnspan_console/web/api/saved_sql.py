@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_console.saved_queries import SavedQueryError, save_query, saved_queries
-from turnspan_console.web.endpoints import BadRequestError, Endpoint, NoQuery
+from turnspan_console.web.api.refusals import understood
+from turnspan_console.web.endpoints import NoQuery, endpoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,28 +25,19 @@ class SavedSqlAnswer:
     queries: list[SavedSql]
 
 
+@endpoint("GET", "/api/sql/saved", "The statements that were saved.")
 def _saved(_store: Store, _query: NoQuery) -> SavedSqlAnswer:
-    try:
+    return _answer()
+
+
+@endpoint("POST", "/api/sql/save", "Save a statement under a name.")
+def _save(_store: Store, query: SavedSql) -> SavedSqlAnswer:
+    return _answer(query)
+
+
+def _answer(new: SavedSql | None = None) -> SavedSqlAnswer:
+    """All that is saved, with one that is new."""
+    with understood(SavedQueryError):
+        if new is not None:
+            save_query(new.name, new.sql)
         return SavedSqlAnswer([SavedSql(name, sql) for name, sql in saved_queries().items()])
-    except SavedQueryError as error:
-        raise BadRequestError(str(error)) from None
-
-
-def _save(store: Store, query: SavedSql) -> SavedSqlAnswer:
-    try:
-        save_query(query.name, query.sql)
-    except SavedQueryError as error:
-        raise BadRequestError(str(error)) from None
-    return _saved(store, NoQuery())
-
-
-ENDPOINTS = (
-    Endpoint(
-        *("GET", "/api/sql/saved", NoQuery, SavedSqlAnswer, _saved),
-        "The statements that were saved.",
-    ),
-    Endpoint(
-        *("POST", "/api/sql/save", SavedSql, SavedSqlAnswer, _save),
-        "Save a statement under a name.",
-    ),
-)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_console.web.endpoints import Endpoint, NoQuery
+from turnspan_console.web.endpoints import Endpoint, NoQuery, endpoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,11 +20,8 @@ class Serving:
 def serving_endpoint(serving: Serving) -> Endpoint[NoQuery, Serving]:
     """The question how this server is served, which its store does not know."""
 
+    @endpoint("GET", "/api/serving", "How this page is served.", storeless=True)
     def answer(_dsn: Dsn, _query: NoQuery) -> Serving:
         return serving
 
-    return Endpoint(
-        *("GET", "/api/serving", NoQuery, Serving, answer),
-        "How this page is served.",
-        storeless=True,
-    )
+    return answer

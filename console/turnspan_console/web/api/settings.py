@@ -18,7 +18,8 @@ from turnspan_console.checks.receivers import receiver_checks
 from turnspan_console.checks.spool import spool_checks
 from turnspan_console.checks.store import open_store_checks
 from turnspan_console.values import raw
-from turnspan_console.web.endpoints import BadRequestError, Endpoint, NoQuery
+from turnspan_console.web.api.refusals import understood
+from turnspan_console.web.endpoints import NoQuery, endpoint
 from turnspan_records.keeping import KeepingError, Policy, retain
 from turnspan_records.keeping.policy import TTL_TABLES
 from turnspan_records.keeping.retaining import Going
@@ -112,6 +113,7 @@ class DryRun:
     going: list[Going]
 
 
+@endpoint("GET", "/api/surroundings", "Whether all is well beside the store.", storeless=True)
 def _surroundings(dsn: Dsn, _query: NoQuery) -> Surroundings:
     spool = dsn.spool
     return Surroundings(
@@ -131,6 +133,7 @@ def _surroundings(dsn: Dsn, _query: NoQuery) -> Surroundings:
     )
 
 
+@endpoint("GET", "/api/settings", "Whether all is well.")
 def _settings(store: Store, _query: NoQuery) -> SettingsAnswer:
     return SettingsAnswer(
         checks=list(guarded("store", "checks", lambda: open_store_checks(store))),
@@ -173,24 +176,10 @@ def _retention(store: Store) -> Retention:
     )
 
 
-def _dry_run(store: Store, query: DryRunQuery, _cancellation: Cancellation) -> DryRun:
-    try:
-        told = retain(store, Policy(window_days=query.window_days))
-    except KeepingError as error:
-        raise BadRequestError(str(error)) from None
-    return DryRun(told.rows, list(told.going))
-
-
-ENDPOINTS = (
-    Endpoint(
-        *("GET", "/api/surroundings", NoQuery, Surroundings, _surroundings),
-        "Whether all is well beside the store.",
-        storeless=True,
-    ),
-    Endpoint("GET", "/api/settings", NoQuery, SettingsAnswer, _settings, "Whether all is well."),
-    Endpoint(
-        *("POST", "/api/settings/retention", DryRunQuery, DryRun, _dry_run),
-        "What retention would take: nothing is deleted.",
-        apart=True,
-    ),
+@endpoint(
+    "POST", "/api/settings/retention", "What retention would take: nothing is deleted.", apart=True
 )
+def _dry_run(store: Store, query: DryRunQuery, _cancellation: Cancellation) -> DryRun:
+    with understood(KeepingError):
+        told = retain(store, Policy(window_days=query.window_days))
+    return DryRun(told.rows, list(told.going))

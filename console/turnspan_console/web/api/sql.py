@@ -10,7 +10,7 @@ from turnspan_clickhouse.errors import QueryError
 from turnspan_clickhouse.store.cancellation import Cancellation
 from turnspan_clickhouse.store.client import Store
 from turnspan_console.values import plain
-from turnspan_console.web.endpoints import BadRequestError, DetailedError, Endpoint, NoQuery
+from turnspan_console.web.endpoints import BadRequestError, DetailedError, NoQuery, endpoint
 from turnspan_records.diagnostics import diagnostics
 from turnspan_records.sandbox import PAGE, Place, RefusedError, Sandbox, place_of
 from turnspan_records.screens.schema import FunctionOf, TableOf, functions_of, schema
@@ -76,6 +76,7 @@ class FunctionsAnswer:
     functions: list[FunctionOf]
 
 
+@endpoint("POST", "/api/sql", "Run one statement, or plan it.", apart=True, details=SqlProblem)
 def _run(store: Store, query: SqlQuery, cancellation: Cancellation) -> SqlAnswer:
     if not query.sql.strip():
         raise BadRequestError("Write a statement first, such as SELECT count() FROM turn_summary.")
@@ -108,10 +109,7 @@ def _problem(sql: str, place: Place) -> SqlProblem:
     return SqlProblem(start, end, place.instead)
 
 
-def _functions(store: Store, _query: NoQuery) -> FunctionsAnswer:
-    return FunctionsAnswer(functions_of(store))
-
-
+@endpoint("GET", "/api/schema", "Tables and examples.")
 def _schema(store: Store, _query: NoQuery) -> SchemaAnswer:
     examples = [
         Example(one.name, one.title, one.question, one.sql) for one in diagnostics().values()
@@ -119,15 +117,6 @@ def _schema(store: Store, _query: NoQuery) -> SchemaAnswer:
     return SchemaAnswer(schema(store), examples)
 
 
-ENDPOINTS = (
-    Endpoint(
-        *("POST", "/api/sql", SqlQuery, SqlAnswer, _run, "Run one statement, or plan it."),
-        apart=True,
-        details=SqlProblem,
-    ),
-    Endpoint("GET", "/api/schema", NoQuery, SchemaAnswer, _schema, "Tables and examples."),
-    Endpoint(
-        *("GET", "/api/sql/functions", NoQuery, FunctionsAnswer, _functions),
-        "What a statement may call.",
-    ),
-)
+@endpoint("GET", "/api/sql/functions", "What a statement may call.")
+def _functions(store: Store, _query: NoQuery) -> FunctionsAnswer:
+    return FunctionsAnswer(functions_of(store))

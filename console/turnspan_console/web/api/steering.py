@@ -11,8 +11,8 @@ from turnspan_clickhouse.rows.loop_tables import LineageEvent
 from turnspan_clickhouse.store.client import Store
 from turnspan_console.web.api.refusals import refusing
 from turnspan_console.web.api.reviewers import reviewer_of
-from turnspan_console.web.endpoints import Endpoint
-from turnspan_records.judging.writing import judging_spool
+from turnspan_console.web.endpoints import endpoint
+from turnspan_records.access.row_writing import judging_spool
 from turnspan_records.loop.steering import LONGEST, Word, steer
 from turnspan_records.screens.reviewing import judgment_id, land
 
@@ -44,6 +44,7 @@ class Steered:
     number: int
 
 
+@endpoint("POST", "/api/lineage/steer", "Say what is to become of lineages.")
 def _steer(store: Store, query: SteerQuery) -> Steered:
     with refusing("lineage"):
         named = [(one.project, one.id) for one in query.lineages]
@@ -55,11 +56,3 @@ def _steer(store: Store, query: SteerQuery) -> Steered:
         said = Steered(steer(spool, named, query.word, query.text, author=by, id=id_))
         land(store)  # whatever is looked at next knows it
         return said
-
-
-ENDPOINTS = (
-    Endpoint(
-        *("POST", "/api/lineage/steer", SteerQuery, Steered, _steer),
-        "Say what is to become of lineages.",
-    ),
-)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from turnspan import __version__
 from turnspan_clickhouse.store.client import Store
-from turnspan_console.web.endpoints import Endpoint, NoQuery
+from turnspan_console.web.endpoints import NoQuery, endpoint
 from turnspan_records.screens.projects import projects
 
 
@@ -20,8 +20,6 @@ class StoreFacts:
     projects: list[str]
 
 
+@endpoint("GET", "/api/store", "Which store is shown.")
 def _facts(store: Store, _query: NoQuery) -> StoreFacts:
     return StoreFacts(str(store.dsn), __version__, projects(store))
-
-
-ENDPOINTS = (Endpoint("GET", "/api/store", NoQuery, StoreFacts, _facts, "Which store is shown."),)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 from msgspec import Meta
 
 from turnspan_clickhouse.store.client import Store
+from turnspan_console.web.api.refusals import understood
 from turnspan_console.web.api.window import WindowQuery, window_of
-from turnspan_console.web.endpoints import BadRequestError, Endpoint
-from turnspan_records.screens.filters import turn_filter
+from turnspan_console.web.endpoints import endpoint
 from turnspan_records.screens.finding import Search, find_text
 from turnspan_records.screens.spread import Facets, Histogram, facets, histogram
 from turnspan_records.screens.turns import (
@@ -21,8 +20,7 @@ from turnspan_records.screens.turns import (
     sessions_page,
     turns_page,
 )
-
-T = TypeVar("T")
+from turnspan_records.turn_filters import turn_filter
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,51 +48,36 @@ class TextQuery(WindowQuery):
     limit: Annotated[int, Meta(ge=1, le=500)] = 50
 
 
-def _understood(question: Callable[[], T]) -> T:
-    """The answer, or what is wrong with the question."""
-    try:
-        return question()
-    except ValueError as error:
-        raise BadRequestError(str(error)) from None
-
-
 def wanted_of(query: WantedQuery) -> Wanted:
     """The turns that a request wants. Raises ``BadRequestError``."""
-    window = window_of(query)
-    return _understood(lambda: Wanted(query.project, window, turn_filter(query.filter)))
+    with understood():
+        return Wanted(query.project, window_of(query), turn_filter(query.filter))
 
 
+@endpoint("GET", "/api/turns", "The turns, newest first.")
 def _turns(store: Store, query: PageQuery) -> TurnsPage:
-    wanted = wanted_of(query)
-    return _understood(lambda: turns_page(store, wanted, after=query.after, limit=query.limit))
+    with understood():
+        return turns_page(store, wanted_of(query), after=query.after, limit=query.limit)
 
 
+@endpoint("GET", "/api/sessions", "The sessions.")
 def _sessions(store: Store, query: PageQuery) -> SessionsPage:
-    wanted = wanted_of(query)
-    return _understood(lambda: sessions_page(store, wanted, after=query.after, limit=query.limit))
+    with understood():
+        return sessions_page(store, wanted_of(query), after=query.after, limit=query.limit)
 
 
+@endpoint("GET", "/api/facets", "What turns have in common.")
 def _facets(store: Store, query: WantedQuery) -> Facets:
     return facets(store, wanted_of(query))
 
 
+@endpoint("GET", "/api/histogram", "When turns began.")
 def _histogram(store: Store, query: WantedQuery) -> Histogram:
     return histogram(store, wanted_of(query))
 
 
+@endpoint("GET", "/api/find", "Where a text stands.")
 def _found(store: Store, query: TextQuery) -> Search:
     window = window_of(query)
-    return _understood(
-        lambda: find_text(
-            store, query.text, project=query.project, window=window, limit=query.limit
-        )
-    )
-
-
-ENDPOINTS = (
-    Endpoint("GET", "/api/turns", PageQuery, TurnsPage, _turns, "The turns, newest first."),
-    Endpoint("GET", "/api/sessions", PageQuery, SessionsPage, _sessions, "The sessions."),
-    Endpoint("GET", "/api/facets", WantedQuery, Facets, _facets, "What turns have in common."),
-    Endpoint("GET", "/api/histogram", WantedQuery, Histogram, _histogram, "When turns began."),
-    Endpoint("GET", "/api/find", TextQuery, Search, _found, "Where a text stands."),
-)
+    with understood():
+        return find_text(store, query.text, project=query.project, window=window, limit=query.limit)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from turnspan_console.web.api.refusals import understood
 from turnspan_console.web.endpoints import BadRequestError
-from turnspan_records.window import Window, window
+from turnspan_records.access.window import Window, window
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +24,8 @@ def window_of(query: WindowQuery) -> Window:
     Raises:
         BadRequestError: one of them is none.
     """
-    try:
+    with understood():
         read = window(query.since or None, query.until or None)
-    except ValueError as error:
-        raise BadRequestError(str(error)) from None
     if read.since >= read.until:
         raise BadRequestError("The window ends before it begins: since must be before until.")
     return read

@@ -11,9 +11,9 @@ from shutil import disk_usage
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn, data_folder
-from turnspan_records.rows import utc
-from turnspan_records.spooled import writers
-from turnspan_records.window import Window, as_parameter
+from turnspan_records.access.spooled import writers
+from turnspan_records.access.times import utc
+from turnspan_records.access.window import Window, window_parameters
 
 _LITTLE_ROOM = 2 * 2**20
 """Bytes without which the engine takes no row."""
@@ -65,13 +65,7 @@ def why_nothing(
     late = next(_unlanded(store.dsn), "")
     if not counts["turns"] and not counts["calls"]:
         return late or _neither(counts["spans"], counts["annotations"]) or why_empty(store.dsn)
-    window = window or Window()
-    parameters = {
-        "project": project,
-        "since": as_parameter(window.since),
-        "until": as_parameter(window.until),
-    }
-    found = store.query(_MATCHING, parameters, _UNFILTERED).dicts()[0]
+    found = store.query(_MATCHING, window_parameters(project, window), _UNFILTERED).dicts()[0]
     if late and not (found["turns"] if kind else found["inside"]):
         return late
     if not found["found"]:

@@ -24,8 +24,8 @@ from turnspan_clickhouse.store.migrations import (
     require_no_others,
 )
 from turnspan_clickhouse.store.opening import open_store
-from turnspan_records import spooled
-from turnspan_records.absence import why_empty
+from turnspan_records.access import spooled
+from turnspan_records.access.absence import why_empty
 
 SERVER_SHIP_SECONDS = 5.0
 """How long a reader of a server ships what waits in this machine's spool."""

@@ -13,11 +13,11 @@ from turnspan_clickhouse.store.client import Result
 from turnspan_console import styles, values
 from turnspan_console.output import Output
 from turnspan_console.page import Page
+from turnspan_console.panels.results import as_json as rows_as_json
+from turnspan_console.panels.tables import columns, heading, print_table, useful
 from turnspan_console.panels.transcript import as_text, describe_part, signature
-from turnspan_console.results import as_json as rows_as_json
-from turnspan_console.tables import columns, heading, print_table, useful
 from turnspan_records.conversation import Message
-from turnspan_records.detail import Detail, SpanNode
+from turnspan_records.detail_types import Detail, SpanNode
 from turnspan_records.judging.history import Judged
 
 _LATER = ("attributes", "resource", "writer", "written_at", "scope_name", "scope_version")

@@ -150,7 +150,7 @@ class Turn:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: text that does nothing."""
-        from turnspan_records.screens.saved import in_notebook, turn_html  # which reads this module
+        from turnspan_records.conversation.html import in_notebook, turn_html  # which reads this
 
         return in_notebook(turn_html(self))
 
@@ -179,7 +179,7 @@ class Conversation:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: text that does nothing."""
-        from turnspan_records.screens.saved import conversation_html, in_notebook  # as above
+        from turnspan_records.conversation.html import conversation_html, in_notebook  # as above
 
         return in_notebook(conversation_html(self))
 

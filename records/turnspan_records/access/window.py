@@ -31,6 +31,16 @@ class Window:
         """Whether the window is all of time."""
         return self.since <= EARLIEST and self.until >= LATEST
 
+    @property
+    def parameters(self) -> dict[str, object]:
+        """Its ends, as a query's parameters ``since`` and ``until``."""
+        return {"since": as_parameter(self.since), "until": as_parameter(self.until)}
+
+
+def window_parameters(project: str, window: Window | None, **others: object) -> dict[str, object]:
+    """The parameters of a query over a project's records of a time, else of all."""
+    return {"project": project, **(window or Window()).parameters, **others}
+
 
 def moment(text: str, *, now: datetime | None = None) -> datetime:
     """Read a moment: so long ago (30m, 12h, 7d, 2w) or an ISO date or time (UTC unless it says).

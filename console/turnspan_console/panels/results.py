@@ -26,7 +26,7 @@ def print_result(
     ``raw`` the texts of csv, whatever a terminal or a spreadsheet makes of them.
     """
     if format_ == "table":
-        from turnspan_console import tables
+        from turnspan_console.panels import tables
 
         made = tables.columns(result, output, exact=exact)
         if exact:

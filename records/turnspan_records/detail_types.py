@@ -1,0 +1,40 @@
+"""What one record is shown as."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from turnspan_clickhouse.store.client import Result
+from turnspan_records.conversation import Message
+from turnspan_records.judging.history import Judged
+
+
+@dataclass(slots=True)
+class SpanNode:
+    """A span of a trace with what is below it. ``duration`` is in seconds."""
+
+    span_id: str
+    name: str
+    kind: str
+    start_time: datetime
+    duration: float
+    status_code: str
+    status_message: str
+    children: list[SpanNode] = field(default_factory=list["SpanNode"])
+
+
+@dataclass(slots=True)
+class Detail:
+    """What ``show`` shows of one record; a part that the record lacks is empty."""
+
+    kind: str
+    id: str
+    facts: dict[str, Any] = field(default_factory=dict[str, Any])
+    texts: dict[str, str] = field(default_factory=dict[str, str])
+    tables: dict[str, Result] = field(default_factory=dict[str, Result])
+    input_messages: list[Message] = field(default_factory=list[Message])
+    output_messages: list[Message] = field(default_factory=list[Message])
+    spans: list[SpanNode] = field(default_factory=list[SpanNode])
+    judgments: list[Judged] = field(default_factory=list[Judged])
