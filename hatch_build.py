@@ -154,6 +154,7 @@ WORKER = (
     "turnspan_clickhouse/normalise/open_turns.py",
     "turnspan_clickhouse/normalise/other_rows.py",
     "turnspan_clickhouse/normalise/decorated_turns.py",
+    "turnspan_clickhouse/normalise/requested_tools.py",
     "turnspan_clickhouse/normalise/recent_keys.py",
     "turnspan_clickhouse/normalise/duplicates.py",
     "turnspan_clickhouse/normalise/span_facts.py",

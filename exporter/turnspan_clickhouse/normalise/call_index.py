@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Any, Final
 
-from turnspan_clickhouse.normalise.decorated_turns import RequestedTool
 from turnspan_clickhouse.normalise.derived_turn import DerivedTurn
 from turnspan_clickhouse.normalise.history_keys import Answer, canonical
+from turnspan_clickhouse.normalise.requested_tools import RequestedTool
 from turnspan_clickhouse.normalise.span_facts import SpanFacts
 from turnspan_clickhouse.rows.tables import ToolCall
 

@@ -10,8 +10,8 @@ from turnspan import semconv
 from turnspan.redaction.truncate import limit_text
 from turnspan.tracing import consortium_facts as told
 from turnspan.tracing.content_store import Fact
-from turnspan_clickhouse.normalise.decorated_turns import rewrite
 from turnspan_clickhouse.normalise.loop_rows import Place
+from turnspan_clickhouse.normalise.requested_tools import rewrite
 from turnspan_clickhouse.rows import consortium_tables as tables
 from turnspan_clickhouse.rows.batch import Batch
 from turnspan_clickhouse.rows.native_types import EncodedMap

@@ -8,16 +8,11 @@ from turnspan.redaction.redactor import Redactor
 from turnspan_clickhouse.normalise.asking import Link
 from turnspan_clickhouse.normalise.call_index import Node
 from turnspan_clickhouse.normalise.conversations import Conversations
-from turnspan_clickhouse.normalise.decorated_turns import (
-    Execution,
-    brought,
-    claimed,
-    complete,
-)
 from turnspan_clickhouse.normalise.derived_turn import DerivedTurn, Event
 from turnspan_clickhouse.normalise.duplicates import Sightings
 from turnspan_clickhouse.normalise.history_keys import Said
 from turnspan_clickhouse.normalise.open_turns import OpenTurns
+from turnspan_clickhouse.normalise.requested_tools import Execution, brought, claimed, complete
 from turnspan_clickhouse.normalise.span_facts import SpanFacts
 from turnspan_clickhouse.rows.batch import Batch
 from turnspan_clickhouse.rows.tables import LlmCall, ToolCall

@@ -12,8 +12,9 @@ import orjson
 from turnspan.redaction.redactor import Redactor
 from turnspan.runtime.type_guards import is_dict
 from turnspan.turn.turn import ToolRequest, Turn, Usage
-from turnspan_clickhouse.normalise.decorated_turns import rewrite, set_usage, usage_of_row
+from turnspan_clickhouse.normalise.decorated_turns import set_usage, usage_of_row
 from turnspan_clickhouse.normalise.history_keys import canonical
+from turnspan_clickhouse.normalise.requested_tools import rewrite
 from turnspan_clickhouse.normalise.turn_facts import tell_call, tell_tool, text_of
 from turnspan_clickhouse.rows.batch import Batch
 from turnspan_clickhouse.rows.tables import LlmCall, ToolCall, TurnSummary

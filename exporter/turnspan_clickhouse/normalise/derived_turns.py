@@ -28,17 +28,13 @@ from turnspan_clickhouse.normalise.asking import Asking, Link
 from turnspan_clickhouse.normalise.call_index import Conversation, Node
 from turnspan_clickhouse.normalise.content_columns import write_content
 from turnspan_clickhouse.normalise.conversations import SESSION_PREFIX, Conversations
-from turnspan_clickhouse.normalise.decorated_turns import (
-    SCOPE,
-    asked_for,
-    requests_of,
-)
 from turnspan_clickhouse.normalise.derived_tools import DerivedTools
 from turnspan_clickhouse.normalise.derived_turn import FINAL_ANSWER, DerivedTurn, Event
 from turnspan_clickhouse.normalise.duplicates import Sightings
 from turnspan_clickhouse.normalise.history_keys import Answer, HistoryReader, Said
 from turnspan_clickhouse.normalise.new_messages import asked_in, asks_anew, observe
 from turnspan_clickhouse.normalise.open_turns import OpenTurns
+from turnspan_clickhouse.normalise.requested_tools import SCOPE, asked_for, requests_of
 from turnspan_clickhouse.normalise.shared_answers import SharedAnswers
 from turnspan_clickhouse.normalise.span_facts import SpanFacts
 from turnspan_clickhouse.rows.batch import Batch

@@ -12,7 +12,7 @@ from turnspan_clickhouse.normalise import llm_call
 from turnspan_clickhouse.normalise.background_responses import BackgroundCalls
 from turnspan_clickhouse.normalise.consortium_rows import ArbiterCalls
 from turnspan_clickhouse.normalise.context_texts import ContextTexts
-from turnspan_clickhouse.normalise.decorated_turns import DecoratedTurns, rewrite
+from turnspan_clickhouse.normalise.decorated_turns import DecoratedTurns
 from turnspan_clickhouse.normalise.derived_turns import DerivedTurns
 from turnspan_clickhouse.normalise.duplicates import Sightings
 from turnspan_clickhouse.normalise.message_store import MessageStore
@@ -24,6 +24,7 @@ from turnspan_clickhouse.normalise.nesting import (
     is_ours,
     same_call,
 )
+from turnspan_clickhouse.normalise.requested_tools import rewrite
 from turnspan_clickhouse.normalise.span_facts import SpanFacts
 from turnspan_clickhouse.normalise.turn_costs import TurnCosts
 from turnspan_clickhouse.rows.batch import Batch

@@ -24,7 +24,7 @@ from turnspan_clickhouse.normalise.background_responses import BackgroundCalls
 from turnspan_clickhouse.normalise.consortium_rows import ArbiterCalls
 from turnspan_clickhouse.normalise.consortium_spans import ConsortiumSpans
 from turnspan_clickhouse.normalise.context_texts import ContextTexts
-from turnspan_clickhouse.normalise.decorated_turns import DecoratedTurns, rewrite
+from turnspan_clickhouse.normalise.decorated_turns import DecoratedTurns
 from turnspan_clickhouse.normalise.derived_turns import DerivedTurns
 from turnspan_clickhouse.normalise.duplicates import Sightings
 from turnspan_clickhouse.normalise.fact_rows import FactRows
@@ -38,6 +38,7 @@ from turnspan_clickhouse.normalise.nesting import (
     enrich_tool,
     same_tool,
 )
+from turnspan_clickhouse.normalise.requested_tools import rewrite
 from turnspan_clickhouse.normalise.shared_answers import SharedAnswers
 from turnspan_clickhouse.normalise.span_facts import Origins, Reader, SpanFacts
 from turnspan_clickhouse.normalise.turn_costs import TurnCosts

@@ -20,8 +20,8 @@ from turnspan import semconv
 from turnspan.runtime.guard import errors, logger
 from turnspan.tracing.content_store import ContentStore
 from turnspan_clickhouse.errors import SpoolError
-from turnspan_clickhouse.normalise.decorated_turns import SCOPE
 from turnspan_clickhouse.normalise.normaliser import Normaliser
+from turnspan_clickhouse.normalise.requested_tools import SCOPE
 from turnspan_clickhouse.normalise.shared_answers import SharedAnswers
 from turnspan_clickhouse.receive.decoded import Decoded, Received, in_order
 from turnspan_clickhouse.receive.embedded_landing import lander

@@ -166,7 +166,8 @@ def forget(
     tell = stage or _silent
     with _alone(store):
         tell("looking")
-        words = [subject.id, *_sessions_of(store, subject), *texts]
+        # What is searched for has an end (proof.MOST_WORDS): what was asked for goes first.
+        words = [subject.id, *texts, *_sessions_of(store, subject)]
         began_at = _bury(store, subject, reason, author)
         if not _forgotten(store, subject):
             raise NothingRecordedError(

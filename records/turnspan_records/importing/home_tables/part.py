@@ -16,8 +16,8 @@ from turnspan.redaction.redactor import Redactor
 from turnspan.tracing.content_store import Content
 from turnspan_clickhouse.normalise.content_columns import write_content
 from turnspan_clickhouse.normalise.context_texts import land
-from turnspan_clickhouse.normalise.decorated_turns import SCOPE as DERIVED
 from turnspan_clickhouse.normalise.message_store import MessageStore
+from turnspan_clickhouse.normalise.requested_tools import SCOPE as DERIVED
 from turnspan_clickhouse.rows.batch import Batch
 from turnspan_clickhouse.rows.record import NO_HASH
 from turnspan_clickhouse.rows.tables import LlmCall, ToolCall, TurnSummary
