@@ -54,6 +54,12 @@ def call_attributes(**more: Any) -> dict[str, Any]:
 USER = [{"role": "user", "content": "The weather in Rome?"}]
 
 
+@pytest.fixture
+def long_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However slow the machine is, what waits for a better source goes on waiting."""
+    monkeypatch.setattr(later_spans, "WAITS_NS", 10**12)
+
+
 @pytest.mark.parametrize("known_by", ["response id", "answer", "tokens"])
 def test_a_call_beside_a_frameworks_span(stage: Stage, known_by: str) -> None:
     """By the response id, else by what was answered, else by the tokens."""
@@ -566,6 +572,7 @@ def test_a_conversation_that_another_tells_without_words(stage: Stage, first: st
 
 
 @pytest.mark.parametrize("seed", range(40))
+@pytest.mark.usefixtures("long_waits")
 def test_batches_may_end_between_two_that_tell_of_a_call(stage: Stage, seed: int) -> None:
     """Two users who say the same, and a package whose spans give their words incompletely."""
     random = Random(seed)
@@ -609,6 +616,7 @@ def test_batches_may_end_between_two_that_tell_of_a_call(stage: Stage, seed: int
 
 
 @pytest.mark.parametrize("seed", range(40))
+@pytest.mark.usefixtures("long_waits")
 def test_batches_may_end_between_words_and_a_span_without(stage: Stage, seed: int) -> None:
     """An SDK's own span tells of a call without its words; another package's around it has them,
     and nobody of ours is there."""
@@ -641,6 +649,7 @@ def test_batches_may_end_between_words_and_a_span_without(stage: Stage, seed: in
     assert [turn.user_message for turn in stage.rows.turns] == ["Where?", *["And then?"] * 7]
 
 
+@pytest.mark.usefixtures("long_waits")
 @pytest.mark.parametrize("apart", [False, True], ids=["around ours", "beside ours"])
 @pytest.mark.parametrize("seed", range(100))
 def test_agents_of_two_users_whose_tools_are_alike(

@@ -185,13 +185,14 @@ class DerivedTurns:
             self.turns.forget(turn)
         row.session_id, row.turn_id = facts.session_id, ""
         self.join(facts, row, dialect, request, redactor, batch)
+        self.told_beside(facts.trace_id, row.trace_id, row.turn_id)
         return Told(event, node.answers)
 
-    def told_beside(self, facts: SpanFacts, row: LlmCall) -> None:
-        """A span that is not around a call, or in it, has told of it."""
-        turn = self.turns.get(row.turn_id)
-        if turn is not None and facts.trace_id != row.trace_id:
-            self._conversations.traces.told_beside(facts.trace_id, turn)
+    def told_beside(self, of: str, by: str, turn_id: str) -> None:
+        """A span of a trace has told of a call of this turn, which is in another one."""
+        turn = self.turns.get(turn_id)
+        if turn is not None and of != by:
+            self._conversations.traces.told_beside(by, turn)
 
     def told_more(self, row: LlmCall, reply: Reply, when: int) -> None:
         """More is known of a call than when its turn was told of it."""

@@ -56,7 +56,7 @@ class ModelCalls:
         self._contexts = contexts
         self._arbiters = arbiters
         self.also_ours: dict[str, bool] = {}
-        """By the scopes of other packages, whether we see the calls that they tell of ourselves."""
+        """By the scopes of other packages, whether we have seen a call that they told of, too."""
 
     def inference(
         self,
@@ -85,17 +85,20 @@ class ModelCalls:
             inner = self._sightings.call(row, llm_call.output_of(content))
             if inner is not None:
                 held.calls.append(inner)
-                self._derived.told_beside(facts, inner)
+                self._derived.told_beside(inner.trace_id, facts.trace_id, inner.turn_id)
                 if inner.turn_id == row.turn_id:
                     self._same(facts, inner, row)
         if inner is None:
             self._count(facts, row, content, request, held, redactor, batch)
             return
         # The same call seen by another: what that one knows more, or better, is kept.
-        if facts.foreign:
-            self.also_ours[facts.scope.name] = is_ours(inner)
         dialect = content.dialect if content is not None else ""
         better = is_ours(row) and not is_ours(inner)
+        if better:
+            self.also_ours[inner.scope_name] = True
+        elif facts.foreign:
+            seen = self.also_ours.get(facts.scope.name, False)
+            self.also_ours[facts.scope.name] = seen or is_ours(inner)
         told = self._derived.rejoin(facts, inner, dialect, request, redactor, batch, better=better)
         row.session_id, row.turn_id = inner.session_id, inner.turn_id
         reply = self._land(facts, row, content, request, redactor, batch)
@@ -137,7 +140,7 @@ class ModelCalls:
             self._arbiters.called(row, facts.attributes)
         batch.add(row)
         if facts.foreign:
-            self.also_ours[facts.scope.name] = False
+            self.also_ours.setdefault(facts.scope.name, False)
         self._background.made(facts, row)
         held.calls.append(row)
         self._sightings.landed(row, reply.output)
