@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.access.fields import of_row
 from turnspan_records.access.times import utc
 from turnspan_records.access.window import as_parameter
 from turnspan_records.lookup import Found
@@ -216,15 +217,14 @@ def _by_ids(store: Store, project: str, ids: Sequence[str]) -> list[AssembledCon
 
 
 def _assembly(row: Mapping[str, Any]) -> AssembledContext:
-    values = dict(row)
-    values["start_time"] = utc(values["start_time"])
-    values["entities"] = list(values["entities"])
-    names, durations, errors = (
-        values.pop(name) for name in ("step_names", "step_durations", "step_errors")
+    steps = zip(row["step_names"], row["step_durations"], row["step_errors"], strict=True)
+    return of_row(
+        AssembledContext,
+        row,
+        start_time=utc(row["start_time"]),
+        entities=list(row["entities"]),
+        steps=[ContextStep(*step) for step in steps],
     )
-    made = AssembledContext(**values)
-    made.steps = [ContextStep(*step) for step in zip(names, durations, errors, strict=True)]
-    return made
 
 
 def _complete(store: Store, project: str, loaded: Sequence[AssembledContext]) -> None:

@@ -164,14 +164,6 @@ class ConsortiumRun:
     """What was said of the run itself."""
 
 
-_FROM_VIEW: Final = (
-    *("project", "consortium_id", "name", "strategy", "status", "source", "duration"),
-    *("session_id", "turn_id", "trace_id", "outer_id", "winner", "confidence", "agreement"),
-    *("calls", "input_tokens", "output_tokens", "cost_usd", "longest_member"),
-    *("longest_member_seconds", "error_type"),
-)
-
-
 def consortium_run(store: Store, project: str, run: str) -> ConsortiumRun:
     """Load a run.
 
@@ -183,9 +175,9 @@ def consortium_run(store: Store, project: str, run: str) -> ConsortiumRun:
     rows = store.query(_RUN, asked).dicts()
     if not rows:
         raise KeyError(run)
-    made = ConsortiumRun(
-        **{name: rows[0][name] for name in _FROM_VIEW}, started_at=utc(rows[0]["started_at"])
-    )
+    # The view's iterations are a number: here they are loaded below.
+    began = utc(rows[0]["started_at"])
+    made = of_row(ConsortiumRun, rows[0], started_at=began, iterations=list[Iteration]())
     for said in store.query(_TEXTS, asked).dicts():
         made.error_message = str(said["error_message"])
         made.grouped_by = [one for one in str(said["grouped_by"]).split(",") if one]

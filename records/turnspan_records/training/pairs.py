@@ -15,7 +15,6 @@ from turnspan_records.training.counts import Counts
 from turnspan_records.training.wanted import TrainingSet
 from turnspan_records.training.workbench import Row, Workbench
 
-_SUBJECT = {"turn": "turn", "call": "call", "session": "session"}
 _STRENGTH = {"preference": 2, "correction": 2, "locked": 1, "score": 0}
 """Of the sources of pairs: a person's word of this very pair is the strongest."""
 
@@ -105,7 +104,7 @@ def _preferred(work: Workbench, wanted: TrainingSet, counts: Counts) -> Iterator
             chosen, rejected, source = of_texts
         elif "preferences" not in wanted.pairs:
             continue
-        elif kind != _SUBJECT[wanted.unit]:
+        elif kind != wanted.unit:
             counts.dropped["pair_of_another_unit"] += 1
             continue
         if chosen == rejected:
