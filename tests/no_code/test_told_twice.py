@@ -238,6 +238,20 @@ def test_the_roles_of_smolagents(stage: Stage) -> None:
     assert (tool.failed, tool.result, turn.rounds) == (True, "Error:\nno city", 2)
 
 
+def test_a_tool_that_is_told_late_is_in_its_round(stage: Stage) -> None:
+    """It waited with its package's call; the turn has gone on since."""
+    look = {"role": "assistant", "content": "I look."}
+    told = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "look"}
+    with stage.provider.get_tracer("app").start_as_current_span("step"):
+        stage.model.chat(USER, look, "r1")
+        tool = stage.provider.get_tracer("framework").start_span("look", attributes=told)
+        stage.model.chat([*USER, look], {"role": "assistant", "content": SAID}, "r2")
+        tool.end()
+    (row,) = stage.rows.tools
+    (turn,) = stage.rows.turns
+    assert (row.round, turn.rounds, turn.tool_call_count) == (1, 2, 1)
+
+
 def test_a_span_beside_ours_that_is_over_before_ours_begins(stage: Stage) -> None:
     """A framework's, of a stream: the client was made in between."""
     told = call_attributes()
@@ -711,4 +725,4 @@ def test_agents_of_two_users_whose_tools_are_alike(
     for row in (*stage.rows.calls, *stage.rows.tools):
         assert row.session_id == session_of[row.turn_id]
     for tool, turn in zip(stage.rows.tools, stage.rows.turns, strict=True):
-        assert tool.turn_id == turn.turn_id
+        assert (tool.turn_id, tool.round) == (turn.turn_id, 1)

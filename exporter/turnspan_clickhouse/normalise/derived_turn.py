@@ -120,11 +120,21 @@ class DerivedTurn:
         self._cost: Decimal | None = None
 
     def add(self, event: Event, now: int) -> None:
-        """Something happened in it."""
+        """Something happened in it; a tool that is told late, before the calls that came after."""
+        self.touched = max(self.touched, now)
+        tool, last = event.row, self.last
+        began = last.row.start_time if last is not None and isinstance(tool, ToolCall) else 0
+        if tool.start_time < began:
+            at = next(
+                place
+                for place, each in enumerate(self.events)
+                if isinstance(each.row, LlmCall) and tool.start_time < each.row.start_time
+            )
+            self.retell([*self.events[:at], event, *self.events[at:]])
+            return
         event.tell(self.turn)
         self.events.append(event)
         del self.events[:-MAX_EVENTS]
-        self.touched = max(self.touched, now)
         if isinstance(event.row, LlmCall):
             self.last = event
             self._cost = _sum(self._cost, event.row.cost_usd)
