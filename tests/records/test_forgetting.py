@@ -233,3 +233,12 @@ def test_it_works_on_a_small_server(server_dsn: Dsn) -> None:
         done = forget(store, Subject("user", "user-1", PROJECT), settle=0.0)
         assert done.rows == dict.fromkeys(("turn_summary", "llm_call", "message"), 10_000)
         assert done.proof.left == []
+
+
+@ONE_KIND
+def test_a_text_is_searched_for_beside_many_sessions(store: Store) -> None:
+    """The words of a search have an end, and a user has more sessions than that."""
+    many = [turn(f"t{n}", n, session_id=f"ada-{n}", user_id="ada") for n in range(230)]
+    insert(store, *many, turn("bob-1", 300, session_id="bob", user_message=f"{canary('ada')}?"))
+    done = forgotten(store, "user", "ada")
+    assert any("turn_summary" in place for place in places(done)), places(done)
