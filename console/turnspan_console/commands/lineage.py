@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 @click.command("lineage", short_help="An experiment: lineages, versions, attempts, scores, cost.")
-@click.argument("session", required=False)
+@click.argument("session", required=False, metavar="[EXPERIMENT]")
 @click.option("--project", default="", metavar="NAME", help="Only this project.")
 @click.option("--full", is_flag=True, help="Show changes whole (a pipe always gets them whole).")
 @format_option("text", "json")
 @store_option
 def command(session: str | None, project: str, full: bool, format_: str) -> None:
-    """Show the experiment SESSION: its lineages, each with its versions and what changed between
+    """Show an EXPERIMENT: its lineages, each with its versions and what changed between
     them, and its rollouts with their attempts, scores and cost.
 
     Without it the only experiment is shown; of several the newest are listed.
