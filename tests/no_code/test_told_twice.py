@@ -238,6 +238,30 @@ def test_the_roles_of_smolagents(stage: Stage) -> None:
     assert (tool.failed, tool.result, turn.rounds) == (True, "Error:\nno city", 2)
 
 
+@pytest.mark.parametrize("failed", [False, True], ids=["worked", "failed"])
+def test_a_tool_that_began_before_its_call_had_ended(stage: Stage, failed: bool) -> None:
+    """A stream ends when the framework has left it. Until the result comes nobody knows whose the
+    tool is, which is told of in a trace of its own and without an id."""
+    asked = {"role": "assistant", "content": None, "tool_calls": [call_of("t1", "look", at="Rome")]}
+    told = {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "look",
+        "gen_ai.tool.call.arguments": '{"at": "Rome"}',
+        **({"error.type": "KeyError"} if failed else {}),
+    }
+    span = stage.provider.get_tracer("framework").start_span("look", Context(), attributes=told)
+    stage.model.chat(USER, asked, "r1")
+    span.end()
+    result = {"role": "tool", "tool_call_id": "t1", "content": "It is as it is."}
+    stage.model.chat([*USER, asked, result], {"role": "assistant", "content": SAID}, "r2")
+    (tool,) = stage.rows.tools
+    (turn,) = stage.rows.turns
+    assert (tool.turn_id, tool.call_id, tool.round) == (turn.turn_id, "t1", 1)
+    assert (tool.result, tool.failed) == ("It is as it is.", failed)
+    assert (turn.tool_call_count, turn.tool_error_count) == (1, int(failed))
+    assert turn.stop_reason == ("tool_failure" if failed else "completed")
+
+
 def test_a_tool_that_is_told_late_is_in_its_round(stage: Stage) -> None:
     """It waited with its package's call; the turn has gone on since."""
     look = {"role": "assistant", "content": "I look."}

@@ -11,6 +11,7 @@ from turnspan_clickhouse.normalise.conversations import Conversations
 from turnspan_clickhouse.normalise.derived_turn import DerivedTurn, Event
 from turnspan_clickhouse.normalise.duplicates import Sightings
 from turnspan_clickhouse.normalise.history_keys import Said
+from turnspan_clickhouse.normalise.nesting import enrich_tool
 from turnspan_clickhouse.normalise.open_turns import OpenTurns
 from turnspan_clickhouse.normalise.requested_tools import Execution, brought, claimed, complete
 from turnspan_clickhouse.normalise.span_facts import SpanFacts
@@ -57,8 +58,12 @@ class DerivedTools:
             tool = execution.row(facts, row, redactor, batch)
             row.turn_id = turn_id
             tool.session_id = turn.session_id
-            if self._sightings.tool(tool, lambda: frozenset((turn.turn.id,))) is not None:
-                continue  # another package's span has told of it, in a trace of its own
+            seen = self._sightings.tool(tool, lambda: frozenset((turn.turn.id,)))
+            if seen is not None:  # another package's span has told of it, in a trace of its own
+                if self._turns.get(seen.turn_id) is None and not facts.turn_id:
+                    enrich_tool(seen, tool)  # before anybody knew who had asked for it
+                    turn.insert((seen,), batch)
+                continue
             turn.add(Event(tool, facts.span_id), facts.start_time)
             batch.add(tool)
         self._turns.change(turn)
@@ -70,8 +75,9 @@ class DerivedTools:
             return node
         return self._conversations.nodes.waiting_for(call_id, facts, None) if call_id else node
 
-    def tool(self, facts: SpanFacts, row: ToolCall, redactor: Redactor) -> None:
-        """A span of an executed tool that is in no decorated turn: give it its turn, if known."""
+    def tool(self, facts: SpanFacts, row: ToolCall, redactor: Redactor) -> bool:
+        """A span of an executed tool that is in no decorated turn: give it its turn; whether it is
+        known."""
         nodes = self._conversations.nodes
         if row.call_id:
             node = nodes.waiting_for(row.call_id, facts, row)
@@ -83,11 +89,12 @@ class DerivedTools:
         else:
             hinted = self._conversations.traces.by_trace(facts.trace_id)
             if hinted is None or hinted.taken_over:
-                return
+                return False
             turn = hinted
         row.session_id = turn.session_id
         turn.add(Event(row, facts.span_id), facts.end_time)
         self._turns.change(turn)
+        return True
 
     def turns_of(self, facts: SpanFacts) -> frozenset[str]:
         """The ids of the turns that a span can be of, by its trace; none where nobody knows."""

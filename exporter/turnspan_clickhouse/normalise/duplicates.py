@@ -37,11 +37,13 @@ _NOTHING: Final[list[Message]] = []
 class Sighting:
     """A row that has landed, and who has told of it."""
 
-    __slots__ = ("output", "row", "tellers")
+    __slots__ = ("output", "placed", "row", "tellers")
 
     def __init__(self, row: Any, teller: str, output: list[Message]) -> None:
         self.row = row
         self.output = output
+        self.placed = True
+        """Whether its turn is known: of a tool that nobody asked for as yet it is not."""
         self.tellers: str | set[str] = teller
         """One, as nearly always, or several."""
 
@@ -137,7 +139,7 @@ class Sightings:
                 if same is None:
                     known = turns() if known is None else known
                     by_id = one.row.call_id and row.call_id
-                    if by_id or not known or not one.row.turn_id or one.row.turn_id in known:
+                    if by_id or not known or not one.placed or one.row.turn_id in known:
                         same = one
             if same is not None:
                 same.add(teller)
@@ -145,6 +147,11 @@ class Sightings:
                 return found
         self._tools.append(Sighting(row, teller, _NOTHING))
         return None
+
+    def unplaced(self, row: ToolCall) -> None:
+        """Of this tool, the newest, nobody knows the turn."""
+        if self._tools and self._tools[-1].row is row:
+            self._tools[-1].placed = False
 
     def forget_trace(self, trace_id: str) -> None:
         """Forget what a trace's spans have told: they are told again."""

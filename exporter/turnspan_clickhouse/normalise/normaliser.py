@@ -292,8 +292,8 @@ class Normaliser:
             self._decorated.tool(facts, row, redactor, answered=answered)
             if facts.foreign:
                 self._finish_anew(row.turn_id, redactor, batch)
-        else:
-            self._derived.tools.tool(facts, row, redactor)
+        elif not self._derived.tools.tool(facts, row, redactor):
+            self._sightings.unplaced(row)
         batch.add(row)
         held.tools.append(row)
 
