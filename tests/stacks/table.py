@@ -61,7 +61,7 @@ class Results:
         for cell in cells():
             if cell.id in self.found:
                 row = rows.setdefault((cell.stack.name, cell.beside), {})
-                marks = [notes.setdefault(note, len(notes) + 1) for note in cell.not_asked()]
+                marks = sorted(notes.setdefault(note, len(notes) + 1) for note in cell.not_asked())
                 marked = f" ({', '.join(map(str, marks))})" if marks else ""
                 row[cell.manner.name] = _said(self.found[cell.id]) + marked
         for (stack, beside), found in rows.items():
