@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import threading
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -40,6 +41,9 @@ _AGAIN: Final = (
     "turnspan.configure() was called again: store, exporters and provider stay as they are; call "
     "turnspan.shutdown() first to change them."
 )
+_USED_LATER: Final = ("hashlib", "urllib.parse", "turnspan.tracing.propagation")
+"""What a recording thread would import when it first uses it, maybe when no file can be opened any
+more: loaded by who records, not by who only imports Turnspan."""
 _CANNOT: Final = "Turnspan cannot be set up and records nothing: %s: %s. See `turnspan doctor`."
 
 C = TypeVar("C", bound=Callable[..., Any])
@@ -219,6 +223,8 @@ class Recorder:
         try:
             from turnspan.pipeline import backends  # the SDK, which may refuse to be imported
 
+            for name in _USED_LATER:
+                importlib.import_module(name)
             backends.check(exporters)
             made = self._outlets.providers.made
             provider, owned = backends.provider_of(
