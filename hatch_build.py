@@ -44,8 +44,9 @@ COMPILER = ("mypy[mypyc]==2.4.1", "setuptools>=77")
 ROOTS = {"turnspan": "instrument", "turnspan_clickhouse": "exporter"}
 """Top-level packages and the folders that they lie in."""
 
-CALLING = (
+COMPILED = (
     "turnspan/semconv.py",
+    # The calling thread.
     "turnspan/tracing/agent_recording.py",
     "turnspan/tracing/arguments.py",
     "turnspan/tracing/context.py",
@@ -68,17 +69,6 @@ CALLING = (
     "turnspan/tracing/endpoint.py",
     "turnspan/tracing/provider_errors.py",
     "turnspan/tracing/request_parameters.py",
-    "turnspan/content/equality.py",
-    "turnspan/content/text_message.py",
-    "turnspan/runtime/type_guards.py",
-    "turnspan/content/sizes.py",
-    "turnspan/content/frozen_history.py",
-    "turnspan/content/snapshot.py",
-)
-"""What runs on the calling thread. An import of ``turnspan`` loads it, and no more of what is
-compiled: an extension module makes all its constants when it is loaded."""
-
-PROVIDERS = (
     "turnspan/providers/anthropic/messages.py",
     "turnspan/providers/google_genai/content.py",
     "turnspan/providers/google_genai/embeddings.py",
@@ -91,10 +81,13 @@ PROVIDERS = (
     "turnspan/providers/openai/pieces.py",
     "turnspan/providers/openai/responses.py",
     "turnspan/providers/openai/usage.py",
-)
-"""How the APIs read: loaded with the SDKs."""
-
-WORKER = (
+    "turnspan/content/equality.py",
+    "turnspan/content/text_message.py",
+    "turnspan/runtime/type_guards.py",
+    "turnspan/content/sizes.py",
+    "turnspan/content/frozen_history.py",
+    "turnspan/content/snapshot.py",
+    # The worker.
     "turnspan/runtime/throttle.py",
     "turnspan/dialects/anthropic_messages.py",
     "turnspan/content/json_codec.py",
@@ -164,8 +157,6 @@ WORKER = (
     "turnspan_clickhouse/normalise/column_values.py",
     "turnspan_clickhouse/normalise/content_columns.py",
 )
-
-COMPILED = CALLING + PROVIDERS + WORKER
 
 
 def get_requires_for_build_wheel(config_settings: dict[str, Any] | None = None) -> list[str]:
@@ -273,14 +264,7 @@ def compile_into(root: Path, folder: Path) -> dict[str, Path]:
         options = ["--ignore-missing-imports", "--config-file=", "--python-version=3.10"]
         level = os.environ.get("MYPYC_OPT_LEVEL", "3")
         extensions = mypycify(
-            [*options, *COMPILED],
-            opt_level=level,
-            debug_level="0",
-            separate=[
-                ([*CALLING], "turnspan"),
-                ([*PROVIDERS], "turnspan_providers"),
-                ([*WORKER], "turnspan_worker"),
-            ],
+            [*options, *COMPILED], opt_level=level, group_name="turnspan", debug_level="0"
         )
         if sys.platform != "win32":
             for extension in extensions:  # they share one list

@@ -24,8 +24,8 @@ ROOT = Path(__file__).parent.parent
 EXTENSION = re.compile(r"(?:\.cpython-3\d+-[\w-]+|\.cp3\d+-\w+|\.abi3)?\.(?:so|pyd)")
 OF_BUILD = re.compile(r"[^/]+\.dist-info/(?:RECORD|WHEEL)")
 """What two builds of one wheel may differ in."""
-SHARED = {f"turnspan{group}__mypyc" for group in ("", "_providers", "_worker")}
-"""The extension modules that hold the code of all the others."""
+SHARED = "turnspan__mypyc"
+"""The extension module that holds the code of all the others."""
 
 Files = dict[str, bytes]
 
@@ -47,9 +47,9 @@ def expected_files() -> set[str]:
 def compiled_modules() -> set[str]:
     """The compiled modules' paths without suffix, as hatch_build.py lists them, and the shared."""
     text = (ROOT / "hatch_build.py").read_text(encoding="utf-8")
-    listed = re.findall(r"^(?:CALLING|PROVIDERS|WORKER) = \((.*?)^\)", text, re.M | re.S)
-    assert len(listed) == len(SHARED)
-    return SHARED.union(*(re.findall(r'"([\w/]+)\.py"', each) for each in listed))
+    listed = re.search(r"^COMPILED = \((.*?)^\)", text, re.MULTILINE | re.DOTALL)
+    assert listed is not None
+    return {SHARED, *re.findall(r'"([\w/]+)\.py"', listed[1])}
 
 
 def read(wheel: Path) -> Files:
