@@ -262,6 +262,25 @@ def test_a_tool_that_began_before_its_call_had_ended(stage: Stage, failed: bool)
     assert turn.stop_reason == ("tool_failure" if failed else "completed")
 
 
+def test_a_tool_of_a_decorated_turn_stays_there(stage: Stage) -> None:
+    """Somebody else's call, that nobody decorated, has its id: there are models that count."""
+    asked = {"role": "assistant", "content": None, "tool_calls": [call_of("call_1", "look")]}
+    result = {"role": "tool", "tool_call_id": "call_1", "content": "mine"}
+    told = {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "look",
+        "gen_ai.tool.call.id": "call_1",
+    }
+    with turnspan.agent("desk") as turn:
+        told["turnspan.turn.id"] = turn.id
+        stage.provider.get_tracer("thread").start_span("look", Context(), attributes=told).end()
+    stage.model.chat(USER, asked, "r1")
+    stage.model.chat([*USER, asked, result], {"role": "assistant", "content": SAID}, "r2")
+    (tool,) = (row for row in stage.rows.tools if row.turn_id == turn.id)
+    (decorated,) = (row for row in stage.rows.turns if row.turn_id == turn.id)
+    assert (tool.scope_name, tool.result, decorated.tool_call_count) == ("thread", "", 1)
+
+
 def test_a_tool_that_is_told_late_is_in_its_round(stage: Stage) -> None:
     """It waited with its package's call; the turn has gone on since."""
     look = {"role": "assistant", "content": "I look."}

@@ -60,8 +60,9 @@ class DerivedTools:
             tool.session_id = turn.session_id
             seen = self._sightings.tool(tool, lambda: frozenset((turn.turn.id,)))
             if seen is not None:  # another package's span has told of it, in a trace of its own
-                if self._turns.get(seen.turn_id) is None and not facts.turn_id:
-                    enrich_tool(seen, tool)  # before anybody knew who had asked for it
+                # Before anybody knew who had asked for it: a decorated turn has not its trace's id.
+                if seen.turn_id == seen.trace_id and self._turns.get(seen.turn_id) is None:
+                    enrich_tool(seen, tool)
                     turn.insert((seen,), batch)
                 continue
             turn.add(Event(tool, facts.span_id), facts.start_time)
