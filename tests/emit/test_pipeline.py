@@ -77,6 +77,29 @@ def test_flush_is_not_ok_when_the_export_failed() -> None:
     provider.shutdown()
 
 
+@pytest.mark.tests_internal_errors
+@pytest.mark.parametrize("seam", ["_own_context", "_take"])
+def test_the_worker_outlives_a_failure(monkeypatch: pytest.MonkeyPatch, seam: str) -> None:
+    """One that not even an ``except Exception`` holds: the next flush exports what waits."""
+    gate = Gate()
+    gate.open.set()
+    processor = RecordProcessor(gate, flush_interval=60)
+    provider = TracerProvider()
+    provider.add_span_processor(processor)
+
+    def failing(self: RecordProcessor) -> None:
+        raise BaseException(seam)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(RecordProcessor, seam, failing)
+        provider.get_tracer("t").start_span("kept").end()
+        assert processor.force_flush() is False
+    assert errors.counts() == {"pipeline.drain": 1}
+    assert processor.force_flush()
+    assert gate.names == ["kept"]
+    provider.shutdown()
+
+
 def test_spans_after_shutdown_are_counted() -> None:
     """Nothing is lost silently, not even what comes too late."""
     memory = InMemorySpanExporter()

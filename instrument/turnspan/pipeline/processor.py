@@ -195,17 +195,19 @@ class RecordProcessor(SpanProcessor):
                 asked.append(inbox.get(timeout=self._interval * random.uniform(0.8, 1.0)))
                 while True:
                     asked.append(inbox.get_nowait())
-            self._awake, closed = False, self._closed
-            fine = self._drain(started=any(reply is not None for reply in asked))
+            self._awake, closed, fine = False, self._closed, False
+            with guard("pipeline.drain"):  # one failure must not end the worker
+                fine = self._drain(started=any(reply is not None for reply in asked))
             for reply in asked:
                 if reply is not None:
                     reply.put(fine)
 
     def _drain(self, *, started: bool = False) -> bool:
         """Export what is queued, and the turns just begun if asked; False when that failed."""
+        own = self._own_context()  # before the lock: what fails here must not keep it
         if not self._exporting.acquire(timeout=_STUCK_SECONDS):
             return False
-        token = otel_context.attach(self._own_context())
+        token = otel_context.attach(own)
         try:
             fine, left = True, len(self._queue)  # others may go on to fill it
             # A backlog: what is not exported in time would be dropped.
