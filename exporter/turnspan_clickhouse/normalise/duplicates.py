@@ -99,14 +99,20 @@ class Sightings:
         ``output`` is what was answered, in the GenAI schema; empty where that is not known.
         """
         answer = self._answer(output)
+        best: Sighting | None = None
+        most: tuple[int, ...] = ()
         for one in reversed(self._calls):
             if _end(one.row) + _LONG_AGO_NS < row.start_time:
                 break
             if one.overlaps(row) and self._is_one_call(one, row, answer):
-                one.add(_teller(row))
-                found: LlmCall = one.row
-                return found
-        return None
+                likeness = self._likeness(one, row, answer)
+                if likeness > most:
+                    best, most = one, likeness
+        if best is None:
+            return None
+        best.add(_teller(row))
+        found: LlmCall = best.row
+        return found
 
     def landed(self, row: LlmCall, output: list[Message]) -> None:
         """Remember a call's row."""
@@ -180,11 +186,29 @@ class Sightings:
             return False
         known = self._answer(one.output)
         if known is not None and answer is not None:
+            if known.call_ids and answer.call_ids:  # "Let me look." is said before any tool
+                return known.call_ids == answer.call_ids
             return not set(known.keys).isdisjoint(answer.keys)
         if row.error_type:
             return True
         return row.input_tokens is not None and (
             (first.input_tokens, first.output_tokens) == (row.input_tokens, row.output_tokens)
+        )
+
+
+    def _likeness(self, one: Sighting, row: LlmCall, answer: Answer | None) -> tuple[int, ...]:
+        """How much two that can be one call have in common, the surest first: users who talk at the
+        same moment are answered in the same words."""
+        first: LlmCall = one.row
+        known = self._answer(one.output)
+        return (
+            first.response_id != "" and first.response_id == row.response_id,
+            known is not None and answer is not None and known.keys == answer.keys,
+            row.input_tokens is not None
+            and (first.input_tokens, first.output_tokens) == (row.input_tokens, row.output_tokens),
+            first.session_id != "" and first.session_id == row.session_id,
+            first.parent_span_id != "" and first.parent_span_id == row.parent_span_id,
+            -abs(first.start_time - row.start_time) - abs(_end(first) - _end(row)),
         )
 
 
