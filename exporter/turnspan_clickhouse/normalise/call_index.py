@@ -158,10 +158,16 @@ class NodeIndex:
         while len(self._waiting) > MAX_NODES:
             self._waiting.popitem(last=False)
 
-    def waiting_for(self, call_id: str, facts: SpanFacts, tool: ToolCall | None) -> Node | None:
+    def waiting_for(
+        self,
+        call_id: str,
+        facts: SpanFacts,
+        tool: ToolCall | None,
+        turns: frozenset[str] = frozenset(),
+    ) -> Node | None:
         """The call whose reply asked for the tool call of this id and that has no result yet: of
-        several the one in the same session, in the same trace, with the same arguments, the
-        newest."""
+        several (there are models whose ids count) the one in the same session, in the same trace
+        or a turn of those that it tells of, with the same arguments, the newest."""
         nodes = self._waiting.get(call_id)
         if nodes is None:
             return None
@@ -175,7 +181,7 @@ class NodeIndex:
             for place, node in enumerate(nodes):
                 rank = (
                     node.conversation.session_id == facts.session_id,
-                    node.trace_id == facts.trace_id,
+                    node.trace_id == facts.trace_id or node.turn.turn.id in turns,
                     tool is not None and is_same_call(node.pending[call_id], tool),
                     place,
                 )

@@ -79,11 +79,11 @@ class DerivedTools:
     def tool(self, facts: SpanFacts, row: ToolCall, redactor: Redactor) -> bool:
         """A span of an executed tool that is in no decorated turn: give it its turn; whether it is
         known."""
-        nodes = self._conversations.nodes
+        nodes, turns = self._conversations.nodes, self.turns_of(facts)
         if row.call_id:
-            node = nodes.waiting_for(row.call_id, facts, row)
+            node = nodes.waiting_for(row.call_id, facts, row, turns)
         else:
-            node = nodes.waiting_for_tool(facts, row, self.turns_of(facts))
+            node = nodes.waiting_for_tool(facts, row, turns)
         if node is not None:
             turn = node.turn
             self._executed(node, row, redactor)

@@ -144,8 +144,7 @@ class Sightings:
                     break
                 if same is None:
                     known = turns() if known is None else known
-                    by_id = one.row.call_id and row.call_id
-                    if by_id or not known or not one.placed or one.row.turn_id in known:
+                    if not known or not one.placed or one.row.turn_id in known:
                         same = one
             if same is not None:
                 same.add(teller)
@@ -194,7 +193,6 @@ class Sightings:
         return row.input_tokens is not None and (
             (first.input_tokens, first.output_tokens) == (row.input_tokens, row.output_tokens)
         )
-
 
     def _likeness(self, one: Sighting, row: LlmCall, answer: Answer | None) -> tuple[int, ...]:
         """How much two that can be one call have in common, the surest first: users who talk at the
