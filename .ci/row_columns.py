@@ -10,7 +10,7 @@ from pathlib import Path
 from turnspan_clickhouse.rows.tables import (
     LlmCall,
     Located,
-    Message,
+    MessageRow,
     Record,
     SpanRow,
     ToolCall,
@@ -19,7 +19,7 @@ from turnspan_clickhouse.rows.tables import (
 )
 
 TARGET = Path(__file__).parents[1] / "exporter/turnspan_clickhouse/rows/columns.py"
-WRITTEN_OUT: tuple[type[Record], ...] = (LlmCall, SpanRow, ToolCall, Message, TurnSummary)
+WRITTEN_OUT: tuple[type[Record], ...] = (LlmCall, SpanRow, ToolCall, MessageRow, TurnSummary)
 """The tables that take many rows; the others are read by name."""
 
 HEAD = f'''"""Rows, column by column: every value of a column in a list of its own.

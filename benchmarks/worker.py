@@ -43,7 +43,7 @@ from support.recorded import (  # noqa: E402
 )
 from turnspan import semconv  # noqa: E402
 from turnspan.tracing.content_store import Content, ContentStore, InferenceContent  # noqa: E402
-from turnspan.turn.turn import Usage  # noqa: E402
+from turnspan.turn.turn import TokenUsage  # noqa: E402
 from turnspan_clickhouse.normalise.normaliser import Normaliser  # noqa: E402
 from turnspan_clickhouse.pricing.prices import price  # noqa: E402
 from turnspan_clickhouse.rows.batch import Batch, Clock  # noqa: E402
@@ -256,7 +256,9 @@ def main() -> None:
     recorded, name = record(options.runs)
     plain = Recorded([Ended(span, None) for span in plain_spans(2_000)])
     kinds = Counter(kind_of(each.span) for each in recorded.ended)
-    price("openai", "gpt-4o", "gpt-4o", Usage(1, 1), time.time_ns())  # loads the price data, once
+    price(
+        "openai", "gpt-4o", "gpt-4o", TokenUsage(1, 1), time.time_ns()
+    )  # loads the price data, once
     with tempfile.TemporaryDirectory() as home:
         server = start_server(Path(home))
         try:

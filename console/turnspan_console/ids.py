@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
     from turnspan_clickhouse.store.client import Store
     from turnspan_records.diagnostics import Diagnostic
-    from turnspan_records.lookup import Found
+    from turnspan_records.lookup import RecordRef
 
 
-def one(store: Store, id_: str, *, prefer: Sequence[str] = ()) -> Found:
+def one(store: Store, id_: str, *, prefer: Sequence[str] = ()) -> RecordRef:
     """What an id means; a kind that is preferred wins over the others.
 
     Raises:
@@ -45,7 +45,7 @@ def one(store: Store, id_: str, *, prefer: Sequence[str] = ()) -> Found:
     raise Failure(f"{id_!r} means several: {', '.join(shown)}{more}; write more of it.", FINDING)
 
 
-def two_calls(store: Store, before: str, after: str) -> tuple[Found, Found]:
+def two_calls(store: Store, before: str, after: str) -> tuple[RecordRef, RecordRef]:
     """Two model calls of one project, by their ids. Raises ``Failure`` as ``one``."""
     first, second = (one(store, id_, prefer=("call",)) for id_ in (before, after))
     for each in (first, second):

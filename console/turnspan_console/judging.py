@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from turnspan_clickhouse.rows.record import Record
     from turnspan_clickhouse.spool.spool import Spool
     from turnspan_clickhouse.store.client import Store
-    from turnspan_records.lookup import Found
+    from turnspan_records.lookup import RecordRef
 
 JUDGED = ("turn", "call", "tool", "session", "attempt", "artifact", "consortium")
 """What an id means where several kinds of records have it."""
@@ -109,18 +109,18 @@ class Judging:
         if isinstance(error, ValueError):
             raise Failure(f"{error}.", USAGE) from None
 
-    def one(self, id_: str, *, prefer: Sequence[str] = JUDGED) -> Found:
+    def one(self, id_: str, *, prefer: Sequence[str] = JUDGED) -> RecordRef:
         """The record that an id means."""
         from turnspan_console.ids import one
-        from turnspan_records.lookup import Found
+        from turnspan_records.lookup import RecordRef
 
         if self.store is None:
-            return Found(self._kind or "", id_, self._project)
+            return RecordRef(self._kind or "", id_, self._project)
         return one(self.store, id_, prefer=prefer)
 
-    def all(self, ids: Sequence[str]) -> list[Found]:
+    def all(self, ids: Sequence[str]) -> list[RecordRef]:
         """The records that ids mean, of the first one's kind where one of them may mean several."""
-        found: list[Found] = []
+        found: list[RecordRef] = []
         for id_ in ids:
             found.append(self.one(id_, prefer=(found[0].kind,) if found else JUDGED))
         return found

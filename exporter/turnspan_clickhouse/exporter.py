@@ -33,10 +33,10 @@ from turnspan_clickhouse.normalise.shared_answers import SharedAnswers
 from turnspan_clickhouse.pricing.prices import cost_of_call
 from turnspan_clickhouse.rows.batch import Batch, Clock
 from turnspan_clickhouse.rows.blocks import blocks
-from turnspan_clickhouse.rows.tables import RECORDS, Definition, Message, Record
+from turnspan_clickhouse.rows.tables import RECORDS, Definition, MessageRow, Record
 from turnspan_clickhouse.ship.first_run import what_next
 from turnspan_clickhouse.ship.preload import prepare_writing
-from turnspan_clickhouse.ship.unwritten import ROOM_BYTES, Block, Unwritten
+from turnspan_clickhouse.ship.unwritten import ROOM_BYTES, EncodedRows, Unwritten
 from turnspan_clickhouse.spool.spool import Spool, SpoolWriter
 from turnspan_clickhouse.spool.totals import WriterStats
 from turnspan_clickhouse.spool.unrecorded_calls import write_unrecorded
@@ -126,7 +126,7 @@ class ClickHouseSpanExporter(RecordExporter):
                 """Write the messages so far if they are many; the other rows can wait."""
                 nonlocal fine
                 if batch.content >= limit:
-                    fine = self._write(batch, (Message,)) is SpanExportResult.SUCCESS and fine
+                    fine = self._write(batch, (MessageRow,)) is SpanExportResult.SUCCESS and fine
                     batch.content = 0
 
             self._normalise(spans, batch, relieve, again=soon)
@@ -308,7 +308,7 @@ class ClickHouseSpanExporter(RecordExporter):
                 continue
             wrote = True
             for count, block in blocks(kind, rows, self._not_encoded):
-                self._unwritten.add(Block(kind, count, block))
+                self._unwritten.add(EncodedRows(kind, count, block))
                 failed = self._unwritten.write()
         fine = failed is None and self._lost_rows == lost
         if wrote:
@@ -318,7 +318,7 @@ class ClickHouseSpanExporter(RecordExporter):
                 self._shipper.wake()
         return SpanExportResult.SUCCESS if fine else SpanExportResult.FAILURE
 
-    def _write_block(self, block: Block) -> None:
+    def _write_block(self, block: EncodedRows) -> None:
         self._writer.write(block.kind.table, SCHEMA_VERSION, block.content)
 
     def _say(self, failed: SpoolError | None) -> None:
@@ -339,10 +339,10 @@ class ClickHouseSpanExporter(RecordExporter):
         errors.record("encode", error, accounted=True)
         self._dropped["encode_failed"] += 1
 
-    def _lost(self, block: Block, error: SpoolError) -> None:
+    def _lost(self, block: EncodedRows, error: SpoolError) -> None:
         self._dropped[f"spool_failed:{block.kind.table}"] += block.rows
         self._lost_rows += block.rows
-        if block.kind in (Message, Definition):
+        if block.kind in (MessageRow, Definition):
             self._normaliser.forget()  # they have not landed after all
         if not self._losing:  # one line for an outage, not one a batch
             self._losing = True

@@ -34,7 +34,7 @@ from turnspan_clickhouse.rows.tables import (
     Annotation,
     Definition,
     LlmCall,
-    Message,
+    MessageRow,
     Record,
     SpanRow,
     ToolCall,
@@ -97,7 +97,7 @@ class Rows:
 
     def calls(self) -> list[RecordedCall]:
         """The model calls."""
-        messages = {(row.scope, row.hash): row for row in self.of(Message)}
+        messages = {(row.scope, row.hash): row for row in self.of(MessageRow)}
         any_scope = {row.hash: row for row in messages.values()}
         definitions = {row.hash: row for row in self.of(Definition)}
 
@@ -165,7 +165,7 @@ def _items(text: str) -> list[dict[str, Any]]:
     return [item for item in found if item is not None]
 
 
-def _message(row: Message) -> RecordedMessage:
+def _message(row: MessageRow) -> RecordedMessage:
     parts = _items(row.parts)
     texts: list[str] = []
     for part in parts:

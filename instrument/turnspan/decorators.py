@@ -39,7 +39,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 Handle = TypeVar("Handle")
 
 
-class Scope(WithBlock[Handle]):
+class SpanDecorator(WithBlock[Handle]):
     """A decorator and context manager for one kind of span; reusable, also by several tasks."""
 
     def __init__(self, name: str | None, attributes: Mapping[str, Any] | None) -> None:
@@ -74,7 +74,7 @@ class Scope(WithBlock[Handle]):
         raise NotImplementedError
 
 
-class AgentScope(Scope[Turn]):
+class AgentScope(SpanDecorator[Turn]):
     """``turnspan.agent(...)``."""
 
     def __init__(
@@ -143,7 +143,7 @@ class ToolHandle:
             self._recording.failure = text_of(message) or "failed"
 
 
-class ToolScope(Scope[ToolHandle]):
+class ToolScope(SpanDecorator[ToolHandle]):
     """``turnspan.tool(...)``."""
 
     def __init__(
@@ -215,7 +215,7 @@ class StepHandle:
                 self._span.set_attributes(attributes)
 
 
-class StepScope(Scope[StepHandle]):
+class StepScope(SpanDecorator[StepHandle]):
     """``turnspan.step(...)``; the base of ``turnspan.workflow(...)``."""
 
     def _begin_for(self, func: Callable[..., Any]) -> StartRecording:

@@ -16,11 +16,11 @@ from turnspan.runtime.guard import guard
 from turnspan.runtime.looking import looking
 from turnspan.tracing.begin_call import begin
 from turnspan.tracing.block_stack import WithBlock
-from turnspan.tracing.endpoint import UNFINISHED, Accumulator, Reply, write_usage
-from turnspan.tracing.model_call import ABANDONED, COMPLETE, Call
+from turnspan.tracing.endpoint import UNFINISHED, Accumulator, ReplyFacts, write_usage
+from turnspan.tracing.model_call import ABANDONED, COMPLETE, ModelCall
 from turnspan.tracing.request_parameters import PARAMETERS, describe
 from turnspan.tracing.state import another_one, current, within
-from turnspan.turn.turn import ToolRequest, Usage
+from turnspan.turn.turn import TokenUsage, ToolRequest
 
 _OPENAI: Final = "openai.chat"
 _GENAI: Final = "genai"
@@ -83,7 +83,7 @@ class Inference(WithBlock["Inference"]):
         self._target = target
         self._manual = manual
         self._body = body
-        self._call: Call | None = None
+        self._call: ModelCall | None = None
         self._parts: list[str] | None = None
         self._first: float | None = None
         self._state = another_one()
@@ -123,7 +123,7 @@ class Inference(WithBlock["Inference"]):
             if tool_calls is not None:
                 with looking:
                     told.tool_calls.extend(_tool_request(freeze(c)) for c in tool_calls)
-            usage = Usage(
+            usage = TokenUsage(
                 input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens
             )
             told.usage.add(usage)
@@ -163,7 +163,7 @@ class Inference(WithBlock["Inference"]):
                 call.leave()
                 self._end(call, error)
 
-    def _end(self, call: Call, error: BaseException | None) -> None:
+    def _end(self, call: ModelCall, error: BaseException | None) -> None:
         response: Any = None
         outcome = ""
         try:
@@ -207,7 +207,7 @@ class _ManualResponse:
         self.model = ""
         self.id = ""
         self.tool_calls: list[ToolRequest] = []
-        self.usage = Usage()
+        self.usage = TokenUsage()
 
     @property
     def given(self) -> bool:
@@ -300,12 +300,12 @@ class _ManualEndpoint:
             attributes[semconv.RESPONSE_CACHED] = True
         write_usage(told.usage, attributes)
 
-    def reply(self, response: Any) -> Reply:
+    def reply(self, response: Any) -> ReplyFacts:
         """What was told, for the turn."""
         told = self.told
         reasons = [told.finish_reason] if told.finish_reason else []
         text = told.text or "" if told.said else None
-        return Reply(told.model, reasons, text, told.tool_calls, told.usage)
+        return ReplyFacts(told.model, reasons, text, told.tool_calls, told.usage)
 
     def accumulator(self) -> Accumulator:
         """Chunks are given to ``Inference.chunk`` instead."""

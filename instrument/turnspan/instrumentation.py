@@ -14,7 +14,15 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from turnspan.patching.third_party import OURS, Choice, Enabled, Wanted, choose, disabled, packages
+from turnspan.patching.third_party import (
+    OURS,
+    Choice,
+    Enabled,
+    InstrumentationChoice,
+    choose,
+    disabled,
+    packages,
+)
 from turnspan.runtime import installed
 from turnspan.runtime.guard import guard
 
@@ -94,7 +102,7 @@ def instrument(
         ConfigError: a name means nothing here. Nothing else raises; inside of what is recorded not
             even that, and one that is all but right is a line in the log.
     """
-    wanted = Wanted.of(only, exclude, disabled())
+    wanted = InstrumentationChoice.of(only, exclude, disabled())
     wanted.check([name for name, _, _ in _INSTRUMENTORS])
     with _lock, guard("instrument"):
         _excluded.clear()
@@ -112,7 +120,7 @@ def instrument(
     return report()
 
 
-def _start(name: str, wanted: Wanted, provider: TracerProvider | None) -> None:
+def _start(name: str, wanted: InstrumentationChoice, provider: TracerProvider | None) -> None:
     if not _is_there(name):
         return
     instrumentor = _instrumentor(name)
@@ -179,7 +187,7 @@ def report() -> list[Instrumented]:
 
 def plan(disabled_entries: Iterable[str] = ()) -> list[Instrumented]:
     """What ``instrument()`` would do here with nothing imported yet; changes nothing."""
-    wanted = Wanted.of(None, (), frozenset(disabled_entries))
+    wanted = InstrumentationChoice.of(None, (), frozenset(disabled_entries))
     found: list[Instrumented] = []
     for name, _, _ in _INSTRUMENTORS:
         instrumentor = _instrumentor(name)

@@ -29,13 +29,13 @@ from turnspan_records.contexts import (
 from turnspan_records.detail import detail
 from turnspan_records.detail_types import Detail
 from turnspan_records.diagnostics import Diagnostic, diagnostics
-from turnspan_records.judging.history import Judged, judgments
+from turnspan_records.judging.history import RecordedJudgment, judgments
 from turnspan_records.judging.queues import Progress, Queue, progress, queues, waiting
 from turnspan_records.judging.review import Review
 from turnspan_records.keeping.summaries import Sessions, SessionSummary, SessionTurn, summaries
-from turnspan_records.lookup import Found, find
+from turnspan_records.lookup import RecordRef, find
 from turnspan_records.loop.comparing import Answer, Comparison, compare
-from turnspan_records.loop.improvement import Experiment
+from turnspan_records.loop.improvement import ExperimentRecord
 from turnspan_records.loop.lineages import AmbiguousError, experiment, experiments
 from turnspan_records.messages import exact_messages
 from turnspan_records.quality.checking import QualityReport, check_quality
@@ -84,13 +84,11 @@ __all__ = [
     "Diagnostic",
     "Difference",
     "ExactRequest",
-    "Experiment",
+    "ExperimentRecord",
     "ExportError",
     "Exported",
     "Filters",
-    "Found",
     "Hit",
-    "Judged",
     "Limits",
     "Note",
     "Outline",
@@ -98,6 +96,8 @@ __all__ = [
     "PromptPart",
     "QualityReport",
     "Queue",
+    "RecordRef",
+    "RecordedJudgment",
     "RefusedError",
     "Result",
     "Review",

@@ -11,7 +11,7 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.fields import of_row
 from turnspan_records.access.times import utc
 from turnspan_records.access.window import as_parameter
-from turnspan_records.lookup import Found
+from turnspan_records.lookup import RecordRef
 from turnspan_records.messages import NONE, load_definitions
 
 USED_WITHIN: Final = timedelta(days=1)
@@ -171,7 +171,7 @@ WHERE project = {project:String} AND turn_id IN {turns:Array(String)} AND status
 """
 
 
-def contexts(store: Store, found: Found) -> list[AssembledContext]:
+def contexts(store: Store, found: RecordRef) -> list[AssembledContext]:
     """The contexts that a record is about, the oldest first.
 
     Of an assembly itself that one, of a model call those that it used, of a turn, a session or a
@@ -194,7 +194,7 @@ def contexts(store: Store, found: Found) -> list[AssembledContext]:
     return loaded
 
 
-def _parameters(found: Found) -> dict[str, str]:
+def _parameters(found: RecordRef) -> dict[str, str]:
     return {
         "project": found.project,
         "session": found.session_id,
@@ -204,7 +204,7 @@ def _parameters(found: Found) -> dict[str, str]:
     }
 
 
-def _used(store: Store, found: Found) -> list[str]:
+def _used(store: Store, found: RecordRef) -> list[str]:
     """The ids of the assemblies that its calls used."""
     return [str(row[0]) for row in store.query(_USED, _parameters(found)).rows]
 

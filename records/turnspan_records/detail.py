@@ -10,10 +10,10 @@ from turnspan_clickhouse.store.client import Result, Store
 from turnspan_records.access.fields import of_row
 from turnspan_records.access.times import utc
 from turnspan_records.contexts import contexts
-from turnspan_records.conversation import Message
+from turnspan_records.conversation import MessageRecord
 from turnspan_records.detail_types import Detail, SpanNode
 from turnspan_records.judging.history import judgments
-from turnspan_records.lookup import Found
+from turnspan_records.lookup import RecordRef
 from turnspan_records.messages import (
     NONE,
     load_definitions,
@@ -57,7 +57,7 @@ ORDER BY time, turn
 """
 
 
-def detail(store: Store, found: Found) -> Detail:
+def detail(store: Store, found: RecordRef) -> Detail:
     """Load everything about a record that ``lookup.find`` found.
 
     Raises:
@@ -67,7 +67,7 @@ def detail(store: Store, found: Found) -> Detail:
     from turnspan_records.consortium.showing import consortium_detail  # which makes details, too
     from turnspan_records.loop import detail as loop_detail  # as above
 
-    load: dict[str, Callable[[Store, Found], Detail]] = {
+    load: dict[str, Callable[[Store, RecordRef], Detail]] = {
         "session": _session,
         "turn": _turn,
         "trace": _trace,
@@ -84,7 +84,7 @@ def detail(store: Store, found: Found) -> Detail:
     return result
 
 
-def _session(store: Store, found: Found) -> Detail:
+def _session(store: Store, found: RecordRef) -> Detail:
     rows = store.query(
         "SELECT project, session_id, any(service) AS service, any(environment) AS environment,"
         " any(user_id) AS user_id, min(start_time) AS first_time, max(start_time) AS last_time,"
@@ -105,7 +105,7 @@ def _session(store: Store, found: Found) -> Detail:
     return result
 
 
-def _turn(store: Store, found: Found) -> Detail:
+def _turn(store: Store, found: RecordRef) -> Detail:
     result = _row(store, found, "turn_summary", "turn_id")
     parameters = {"project": found.project, "session": found.session_id, "turn": found.turn_id}
     result.tables["model calls"] = store.query(_CALLS_OF, parameters)
@@ -113,11 +113,11 @@ def _turn(store: Store, found: Found) -> Detail:
     return result
 
 
-def _tool(store: Store, found: Found) -> Detail:
+def _tool(store: Store, found: RecordRef) -> Detail:
     return _row(store, found, "tool_call", "span_id")
 
 
-def _context(store: Store, found: Found) -> Detail:
+def _context(store: Store, found: RecordRef) -> Detail:
     loaded = contexts(store, found)
     if not loaded:
         raise KeyError(found.id)
@@ -141,11 +141,11 @@ def _context(store: Store, found: Found) -> Detail:
     return result
 
 
-def _span(store: Store, found: Found) -> Detail:
+def _span(store: Store, found: RecordRef) -> Detail:
     return _row(store, found, "span", "span_id")
 
 
-def _call(store: Store, found: Found) -> Detail:
+def _call(store: Store, found: RecordRef) -> Detail:
     result = _row(store, found, "llm_call", "span_id")
     facts = result.facts
     inputs: list[bytes] = facts.pop("input_messages")
@@ -170,11 +170,11 @@ def _call(store: Store, found: Found) -> Detail:
     return result
 
 
-def _known(hash_: bytes, known: Mapping[str, Message]) -> Message:
-    return known.get(hash_.hex()) or Message(hash_.hex(), recorded=False)
+def _known(hash_: bytes, known: Mapping[str, MessageRecord]) -> MessageRecord:
+    return known.get(hash_.hex()) or MessageRecord(hash_.hex(), recorded=False)
 
 
-def _row(store: Store, found: Found, table: str, column: str) -> Detail:
+def _row(store: Store, found: RecordRef, table: str, column: str) -> Detail:
     rows = store.query(
         f"SELECT * FROM {table} WHERE project = {{project:String}}"
         f" AND session_id = {{session:String}} AND {column} = {{id:String}} LIMIT 1",
@@ -187,7 +187,7 @@ def _row(store: Store, found: Found, table: str, column: str) -> Detail:
     return Detail(found.kind, found.id, facts, {name: text for name, text in texts.items() if text})
 
 
-def _trace(store: Store, found: Found) -> Detail:
+def _trace(store: Store, found: RecordRef) -> Detail:
     parameters = {"project": found.project, "trace": found.trace_id}
     rows = store.query(
         "SELECT span_id, parent_span_id, name, kind, start_time, duration, status_code,"

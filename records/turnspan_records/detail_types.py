@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import Any
 
 from turnspan_clickhouse.store.client import Result
-from turnspan_records.conversation import Message
-from turnspan_records.judging.history import Judged
+from turnspan_records.conversation import MessageRecord
+from turnspan_records.judging.history import RecordedJudgment
 
 
 @dataclass(slots=True)
@@ -34,7 +34,7 @@ class Detail:
     facts: dict[str, Any] = field(default_factory=dict[str, Any])
     texts: dict[str, str] = field(default_factory=dict[str, str])
     tables: dict[str, Result] = field(default_factory=dict[str, Result])
-    input_messages: list[Message] = field(default_factory=list[Message])
-    output_messages: list[Message] = field(default_factory=list[Message])
+    input_messages: list[MessageRecord] = field(default_factory=list[MessageRecord])
+    output_messages: list[MessageRecord] = field(default_factory=list[MessageRecord])
     spans: list[SpanNode] = field(default_factory=list[SpanNode])
-    judgments: list[Judged] = field(default_factory=list[Judged])
+    judgments: list[RecordedJudgment] = field(default_factory=list[RecordedJudgment])

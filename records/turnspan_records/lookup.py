@@ -17,7 +17,7 @@ LIMIT = 20
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Found:
+class RecordRef:
     """One record that an id means. A turn's id is the id of its span."""
 
     kind: str
@@ -59,7 +59,7 @@ _MAX_TEXT, _MAX_INSIDE = 65_536, 8
 """How much of a pasted text is searched for ids, and how many of them are looked up."""
 
 
-def find(store: Store, id_: str) -> list[Found]:
+def find(store: Store, id_: str) -> list[RecordRef]:
     """Every record that an id means, or its beginning of at least six characters, or what a table
     shows of it (with ``…`` for what is left out). Of a longer text, such as a ``traceparent``
     header, a line of a log or an address, what the first id of a span or trace in it means.
@@ -80,7 +80,7 @@ def find(store: Store, id_: str) -> list[Found]:
     return []
 
 
-def _with_id(store: Store, id_: str) -> list[Found]:
+def _with_id(store: Store, id_: str) -> list[RecordRef]:
     equal = "{column} = {id:String}"
     exact = _search(store, _SOURCES, equal, id_)
     # The id of a trace or of a named span is that of no other span; a session's may be any text,
@@ -96,7 +96,7 @@ def _with_id(store: Store, id_: str) -> list[Found]:
     return _told_apart(one for one in found if one.kind != "span" or one.id not in named)
 
 
-def _told_apart(found: Iterable[Found]) -> list[Found]:
+def _told_apart(found: Iterable[RecordRef]) -> list[RecordRef]:
     """In order, without the traces whose id is a turn's: where nothing but the model calls tells of
     a turn, its first call's trace gives it its id. The turn says more. So does a consortium run's
     own row than its calls."""
@@ -114,7 +114,7 @@ def _told_apart(found: Iterable[Found]) -> list[Found]:
     ]
 
 
-def _is_placed(one: Found) -> bool:
+def _is_placed(one: RecordRef) -> bool:
     return bool(one.session_id or one.trace_id or one.turn_id)
 
 
@@ -127,7 +127,7 @@ def _pattern(id_: str) -> str:
 
 def _search(
     store: Store, sources: Sequence[tuple[str, str, str, str]], condition: str, id_: str
-) -> list[Found]:
+) -> list[RecordRef]:
     selects = [
         f"(SELECT DISTINCT '{kind}' AS kind, {column} AS id, project, {rest} FROM {table}"
         f" WHERE {condition.replace('{column}', column)} LIMIT {LIMIT})"
@@ -135,4 +135,4 @@ def _search(
     ]
     # Ids never differ between the versions of a row, so there is nothing to deduplicate.
     result = store.query(" UNION ALL ".join(selects), {"id": id_}, {"final": 0})
-    return list({Found(*map(str, row)) for row in result.rows})
+    return list({RecordRef(*map(str, row)) for row in result.rows})

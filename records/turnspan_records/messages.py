@@ -11,7 +11,7 @@ from turnspan.dialects.rebuild import rebuild_message
 from turnspan.runtime.errors import TurnspanError
 from turnspan_clickhouse.rows.tables import NO_HASH
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.conversation import Message, ToolRequest
+from turnspan_records.conversation import MessageRecord, ToolCallRequest
 
 NONE = NO_HASH.hex()
 """The hash column's value, in hex, where a record has no such content."""
@@ -38,7 +38,7 @@ def known_hash(value: object) -> str:
 
 def load_messages(
     store: Store, project: str, scope: str, hashes: Iterable[str] | None = None
-) -> dict[str, Message]:
+) -> dict[str, MessageRecord]:
     """The messages of a scope (a session, or a trace without one) by their hash in hex: all of
     them, or those named."""
     wanted = None if hashes is None else sorted(set(hashes))
@@ -52,7 +52,7 @@ def load_messages(
         ONE_SESSION,
     )
     return {
-        hash_: Message(hash_, role, name, _parts(parts), source, dialect)
+        hash_: MessageRecord(hash_, role, name, _parts(parts), source, dialect)
         for hash_, role, name, parts, source, dialect in result.rows
     }
 
@@ -88,7 +88,7 @@ def prompt_text(body: str) -> str:
     return "\n\n".join(str(part.get("content", "")) for part in parts)
 
 
-def requested_tools(replies: Sequence[Message], inline: str) -> list[ToolRequest]:
+def requested_tools(replies: Sequence[MessageRecord], inline: str) -> list[ToolCallRequest]:
     """The tools that a reply asks for; from the inline column where messages are not recorded."""
     parts = [part for reply in replies for part in reply.parts]
     if not any(reply.recorded for reply in replies):
@@ -96,8 +96,8 @@ def requested_tools(replies: Sequence[Message], inline: str) -> list[ToolRequest
     return [_request(part) for part in parts if part.get("type", "tool_call") == "tool_call"]
 
 
-def _request(part: dict[str, Any]) -> ToolRequest:
-    return ToolRequest(
+def _request(part: dict[str, Any]) -> ToolCallRequest:
+    return ToolCallRequest(
         call_id=str(part.get("id") or ""),
         name=str(part.get("name") or ""),
         arguments=part.get("arguments"),
@@ -130,7 +130,7 @@ def exact_messages(store: Store, project: str, span_id: str) -> list[Any]:
     return [provider_message(known[one]) for one in hashes]
 
 
-def provider_message(message: Message) -> Any:
+def provider_message(message: MessageRecord) -> Any:
     """The message as its provider spells it: kept as it was, or rebuilt exactly."""
     if message.source:
         return orjson.loads(message.source)

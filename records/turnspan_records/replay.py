@@ -10,13 +10,13 @@ from typing import Any
 from turnspan_clickhouse.store.client import Store
 from turnspan_records import rows
 from turnspan_records.conversation import (
-    Call,
+    CallRecord,
     Conversation,
-    Message,
+    MessageRecord,
     Step,
-    ToolExecution,
-    ToolRequest,
-    Turn,
+    ToolCallRequest,
+    ToolRecord,
+    TurnRecord,
 )
 from turnspan_records.history import Continuation, History
 from turnspan_records.messages import (
@@ -70,10 +70,10 @@ class Assembled:
 
 
 def assemble(
-    turns: Sequence[Turn],
+    turns: Sequence[TurnRecord],
     sent: Sequence[rows.SentCall],
-    tools: Sequence[ToolExecution],
-    messages: Mapping[str, Message],
+    tools: Sequence[ToolRecord],
+    messages: Mapping[str, MessageRecord],
     prompts: Mapping[str, str],
     gists: Mapping[str, str],
 ) -> Assembled:
@@ -92,7 +92,7 @@ def assemble(
 
 def _tell_what_is_new(
     sent: Sequence[rows.SentCall],
-    messages: Mapping[str, Message],
+    messages: Mapping[str, MessageRecord],
     prompts: Mapping[str, str],
     gists: Mapping[str, str],
 ) -> dict[str, Continuation]:
@@ -125,7 +125,7 @@ def _tell_what_is_new(
     return continued
 
 
-def _tail(hashes: Sequence[str], messages: Mapping[str, Message]) -> tuple[int, ...]:
+def _tail(hashes: Sequence[str], messages: Mapping[str, MessageRecord]) -> tuple[int, ...]:
     """What follows the last reply: the question of a turn that repeats an earlier one."""
     begin = len(hashes)
     while begin > 0 and _message(hashes[begin - 1], messages).role not in _ANSWERED:
@@ -133,11 +133,11 @@ def _tail(hashes: Sequence[str], messages: Mapping[str, Message]) -> tuple[int, 
     return tuple(range(begin, len(hashes)))
 
 
-def _message(hash_: str, messages: Mapping[str, Message]) -> Message:
-    return messages.get(hash_) or Message(hash_, recorded=False)
+def _message(hash_: str, messages: Mapping[str, MessageRecord]) -> MessageRecord:
+    return messages.get(hash_) or MessageRecord(hash_, recorded=False)
 
 
-def _gist(message: Message) -> str:
+def _gist(message: MessageRecord) -> str:
     """What a reply and its spelling in the next request have in common; of all other messages
     everything counts."""
     if message.role != "assistant":
@@ -150,11 +150,11 @@ def _gist(message: Message) -> str:
     return repr((message.text.strip(), calls))
 
 
-def _match_tools(calls: Sequence[Call], tools: Sequence[ToolExecution]) -> list[ToolExecution]:
+def _match_tools(calls: Sequence[CallRecord], tools: Sequence[ToolRecord]) -> list[ToolRecord]:
     """Give every request its execution; returns the executions that no request accounts for."""
     taken: set[int] = set()
     for by_id in (True, False):
-        waiting: dict[_Key, deque[ToolExecution]] = {}
+        waiting: dict[_Key, deque[ToolRecord]] = {}
         for tool in tools:
             key = _tool_key(tool, by_id)
             if key is not None and id(tool) not in taken:
@@ -171,21 +171,21 @@ def _match_tools(calls: Sequence[Call], tools: Sequence[ToolExecution]) -> list[
 _Key = tuple[str, str, int]
 
 
-def _tool_key(tool: ToolExecution, by_id: bool) -> _Key | None:
+def _tool_key(tool: ToolRecord, by_id: bool) -> _Key | None:
     if by_id:
         return (tool.turn_id, tool.call_id, 0) if tool.call_id else None
     return tool.turn_id, tool.name, tool.round
 
 
-def _request_key(call: Call, request: ToolRequest, by_id: bool) -> _Key | None:
+def _request_key(call: CallRecord, request: ToolCallRequest, by_id: bool) -> _Key | None:
     if by_id:
         return (call.turn_id, request.call_id, 0) if request.call_id else None
     return call.turn_id, request.name, call.round
 
 
 def _take(
-    waiting: deque[ToolExecution] | None, call: Call, request: ToolRequest
-) -> ToolExecution | None:
+    waiting: deque[ToolRecord] | None, call: CallRecord, request: ToolCallRequest
+) -> ToolRecord | None:
     """The first that began after the call, unless both name a call and not the same."""
     for at, tool in enumerate(waiting or ()):
         other = tool.call_id and request.call_id and tool.call_id != request.call_id
@@ -195,9 +195,9 @@ def _take(
     return None
 
 
-def _answer(calls: Sequence[Call]) -> None:
+def _answer(calls: Sequence[CallRecord]) -> None:
     """Note for every request the result that a later call gave back to the model."""
-    asked: dict[str, ToolRequest] = {}
+    asked: dict[str, ToolCallRequest] = {}
     for call in calls:
         for message in call.new_messages:
             for part in message.parts:
@@ -212,11 +212,11 @@ def _is_response(part: Mapping[str, Any]) -> bool:
     return part.get("type") == "tool_call_response"
 
 
-def _nest(turns: Sequence[Turn], others: Iterable[Call | ToolExecution]) -> list[Step]:
+def _nest(turns: Sequence[TurnRecord], others: Iterable[CallRecord | ToolRecord]) -> list[Step]:
     by_id = {turn.turn_id: turn for turn in turns}
     roots: list[Step] = []
     for step in sorted([*turns, *others], key=_order):
-        home = step.parent_turn_id if isinstance(step, Turn) else step.turn_id
+        home = step.parent_turn_id if isinstance(step, TurnRecord) else step.turn_id
         parent = by_id.get(home)
         if parent is None or parent is step:
             roots.append(step)
@@ -226,5 +226,5 @@ def _nest(turns: Sequence[Turn], others: Iterable[Call | ToolExecution]) -> list
 
 
 def _order(step: Step) -> tuple[Any, int, str]:
-    rank = 0 if isinstance(step, Turn) else 1
+    rank = 0 if isinstance(step, TurnRecord) else 1
     return step.start_time, rank, step.span_id

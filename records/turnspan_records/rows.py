@@ -8,7 +8,7 @@ from typing import Any
 
 from turnspan_records.access.fields import of_row
 from turnspan_records.access.times import utc
-from turnspan_records.conversation import Call, ToolExecution, Turn
+from turnspan_records.conversation import CallRecord, ToolRecord, TurnRecord
 
 _IN_ORDER = " WHERE {where} ORDER BY start_time, span_id"
 
@@ -54,9 +54,9 @@ def dollars(amount: Any) -> float | None:
     return None if amount is None else float(amount)
 
 
-def turn(row: Mapping[str, Any]) -> Turn:
+def turn(row: Mapping[str, Any]) -> TurnRecord:
     """A turn_summary row selected by TURNS."""
-    return of_row(Turn, row, start_time=utc(row["start_time"]), models=list(row["models"]))
+    return of_row(TurnRecord, row, start_time=utc(row["start_time"]), models=list(row["models"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class SentCall:
     """A call, and how many messages it sent that the call of its agent before had sent as well.
     Its ``input_hashes`` are those after them, until ``fill_histories``."""
 
-    call: Call
+    call: CallRecord
     repeated: int
     tool_calls: str
     """The column, for calls whose messages are not recorded."""
@@ -75,7 +75,7 @@ def calls(rows: Iterable[Mapping[str, Any]]) -> list[SentCall]:
     found: list[SentCall] = []
     for row in rows:
         call = of_row(
-            Call,
+            CallRecord,
             row,
             start_time=utc(row["start_time"]),
             model=row["response_model"] or row["request_model"],
@@ -97,6 +97,6 @@ def fill_histories(sent: Iterable[SentCall]) -> None:
         call.input_hashes = before[call.agent_name] = [*known, *call.input_hashes]
 
 
-def tool(row: Mapping[str, Any]) -> ToolExecution:
+def tool(row: Mapping[str, Any]) -> ToolRecord:
     """A tool_call row selected by TOOLS."""
-    return of_row(ToolExecution, row, start_time=utc(row["start_time"]))
+    return of_row(ToolRecord, row, start_time=utc(row["start_time"]))

@@ -19,7 +19,7 @@ from turnspan_clickhouse.errors import MayNotInsertError
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.opening import open_store
-from turnspan_console.mcp_server.answers import Place
+from turnspan_console.mcp_server.answers import Cursor
 from turnspan_console.mcp_server.judging import judged
 from turnspan_records.judging.queues import Queue
 from turnspan_records.judging.review import Review
@@ -126,7 +126,7 @@ def quality(store: Store, spool: Spool) -> None:
 
 
 def machine(store: Store, spool: Spool) -> None:
-    judged(store, Place(0, 0), TURN, "used", None, None, "", None, "agent")
+    judged(store, Cursor(0, 0), TURN, "used", None, None, "", None, "agent")
     assert not spool.names()
 
 

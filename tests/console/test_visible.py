@@ -24,7 +24,7 @@ from support.landing import insert
 from support.story import CALL, TOOL, TRACE, TURN, Invoke, story
 from support.terminal import on_terminal
 from turnspan_clickhouse.receive.receiver_stats import ReceiverStats, write_receiver_stats
-from turnspan_clickhouse.rows.tables import Annotation, Message, Record
+from turnspan_clickhouse.rows.tables import Annotation, MessageRow, Record
 from turnspan_clickhouse.spool.segments import new_name
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.dsn import Dsn
@@ -90,8 +90,10 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> str:
     dsn = Dsn(scheme="chdb", path=tmp_path_factory.mktemp("hostile") / "store")
     with open_store(dsn) as store:
         migrate(store)
-        told = [record if isinstance(record, Message) else poisoned(record) for record in story()]
-        told += [poisoned(record) for record in story() if isinstance(record, Message)]
+        told = [
+            record if isinstance(record, MessageRow) else poisoned(record) for record in story()
+        ]
+        told += [poisoned(record) for record in story() if isinstance(record, MessageRow)]
         insert(store, *told, *map(poisoned, (*assembled(), *consortium_rows())))
         insert(
             store,

@@ -24,7 +24,7 @@ from opentelemetry.trace import SpanContext, SpanKind
 from turnspan import config
 from turnspan.runtime.guard import errors
 from turnspan.tracing.content_store import ContentStore
-from turnspan.turn.turn import Usage
+from turnspan.turn.turn import TokenUsage
 from turnspan_clickhouse import foreign_dialects
 from turnspan_clickhouse.foreign_dialects import ForeignCall, ForeignSpan
 from turnspan_clickhouse.normalise.attributes import CONTENT
@@ -33,7 +33,7 @@ from turnspan_clickhouse.rows.batch import Batch
 from turnspan_clickhouse.rows.tables import (
     Definition,
     LlmCall,
-    Message,
+    MessageRow,
     Record,
     SpanRow,
     ToolCall,
@@ -157,7 +157,7 @@ def test_an_openai_call_reads_the_same_in_every_dialect(name: str) -> None:
     assert (call.request_model, call.response_model) == ("gpt-4o", "gpt-4o-2024-08-06")
     old = name.endswith("-old")  # which says neither the id nor details of the tokens
     assert call.response_id == ("" if old else "chatcmpl-1")
-    assert call.usage == (Usage(100, 20) if old else Usage(100, 20, 64, None, 8))
+    assert call.usage == (TokenUsage(100, 20) if old else TokenUsage(100, 20, 64, None, 8))
     assert call.parameters == {"max_tokens": 100, "temperature": 0.5}
     assert call.finish_reasons in (["tool_calls"], ["tool_call"])
     assert call.input == OPENAI_INPUT
@@ -191,7 +191,7 @@ def test_an_anthropic_call_reads_the_same_in_every_dialect(name: str) -> None:
     assert call.request_model == "claude-sonnet-4-5"
     assert call.response_model == "claude-sonnet-4-5-20250929"
     assert call.response_id == ("" if name.endswith("-old") else "msg_1")
-    assert call.usage == Usage(100, 20, 64, 6)
+    assert call.usage == TokenUsage(100, 20, 64, 6)
     assert call.finish_reasons in (["tool_use"], ["tool_call"])
     assert call.system == [words("Be brief.")]
     expected = [dict(message) for message in ANTHROPIC_INPUT]
@@ -214,7 +214,7 @@ def test_a_pydantic_ai_run_is_an_agent_with_calls_and_a_tool(name: str) -> None:
         "inference",
         "agent",
     ]
-    assert first.usage == Usage(100, 20, 64, None, 8)
+    assert first.usage == TokenUsage(100, 20, 64, None, 8)
     assert first.system == [words("Be brief.")]
     assert first.input == [said("user", words("Weather in Rome?"))]
     assert first.output == [said("assistant", words("Let me look."), asked("call_2", "Rome"))]
@@ -223,7 +223,7 @@ def test_a_pydantic_ai_run_is_an_agent_with_calls_and_a_tool(name: str) -> None:
     assert (tool.tool_arguments, tool.tool_result) == ({"city": "Rome"}, "sunny")
     assert second.input[1] == first.output[0]
     assert agent.agent_name == "weather"
-    assert agent.usage == Usage(200, 40, 128, None, 16)
+    assert agent.usage == TokenUsage(200, 40, 128, None, 16)
     assert agent.output == [said("assistant", words("Sunny."))]
 
 
@@ -239,10 +239,10 @@ def test_a_foreign_call_lands_as_a_row_with_its_messages(name: str) -> None:
     assert row.response_text == "Let me look."
     (made,) = json.loads(row.tool_calls)
     assert made == {"id": "call_2", "name": "get_weather", "arguments": {"city": "Rome"}}
-    messages = {m.hash: m for m in landed[Message]}
+    messages = {m.hash: m for m in landed[MessageRow]}
     texts = [messages[digest].parts for digest in row.input_messages]
     assert any('"And Rome?"' in parts for parts in texts)
-    assert [m.source for m in landed[Message]] == [""] * len(landed[Message])
+    assert [m.source for m in landed[MessageRow]] == [""] * len(landed[MessageRow])
     prompts = {d.kind: d.body for d in landed[Definition]}
     assert prompts["system_prompt"] == "Be brief."
     assert ("tool_definitions" in prompts) == (name != "anthropic-sdk")
@@ -314,7 +314,7 @@ def test_a_langfuse_generation_is_read() -> None:
         "chat",
         "claude-sonnet-4-5",
     )
-    assert call.usage == Usage(17, 7, 4, 3, 5)
+    assert call.usage == TokenUsage(17, 7, 4, 3, 5)
     assert call.cost_usd == Decimal("0.25")
     assert (call.stream, call.time_to_first_chunk) == (True, 0.5)
     assert (call.conversation_id, call.user_id) == ("s", "u")
@@ -411,7 +411,7 @@ def test_a_vercel_call_is_read() -> None:
     call = foreign_dialects.read(ForeignSpan("ai.streamText.doStream", "ai", attributes))
     assert call is not None
     assert (call.kind, call.operation, call.provider) == ("inference", "chat", "openai")
-    assert call.usage == Usage(100, 20, 64, None, 8)
+    assert call.usage == TokenUsage(100, 20, 64, None, 8)
     assert call.stream
     assert call.time_to_first_chunk == 0.25
     assert call.conversation_id == "s1"
@@ -437,7 +437,7 @@ def test_a_vercel_call_is_read() -> None:
         )
     )
     assert outer is not None
-    assert (outer.kind, outer.usage, outer.system) == ("agent", Usage(7, 3), "Be brief.")
+    assert (outer.kind, outer.usage, outer.system) == ("agent", TokenUsage(7, 3), "Be brief.")
     assert outer.input == [said("user", words("Weather?"))]
 
 

@@ -19,7 +19,7 @@ from turnspan_records.importing.home_tables.conversation import (
     response_of,
     tool_results,
 )
-from turnspan_records.importing.home_tables.paging import WINDOW, Place
+from turnspan_records.importing.home_tables.paging import WINDOW, TablePosition
 from turnspan_records.importing.home_tables.part import seconds_of
 from turnspan_records.importing.home_tables.values import (
     decimal,
@@ -196,13 +196,13 @@ def test_what_is_no_history(history: Any) -> None:
 
 def test_missing_keys_are_remembered_as_long_as_they_may_come() -> None:
     """Between the newest keys; of those far behind nobody waits any more."""
-    place = Place()
+    place = TablePosition()
     for key in (10, 12, 15):
         place.passed(key)
     assert place.gaps[1:] == [(11, 11), (13, 14)]
     assert place.gaps[0][1] == 9  # before the first
     place.found([13])
-    assert Place.of(place.text()).gaps[1:] == [(11, 11), (14, 14)]
+    assert TablePosition.of(place.text()).gaps[1:] == [(11, 11), (14, 14)]
     place.passed(16 + WINDOW)
     assert place.gaps == [(16, 15 + WINDOW)]
     for key in range(10**6, 10**6 + 4_000, 2):
@@ -213,7 +213,7 @@ def test_missing_keys_are_remembered_as_long_as_they_may_come() -> None:
 @pytest.mark.parametrize("text", ["{}", "[", '{"key": 1, "time": 2, "gaps": [3]}', "7"])
 def test_a_position_that_cannot_be_read_says_what_to_do(text: str) -> None:
     with pytest.raises(SourceLogError, match="--again"):
-        Place.of(text)
+        TablePosition.of(text)
 
 
 def test_arguments_with_long_numbers_stay_exact() -> None:

@@ -17,9 +17,9 @@ from genai_prices.data_snapshot import DataSnapshot, get_snapshot, set_custom_sn
 from genai_prices.types import ClauseEquals, ModelInfo, ModelPrice, Provider
 
 from turnspan.runtime.guard import errors
-from turnspan.turn.turn import Usage
+from turnspan.turn.turn import TokenUsage
 from turnspan_clickhouse.pricing import price_data
-from turnspan_clickhouse.pricing.price_data import Source
+from turnspan_clickhouse.pricing.price_data import PriceSource
 from turnspan_clickhouse.pricing.prices import Pricer
 
 # Asked for in this way, since pyright takes 25 s to look through the 1.6 MB of genai_prices.data.
@@ -27,7 +27,7 @@ PROVIDERS = get_snapshot().providers
 
 START = datetime(2025, 2, 1, 0, 10, tzinfo=timezone.utc)
 MOMENTS = [START + timedelta(days=97 * n, hours=7 * n) for n in range(9)]
-USAGES = [Usage(1234, 567), Usage(400_001, 30, 90_000, 40_000)]
+USAGES = [TokenUsage(1234, 567), TokenUsage(400_001, 30, 90_000, 40_000)]
 
 READ = """
 import sys
@@ -48,7 +48,7 @@ def pricer() -> Iterator[Pricer]:
     assert errors.counts() == {}
 
 
-def official(provider: str, model: str, usage: Usage, moment: datetime) -> Decimal | None:
+def official(provider: str, model: str, usage: TokenUsage, moment: datetime) -> Decimal | None:
     """What genai-prices itself says."""
     try:
         return genai_prices.calc_price(
@@ -66,7 +66,7 @@ def official(provider: str, model: str, usage: Usage, moment: datetime) -> Decim
         return None
 
 
-def ours(pricer: Pricer, provider: str, model: str, usage: Usage, moment: datetime) -> Any:
+def ours(pricer: Pricer, provider: str, model: str, usage: TokenUsage, moment: datetime) -> Any:
     """What the pricer says."""
     return pricer.price(provider, model, "", usage, int(moment.timestamp()) * 1_000_000_000)[0]
 
@@ -107,7 +107,7 @@ def test_every_spelling_finds_the_same_model(pricer: Pricer, provider: str) -> N
 
 def test_prices_that_the_application_has_updated_count(pricer: Pricer) -> None:
     """As soon as they are there, and no longer than that."""
-    usage = Usage(1_000_000, 0)
+    usage = TokenUsage(1_000_000, 0)
     before = ours(pricer, "openai", "gpt-4o", usage, START)
     fresh = Provider(
         id="openai",
@@ -180,4 +180,4 @@ def _missing(name: str) -> str:
 
 def test_the_source_says_its_version() -> None:
     """Rows say which prices they were made with."""
-    assert Source().version == genai_prices.__version__
+    assert PriceSource().version == genai_prices.__version__

@@ -13,7 +13,7 @@ import pytest
 from genai_prices.data_snapshot import get_snapshot
 
 from turnspan.runtime.guard import errors
-from turnspan.turn.turn import Usage
+from turnspan.turn.turn import TokenUsage
 from turnspan_clickhouse.pricing.prices import Pricer, cost_of_call, price_of_call
 
 WHEN = int(datetime(2026, 11, 1, 12, tzinfo=timezone.utc).timestamp()) * 1_000_000_000
@@ -30,15 +30,15 @@ def pricer() -> Iterator[Pricer]:
 @pytest.mark.parametrize(
     ("provider", "model", "usage", "options", "expected"),
     [
-        pytest.param("openai", "gpt-4o", Usage(1000, 500), {}, "0.0075", id="uncached"),
-        pytest.param("openai", "gpt-4o", Usage(1000, 0, 400), {}, "0.002", id="cache-read"),
+        pytest.param("openai", "gpt-4o", TokenUsage(1000, 500), {}, "0.0075", id="uncached"),
+        pytest.param("openai", "gpt-4o", TokenUsage(1000, 0, 400), {}, "0.002", id="cache-read"),
         pytest.param(
-            "openai", "gpt-4o", Usage(1000, 500, None, None, 400), {}, "0.0075", id="reasoning"
+            "openai", "gpt-4o", TokenUsage(1000, 500, None, None, 400), {}, "0.0075", id="reasoning"
         ),
         pytest.param(
             "anthropic",
             "claude-sonnet-4-5-20250929",
-            Usage(1000, 0, 0, 600),
+            TokenUsage(1000, 0, 0, 600),
             {},
             "0.00345",
             id="cache-write-5m",
@@ -46,7 +46,7 @@ def pricer() -> Iterator[Pricer]:
         pytest.param(
             "anthropic",
             "claude-sonnet-4-5",
-            Usage(1000, 0, 0, 600),
+            TokenUsage(1000, 0, 0, 600),
             {"cache_write_1h_tokens": 600},
             "0.0048",
             id="cache-write-1h",
@@ -54,7 +54,7 @@ def pricer() -> Iterator[Pricer]:
         pytest.param(
             "anthropic",
             "claude-sonnet-4-5",
-            Usage(200_000, 1000),
+            TokenUsage(200_000, 1000),
             {},
             "0.615",
             id="at-the-tier's-start",
@@ -62,7 +62,7 @@ def pricer() -> Iterator[Pricer]:
         pytest.param(
             "anthropic",
             "claude-sonnet-4-5",
-            Usage(250_000, 1000),
+            TokenUsage(250_000, 1000),
             {},
             "1.5225",
             id="above-200k",
@@ -70,32 +70,46 @@ def pricer() -> Iterator[Pricer]:
         pytest.param(
             "anthropic",
             "claude-opus-4-6",
-            Usage(1000, 100, 300, 400),
+            TokenUsage(1000, 100, 300, 400),
             {"cache_write_1h_tokens": 150},
             # 300 new, 300 read, 250 written for five minutes, 150 for an hour, 100 output
             "0.0072125",
             id="everything-at-once",
         ),
-        pytest.param("openai", "gpt-5", Usage(100, 900, 0, 0, 800), {}, "0.009125", id="thinking"),
         pytest.param(
-            "google", "gemini-2.5-pro", Usage(300_000, 10, 100_000), {}, "0.52515", id="google-200k"
+            "openai", "gpt-5", TokenUsage(100, 900, 0, 0, 800), {}, "0.009125", id="thinking"
         ),
-        pytest.param("openai", "gpt-4o", Usage(1000, 500), {"batch": True}, "0.00375", id="batch"),
+        pytest.param(
+            "google",
+            "gemini-2.5-pro",
+            TokenUsage(300_000, 10, 100_000),
+            {},
+            "0.52515",
+            id="google-200k",
+        ),
+        pytest.param(
+            "openai", "gpt-4o", TokenUsage(1000, 500), {"batch": True}, "0.00375", id="batch"
+        ),
         pytest.param(
             "anthropic",
             "claude-opus-4-6",
-            Usage(1000, 100, 0, 600),
+            TokenUsage(1000, 100, 0, 600),
             {"batch": True, "cache_write_1h_tokens": 600},
             "0.00525",
             id="batch-of-cache-writes",
         ),
         pytest.param(
-            "openai", "gpt-5", Usage(1000, 100), {"service_tier": "flex"}, "0.001125", id="flex"
+            "openai",
+            "gpt-5",
+            TokenUsage(1000, 100),
+            {"service_tier": "flex"},
+            "0.001125",
+            id="flex",
         ),
         pytest.param(
             "openai",
             "gpt-5",
-            Usage(1000, 100),
+            TokenUsage(1000, 100),
             {"service_tier": "default"},
             "0.00225",
             id="default",
@@ -103,7 +117,7 @@ def pricer() -> Iterator[Pricer]:
         pytest.param(
             "anthropic",
             "claude-opus-4-6",
-            Usage(1000, 100),
+            TokenUsage(1000, 100),
             {"web_searches": 3},
             "0.0375",
             id="web-searches",
@@ -111,7 +125,7 @@ def pricer() -> Iterator[Pricer]:
         pytest.param(
             "gcp.gemini",
             "gemini-2.5-flash",
-            Usage(1000, 100, 400),
+            TokenUsage(1000, 100, 400),
             {"input_audio_tokens": 600, "cache_audio_read_tokens": 300, "input_video_tokens": 90},
             # 300 new, 100 read; of audio 300 new, 300 read; video is priced as text
             "0.000673",
@@ -120,7 +134,7 @@ def pricer() -> Iterator[Pricer]:
         pytest.param(
             "gcp.vertex_ai",
             "gemini-2.5-flash-image",
-            Usage(100, 1300),
+            TokenUsage(100, 1300),
             {"output_image_tokens": 1290},
             "0.038755",
             id="an-image",
@@ -128,7 +142,7 @@ def pricer() -> Iterator[Pricer]:
         pytest.param(
             "gcp.gemini",
             "gemini-2.5-flash-preview-tts",
-            Usage(100, 1000),
+            TokenUsage(100, 1000),
             {"output_audio_tokens": 1000},
             "0.01005",
             id="speech-alone",
@@ -136,7 +150,7 @@ def pricer() -> Iterator[Pricer]:
         pytest.param(
             "openai",
             "gpt-audio",
-            Usage(100, 60),
+            TokenUsage(100, 60),
             {"input_audio_tokens": 80, "output_audio_tokens": 50},
             "0.00591",
             id="gpt-audio",
@@ -144,7 +158,7 @@ def pricer() -> Iterator[Pricer]:
         pytest.param(
             "openai",
             "gpt-4o-audio-preview-2025-06-03",
-            Usage(100, 60),
+            TokenUsage(100, 60),
             {"input_audio_tokens": 80, "output_audio_tokens": 50},
             "0.00735",
             id="a-price-of-our-own",
@@ -152,7 +166,7 @@ def pricer() -> Iterator[Pricer]:
         pytest.param(
             "openai",
             "gpt-4o-audio-preview-2024-10-01",
-            Usage(100, 60),
+            TokenUsage(100, 60),
             {"input_audio_tokens": 80, "output_audio_tokens": 50},
             "0.01815",
             id="of-that-day",
@@ -160,7 +174,7 @@ def pricer() -> Iterator[Pricer]:
         pytest.param(
             "openai",
             "gpt-image-1",
-            Usage(1000, 1000, 400),
+            TokenUsage(1000, 1000, 400),
             {
                 "input_image_tokens": 500,
                 "cache_image_read_tokens": 100,
@@ -172,7 +186,7 @@ def pricer() -> Iterator[Pricer]:
         pytest.param(
             "gcp.gemini",
             "gemini-3.8-flash-tts",
-            Usage(1000, 100),
+            TokenUsage(1000, 100),
             {"service_tier": "flex"},
             "0.0007",
             id="a-tier-of-google",
@@ -180,39 +194,44 @@ def pricer() -> Iterator[Pricer]:
         pytest.param(
             "openai",
             "gpt-5",
-            Usage(1000, 100),
+            TokenUsage(1000, 100),
             {"web_searches": 2, "storage_searches": 1},
             "0.02475",
             id="searches-of-both-kinds",
         ),
         pytest.param(
-            "openai", "gpt-4o", Usage(1000, 500), {"cached": True}, "0", id="local-cache-hit"
+            "openai", "gpt-4o", TokenUsage(1000, 500), {"cached": True}, "0", id="local-cache-hit"
         ),
         pytest.param(
-            "ollama", "llama3", Usage(), {"cached": True}, "0", id="local-cache-hit-of-anything"
+            "ollama",
+            "llama3",
+            TokenUsage(),
+            {"cached": True},
+            "0",
+            id="local-cache-hit-of-anything",
         ),
         pytest.param(
-            "openai", "text-embedding-3-small", Usage(1000), {}, "0.00002", id="embedding"
+            "openai", "text-embedding-3-small", TokenUsage(1000), {}, "0.00002", id="embedding"
         ),
         pytest.param(
             "openai",
             "gpt-4o",
-            Usage(1000, 0),
+            TokenUsage(1000, 0),
             {"service_tier": "priority"},
             "0.00425",
             id="priority",
         ),
-        pytest.param("openai", "gpt-4o", Usage(0, 0), {}, "0", id="nothing-used"),
-        pytest.param("gcp.gemini", "gemma-3-27b-it", Usage(10, 10), {}, "0", id="free"),
-        pytest.param("azure.ai.openai", "gpt-4o", Usage(1000, 500), {}, "0.0075", id="azure"),
-        pytest.param("", "gpt-4o", Usage(1000, 500), {}, "0.0075", id="no-provider"),
+        pytest.param("openai", "gpt-4o", TokenUsage(0, 0), {}, "0", id="nothing-used"),
+        pytest.param("gcp.gemini", "gemma-3-27b-it", TokenUsage(10, 10), {}, "0", id="free"),
+        pytest.param("azure.ai.openai", "gpt-4o", TokenUsage(1000, 500), {}, "0.0075", id="azure"),
+        pytest.param("", "gpt-4o", TokenUsage(1000, 500), {}, "0.0075", id="no-provider"),
     ],
 )
 def test_golden_costs(
     pricer: Pricer,
     provider: str,
     model: str,
-    usage: Usage,
+    usage: TokenUsage,
     options: dict[str, int | str | bool],
     expected: str,
 ) -> None:
@@ -225,15 +244,15 @@ def test_golden_costs(
 @pytest.mark.parametrize(
     ("provider", "response_model", "request_model", "usage"),
     [
-        pytest.param("openai", "no-such-model", "", Usage(1, 1), id="unknown model"),
-        pytest.param("ollama", "llama3", "llama3", Usage(1, 1), id="local provider"),
-        pytest.param("openai", "", "", Usage(1, 1), id="no model"),
-        pytest.param("openai", "gpt-4o", "gpt-4o", Usage(), id="no usage"),
-        pytest.param("openai", "gpt-4o", "", Usage(10, 1, 20), id="more cached than sent"),
+        pytest.param("openai", "no-such-model", "", TokenUsage(1, 1), id="unknown model"),
+        pytest.param("ollama", "llama3", "llama3", TokenUsage(1, 1), id="local provider"),
+        pytest.param("openai", "", "", TokenUsage(1, 1), id="no model"),
+        pytest.param("openai", "gpt-4o", "gpt-4o", TokenUsage(), id="no usage"),
+        pytest.param("openai", "gpt-4o", "", TokenUsage(10, 1, 20), id="more cached than sent"),
     ],
 )
 def test_an_unknown_price_is_none_never_zero(
-    pricer: Pricer, provider: str, response_model: str, request_model: str, usage: Usage
+    pricer: Pricer, provider: str, response_model: str, request_model: str, usage: TokenUsage
 ) -> None:
     """Where no price is known there is none, and no version of prices either."""
     for _ in range(2):
@@ -259,7 +278,7 @@ def test_what_has_no_price_of_its_own_has_no_cost(
     pricer: Pricer, provider: str, model: str, counted: dict[str, Any]
 ) -> None:
     """Rather than that of text, or none."""
-    usage = Usage(100, 50)
+    usage = TokenUsage(100, 50)
     assert pricer.price(provider, model, "", usage, WHEN)[0] is not None
     assert pricer.price(provider, model, "", usage, WHEN, **counted) == (None, "")
 
@@ -285,7 +304,7 @@ def test_google_prices_a_prompt_that_searched_or_each_query(
         "gen_ai.request.model": model,
         "turnspan.usage.web_searches": queries,
     }
-    assert cost_of_call(attributes, Usage(0, 0), WHEN) == Decimal(expected)
+    assert cost_of_call(attributes, TokenUsage(0, 0), WHEN) == Decimal(expected)
 
 
 _MODAL = {
@@ -320,7 +339,7 @@ def test_every_model_with_prices_of_modalities_costs_what_genai_prices_says(
                 input_tokens=1000, output_tokens=500, cache_read_tokens=400, **counts
             )
             official = model.calc_price(usage, provider, genai_request_timestamp=_at(WHEN))
-            usual = Usage(1000, 500, 400)
+            usual = TokenUsage(1000, 500, 400)
             ours, _ = pricer.price(provider.id, model.id, "", usual, WHEN, **counts)
             assert ours == official.total_price, (provider.id, model.id, own)
             tried += 1
@@ -349,7 +368,7 @@ def _found(provider: str, model: str) -> Any:
                 "openai.request.service_tier": "priority",
                 "openai.response.service_tier": "flex",
             },
-            Usage(1000, 100),
+            TokenUsage(1000, 100),
             "0.001125",
             id="the tier that answered",
         ),
@@ -360,7 +379,7 @@ def _found(provider: str, model: str) -> Any:
                 "turnspan.response.service_tier": "batch",
                 "turnspan.usage.cache_write_1h.input_tokens": 600,
             },
-            Usage(1000, 100, 0, 600),
+            TokenUsage(1000, 100, 0, 600),
             "0.00525",
             id="a batch",
         ),
@@ -370,26 +389,26 @@ def _found(provider: str, model: str) -> Any:
                 "gen_ai.request.model": "claude-opus-4-6",
                 "turnspan.usage.web_searches": 3,
             },
-            Usage(1000, 100),
+            TokenUsage(1000, 100),
             "0.0375",
             id="web searches",
         ),
         pytest.param(
             {"gen_ai.request.model": "mine", "turnspan.response.cached": True},
-            Usage(1000, 100),
+            TokenUsage(1000, 100),
             "0",
             id="the application's cache",
         ),
         pytest.param(
             {"gen_ai.provider.name": "openai", "gen_ai.request.model": "mine"},
-            Usage(1000, 100),
+            TokenUsage(1000, 100),
             None,
             id="an unknown model",
         ),
     ],
 )
 def test_a_span_says_what_its_price_depends_on(
-    attributes: dict[str, str | int | bool], usage: Usage, expected: str | None
+    attributes: dict[str, str | int | bool], usage: TokenUsage, expected: str | None
 ) -> None:
     """The price by the attributes of a call's span, for its row and for the metric of costs."""
     cost, version = price_of_call(attributes, usage, WHEN)
@@ -401,7 +420,7 @@ def test_a_span_says_what_its_price_depends_on(
 
 def test_the_response_model_counts_before_the_request_model(pricer: Pricer) -> None:
     """An alias is billed as the model that answered; an unknown answer falls back to the alias."""
-    usage = Usage(1000, 0)
+    usage = TokenUsage(1000, 0)
     assert pricer.price("openai", "gpt-4o-mini", "gpt-4o", usage, WHEN)[0] == Decimal("0.00015")
     assert pricer.price("openai", "my-deployment", "gpt-4o", usage, WHEN)[0] == Decimal("0.0025")
 
@@ -426,14 +445,14 @@ _GRID_MODELS = [
     ("x-ai", "grok-4"),
 ]
 _GRID_USAGES = [
-    Usage(1234, 567),
-    Usage(100_001, 3, 99_000),
-    Usage(100_001, 3, 50_000, 40_000),
-    Usage(200_000, 100, 150_000),
-    Usage(200_001, 100, 150_000, 20_000),
-    Usage(900_000, 64_000, 0, 800_000),
-    Usage(77, 0),
-    Usage(10, 1000, None, None, 900),
+    TokenUsage(1234, 567),
+    TokenUsage(100_001, 3, 99_000),
+    TokenUsage(100_001, 3, 50_000, 40_000),
+    TokenUsage(200_000, 100, 150_000),
+    TokenUsage(200_001, 100, 150_000, 20_000),
+    TokenUsage(900_000, 64_000, 0, 800_000),
+    TokenUsage(77, 0),
+    TokenUsage(10, 1000, None, None, 900),
 ]
 _GRID_TIMES = [
     datetime(2024, 6, 1, 3, 0, 1, tzinfo=timezone.utc),
@@ -480,7 +499,7 @@ def test_same_result_as_genai_prices(pricer: Pricer, provider: str, model: str) 
 
 def test_a_known_model_is_priced_quickly(pricer: Pricer) -> None:
     """Pricing on the worker costs a small fraction of genai-prices' own calculation."""
-    usage = Usage(1000, 200, 300)
+    usage = TokenUsage(1000, 200, 300)
 
     def fastest(calls: int, official: bool) -> float:
         best = float("inf")

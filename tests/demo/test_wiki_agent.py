@@ -15,7 +15,7 @@ from openai import OpenAI
 import turnspan
 from support.shared import REPOSITORY
 from turnspan.testing import ModelServer, record
-from turnspan_clickhouse.rows.tables import NO_HASH, ContextAssembly, ContextItem, LlmCall
+from turnspan_clickhouse.rows.tables import NO_HASH, ContextAssemblyRow, ContextItemRow, LlmCall
 from turnspan_clickhouse.store.dsn import Dsn
 from wiki_agent import gather
 from wiki_agent.agent import Answer, WikiAgent
@@ -274,7 +274,7 @@ def test_a_whole_turn_is_recorded(client: OpenAI, wiki: FolderWiki) -> None:
     """Every step, what was kept and dropped, and the call that used it; the planner did not."""
     with record() as recorded:
         answer = answered(client, wiki, REQUESTS[0].text)
-    (assembly,) = recorded.rows(ContextAssembly)
+    (assembly,) = recorded.rows(ContextAssemblyRow)
     assert assembly.step_names == [
         "load_config",
         "pre_check",
@@ -294,7 +294,7 @@ def test_a_whole_turn_is_recorded(client: OpenAI, wiki: FolderWiki) -> None:
     assert assembly.task_type == "create_encyclopedia_article"
     assert assembly.budget is not None and assembly.used is not None
     assert 0 < assembly.used <= assembly.budget == 700
-    items = recorded.rows(ContextItem)
+    items = recorded.rows(ContextItemRow)
     assert {one.reason for one in items if not one.kept} == {"duplicate", "budget"}
     kept = sorted((one for one in items if one.kept), key=lambda one: one.position)
     sections = [ORDER.index(one.section) for one in kept]
@@ -314,7 +314,7 @@ def test_a_plain_question_bypasses_it(client: OpenAI, wiki: FolderWiki, model: M
     """One call, without a plan and without pages."""
     with record() as recorded:
         answer = answered(client, wiki, "When was the lamp lit?")
-    (assembly,) = recorded.rows(ContextAssembly)
+    (assembly,) = recorded.rows(ContextAssemblyRow)
     assert (assembly.bypassed, assembly.bypass_reason) == (True, "obviously a query")
     assert assembly.step_names == ["load_config", "pre_check"]
     assert answer.context["bypassed"] and answer.context["items"] == []
@@ -326,9 +326,9 @@ def test_instructions_that_are_too_long_are_kept_and_said(client: OpenAI, wiki: 
     with record() as recorded:
         answer = answered(client, wiki, "Write a source page for the Race of Ilse.", 60)
     assert answer.over_budget
-    (assembly,) = recorded.rows(ContextAssembly)
+    (assembly,) = recorded.rows(ContextAssemblyRow)
     assert assembly.used is not None and assembly.used > 60
-    kept = {one.section for one in recorded.rows(ContextItem) if one.kept}
+    kept = {one.section for one in recorded.rows(ContextItemRow) if one.kept}
     assert kept == {INSTRUCTIONS}
 
 

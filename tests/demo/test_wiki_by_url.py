@@ -14,7 +14,7 @@ from openai import OpenAI
 from support.mediawiki import PASSWORD, RealWiki
 from support.shared import REPOSITORY
 from turnspan.testing import record
-from turnspan_clickhouse.rows.loop_tables import Artifact
+from turnspan_clickhouse.rows.loop_tables import ArtifactRow
 from turnspan_records.quality.mediawiki_client import Credentials, MediaWiki
 from wiki_agent.agent import Answer, WikiAgent
 from wiki_agent.mediawiki import ApiWiki
@@ -82,7 +82,7 @@ def test_what_the_agent_writes_has_its_revision(island: ApiWiki) -> None:
     """So that `turnspan quality` finds it whatever the wiki makes of the text."""
     with record() as recorded:
         island.write(ENCYCLOPEDIA, "Cabo Sur", "A cape. ~~~~")
-    (artifact,) = recorded.rows(Artifact)
+    (artifact,) = recorded.rows(ArtifactRow)
     assert (artifact.target, artifact.kind) == ("Encyclopedia:Cabo Sur", "page")
     page = island.page(ENCYCLOPEDIA, "Cabo Sur")
     assert page is not None and "Agent" in page.text

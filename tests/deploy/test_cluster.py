@@ -21,8 +21,8 @@ from turnspan_clickhouse.errors import StoreError
 from turnspan_clickhouse.rows.native_encoder import encode_block
 from turnspan_clickhouse.rows.tables import (
     Annotation,
-    ContextAssembly,
-    ContextItem,
+    ContextAssemblyRow,
+    ContextItemRow,
     LlmCall,
     Record,
     Withdrawal,
@@ -217,9 +217,9 @@ def with_context(number: int) -> Iterator[Record]:
     }
     reason = "error" if lost else "completed"
     yield turn(turn_id, number, session_id=of["session_id"], stop_reason=reason)
-    yield ContextAssembly(**of, status="final", task_type="query", bypassed=number % 5 == 0)
-    yield ContextItem(**of, item_id="Rules", section="instructions", tokens=5, kept=True)
-    yield ContextItem(**of, item_id="Tides", position=1, section="encyclopedia", tokens=number,
+    yield ContextAssemblyRow(**of, status="final", task_type="query", bypassed=number % 5 == 0)
+    yield ContextItemRow(**of, item_id="Rules", section="instructions", tokens=5, kept=True)
+    yield ContextItemRow(**of, item_id="Tides", position=1, section="encyclopedia", tokens=number,
                       kept=not lost, reason="budget" if lost else "")  # fmt: skip
 
 

@@ -26,8 +26,8 @@ from turnspan.tracing.state import default
 from turnspan_clickhouse.rows.native_types import EncodedMap
 from turnspan_clickhouse.rows.tables import (
     NO_HASH,
-    ContextAssembly,
-    ContextItem,
+    ContextAssemblyRow,
+    ContextItemRow,
     Definition,
     LlmCall,
 )
@@ -58,15 +58,15 @@ def gpt(model: ModelServer) -> Iterator[openai.OpenAI]:
         yield client
 
 
-def assembly(recorded: Recorded) -> ContextAssembly:
+def assembly(recorded: Recorded) -> ContextAssemblyRow:
     """The only one."""
-    (row,) = recorded.rows(ContextAssembly)
+    (row,) = recorded.rows(ContextAssemblyRow)
     return row
 
 
-def items(recorded: Recorded) -> list[ContextItem]:
+def items(recorded: Recorded) -> list[ContextItemRow]:
     """All items, in the order of their positions."""
-    return sorted(recorded.rows(ContextItem), key=lambda row: row.position)
+    return sorted(recorded.rows(ContextItemRow), key=lambda row: row.position)
 
 
 def used_by(row: LlmCall) -> str:
@@ -238,7 +238,7 @@ def test_of_two_texts_in_a_call_the_column_has_the_longer(
         ask(gpt, OTHER + PROMPT)
     (row,) = recorded.rows(LlmCall)
     assert used_by(row) == f"{first.id},{second.id}"
-    hashes = {one.assembly_id: one.context_hash for one in recorded.rows(ContextAssembly)}
+    hashes = {one.assembly_id: one.context_hash for one in recorded.rows(ContextAssemblyRow)}
     assert row.context_assembled == hashes[second.id]
 
 
@@ -396,7 +396,7 @@ def test_nested_ones_are_each_their_own(recorded: Recorded) -> None:
         outer.keep("a", text="A.")
         one.keep("b", text="B.")
         two.keep("c", text="C.")
-    found = {row.assembly_id: row for row in recorded.rows(ContextAssembly)}
+    found = {row.assembly_id: row for row in recorded.rows(ContextAssemblyRow)}
     assert found[one.id].parent_span_id == outer.id
     assert found[two.id].parent_span_id == one.id
     assert {(item.assembly_id, item.item_id) for item in items(recorded)} == {

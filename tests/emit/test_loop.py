@@ -150,12 +150,12 @@ def test_over_threads_tasks_and_processes(gpt: openai.OpenAI) -> None:
     assert first.attempt_id == remote.attempt_id == attempt.id
     assert second.attempt_id not in ("", attempt.id)
     assert ids(first) == ids(remote)
-    (artifact,) = recorded.rows(rows.Artifact)
+    (artifact,) = recorded.rows(rows.ArtifactRow)
     assert (artifact.artifact_id, artifact.attempt_id, artifact.cycle) == (made, attempt.id, 3)
 
 
 def attempts(recorded: Any) -> list[tuple[str, str, str, str]]:
-    last = {row.attempt_id: row for row in recorded.rows(rows.Attempt)}
+    last = {row.attempt_id: row for row in recorded.rows(rows.AttemptRow)}
     return [(row.status, row.error_type, row.error_message, row.output) for row in last.values()]
 
 
@@ -221,7 +221,7 @@ def test_a_rollout_names_the_attempt_that_counts() -> None:
     """The last that succeeded, unless another is named; what runs is told at once."""
 
     def told(recorded: Any) -> tuple[str, str]:
-        row = recorded.rows(rows.Rollout)[-1]
+        row = recorded.rows(rows.RolloutRow)[-1]
         return row.status, row.final_attempt_id
 
     with record() as recorded:
@@ -229,7 +229,7 @@ def test_a_rollout_names_the_attempt_that_counts() -> None:
         with trying:
             assert told(recorded) == ("running", "")
             with trying.attempt() as good:
-                assert recorded.rows(rows.Attempt)[-1].status == "running"
+                assert recorded.rows(rows.AttemptRow)[-1].status == "running"
             with pytest.raises(ValueError, match="x"), trying.attempt():
                 raise ValueError("x")
         assert told(recorded) == ("succeeded", good.id)
@@ -299,7 +299,7 @@ def test_what_is_said_of_a_lineage() -> None:
         assert lineage.directives() == ["be brief"]
         assert not lineage.locked
 
-    assert [(one.kind, one.text, one.author) for one in recorded.rows(rows.LineageEvent)] == [
+    assert [(one.kind, one.text, one.author) for one in recorded.rows(rows.LineageEventRow)] == [
         ("strategy", "short", "ada"),
         ("directive", "be kind", "ada"),
         ("once", "cite", "ada"),
@@ -321,9 +321,9 @@ def test_an_evolution_says_what_changed() -> None:
         turnspan.insight("it helps", change="prompt", evolutions=[first], lineage=lineage)
         assert lineage.current is other
 
-    changes = [texts(one.changes) for one in recorded.rows(rows.Evolution)]
+    changes = [texts(one.changes) for one in recorded.rows(rows.EvolutionRow)]
     assert changes == [{"memory": "", "prompt": ""}, {"prompt": "names sources"}, {"tools": ""}]
-    (insight,) = recorded.rows(rows.Insight)
+    (insight,) = recorded.rows(rows.InsightRow)
     assert (insight.experiment_id, insight.evolution_ids) == ("camp", [first])
 
 
@@ -338,7 +338,7 @@ def test_an_artifact_is_its_turn_s(gpt: openai.OpenAI) -> None:
 
     with record() as recorded, turnspan.session("s"):
         assert write() == "mine"
-    first, second = recorded.rows(rows.Artifact)
+    first, second = recorded.rows(rows.ArtifactRow)
     (turn,) = (row for row in recorded.rows(TurnSummary) if row.status == "final")
     assert {one.turn_id for one in (first, second)} == {turn.turn_id}
     assert (first.session_id, first.version, first.content_bytes) == ("s", "7", 4)
@@ -346,7 +346,7 @@ def test_an_artifact_is_its_turn_s(gpt: openai.OpenAI) -> None:
     assert bodies == {first.content: "text"} == {second.content: "text"}
     with record(capture_content=False) as silent:
         turnspan.artifact("page", "text")
-    assert [one.content for one in silent.rows(rows.Artifact)] == [bytes(16)]
+    assert [one.content for one in silent.rows(rows.ArtifactRow)] == [bytes(16)]
     assert silent.rows(Definition) == []
 
 
@@ -389,7 +389,7 @@ def test_a_locked_lineage_goes_on_as_it_is(caplog: pytest.LogCaptureFixture) -> 
         lineage.version({"prompt": "d"}, name="two")
 
     assert len(recorded.rows(rows.AgentVersion)) == 3
-    assert len(recorded.rows(rows.Rollout)) == 3
+    assert len(recorded.rows(rows.RolloutRow)) == 3
 
 
 @pytest.mark.tests_internal_errors
@@ -413,5 +413,5 @@ def test_hostile_values_stay_the_application_s() -> None:
             turnspan.artifact(bad, bad, kind=bad)
         turnspan.evolve(lineage, version, bad, changes=bad)
         turnspan.insight(bad, evolutions=bad, confidence=bad)
-    assert [one.status for one in recorded.rows(rows.Attempt)][-1] == "succeeded"
+    assert [one.status for one in recorded.rows(rows.AttemptRow)][-1] == "succeeded"
     errors.reset()

@@ -10,7 +10,7 @@ import pytest
 
 from turnspan.turn.loop_detector import canonical
 from turnspan.turn.tool_failure import tool_failed
-from turnspan.turn.turn import NO_TURN, Turn, Usage
+from turnspan.turn.turn import NO_TURN, TokenUsage, Turn
 
 
 def say(turn: Turn, text: str = "", *tools: str, finish: str = "stop") -> None:
@@ -21,7 +21,7 @@ def say(turn: Turn, text: str = "", *tools: str, finish: str = "stop") -> None:
         finish_reasons=[finish],
         text=text,
         tool_requests=[(f"id-{name}", name, "{}") for name in tools],
-        usage=Usage(input_tokens=10, output_tokens=1),
+        usage=TokenUsage(input_tokens=10, output_tokens=1),
     )
 
 

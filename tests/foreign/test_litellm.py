@@ -450,7 +450,7 @@ def _seams() -> Iterator[tuple[str, Any, str]]:
         (calls, ("usage_in", "_written")),
         (calls.ChunkAccumulator, ("__init__", "fold", "response")),
         (
-            calls._Choice,  # pyright: ignore[reportPrivateUsage]
+            calls._LiteLlmChoice,  # pyright: ignore[reportPrivateUsage]
             ("__init__", "fold", "_fold_tool", "plain"),
         ),
         (calls.LiteLLMChat, ("describe", "freeze", "describe_response", "reply")),

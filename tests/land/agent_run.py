@@ -16,7 +16,7 @@ from turnspan_clickhouse.rows.tables import (
     Annotation,
     Definition,
     LlmCall,
-    Message,
+    MessageRow,
     Record,
     ToolCall,
     TurnSummary,
@@ -35,10 +35,10 @@ def digest(text: str) -> bytes:
     return hashlib.sha256(text.encode()).digest()[:16]
 
 
-def message(scope: str, role: str, text: str, name: str = "") -> Message:
+def message(scope: str, role: str, text: str, name: str = "") -> MessageRow:
     """A stored message with one text part."""
     parts = json.dumps([{"type": "text", "content": text}], ensure_ascii=False)
-    return Message(
+    return MessageRow(
         PROJECT, scope, digest(role + text), role, name, parts, first_seen=T0, written_at=T0
     )
 

@@ -18,7 +18,7 @@ from support.landing import insert
 from support.rows import T0, turn
 from support.shared import REPOSITORY
 from turnspan.testing import ModelServer
-from turnspan_clickhouse.rows.tables import ContextAssembly
+from turnspan_clickhouse.rows.tables import ContextAssemblyRow
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
@@ -27,7 +27,7 @@ from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.contexts import AssembledContext, contexts
 from turnspan_records.detail import detail
-from turnspan_records.lookup import Found, find
+from turnspan_records.lookup import RecordRef, find
 
 PAGE = "The lighthouse of Cabo Norte was lit in 1887. " * 3
 TIDES = "Tides at the cape reach four metres. " * 3
@@ -169,16 +169,16 @@ def test_one_that_was_killed_is_interrupted_with_its_turn(store: Store) -> None:
     insert(
         store,
         turn("a" * 16, status="interrupted", stop_reason=""),
-        ContextAssembly(
+        ContextAssemblyRow(
             **common, turn_id="a" * 16, assembly_id="b" * 16, start_time=T0, status="running"
         ),
-        ContextAssembly(
+        ContextAssemblyRow(
             **common, turn_id="c" * 16, assembly_id="d" * 16, start_time=T0, status="running"
         ),
     )
     assert one(store, "b" * 16).status == "interrupted"
     assert one(store, "d" * 16).status == "running"
-    assert contexts(store, Found("turn", "e" * 16, "shop", "s1", "", "e" * 16)) == []
+    assert contexts(store, RecordRef("turn", "e" * 16, "shop", "s1", "", "e" * 16)) == []
 
 
 KILLED = """

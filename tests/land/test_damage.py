@@ -13,7 +13,7 @@ import pytest
 
 from land.spooling import ask, calls
 from turnspan_clickhouse.rows.native_encoder import encode_block
-from turnspan_clickhouse.rows.native_reader import MalformedError, check, halves
+from turnspan_clickhouse.rows.native_reader import MalformedBlockError, check, halves
 from turnspan_clickhouse.rows.native_types import varint
 from turnspan_clickhouse.rows.tables import RECORDS, LlmCall, Record, columns
 from turnspan_clickhouse.ship import landing
@@ -216,7 +216,7 @@ def test_halves_are_what_would_have_been_written(kind: type[Record]) -> None:
         assert halves(block) == parts
         for size in random.Random(count).sample(range(len(block)), 40):
             assert halves(block[:size]) is None
-            with pytest.raises(MalformedError):
+            with pytest.raises(MalformedBlockError):
                 check(block[:size])
     assert halves(encode_block(kind, records(kind, 1))) is None
 

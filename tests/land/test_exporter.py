@@ -18,7 +18,7 @@ from turnspan.pipeline.processor import RecordProcessor
 from turnspan.runtime.ids import SecureIdGenerator
 from turnspan.tracing.content_store import InferenceContent
 from turnspan.tracing.state import default
-from turnspan.turn.turn import Usage
+from turnspan.turn.turn import TokenUsage
 from turnspan_clickhouse import ClickHouseSpanExporter
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.store.dsn import Dsn
@@ -69,7 +69,7 @@ class Recorder:
                 finish_reasons=[reply["finish_reason"]],
                 text=reply["message"].get("content") or "",
                 tool_requests=[],
-                usage=Usage(1000, 100),
+                usage=TokenUsage(1000, 100),
             )
         started.end()
 

@@ -26,7 +26,7 @@ from turnspan_clickhouse.store import opening
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
-from turnspan_clickhouse.store.read_only import Reader
+from turnspan_clickhouse.store.read_only import ReadOnlyStore
 from turnspan_console.cli import turnspan as cli
 from turnspan_records.access.spooled import refused, restore_refused
 
@@ -162,7 +162,7 @@ def test_answers_whose_rows_are_missing(
 ) -> None:
     """A server whose disk is full says 200 to a read and leaves its rows out."""
     way = dataclasses.replace(server_dsn, port=proxy.port)
-    with open_store(way) as store, Reader(store, {}) as reader:
+    with open_store(way) as store, ReadOnlyStore(store, {}) as reader:
         proxy.answers_lost = True
         for sql in ("SELECT count() FROM turn_summary", "SHOW DATABASES"):
             with pytest.raises(StoreUnavailableError, match="its disk is full"):

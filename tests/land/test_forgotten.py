@@ -16,7 +16,7 @@ from support.rows import PROJECT, T0, call, message, said, tool, turn
 from turnspan_clickhouse.rows.belonging import BELONGING, key_of, key_sql
 from turnspan_clickhouse.rows.keeping_tables import Tombstone
 from turnspan_clickhouse.rows.native_encoder import encode_block
-from turnspan_clickhouse.rows.native_rows import Block
+from turnspan_clickhouse.rows.native_rows import NativeBlock
 from turnspan_clickhouse.rows.sifting import Named, Tombstones, sift
 from turnspan_clickhouse.rows.tables import (
     RECORDS,
@@ -104,7 +104,7 @@ def test_any_block_can_be_taken_apart(record: type[Record]) -> None:
     plain = {name: kind for name, kind in columns(record) if kind in values}
     rows = [record(**{name: values[kind]() for name, kind in plain.items()}) for _ in range(9)]
 
-    block = Block(encode_block(record, rows))
+    block = NativeBlock(encode_block(record, rows))
 
     assert block.without(set()) == encode_block(record, rows)
     assert block.without({0, 4, 8}) == encode_block(
@@ -131,7 +131,7 @@ def test_rows_are_left_out_by_session_turn_trace_user_and_subject() -> None:
         ("user", "gone"),
     )
     found = sift("llm_call", encode_block(LlmCall, rows), known)
-    assert Block(found.block).texts("span_id") == ["b", "f", "h", "i"]
+    assert NativeBlock(found.block).texts("span_id") == ["b", "f", "h", "i"]
     assert found.dropped == 5
     assert found.found["session", PROJECT, "later"] == NOW
 
@@ -147,7 +147,7 @@ def test_rows_are_left_out_by_session_turn_trace_user_and_subject() -> None:
     ]
     known = tombstones(("turn", "gone"), ("span", "x"))
     left = sift("annotation", encode_block(Annotation, judged), known)
-    kept = Block(left.block)
+    kept = NativeBlock(left.block)
     assert list(zip(kept.texts("subject_kind"), kept.texts("subject_id"), strict=True)) == [
         ("call", "gone"),
         ("attempt", "gone"),
@@ -245,10 +245,10 @@ def test_a_spool_is_sifted_where_it_lies(tmp_path: Path) -> None:
 
     assert (done.rows, done.removed, done.answers) == (5, 1, 1)
     assert (again.rows, again.segments, again.removed, again.answers) == (0, 0, 0, 0)
-    left = [Block(segment.path.read_bytes()).texts("span_id") for segment in spool.segments()]
+    left = [NativeBlock(segment.path.read_bytes()).texts("span_id") for segment in spool.segments()]
     assert left == [["b0"], ["b1"], ["b2"]]
     (refused,) = spool.rejected()
-    assert Block(refused.path.read_bytes()).texts("span_id") == ["kept"]
+    assert NativeBlock(refused.path.read_bytes()).texts("span_id") == ["kept"]
     assert b"gone" not in reason_of(refused.path).read_bytes()
     assert not refused.damage(refused.path.read_bytes())
     assert group.manifest is not None and not group.manifest.exists()

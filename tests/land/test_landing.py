@@ -21,10 +21,10 @@ from turnspan.tracing.content_store import InferenceContent
 from turnspan.tracing.state import default
 from turnspan_clickhouse import ClickHouseSpanExporter, exporter
 from turnspan_clickhouse.normalise import message_store
-from turnspan_clickhouse.normalise.message_store import MessageStore, Place
+from turnspan_clickhouse.normalise.message_store import MessageScope, MessageStore
 from turnspan_clickhouse.normalise.recent_keys import Seen
 from turnspan_clickhouse.rows.batch import Batch
-from turnspan_clickhouse.rows.tables import Message
+from turnspan_clickhouse.rows.tables import MessageRow
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.dsn import parse
 
@@ -36,9 +36,9 @@ class Said(dict[str, Any]):
 def land(store: MessageStore, scope: str, raw: list[Any]) -> tuple[list[bytes], int]:
     """A request's hashes, and how many of its messages are new."""
     batch = Batch("test", 1)
-    place = Place("openai.chat", "shop", scope, Redactor(config.resolve({}, {})), batch)
+    place = MessageScope("openai.chat", "shop", scope, Redactor(config.resolve({}, {})), batch)
     hashes = store.messages(raw, place, 1)
-    return hashes, len(batch.rows.get(Message, []))
+    return hashes, len(batch.rows.get(MessageRow, []))
 
 
 def test_the_oldest_conversations_are_let_go_when_all_are_too_large(

@@ -231,13 +231,13 @@ def test_the_least_important_waits_least(embedded_dsn: Dsn) -> None:
     written: list[str] = []
     lost: list[tuple[str, bytes]] = []
 
-    def refuse(block: unwritten.Block) -> None:
+    def refuse(block: unwritten.EncodedRows) -> None:
         written.append(block.kind.table)
         raise SpoolError("full")
 
     waiting = unwritten.Unwritten(refuse, lambda b, _: lost.append((b.kind.table, b.content)))
     for kind, content in ((LlmCall, b"1"), (SpanRow, b"2"), (ToolCall, b"3"), (SpanRow, b"4")):
-        waiting.add(unwritten.Block(kind, 1, content))
+        waiting.add(unwritten.EncodedRows(kind, 1, content))
     waiting.give_up(SpoolError("the end"))
     assert lost == [("span", b"2"), ("span", b"4"), ("tool_call", b"3"), ("llm_call", b"1")]
     assert waiting.rows == 0

@@ -20,7 +20,7 @@ from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_records import consortium_run, experiment
 from turnspan_records.consortium.run_detail import ConsortiumRun
-from turnspan_records.loop.improvement import Experiment
+from turnspan_records.loop.improvement import ExperimentRecord
 
 SENT = "7a" * 8
 HOSTILE = "</script><img src=x onerror=alert(1)>\u202e\x1b[31m"
@@ -30,7 +30,7 @@ class Known:
     """What the records say, read before the page has the store."""
 
     run: ConsortiumRun
-    camp: Experiment
+    camp: ExperimentRecord
 
 
 @pytest.fixture(scope="module")

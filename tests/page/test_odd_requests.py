@@ -17,7 +17,7 @@ from support.pages import Reply, ServedPage
 from turnspan_console.web import connections
 from turnspan_console.web.api import endpoints
 from turnspan_console.web.connections import MAX_HEAD_BYTES
-from turnspan_console.web.endpoints import Endpoint
+from turnspan_console.web.endpoints import WebEndpoint
 from turnspan_console.web.guard import SECURITY_HEADERS
 from turnspan_console.web.openapi import schemas
 
@@ -28,7 +28,7 @@ ALL = endpoints()
 
 @pytest.mark.parametrize("endpoint", ALL, ids=[one.path for one in ALL])
 def test_no_request_is_an_internal_error(
-    endpoint: Endpoint[Any, Any], demo_page: ServedPage
+    endpoint: WebEndpoint[Any, Any], demo_page: ServedPage
 ) -> None:
     """Whatever stands in its parameters; what is refused says why."""
     names = list(schemas([endpoint])[endpoint.query.__name__]["properties"])

@@ -24,7 +24,7 @@ from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import SCHEMA_VERSION, migrate
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.keeping.forgetting import forget
-from turnspan_records.keeping.gathering import Subject
+from turnspan_records.keeping.gathering import ForgetSubject
 
 OFF, GONE = "0ff0000000000001", "90e0000000000001"
 ROWS = "table.list tbody tr"
@@ -55,7 +55,7 @@ def dsn(tmp_path_factory: pytest.TempPathFactory) -> Dsn:
     with open_store(made) as store:
         migrate(store)
         insert(store, *recorded())
-        forget(store, Subject("session", "gone", PROJECT))
+        forget(store, ForgetSubject("session", "gone", PROJECT))
     return made
 
 

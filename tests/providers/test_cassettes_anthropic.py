@@ -25,7 +25,7 @@ from turnspan.tracing.content_store import InferenceContent
 from turnspan.tracing.state import default
 from turnspan_clickhouse.normalise.normaliser import Normaliser
 from turnspan_clickhouse.rows.batch import Batch
-from turnspan_clickhouse.rows.tables import Definition, LlmCall, Message
+from turnspan_clickhouse.rows.tables import Definition, LlmCall, MessageRow
 
 HOST = "https://api.anthropic.com"
 ENDPOINT = f"{HOST}/v1/messages"
@@ -213,7 +213,7 @@ def assert_row(row: LlmCall, sent: dict[str, Any], reply: Said) -> None:
 
 def assert_content(row: LlmCall, batch: Batch, sent: dict[str, Any], reply: Said) -> None:
     """Messages, system prompt and tools, rebuilt from their records."""
-    messages = {m.hash: m for m in batch.rows.get(Message, []) if isinstance(m, Message)}
+    messages = {m.hash: m for m in batch.rows.get(MessageRow, []) if isinstance(m, MessageRow)}
     bodies = {d.hash: d for d in batch.rows.get(Definition, []) if isinstance(d, Definition)}
 
     def rebuilt(digest: bytes) -> Any:

@@ -22,7 +22,7 @@ from turnspan.tracing.content_store import InferenceContent
 from turnspan.tracing.state import default
 from turnspan_clickhouse.normalise.normaliser import Normaliser
 from turnspan_clickhouse.rows.batch import Batch
-from turnspan_clickhouse.rows.tables import Definition, LlmCall, Message
+from turnspan_clickhouse.rows.tables import Definition, LlmCall, MessageRow
 
 _METHODS = ("generateContent", "streamGenerateContent")
 
@@ -173,7 +173,7 @@ def check(exchange: Exchange, model: str, bodies: list[Any], spans: Spans) -> No
 def rebuilt(exchange: Exchange, row: LlmCall, batch: Batch) -> None:
     """The request's contents, system instruction, tools and parameters, from their records."""
     sent = exchange.request
-    messages = {m.hash: m for m in batch.rows.get(Message, []) if isinstance(m, Message)}
+    messages = {m.hash: m for m in batch.rows.get(MessageRow, []) if isinstance(m, MessageRow)}
     bodies = {d.hash: d for d in batch.rows.get(Definition, []) if isinstance(d, Definition)}
     found = [
         rebuild_record(m.dialect, m.role, m.name, m.parts, m.source)

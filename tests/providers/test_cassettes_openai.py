@@ -25,7 +25,7 @@ from turnspan.content.media import digest_media
 from turnspan.tracing.state import default
 from turnspan_clickhouse.normalise.normaliser import Normaliser
 from turnspan_clickhouse.rows.batch import Batch
-from turnspan_clickhouse.rows.tables import LlmCall, Message
+from turnspan_clickhouse.rows.tables import LlmCall, MessageRow
 
 KINDS = ("chat", "responses", "retrieve", "embeddings", "completions")
 _FIELDS = {"chat": "messages", "responses": "input", "embeddings": "input", "completions": "prompt"}
@@ -154,8 +154,8 @@ def read(row: LlmCall, span: ReadableSpan) -> Facts:
 
 def unsent(exchange: Exchange, sent: dict[str, Any], row: LlmCall, batch: Batch) -> Iterator[str]:
     """Where what was sent cannot be rebuilt from the records."""
-    rows: list[Any] = batch.rows.get(Message, [])
-    known: dict[bytes, Message] = {message.hash: message for message in rows}
+    rows: list[Any] = batch.rows.get(MessageRow, [])
+    known: dict[bytes, MessageRow] = {message.hash: message for message in rows}
     messages = [rebuilt(known[digest]) for digest in row.input_messages]
     given: Any = digest_media(sent.get(_FIELDS[kind_of(exchange)]))
     expected: list[Any] = given if type(given) is list else [given]  # pyright: ignore
@@ -171,7 +171,7 @@ def unsent(exchange: Exchange, sent: dict[str, Any], row: LlmCall, batch: Batch)
         yield f"model: {sent.get('model')!r} sent, {row.request_model!r} recorded"
 
 
-def rebuilt(message: Message) -> Any:
+def rebuilt(message: MessageRow) -> Any:
     """The provider's message of a record."""
     return rebuild_record(
         message.dialect, message.role, message.name, message.parts, message.source

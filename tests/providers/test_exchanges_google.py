@@ -24,7 +24,7 @@ from turnspan.testing import ModelServer
 from turnspan.tracing.state import default
 from turnspan_clickhouse.normalise.normaliser import Normaliser
 from turnspan_clickhouse.rows.batch import Batch
-from turnspan_clickhouse.rows.tables import Definition, LlmCall, Message
+from turnspan_clickhouse.rows.tables import Definition, LlmCall, MessageRow
 
 pytestmark = [pytest.mark.large_data, pytest.mark.slow]
 
@@ -206,7 +206,9 @@ class Recorded:
         self.attributes: dict[str, str] = (
             row.attributes if isinstance(row.attributes, dict) else row.attributes.texts()
         )
-        self._messages = {m.hash: m for m in batch.rows.get(Message, []) if isinstance(m, Message)}
+        self._messages = {
+            m.hash: m for m in batch.rows.get(MessageRow, []) if isinstance(m, MessageRow)
+        }
         self._bodies = {
             d.hash: d for d in batch.rows.get(Definition, []) if isinstance(d, Definition)
         }

@@ -55,7 +55,7 @@ from turnspan.tracing import (
     state,
 )
 from turnspan.tracing.state import default
-from turnspan.turn.turn import Turn, Usage
+from turnspan.turn.turn import TokenUsage, Turn
 
 pytestmark = pytest.mark.tests_internal_errors
 
@@ -90,7 +90,7 @@ _OTHERS: tuple[tuple[Any, str], ...] = (
     (Turn, "begin_call"),
     (Turn, "end_call"),
     (Turn, "fail_call"),
-    (Usage, "__init__"),
+    (TokenUsage, "__init__"),
     (Tracer, "start_span"),
     (Span, "set_attributes"),
     (Span, "set_status"),

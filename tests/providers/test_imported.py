@@ -23,7 +23,7 @@ from turnspan.content.json_codec import WRITING
 from turnspan.tracing.state import default
 from turnspan_clickhouse.normalise.normaliser import Normaliser
 from turnspan_clickhouse.rows.batch import Batch
-from turnspan_clickhouse.rows.tables import NO_HASH, Definition, LlmCall, Message
+from turnspan_clickhouse.rows.tables import NO_HASH, Definition, LlmCall, MessageRow
 from turnspan_records.importing.transcripts.anthropic import ANTHROPIC
 from turnspan_records.importing.transcripts.openai import OPENAI
 from turnspan_records.importing.transcripts.reading import Transcripts
@@ -49,7 +49,7 @@ def line(number: int, request: Any, status: int, body: Any) -> dict[str, Any]:
 
 def said(row: LlmCall, rows: Iterable[Any]) -> Known:
     """A call with its contents, but how exactly they were written."""
-    messages = {each.hash: each for each in rows if isinstance(each, Message)}
+    messages = {each.hash: each for each in rows if isinstance(each, MessageRow)}
     known = {each.hash: each.body for each in rows if isinstance(each, Definition)}
 
     def told(digests: list[bytes]) -> list[Any]:

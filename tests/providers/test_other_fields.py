@@ -13,7 +13,7 @@ from support.other_servers import events, gpt
 from support.sdks import HTTP
 from support.sealing import rebuild_record
 from turnspan.dialects.convert import RequestParts, join_request
-from turnspan_clickhouse.rows.tables import Message
+from turnspan_clickhouse.rows.tables import MessageRow
 
 HELLO: list[Any] = [{"role": "user", "content": "hello"}]
 
@@ -216,7 +216,7 @@ def test_every_text_to_embed_is_a_message(rows: Landed, given: Any, messages: li
 
     (call,) = rows.calls
     assert (call.response_id, call.input_tokens) == ("embd-1", 5)
-    known = {message.hash: message for message in rows.of(Message)}
+    known = {message.hash: message for message in rows.of(MessageRow)}
     found = [known[digest] for digest in call.input_messages]
     dialect = "openai.embeddings"
     raw = [rebuild_record(dialect, m.role, m.name, m.parts, m.source) for m in found]

@@ -18,7 +18,7 @@ from support.rows import PROJECT
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import parse
 from turnspan_clickhouse.store.opening import open_store
-from turnspan_records.keeping import Subject, forget
+from turnspan_records.keeping import ForgetSubject, forget
 
 
 def count_down(statement: int, seconds: float) -> None:
@@ -47,7 +47,7 @@ def main() -> None:
     text, name, statement, seconds = sys.argv[1:]
     with open_store(parse(text)) as store:
         count_down(int(statement), float(seconds))
-        forget(store, Subject("session", session_of(name), PROJECT), settle=0.0)
+        forget(store, ForgetSubject("session", session_of(name), PROJECT), settle=0.0)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import pytest
 from support.landing import insert
 from support.rows import PROJECT, T0, answered, call, message, said, tool, turn
 from turnspan import semconv
-from turnspan.turn.turn import Usage
+from turnspan.turn.turn import TokenUsage
 from turnspan_clickhouse.pricing.price_sources import TOLD
 from turnspan_clickhouse.pricing.prices import price
 from turnspan_clickhouse.rows.tables import Definition, Record
@@ -34,7 +34,7 @@ MANY = [message("user", said(f"{n} " + "word " * 40_000)) for n in range(8)]
 
 def priced(provider: str, model: str, **changes: Any) -> Any:
     usage = {**COUNTS, "cache_write_tokens": 100 if provider == "anthropic" else None}
-    cost, version = price(provider, model, model, Usage(**usage), T0)
+    cost, version = price(provider, model, model, TokenUsage(**usage), T0)
     assert cost is not None
     known: dict[str, Any] = {**usage, "cost_usd": cost, "price_version": version}
     known |= {"provider": provider, "response_model": model}

@@ -10,7 +10,7 @@ import pytest
 
 from support.landing import insert
 from support.rows import PROJECT, T0, turn
-from turnspan_clickhouse.rows.tables import Annotation, ContextAssembly, ContextItem, Record
+from turnspan_clickhouse.rows.tables import Annotation, ContextAssemblyRow, ContextItemRow, Record
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.window import Window
 from turnspan_records.diagnostics import find
@@ -26,7 +26,7 @@ def picked(rows: list[dict[str, Any]], *names: str) -> list[tuple[Any, ...]]:
     return [tuple(row[name] for name in names) for row in rows]
 
 
-def assembly(id_: str, at: float = 0.0, **values: Any) -> ContextAssembly:
+def assembly(id_: str, at: float = 0.0, **values: Any) -> ContextAssemblyRow:
     known: dict[str, Any] = {
         "project": PROJECT,
         "session_id": "s1",
@@ -36,10 +36,10 @@ def assembly(id_: str, at: float = 0.0, **values: Any) -> ContextAssembly:
         "task_type": "query",
         "written_at": T0,
     }
-    return ContextAssembly(**{**known, **values})
+    return ContextAssemblyRow(**{**known, **values})
 
 
-def item(assembly_id: str, id_: str, at: float = 0.0, **values: Any) -> ContextItem:
+def item(assembly_id: str, id_: str, at: float = 0.0, **values: Any) -> ContextItemRow:
     known: dict[str, Any] = {
         "project": PROJECT,
         "session_id": "s1",
@@ -51,10 +51,10 @@ def item(assembly_id: str, id_: str, at: float = 0.0, **values: Any) -> ContextI
         "kept": True,
         "written_at": T0,
     }
-    return ContextItem(**{**known, **values})
+    return ContextItemRow(**{**known, **values})
 
 
-def dropped(assembly_id: str, id_: str, reason: str, **values: Any) -> ContextItem:
+def dropped(assembly_id: str, id_: str, reason: str, **values: Any) -> ContextItemRow:
     return item(assembly_id, id_, kept=False, reason=reason, **values)
 
 

@@ -13,7 +13,7 @@ import pytest
 from support.landing import insert
 from support.rows import PROJECT, answered, asked, call, message, said
 from support.shop_session import hashes
-from turnspan_clickhouse.rows.tables import Definition, Message, Record
+from turnspan_clickhouse.rows.tables import Definition, MessageRow, Record
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.screens.aligning import common_pairs
 from turnspan_records.screens.difference import diff
@@ -81,14 +81,14 @@ def landed(module_store: Store) -> Store:
             request_parameters='{"temperature":0.7,"model":"m","stop":["a"]}'),
         one("read", [TALK[0], ASKS, RESULT]),
         one("read, cut", [TALK[0], ASKS, CUT]),
-        one("bare", [TALK[0], *[Message(hash=bytes([n]) * 16) for n in (9, 10)]]),
-        one("bare too", [TALK[0], *[Message(hash=bytes([n]) * 16) for n in (9, 11)]]),
+        one("bare", [TALK[0], *[MessageRow(hash=bytes([n]) * 16) for n in (9, 10)]]),
+        one("bare too", [TALK[0], *[MessageRow(hash=bytes([n]) * 16) for n in (9, 11)]]),
     ]  # fmt: skip
     insert(module_store, *TALK, EDITED, SUMMARY, RESULT, CUT, ASKS, *defined, *calls)
     return module_store
 
 
-def one(span: str, sent: list[Message], **values: Any) -> Record:
+def one(span: str, sent: list[MessageRow], **values: Any) -> Record:
     known: dict[str, Any] = {"system_prompt": b"\1" * 16, "tool_definitions": b"\3" * 16,
              "request_parameters": '{"temperature":0,"model":"m"}'}  # fmt: skip
     return call(span, input_messages=hashes(*sent), **{**known, **values})

@@ -30,7 +30,7 @@ from turnspan_records.keeping.forgetting import (
     subjects,
 )
 from turnspan_records.keeping.freeing import old_parts
-from turnspan_records.keeping.gathering import Subject, SubjectKind
+from turnspan_records.keeping.gathering import ForgetSubject, SubjectKind
 
 ONE_KIND = pytest.mark.parametrize("store_kind", ["embedded"], indirect=True)
 """For what is the same on a server."""
@@ -38,7 +38,7 @@ ONE_KIND = pytest.mark.parametrize("store_kind", ["embedded"], indirect=True)
 
 def forgotten(store: Store, kind: SubjectKind, id_: str, project: str = PROJECT) -> Erased:
     """Forget something, without the seconds that other machines get."""
-    return forget(store, Subject(kind, id_, project), settle=0.0, texts=[canary("ada")])
+    return forget(store, ForgetSubject(kind, id_, project), settle=0.0, texts=[canary("ada")])
 
 
 def places(done: Erased) -> set[str]:
@@ -63,7 +63,7 @@ def test_a_session_goes_and_everything_else_stays(store: Store) -> None:
     insert(store, *everything("ada"))
     wanted = {name: len(rows) - len(before[name]) for name, rows in contents(store).items()}
 
-    planned = plan(store, Subject("session", session_of("ada"), PROJECT))
+    planned = plan(store, ForgetSubject("session", session_of("ada"), PROJECT))
     done = forgotten(store, "session", session_of("ada"))
 
     assert planned.rows == {name: number for name, number in wanted.items() if number}
@@ -90,7 +90,7 @@ def test_a_user_a_turn_and_a_project_go(store: Store, kind: SubjectKind) -> None
                request_parameters='{"user":"ada@example.org"}'))  # fmt: skip
     id_ = {"user": "ada@example.org", "turn": "ada-turn-01", "project": project}[kind]
 
-    assert subjects(store, kind, id_) == [Subject(kind, id_, project)]
+    assert subjects(store, kind, id_) == [ForgetSubject(kind, id_, project)]
     done = forgotten(store, kind, id_, project)
 
     assert done.proof.left == []
@@ -207,7 +207,7 @@ def test_a_tombstone_says_who_and_why_and_not_of_whom(store: Store) -> None:
     """Whoever reads the table learns no id."""
     name = "augusta"  # longer than a word that is in a random id or a hash by chance, as "ada" is
     insert(store, *everything(name, user=f"{name}@example.org"))
-    subject = Subject("user", f"{name}@example.org", PROJECT)
+    subject = ForgetSubject("user", f"{name}@example.org", PROJECT)
     forget(store, subject, reason="asked by letter", author="bob", settle=0.0)
     asked = store.query(
         "SELECT project, kind, reason, author FROM tombstone WHERE asked AND forgetting_id != ''"
@@ -230,7 +230,7 @@ def test_it_works_on_a_small_server(server_dsn: Dsn) -> None:
                 rows.append(message("user", said("x" * 200 + str(number)), scope=f"s{number}"))
             insert(store, *rows)
     with open_store(dataclasses.replace(server_dsn, user="narrow")) as store:
-        done = forget(store, Subject("user", "user-1", PROJECT), settle=0.0)
+        done = forget(store, ForgetSubject("user", "user-1", PROJECT), settle=0.0)
         assert done.rows == dict.fromkeys(("turn_summary", "llm_call", "message"), 10_000)
         assert done.proof.left == []
 

@@ -12,7 +12,7 @@ from support.forgetting import OF_ONE, canary, contents, everything, naming, ses
 from support.landing import insert
 from support.rows import PROJECT
 from turnspan_clickhouse.store.opening import open_store
-from turnspan_records.keeping import Subject, forget, forget_again
+from turnspan_records.keeping import ForgetSubject, forget, forget_again
 
 
 def test_each_node_forgets_its_own_rows(
@@ -26,7 +26,7 @@ def test_each_node_forgets_its_own_rows(
         before = contents(one)
         insert(one, *everything("ada"))
 
-        first = forget(one, Subject("session", session_of("ada"), PROJECT), settle=0.0)
+        first = forget(one, ForgetSubject("session", session_of("ada"), PROJECT), settle=0.0)
         second = forget_again(two, texts=[canary("ada")])
 
         assert first.proof.left
@@ -48,7 +48,7 @@ def test_with_keeper_every_replica_is_told(
         before = contents(store)
         insert(store, *everything("ada"))
 
-        done = forget(store, Subject("session", session_of("ada"), PROJECT), settle=0.0)
+        done = forget(store, ForgetSubject("session", session_of("ada"), PROJECT), settle=0.0)
 
         assert done.proof.left == []
         assert contents(store) == before

@@ -36,7 +36,7 @@ from turnspan_clickhouse.store.migrations import migrate, store_id
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_records import copies_registry as registry
 from turnspan_records.access.whole_folders import hashed
-from turnspan_records.keeping import Archive, Subject, forget, plan, restore
+from turnspan_records.keeping import Archive, ForgetSubject, forget, plan, restore
 from turnspan_records.keeping.gathering import SubjectKind
 
 MOMENTS = int(os.environ.get("TURNSPAN_KILL_MOMENTS", "2"))
@@ -62,7 +62,9 @@ def test_archives_and_sets_lose_what_was_forgotten(embedded: Store, data_home: P
     elsewhere = data_home / "elsewhere"
     (data_home / "copy-elsewhere").rename(elsewhere)
 
-    done = forget(embedded, Subject("session", session_of("ada"), PROJECT), texts=[canary("ada")])
+    done = forget(
+        embedded, ForgetSubject("session", session_of("ada"), PROJECT), texts=[canary("ada")]
+    )
 
     assert done.proof.left == []
     assert done.copies.exported == 3
@@ -120,7 +122,7 @@ def test_beside_a_shipper_and_an_application(server_dsn: Dsn) -> None:
         try:
             while not store.query("SELECT count() FROM llm_call WHERE session_id = 'other'").rows:
                 time.sleep(0.05)
-            forget(store, Subject("session", session_of("ada"), PROJECT), settle=0.0)
+            forget(store, ForgetSubject("session", session_of("ada"), PROJECT), settle=0.0)
         finally:
             stop.set()
             for thread in threads:
@@ -154,7 +156,7 @@ def test_killed_at_any_moment_and_done_again(
         killed += forget_and_be_killed(dsn, name, dice.randrange(1, 190), dice.random() * 0.02)
         with open_store(dsn) as store:
             again = forget(
-                *(store, Subject("session", session_of(name), PROJECT)),
+                *(store, ForgetSubject("session", session_of(name), PROJECT)),
                 texts=[canary(name)], settle=0.0,
             )  # fmt: skip
             assert again.proof.left == [], (number, again.proof.left)
@@ -164,7 +166,7 @@ def test_killed_at_any_moment_and_done_again(
             assert naming(contents(store), canary(name)).keys() <= {
                 *("turn_summary", "llm_call", "tool_call", "definition")
             }
-            done = forget(store, Subject("session", session_of(name), PROJECT), settle=0.0)
+            done = forget(store, ForgetSubject("session", session_of(name), PROJECT), settle=0.0)
             assert done.proof.left == []
             left = contents(store)
             assert len(left["llm_call"]) == len(before["llm_call"]) + number + 1
@@ -200,7 +202,7 @@ def test_a_plan_names_what_forgetting_touches(
     """The same archives and sets with as many rows and lines, before anything is changed; what was
     forgotten before is no news of theirs."""
     insert(store, *everything("bob"))
-    forget(store, Subject("session", session_of("bob"), PROJECT))
+    forget(store, ForgetSubject("session", session_of("bob"), PROJECT))
     insert(store, *everything("ada", user="ada@example.org"))
     archive_of(store, data_home / "archive", "ada")
     archive_of(store, data_home / "nobody", "nobody")
@@ -208,7 +210,7 @@ def test_a_plan_names_what_forgetting_touches(
         set_of(store, data_home / form, "ada", "eve", form=form)
     before = {path: path.read_bytes() for path in data_home.rglob("*") if path.is_file()}
     id_ = {"session": session_of("ada"), "user": "ada@example.org", "turn": "ada-turn-01"}
-    subject = Subject(kind, id_.get(kind, PROJECT), PROJECT)
+    subject = ForgetSubject(kind, id_.get(kind, PROJECT), PROJECT)
 
     planned = plan(store, subject)
     kept = {path: path.read_bytes() for path in before if "store" not in path.parts}
@@ -238,7 +240,7 @@ def test_a_copy_belongs_to_the_store_that_it_was_made_from(
         lines[-1].pop("store")  # as a version before wrote it
         known.write_text("".join(json.dumps(line) + "\n" for line in lines))
         own = store_id(other)
-        subject = Subject("session", session_of("ada"), PROJECT)
+        subject = ForgetSubject("session", session_of("ada"), PROJECT)
         foreign = plan(embedded, subject).copies
         assert (foreign.folders, foreign.unknown) == ([], [data_home / "unknown"])
         done = forget(embedded, subject)

@@ -18,10 +18,10 @@ import pytest
 from receive.otlp import Made, as_json, request
 from support.import_kinds import FORMATS, KINDS, MADE, zstd
 from support.imported import import_files
-from turnspan_clickhouse.receive.decoded import InternCache, MalformedError
+from turnspan_clickhouse.receive.decoded import InternCache, MalformedOtlpError
 from turnspan_clickhouse.receive.otlp_json import decode_json
 from turnspan_records.importing.files.file_log import FileLog
-from turnspan_records.importing.files.limits import Limits
+from turnspan_records.importing.files.limits import ReadLimits
 from turnspan_records.importing.sources import SourceLogError
 
 MEGA = 2**20
@@ -153,7 +153,7 @@ def test_parquet_costs_no_more_than_the_limit(tmp_path: Path) -> None:
     assert took < ROOM
     assert TOO_MUCH in said  # the engine's
     with pytest.raises(SourceLogError, match="--max-disk-bytes"):
-        FileLog(FORMATS["langfuse"](), [tmp_path / "bomb.parquet"], Limits(disk=DISK))
+        FileLog(FORMATS["langfuse"](), [tmp_path / "bomb.parquet"], ReadLimits(disk=DISK))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -166,8 +166,8 @@ def test_a_bomb_costs_only_itself(tmp_path: Path, kind: str) -> None:
 
     with pytest.raises(SourceLogError, match="--max-disk-bytes"):
         path.with_suffix(".gz").write_bytes(gzip.compress(path.read_bytes()))
-        FileLog(FORMATS[kind](), [path.with_suffix(".gz")], Limits(disk=MEGA))
-    log = FileLog(FORMATS[kind](), [path], Limits(memory=MEMORY))
+        FileLog(FORMATS[kind](), [path.with_suffix(".gz")], ReadLimits(disk=MEGA))
+    log = FileLog(FORMATS[kind](), [path], ReadLimits(memory=MEMORY))
     parts = list(log.parts(""))
     log.close()
 
@@ -241,5 +241,5 @@ def test_a_deep_request_is_malformed(depth: int, place: str) -> None:
     if depth < 200:
         assert len(decode_json(body, InternCache()).spans) == 1
         return
-    with pytest.raises(MalformedError, match=r"deep|depth"):
+    with pytest.raises(MalformedOtlpError, match=r"deep|depth"):
         decode_json(body, InternCache())

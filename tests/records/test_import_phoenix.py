@@ -15,7 +15,7 @@ import pytest
 from support.imported import OLDEN, Imported, even, import_files, iso, written
 from turnspan import config
 from turnspan_clickhouse.rows.native_types import EncodedMap
-from turnspan_clickhouse.rows.tables import Annotation, Message, SpanRow
+from turnspan_clickhouse.rows.tables import Annotation, MessageRow, SpanRow
 from turnspan_records.importing.exports.phoenix import Phoenix
 from turnspan_records.importing.sources import SourceLogError
 
@@ -341,7 +341,7 @@ def test_bytes_of_images_stay_only_where_media_are_recorded(
         if IMAGE[100:140] in _shown(getattr(row, name, ""))
     ]
     assert bool(kept) is capture, kept
-    blobs = [part for row in made.of(Message) for part in json.loads(row.parts)]
+    blobs = [part for row in made.of(MessageRow) for part in json.loads(row.parts)]
     assert {part["size"] for part in blobs if "size" in part} == (set() if capture else {768})
 
 

@@ -17,12 +17,12 @@ from turnspan_records.diagnostics import find as diagnostic
 from turnspan_records.judging.annotating import annotate
 from turnspan_records.judging.history import judgments
 from turnspan_records.judging.writing import prefer, rank, withdraw
-from turnspan_records.lookup import Found
+from turnspan_records.lookup import RecordRef
 
 
-def of(id_: str) -> Found:
+def of(id_: str) -> RecordRef:
     """A turn of the shop."""
-    return Found("turn", id_, PROJECT)
+    return RecordRef("turn", id_, PROJECT)
 
 
 def said(subject: str, author: str, kind: str, at: int = 1, **values: Any) -> Annotation:

@@ -59,7 +59,7 @@ def test_an_experiment_that_is_not_there_or_twice(camp: Store) -> None:
         experiment(camp, "another")
     with pytest.raises(KeyError):
         experiment(camp, "camp", project="another")
-    other = rows.Lineage(project="other", experiment_id="camp", lineage_id="2" * 32)
+    other = rows.LineageRow(project="other", experiment_id="camp", lineage_id="2" * 32)
     insert(camp, other)
     with pytest.raises(AmbiguousError, match="other, shop"):
         experiment(camp, "camp")
@@ -123,7 +123,7 @@ def test_insights_only_of_what_was_judged(camp: Store) -> None:
     insert(
         camp,
         made(
-            rows.Evolution,
+            rows.EvolutionRow,
             evolution_id="6" * 32,
             from_version=VERSIONS[1],
             to_version="5" * 64,
@@ -131,7 +131,7 @@ def test_insights_only_of_what_was_judged(camp: Store) -> None:
             **lineage,
         ),
         made(
-            rows.Evolution,
+            rows.EvolutionRow,
             evolution_id="5" * 32,
             from_version=VERSIONS[1],
             to_version=VERSIONS[0],

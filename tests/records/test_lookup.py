@@ -11,7 +11,7 @@ from support.rows import PROJECT, T0, call, tool, turn
 from turnspan_clickhouse.rows.tables import Definition, SpanRow
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.detail import detail
-from turnspan_records.lookup import Found, find
+from turnspan_records.lookup import RecordRef, find
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 TURN, CALL, TOOL, OTHER = (digit * 16 for digit in "abcd")
@@ -124,4 +124,4 @@ def test_the_detail_of_each_kind_holds_what_belongs_to_it(filled: Store) -> None
 
 def test_what_is_gone_since_it_was_found_is_a_key_error(filled: Store) -> None:
     with pytest.raises(KeyError):
-        detail(filled, Found("call", "gone", PROJECT, "thread-7"))
+        detail(filled, RecordRef("call", "gone", PROJECT, "thread-7"))

@@ -15,7 +15,7 @@ from support.rows import PROJECT, answered, asked, call, message, said, tool, tu
 from support.shop_session import ASKING, HELLO, REPLY, SYSTEM, hashes, session
 from turnspan_clickhouse.rows.tables import Definition, Record
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.conversation import Conversation, Turn
+from turnspan_records.conversation import Conversation, TurnRecord
 from turnspan_records.replay import replay
 from turnspan_records.screens.following import newest
 from turnspan_records.screens.outline import outline
@@ -44,8 +44,8 @@ def compared(store: Store, session_id: str) -> tuple[Conversation, Outline]:
 
 def walked(steps: Any, depth: int = 0) -> Any:
     for step in steps:
-        yield (step.turn_id if isinstance(step, Turn) else step.span_id), depth
-        if isinstance(step, Turn):
+        yield (step.turn_id if isinstance(step, TurnRecord) else step.span_id), depth
+        if isinstance(step, TurnRecord):
             yield from walked(step.steps, depth + 1)
 
 

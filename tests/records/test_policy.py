@@ -11,7 +11,7 @@ from turnspan_clickhouse.rows.tables import SpanRow
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.keeping import Policy, PolicyError, read_policy, retain
 from turnspan_records.keeping.keys import Tables
-from turnspan_records.keeping.ttl import Change, changes, statements
+from turnspan_records.keeping.ttl import TtlChange, changes, statements
 
 
 def test_the_built_in_policy_is_what_is_printed(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_times_to_live_come_from_the_policy(store: Store, tmp_path: Path) -> Non
 
 def test_rules_that_move_parts_stay(store: Store) -> None:
     """A time to live is not the only rule that a table may have."""
-    change = Change(
+    change = TtlChange(
         "span", 95, "", ("toDateTime(start_time) + toIntervalDay(30) TO VOLUME 'cold'",)
     )
     assert statements(store, change) == [

@@ -11,15 +11,15 @@ from support.landing import insert
 from support.rows import PROJECT, SECOND, T0, call, message, said
 from turnspan_clickhouse.rows.keeping_tables import Tombstone
 from turnspan_clickhouse.rows.keys import KEYS
-from turnspan_clickhouse.rows.loop_tables import AgentVersion, Artifact
+from turnspan_clickhouse.rows.loop_tables import AgentVersion, ArtifactRow
 from turnspan_clickhouse.rows.record import NO_HASH
 from turnspan_clickhouse.rows.tables import (
     RECORDS,
-    ContextAssembly,
-    ContextItem,
+    ContextAssemblyRow,
+    ContextItemRow,
     Definition,
     LlmCall,
-    Message,
+    MessageRow,
     Record,
     columns,
 )
@@ -102,9 +102,9 @@ def test_contents_go_with_the_last_row_that_names_them(empty: Store) -> None:
              system_prompt=texts[1].hash, tool_definitions=texts[3].hash,
              context_assembled=texts[4].hash),
         call("elsewhere", session_id="s2", input_messages=[words[3].hash]),
-        ContextAssembly(**known, assembly_id="a", context_hash=texts[5].hash),
-        ContextItem(**known, assembly_id="a", item_id="i", content_hash=texts[6].hash),
-        Artifact(project=PROJECT, target="p", artifact_id="x", content=texts[7].hash),
+        ContextAssemblyRow(**known, assembly_id="a", context_hash=texts[5].hash),
+        ContextItemRow(**known, assembly_id="a", item_id="i", content_hash=texts[6].hash),
+        ArtifactRow(project=PROJECT, target="p", artifact_id="x", content=texts[7].hash),
         AgentVersion(project=PROJECT, version_id="v", content=texts[8].hash),
     )  # fmt: skip
     work = Work(empty)
@@ -115,7 +115,9 @@ def test_contents_go_with_the_last_row_that_names_them(empty: Store) -> None:
     ]  # fmt: skip
     work.delete()
     assert held(empty, Definition, "body") == [f"text {n}" for n in (2, 4, 5, 6, 7, 8, 9)]
-    assert held(empty, Message, "hex(hash)") == sorted(one.hash.hex().upper() for one in words[1:3])
+    assert held(empty, MessageRow, "hex(hash)") == sorted(
+        one.hash.hex().upper() for one in words[1:3]
+    )
     assert {check.found for check in violations(work)} == {0}
     work.clear()
     assert unfinished(empty) == []
@@ -167,7 +169,7 @@ def test_what_just_came_stays_with_the_messages_of_sessions_at_work(empty: Store
     assert {check.found for check in violations(work, days=0)} == {0, 1, 2}
     work.clear()
     assert held(empty, Definition, "body") == ["text 1"]
-    assert held(empty, Message, "scope") == ["live", "s1"]
+    assert held(empty, MessageRow, "scope") == ["live", "s1"]
 
 
 def test_the_bytes_go_from_the_disk(empty: Store) -> None:

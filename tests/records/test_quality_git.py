@@ -24,8 +24,13 @@ from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.quality.checking import QualityReport, check_quality
 from turnspan_records.quality.git import GitSource
 from turnspan_records.quality.git_command import Repository
-from turnspan_records.quality.reading import ArtifactCheck, Wanted, artifact_checks, corrections
-from turnspan_records.quality.sources import SourceError, Verdict, Written
+from turnspan_records.quality.reading import (
+    ArtifactCheck,
+    ArtifactFilter,
+    artifact_checks,
+    corrections,
+)
+from turnspan_records.quality.sources import ArtifactVerdict, SourceError, WrittenArtifact
 
 HOUR, DAY = 3_600, 86_400
 OLD = "import os\n\n\ndef first():\n    return 1\n"
@@ -77,14 +82,16 @@ class Project:
         self.git("commit", "-q", "-m", message, at=at, **by)
         return self.git("rev-parse", "HEAD")
 
-    def look(self, written: Written, *, days: float = 20, own: tuple[str, ...] = ()) -> Verdict:
+    def look(
+        self, written: WrittenArtifact, *, days: float = 20, own: tuple[str, ...] = ()
+    ) -> ArtifactVerdict:
         """What became of a file, so many days after the beginning."""
         clock = (self.now + round(days * DAY)) * 10**9
         source = GitSource(self.folder, own=own, clock=lambda: clock)
         ((_, verdict),) = source.verdicts([written], timedelta(days=14))
         return verdict
 
-    def written(self, target: str, text: str | None = NEW, **values: Any) -> Written:
+    def written(self, target: str, text: str | None = NEW, **values: Any) -> WrittenArtifact:
         """What an agent wrote an hour after the beginning."""
         known: dict[str, Any] = {
             "project": "shop",
@@ -97,7 +104,7 @@ class Project:
             "call_id": "",
             "created_at": (self.now + HOUR) * 10**9,
         }
-        return Written(target=target, text=text, **{**known, **values})
+        return WrittenArtifact(target=target, text=text, **{**known, **values})
 
 
 @pytest.fixture
@@ -297,7 +304,7 @@ def becomes_judgments(project: Project, store: Store, tmp_path: Path) -> None:
     insert(store, *artifact("gone", "gone.py", "print('gone')\n", kind="file", created_at=at))
     insert(store, *artifact("page", "Main Page", "text", created_at=at))
     project.commit({"app.py": NEW, "gone.py": "print('gone')\n"}, 2 * HOUR)
-    wanted = Wanted(kinds=("file",))
+    wanted = ArtifactFilter(kinds=("file",))
     report = look(store, project.folder, 1, project.now, wanted=wanted)
     assert report.counts == {"undecided": 2}
     project.commit({"gone.py": None, "app.py": MENDED}, 2 * DAY)

@@ -22,8 +22,8 @@ from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.diagnostics import find as diagnostic
 from turnspan_records.quality.mediawiki import MediaWikiSource
 from turnspan_records.quality.mediawiki_client import MediaWiki
-from turnspan_records.quality.reading import Wanted, corrections
-from turnspan_records.quality.sources import Written
+from turnspan_records.quality.reading import ArtifactFilter, corrections
+from turnspan_records.quality.sources import WrittenArtifact
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +121,7 @@ def test_twice_is_the_same_rows_and_asks_for_nothing(looked: Stage) -> None:
     that knows of nothing finds the same."""
     before = everything(looked.store)
     assert looked.look().checks == []
-    again = looked.look(wanted=Wanted(again=True))
+    again = looked.look(wanted=ArtifactFilter(again=True))
     assert (len(again.checks), again.judgments) == (len(CASES), 0)
     looked.store.command("TRUNCATE TABLE artifact_check")
     assert len(looked.look().checks) == len(CASES)
@@ -143,7 +143,7 @@ def test_a_persons_judgment_holds(looked: Stage) -> None:
         created_at=1,
     )
     insert(looked.store, said)
-    looked.look(wanted=Wanted(again=True))
+    looked.look(wanted=ArtifactFilter(again=True))
     assert looked.held("deleted") == ["used"]
     (row,) = diagnostic("reviewer_agreement").run(looked.store).dicts()
     assert (row["reviewer"], row["other_reviewer"]) == ("ada", "passive:mediawiki")
@@ -155,7 +155,7 @@ def test_a_decision_follows_the_page_while_the_window_is_open(stage: Stage) -> N
     the change is; when the window is over, what stands is settled."""
     title, stage.ahead = "Followed", 0
     stage.wrote("followed", title)
-    stage.look(wanted=Wanted(kinds=("page",)))
+    stage.look(wanted=ArtifactFilter(kinds=("page",)))
     assert (stage.found("followed").decision, stage.held("followed")) == ("undecided", [])
 
     changed = stage.wiki.write("Ada", title, EDITED)
@@ -214,7 +214,7 @@ def test_pages_that_nobody_touched_are_asked_for_together(stage: Stage) -> None:
     with front(stage.wiki.api) as passing:
         source = MediaWikiSource(MediaWiki(passing.api))
         written = [
-            Written(
+            WrittenArtifact(
                 *("shop", f"idle-{number}", f"Idle {number}", TEXT, "", "page"), "", "", "", "", now
             )
             for number, now in enumerate([time.time_ns()] * 6)

@@ -21,14 +21,14 @@ from support.shop_session import (
 )
 from turnspan_clickhouse.rows.tables import Definition, Record
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.conversation import Call, ToolExecution, Turn
+from turnspan_records.conversation import CallRecord, ToolRecord, TurnRecord
 from turnspan_records.messages import ContentMissingError, exact_messages
 from turnspan_records.replay import replay
 
 
-def calls_of(turn_: Any) -> list[Call]:
-    assert isinstance(turn_, Turn)
-    return [step for step in turn_.steps if isinstance(step, Call)]
+def calls_of(turn_: Any) -> list[CallRecord]:
+    assert isinstance(turn_, TurnRecord)
+    return [step for step in turn_.steps if isinstance(step, CallRecord)]
 
 
 def test_every_message_is_shown_once_at_the_call_that_was_first_given_it(store: Store) -> None:
@@ -82,7 +82,7 @@ def test_a_tool_call_has_its_execution_and_what_the_model_was_given(store: Store
     assert stock.execution is not None and stock.execution.span_id == "x1"
     assert stock.execution.duration == 0.5 and stock.seen == "3 pairs"
     assert price.execution is not None and price.execution.failed and price.answered
-    assert not any(isinstance(step, ToolExecution) for step in conversation.steps)
+    assert not any(isinstance(step, ToolRecord) for step in conversation.steps)
 
 
 def test_turns_come_in_order_with_how_they_ended(store: Store) -> None:
@@ -105,8 +105,8 @@ def test_tools_without_a_call_id_are_matched_by_round_and_name(store: Store) -> 
     assert stock.execution is not None and stock.execution.span_id == "x1"
     assert price.execution is not None and price.execution.span_id == "x2"
     (first, _) = conversation.steps
-    assert isinstance(first, Turn)
-    loose = [step for step in first.steps if isinstance(step, ToolExecution)]
+    assert isinstance(first, TurnRecord)
+    loose = [step for step in first.steps if isinstance(step, ToolRecord)]
     assert [step.name for step in loose] == ["log"]
 
 
@@ -123,10 +123,10 @@ def test_nested_agents_stand_inside_the_turn_that_called_them(store: Store) -> N
     )
     conversation = replay(store, PROJECT, "s1")
     first, outside = conversation.steps
-    assert isinstance(first, Turn) and isinstance(outside, Call)
+    assert isinstance(first, TurnRecord) and isinstance(outside, CallRecord)
     assert [step.span_id for step in first.steps] == ["l1", "n1", "l3"]
     nested = first.steps[1]
-    assert isinstance(nested, Turn)
+    assert isinstance(nested, TurnRecord)
     assert [step.span_id for step in nested.steps] == ["l2", "n2"]
 
 
@@ -179,7 +179,7 @@ def test_without_recorded_content_the_inline_columns_still_tell(store: Store) ->
         ),
         tool("x1", 1, turn_id="t1", call_id="c1", name="stock"),
     )
-    (one,) = (step for step in replay(store, PROJECT, "s1").steps if isinstance(step, Call))
+    (one,) = (step for step in replay(store, PROJECT, "s1").steps if isinstance(step, CallRecord))
     assert not one.new_messages[0].recorded and one.response_text == "Three."
     assert one.requests[0].execution is not None
 

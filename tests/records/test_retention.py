@@ -12,7 +12,7 @@ from support.keeping import DAY, World, broken_references, every_row, now_of, wo
 from support.landing import insert
 from support.rows import PROJECT, call, message, said, tool, turn
 from support.small_disk import small_disk
-from turnspan_clickhouse.rows.loop_tables import Artifact
+from turnspan_clickhouse.rows.loop_tables import ArtifactRow
 from turnspan_clickhouse.rows.tables import RECORDS, Annotation, LlmCall, SpanRow, Withdrawal
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.keeping import Archive, KeepingError, Policy, Retained, restore, retain
@@ -188,7 +188,7 @@ def test_what_others_refer_to_stays(empty: Store, policy: Policy) -> None:
     made = World(now)
     made.flag("turn", "t1", -1)
     for name in ("free", "lineage", "attempt", "judged"):
-        made.rows.append(Artifact(
+        made.rows.append(ArtifactRow(
             project=PROJECT, target="p", artifact_id=name, turn_id="t1", created_at=now - DAY,
             content=made.text("artifact", name), lineage_id="l" if name == "lineage" else "",
             attempt_id="a" if name == "attempt" else "",

@@ -14,7 +14,7 @@ from turnspan_clickhouse.store.dsn import parse
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.keeping import Archive, Policy, restore, retain
 from turnspan_records.keeping.keys import Tables
-from turnspan_records.keeping.ttl import Change, statements
+from turnspan_records.keeping.ttl import TtlChange, statements
 
 KEEPER = parse("https://h/agents?cluster=main")
 
@@ -70,7 +70,7 @@ def test_what_a_cluster_with_keeper_is_told() -> None:
     assert tables.deletion(Definition, "1", free=False) == (
         "DELETE FROM agents.definition_local ON CLUSTER main WHERE 1"
     )
-    assert statements(KEEPER, Change("span", 95, "", ())) == [
+    assert statements(KEEPER, TtlChange("span", 95, "", ())) == [
         "ALTER TABLE agents.span_local ON CLUSTER main MODIFY TTL"
         " toDateTime(start_time) + toIntervalDay(95)"
     ]

@@ -25,13 +25,13 @@ from turnspan_records.judging.queues import (
     save_queue,
     waiting,
 )
-from turnspan_records.judging.review import Item, Review
+from turnspan_records.judging.review import Review, ReviewItem
 from turnspan_records.judging.writing import withdraw
-from turnspan_records.lookup import Found
+from turnspan_records.lookup import RecordRef
 
 
-def of(id_: str) -> Found:
-    return Found("turn", id_, "shop", "s1", "f" * 32, id_)
+def of(id_: str) -> RecordRef:
+    return RecordRef("turn", id_, "shop", "s1", "f" * 32, id_)
 
 
 def ids(store: Store, queue: Queue, author: str = "ada") -> list[str]:
@@ -155,7 +155,7 @@ def test_through_a_queue_and_back(shop: Store) -> None:
     assert shown(review.back()).found.id == "t5"
 
 
-def shown(item: Item | None) -> Item:
+def shown(item: ReviewItem | None) -> ReviewItem:
     """The turn that is shown."""
     assert item is not None
     assert item.turn.turn_id == item.found.id

@@ -12,7 +12,7 @@ import pytest
 from turnspan_clickhouse.errors import QueryError, StoreError
 from turnspan_clickhouse.store.cancellation import QUERY_WAS_CANCELLED, Cancellation
 from turnspan_clickhouse.store.client import Store
-from turnspan_clickhouse.store.read_only import Reader
+from turnspan_clickhouse.store.read_only import ReadOnlyStore
 from turnspan_records.sandbox import FILES, PAGE, WRITE, Limits, RefusedError, Sandbox
 from turnspan_records.sandbox.functions import COMBINATORS, functions
 
@@ -234,7 +234,7 @@ def test_what_is_more_than_reading_records_is_refused(
 )  # fmt: skip
 def test_the_engine_refuses_too(opened: Store, statement: str) -> None:
     """The second layer, without the guard: readonly = 1 and limits that hold."""
-    with Reader(opened, Limits().settings()) as reader:
+    with ReadOnlyStore(opened, Limits().settings()) as reader:
         with pytest.raises(QueryError) as caught:
             reader.text(statement)
         assert caught.value.code == 164

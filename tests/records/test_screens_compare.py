@@ -12,20 +12,20 @@ from support.improved import Improved
 from support.landing import insert
 from support.rows import PROJECT, T0
 from support.training import everything
-from turnspan_clickhouse.rows.loop_tables import Attempt
+from turnspan_clickhouse.rows.loop_tables import AttemptRow
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
 from turnspan_records import TrainingSet, export
 from turnspan_records.judging.history import judgments
-from turnspan_records.lookup import Found
+from turnspan_records.lookup import RecordRef
 from turnspan_records.loop.lineages import AmbiguousError
 from turnspan_records.screens.comparing import (
     order,
     side_by_side,
     take_back,
 )
-from turnspan_records.screens.reviewing import Given, judge
+from turnspan_records.screens.reviewing import StoredJudgment, judge
 
 RANKING = "ranking-1234"
 IDS = ("answer-one", "answer-two", "answer-three", "answer-four")
@@ -42,7 +42,7 @@ def shop(embedded: Store) -> Store:
     made.turn("unasked-one", "Which boots?", "No content.", system="Another prompt.")
     made.lineage("A")
     made.result("of-lineage", "A", "Which boots?")
-    made.rows.append(Attempt(project=PROJECT, attempt_id="attempt-empty", started_at=T0))
+    made.rows.append(AttemptRow(project=PROJECT, attempt_id="attempt-empty", started_at=T0))
     insert(embedded, *made.rows)
     return embedded
 
@@ -150,7 +150,9 @@ def test_an_attempt_is_preferred_by_its_turn(shop: Store) -> None:
     with pytest.raises(ValueError, match="only they take it back"):
         take_back(shop, spool, given, "bob")
     assert take_back(shop, spool, [*given, *bad], "ada") == 4
-    assert take_back(shop, spool, [Given(PROJECT, "turn", "gone", "score", "x")], "ada") == 0
+    assert (
+        take_back(shop, spool, [StoredJudgment(PROJECT, "turn", "gone", "score", "x")], "ada") == 0
+    )
 
 
 def also(spool: Spool) -> Any:
@@ -176,7 +178,7 @@ def test_what_cannot_be_compared_says_so(shop: Store) -> None:
     with pytest.raises(ValueError, match="not all equally good"):
         order(spool, [prompts], "ada", RANKING)
     with pytest.raises(ValueError, match="what is judged is one of turn"):
-        judge(spool, [Found("rollout", "r1", PROJECT)], "ada", "score-1234", score=1)
+        judge(spool, [RecordRef("rollout", "r1", PROJECT)], "ada", "score-1234", score=1)
     with pytest.raises(ValueError, match="from 0 to 10"):
         judge(spool, [prompts[0].subject], "ada", "score-1234", score=11)
     with pytest.raises(ValueError, match="name one of outcome"):

@@ -9,12 +9,12 @@ import pytest
 from support.assembled import TURN, assembled
 from support.landing import insert
 from support.rows import PROJECT, answered, asked, call, message, said, turn
-from turnspan_clickhouse.rows.tables import ContextItem, Definition
+from turnspan_clickhouse.rows.tables import ContextItemRow, Definition
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.judging.annotating import annotate
-from turnspan_records.lookup import Found
+from turnspan_records.lookup import RecordRef
 from turnspan_records.screens.composition import composition
 from turnspan_records.screens.context_items import ItemOutcome, item_outcomes
 
@@ -68,14 +68,14 @@ def test_outcomes_of_turns_by_whether_they_had_an_item(embedded: Store) -> None:
         *assembled(),
         *(turn(f"t{n}", n) for n in range(3)),
         *(
-            ContextItem(project=PROJECT, assembly_id=f"a{n}", turn_id=f"t{n}", item_id="Tides",
+            ContextItemRow(project=PROJECT, assembly_id=f"a{n}", turn_id=f"t{n}", item_id="Tides",
                         kept=kept, reason=reason, start_time=n)
             for n, (kept, reason) in enumerate(((True, ""), (True, ""), (False, "duplicate")))
         ),
     )  # fmt: skip
     spool = Spool(embedded.dsn.spool)
-    annotate(spool, Found("turn", "t0", PROJECT), outcome="used")
-    annotate(spool, Found("turn", TURN, PROJECT), outcome="rejected")
+    annotate(spool, RecordRef("turn", "t0", PROJECT), outcome="used")
+    annotate(spool, RecordRef("turn", TURN, PROJECT), outcome="rejected")
     ship(embedded, spool=spool)
     assert item_outcomes(embedded, PROJECT, "Tides") == [
         ItemOutcome(True, "not judged", 1),

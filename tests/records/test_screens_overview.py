@@ -18,7 +18,7 @@ from turnspan_records.access.window import Window
 from turnspan_records.diagnostics import diagnostics
 from turnspan_records.sandbox import Sandbox
 from turnspan_records.screens.overview import ends, look_at, trend
-from turnspan_records.screens.turns import Wanted, turns_page
+from turnspan_records.screens.turns import TurnListFilter, turns_page
 from turnspan_records.turn_filters import LOOKS, turn_filter
 
 DAY = 86_400
@@ -55,12 +55,12 @@ def window(since: float, until: float) -> Window:
     return Window(*(moment(T0 + int(day * DAY * 10**9)) for day in (since, until)))
 
 
-WANTED = Wanted(PROJECT)
-HALF = Wanted(PROJECT, window(5, 10))
+WANTED = TurnListFilter(PROJECT)
+HALF = TurnListFilter(PROJECT, window(5, 10))
 
 
 @pytest.mark.parametrize("wanted", [WANTED, HALF])
-def test_ends_are_those_of_the_diagnostic(filled: Store, wanted: Wanted) -> None:
+def test_ends_are_those_of_the_diagnostic(filled: Store, wanted: TurnListFilter) -> None:
     """The same reasons, counts and shares, in the same order."""
     expected = diagnostics()["how_turns_end"].run(
         filled, project=PROJECT, window=wanted.window, limit=100
@@ -78,7 +78,7 @@ def test_the_period_before_is_as_long(filled: Store) -> None:
     """Where there is one: a window that is open has none."""
     assert {one.before for one in ends(filled, WANTED).ends} == {None}
     assert trend(filled, WANTED).before is None
-    earlier = Wanted(PROJECT, window(0, 5))
+    earlier = TurnListFilter(PROJECT, window(0, 5))
     counted = {one.end: one.turns for one in ends(filled, earlier).ends}
     assert {one.end: one.before for one in ends(filled, HALF).ends} == {
         one.end: counted.get(one.end, 0) for one in ends(filled, HALF).ends
@@ -87,7 +87,7 @@ def test_the_period_before_is_as_long(filled: Store) -> None:
 
 
 @pytest.mark.parametrize("wanted", [WANTED, HALF])
-def test_the_stretches_add_up(filled: Store, wanted: Wanted) -> None:
+def test_the_stretches_add_up(filled: Store, wanted: TurnListFilter) -> None:
     """To the figures of the whole, which are those of SQL."""
     told = trend(filled, wanted)
     for name in ("turns", "problems", "input_tokens", "cached_tokens", "output_tokens"):
@@ -107,12 +107,12 @@ def test_the_stretches_add_up(filled: Store, wanted: Wanted) -> None:
 def test_nothing_is_nothing(filled: Store) -> None:
     """No figure of no turns is 0 but their number."""
     assert trend(filled, HALF).first_token_p95_seconds == pytest.approx(1.9)
-    told = trend(filled, Wanted("nobody"))
+    told = trend(filled, TurnListFilter("nobody"))
     assert told.first_token_p95_seconds is None
     assert told.buckets == []
     assert (told.total.turns, told.total.cost_usd, told.total.p50_seconds) == (0, None, None)
-    assert ends(filled, Wanted("nobody")).ends == []
-    assert look_at(filled, Wanted("nobody")).found == []
+    assert ends(filled, TurnListFilter("nobody")).ends == []
+    assert look_at(filled, TurnListFilter("nobody")).found == []
 
 
 def test_what_to_look_at_is_what_diagnostics_find(filled: Store) -> None:
@@ -125,7 +125,9 @@ def test_what_to_look_at_is_what_diagnostics_find(filled: Store) -> None:
         ("silent", "silent_turns"),
     ):
         rows = diagnostics()[diagnostic].run(filled, project=PROJECT, limit=100).dicts()
-        listed = turns_page(filled, Wanted(PROJECT, filter=turn_filter(f"look:{name}"))).turns
+        listed = turns_page(
+            filled, TurnListFilter(PROJECT, filter=turn_filter(f"look:{name}"))
+        ).turns
         assert sorted(one.turn for one in listed) == sorted(row["turn"] for row in rows), name
         assert len(rows) == found[name]
     assert (found["running"], found["interrupted"]) == (1, 1)

@@ -10,7 +10,7 @@ import pytest
 from support.artifacts import artifact
 from support.landing import insert
 from support.rows import PROJECT, T0, answered, asked, call, message, said, tool, turn
-from turnspan_clickhouse.rows.quality_tables import ArtifactCheck
+from turnspan_clickhouse.rows.quality_tables import ArtifactCheckRow
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
@@ -19,9 +19,9 @@ from turnspan_records.judging.history import judgments
 from turnspan_records.judging.queues import Progress, Queue, progress, summary, waiting
 from turnspan_records.judging.unlanded import unlanded
 from turnspan_records.judging.writing import withdraw
-from turnspan_records.lookup import Found
+from turnspan_records.lookup import RecordRef
 from turnspan_records.screens.reviewing import judge, last_said, left, reviewed, undo
-from turnspan_records.screens.telling import Told
+from turnspan_records.screens.telling import Utterance
 
 
 def made(store: Store, count: int = 4) -> Spool:
@@ -32,7 +32,7 @@ def made(store: Store, count: int = 4) -> Spool:
 
 def give(spool: Spool, turn_id: str, author: str = "ada", id: str = "", **what: Any) -> None:
     """Judge, as the page does; the id says of what and by whom where none is given."""
-    turn = Found("turn", turn_id, PROJECT)
+    turn = RecordRef("turn", turn_id, PROJECT)
     judge(spool, [turn], author, id or f"{turn_id}-{author}-1234", **what)
 
 
@@ -44,7 +44,7 @@ def test_what_waits_counts_and_lands_with_the_next_question(store: Store) -> Non
     give(spool, "t1", score=7)
     give(spool, "t1", score=7)  # told again, since an answer was lost
     give(spool, "t2", comment="hm")
-    withdraw(spool, Found("turn", "t1", PROJECT), "score", id="t1-ada-1234", author="ada")
+    withdraw(spool, RecordRef("turn", "t1", PROJECT), "score", id="t1-ada-1234", author="ada")
     queue = Queue()
 
     def seen(also: Any) -> tuple[Any, ...]:
@@ -72,7 +72,7 @@ def test_undo_takes_back_the_last_until_nothing_is_left(store: Store) -> None:
     give(spool, "t0", outcome="used")
     give(spool, "t0", outcome="rejected", id="t0-second")
     give(spool, "t1", "bob", outcome="used")
-    annotate(spool, Found("turn", "t3", PROJECT), outcome="used", author="ada")
+    annotate(spool, RecordRef("turn", "t3", PROJECT), outcome="used", author="ada")
     ship(store, spool=spool)
     give(spool, "t2", training_flag=-1)
     assert [one.subject_id for one in last_said(store, "ada", limit=9)] == ["t2", "t0", "t0"]
@@ -101,7 +101,7 @@ def test_each_reviewer_judges_each_and_all_of_them_count(embedded: Store) -> Non
     give(spool, "t0", "bob", outcome="rejected")
     give(spool, "t1", "bob", training_flag=1)
     give(spool, "t2", "bob", score=8)
-    of = Found("turn", "t0", PROJECT)
+    of = RecordRef("turn", "t0", PROJECT)
     annotate(spool, of, outcome="modified", author="passive:git", source="machine")
     assert left(embedded, Queue(), "ada").progress == Progress(4, 1)
     assert left(embedded, Queue(each=True), "ada").progress == Progress(4, 3)
@@ -140,17 +140,17 @@ def test_a_turn_is_told_with_its_tools_and_what_became_of_it(embedded: Store) ->
              agent_name="helper"),
         *artifact("page", "wiki/Boots", "Size 42.", turn_id="t1"),
         *artifact("mended", "wiki/Boots", "Size 43.", turn_id="t1", kind="correction"),
-        ArtifactCheck(project=PROJECT, source="git", artifact_id="page", turn_id="t1",
+        ArtifactCheckRow(project=PROJECT, source="git", artifact_id="page", turn_id="t1",
                       target="wiki/Boots", decision="modified", correction_id="mended",
                       similarity=0.83, checked_at=T0, decided_at=T0, revised_at=T0),
     )  # fmt: skip
     spool = Spool(embedded.dsn.spool)
-    of = Found("turn", "t1", PROJECT)
+    of = RecordRef("turn", "t1", PROJECT)
     annotate(spool, of, outcome="modified", author="passive:git", source="machine")
 
     shown = reviewed(embedded, PROJECT, "t1")
 
-    def told(one: Told) -> tuple[str, str, int, bool]:
+    def told(one: Utterance) -> tuple[str, str, int, bool]:
         return one.kind, one.text, one.depth, one.failed
 
     assert list(map(told, shown.turn.told)) == [

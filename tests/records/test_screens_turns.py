@@ -20,7 +20,7 @@ from turnspan_records.lookup import find
 from turnspan_records.sandbox import Sandbox
 from turnspan_records.screens.names import Named, names
 from turnspan_records.screens.spread import BINS, facets, histogram, width_for
-from turnspan_records.screens.turns import Wanted, sessions_page, turns_page
+from turnspan_records.screens.turns import TurnListFilter, sessions_page, turns_page
 from turnspan_records.sessions import sessions, turns
 from turnspan_records.turn_filters import KNOWN, turn_filter
 
@@ -76,7 +76,7 @@ def filled(module_store: Store) -> Iterator[Store]:
 
 def found(store: Store, text: str, **wanted: Any) -> list[str]:
     """The ids of the turns that pass a filter."""
-    page = turns_page(store, Wanted(PROJECT, filter=turn_filter(text), **wanted), limit=500)
+    page = turns_page(store, TurnListFilter(PROJECT, filter=turn_filter(text), **wanted), limit=500)
     assert page.next == ""
     return [one.turn for one in page.turns]
 
@@ -160,7 +160,7 @@ def test_values_never_become_sql(filled: Store) -> None:
 
 def test_pages_join_without_a_gap(filled: Store) -> None:
     """Every turn once, in one order, two of one moment too; the nested one is not listed."""
-    wanted = Wanted(PROJECT)
+    wanted = TurnListFilter(PROJECT)
     ids: list[str] = []
     after = ""
     while True:
@@ -181,14 +181,14 @@ def test_pages_join_without_a_gap(filled: Store) -> None:
 
 def test_a_turn_says_what_is_known(filled: Store) -> None:
     """A number that is not known is None and never 0."""
-    [one] = turns_page(filled, Wanted(PROJECT, filter=turn_filter("turn:odd2"))).turns
+    [one] = turns_page(filled, TurnListFilter(PROJECT, filter=turn_filter("turn:odd2"))).turns
     assert (one.end, one.status, one.cost_usd, one.input_tokens) == (
         "running",
         "running",
         None,
         None,
     )
-    [one] = turns_page(filled, Wanted(PROJECT, filter=turn_filter("turn:odd3"))).turns
+    [one] = turns_page(filled, TurnListFilter(PROJECT, filter=turn_filter("turn:odd3"))).turns
     assert (one.end, one.stop_reason, one.seconds) == ("loop_detected", "loop_detected:search", 9.5)
 
 
@@ -197,7 +197,7 @@ def test_sessions_have_the_figures_of_their_turns(filled: Store) -> None:
     rows: list[Any] = []
     after = ""
     while True:
-        page = sessions_page(filled, Wanted(PROJECT), after=after, limit=3)
+        page = sessions_page(filled, TurnListFilter(PROJECT), after=after, limit=3)
         rows += page.sessions
         after = page.next
         if not after:
@@ -213,14 +213,16 @@ def test_sessions_have_the_figures_of_their_turns(filled: Store) -> None:
         None,
         1,
     )
-    of_wiki = Wanted(PROJECT, filter=turn_filter("stop:tool_failure"))
+    of_wiki = TurnListFilter(PROJECT, filter=turn_filter("stop:tool_failure"))
     [x] = sessions_page(filled, of_wiki).sessions
     assert (x.turns, x.end) == (1, "tool_failure")
 
 
 def test_a_session_counts_the_calls_of_turns_inside_of_turns(filled: Store) -> None:
     """As its cost does, which a root turn has for all of them."""
-    [x] = [one for one in sessions_page(filled, Wanted(PROJECT)).sessions if one.session == "x"]
+    [x] = [
+        one for one in sessions_page(filled, TurnListFilter(PROJECT)).sessions if one.session == "x"
+    ]
     assert (x.turns, x.calls, x.tools) == (3, 5, 7)
     listed = sessions(filled, project=PROJECT, limit=100).dicts()
     [row] = [one for one in listed if one["session"] == "x"]
@@ -229,7 +231,7 @@ def test_a_session_counts_the_calls_of_turns_inside_of_turns(filled: Store) -> N
     assert (whole["turns"], whole["calls"], whole["tools"]) == (3, 5, 7)
     # Of turns that are not asked for, nothing is counted.
     for end, counted in (("loop_detected", (1, 5, 5)), ("tool_failure", (1, 0, 2))):
-        of_them = Wanted(PROJECT, filter=turn_filter(f"stop:{end}"))
+        of_them = TurnListFilter(PROJECT, filter=turn_filter(f"stop:{end}"))
         [x] = sessions_page(filled, of_them).sessions
         assert (x.turns, x.calls, x.tools) == counted, end
 
@@ -237,7 +239,7 @@ def test_a_session_counts_the_calls_of_turns_inside_of_turns(filled: Store) -> N
 def test_facets_are_counts_of_filters(filled: Store) -> None:
     """What a facet says, a filter of its name and value finds."""
     for filter_ in ("", "agent:wiki"):
-        wanted = Wanted(PROJECT, filter=turn_filter(filter_))
+        wanted = TurnListFilter(PROJECT, filter=turn_filter(filter_))
         for facet in facets(filled, wanted).facets:
             for value in facet.values:
                 ids = found(filled, f'{filter_} {facet.name}:"{value.value}"')
@@ -246,7 +248,7 @@ def test_facets_are_counts_of_filters(filled: Store) -> None:
 
 def test_the_histogram_counts_every_turn(filled: Store) -> None:
     """Once; with the bins in which there was none, and the odd ones told apart."""
-    counted = histogram(filled, Wanted(PROJECT))
+    counted = histogram(filled, TurnListFilter(PROJECT))
     assert counted.turns == sum(one.turns for one in counted.bins) == 203
     assert sum(one.problems for one in counted.bins) == 2
     assert len(counted.bins) <= BINS
@@ -256,16 +258,18 @@ def test_the_histogram_counts_every_turn(filled: Store) -> None:
     for one in counted.bins:
         ids = found(filled, "", window=Window(one.time, one.time + width))
         assert len(ids) == one.turns
-    assert histogram(filled, Wanted("nobody")).bins == []
+    assert histogram(filled, TurnListFilter("nobody")).bins == []
     assert (
-        histogram(filled, Wanted(PROJECT, Window(moment("2000-01-01"), moment("2000-01-02")))).turns
+        histogram(
+            filled, TurnListFilter(PROJECT, Window(moment("2000-01-01"), moment("2000-01-02")))
+        ).turns
         == 0
     )
 
 
 def test_the_sql_that_is_shown_gives_what_is_shown(filled: Store) -> None:
     """Of both pages of a list, of facets and of bins; it runs where a person may run SQL."""
-    wanted = Wanted(PROJECT, filter=turn_filter("agent:wiki,a -error:none"))
+    wanted = TurnListFilter(PROJECT, filter=turn_filter("agent:wiki,a -error:none"))
     first = turns_page(filled, wanted, limit=5)
     second = turns_page(filled, wanted, limit=5, after=first.next)
     sessions = sessions_page(filled, wanted, limit=3)
@@ -293,7 +297,9 @@ def test_names_with_a_text_in_them(filled: Store) -> None:
     models = [one.name for one in names(filled, "M", each=50) if one.kind == "model"]
     assert sorted(models) == ["m1", "m2"], "those that turns count under"
     for name in models:
-        assert turns_page(filled, Wanted(PROJECT, filter=turn_filter(f"model:{name}"))).turns
+        assert turns_page(
+            filled, TurnListFilter(PROJECT, filter=turn_filter(f"model:{name}"))
+        ).turns
     sessions = names(filled, "s", project=PROJECT, each=3)
     assert [one.name for one in sessions if one.kind == "session"] == ["s3", "s2", "s1"]
     assert names(filled, "wiki", project="other") == names(filled, "  ") == []

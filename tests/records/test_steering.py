@@ -14,8 +14,8 @@ from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
 from turnspan_records import experiment
-from turnspan_records.lookup import Found
-from turnspan_records.loop.improvement import Lineage
+from turnspan_records.lookup import RecordRef
+from turnspan_records.loop.improvement import LineageRecord
 from turnspan_records.loop.steering import LONGEST, Word, lines_of, steer
 
 SECRET = "sk-ant-api03-" + "a1B2" * 23 + "-abcdefAA"
@@ -35,7 +35,7 @@ def tell(store: Store, word: Word, text: str = "", id: str = "") -> None:
     assert ship(store).ok
 
 
-def now(store: Store) -> Lineage:
+def now(store: Store) -> LineageRecord:
     """The lineage as it is."""
     (lineage,) = experiment(store, "camp").lineages
     return lineage
@@ -66,7 +66,7 @@ def test_what_is_asked_for_the_next_cycle_is_used_up_by_it(camp: Store) -> None:
     after: Any = at(10**9)
     insert(
         camp,
-        made(rows.Rollout, lineage_id=LINEAGE, rollout_id="c" * 32, cycle=3, started_at=after),
+        made(rows.RolloutRow, lineage_id=LINEAGE, rollout_id="c" * 32, cycle=3, started_at=after),
     )
     assert (now(camp).once, now(camp).evolve) == ([], False)
 
@@ -90,7 +90,7 @@ def test_the_lineage_of_an_answer(camp: Store) -> None:
     insert(camp, turn("apart"), turn("early", lineage_id="5" * 32))
     tell(camp, "locked")
     found = [
-        Found(kind, id_, PROJECT)
+        RecordRef(kind, id_, PROJECT)
         for kind, id_ in (
             ("lineage", LINEAGE),
             ("rollout", ROLLOUTS[0]),

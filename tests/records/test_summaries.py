@@ -18,7 +18,7 @@ from support.landing import insert
 from support.mediawiki import BOT_PASSWORD, RealWiki
 from support.rows import PROJECT, T0, turn
 from support.training import Recorded
-from turnspan_clickhouse.rows.loop_tables import Artifact
+from turnspan_clickhouse.rows.loop_tables import ArtifactRow
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import migrate
@@ -57,7 +57,7 @@ def fill(store: Store) -> None:
         *(turn(f"o{n}", n, session_id=f"other-{n}", project="b") for n in range(3)),
         turn("alone", 5, session_id="", user_message="of no session"),
         turn("inner", 6, session_id="below", parent_turn_id="elsewhere", user_message="Nested?"),
-        *(Artifact(project=PROJECT, target=target, artifact_id=target, session_id="desk",
+        *(ArtifactRow(project=PROJECT, target=target, artifact_id=target, session_id="desk",
                    created_at=T0, written_at=T0) for target in ("Talk:Oslo", "Oslo", "a|b")),
         *judged.rows,
     )  # fmt: skip

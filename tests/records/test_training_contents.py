@@ -13,7 +13,7 @@ from support.rows import PROJECT, answered, asked, message, said
 from support.training import TOOLS, Recorded, everything, lines, random_records
 from turnspan.config import active
 from turnspan.redaction.redactor import Redactor
-from turnspan_clickhouse.rows.tables import Definition, LlmCall, Message
+from turnspan_clickhouse.rows.tables import Definition, LlmCall, MessageRow
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.training import TrainingSet, export, rule
 from turnspan_records.training.wanted import Format
@@ -28,7 +28,7 @@ def part(kind: str, **values: Any) -> dict[str, Any]:
 
 
 def conversation(
-    recorded: Recorded, id_: str, *messages: Message, reply: dict[str, Any] | None = None
+    recorded: Recorded, id_: str, *messages: MessageRow, reply: dict[str, Any] | None = None
 ) -> None:
     """A turn of one call that was given these messages."""
     answer = message("assistant", reply or said("Yes."), scope=f"s-{id_}")

@@ -20,7 +20,7 @@ from stacks.script import Call, Reply, decide
 from stacks.wires import Asked, read
 from turnspan.testing import Reply as Said
 from turnspan.testing import ToolRequest, Usage, wire_replies
-from turnspan.testing.replies import Answer, identity
+from turnspan.testing.replies import ApiReply, identity
 
 REASONING = 2
 """Of every reply's output tokens, those of reasoning, where the API says so."""
@@ -88,12 +88,12 @@ class Stub:
         return request, asked, said
 
 
-def answer_of(request: Request, asked: Asked) -> Answer:
+def answer_of(request: Request, asked: Asked) -> ApiReply:
     """What the server writes."""
     calls = [ToolRequest(call.name, call.arguments, call.id) for call in request.calls]
     counts = (request.input_tokens, request.output_tokens, request.cached_tokens, 0, REASONING)
     said = Said(request.text, calls, Usage(*counts))
-    return Answer(request.api, request.number, asked.model, asked.body, said, asked.told_usage)
+    return ApiReply(request.api, request.number, asked.model, asked.body, said, asked.told_usage)
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -7,7 +7,7 @@ from hashlib import blake2b
 from typing import Any
 
 from support.rows import PROJECT
-from turnspan_clickhouse.rows.loop_tables import Artifact
+from turnspan_clickhouse.rows.loop_tables import ArtifactRow
 from turnspan_clickhouse.rows.tables import Definition, Record
 
 
@@ -28,4 +28,4 @@ def artifact(name: str, target: str, text: str, **values: Any) -> list[Record]:
         "written_at": 1,
     }
     body = Definition(project=PROJECT, hash=digest, kind="artifact", body=text, written_at=1)
-    return [Artifact(**{**known, **values}), body]
+    return [ArtifactRow(**{**known, **values}), body]

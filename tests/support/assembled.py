@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from support.rows import PROJECT, T0, call, turn
-from turnspan_clickhouse.rows.tables import ContextAssembly, ContextItem, Definition, Record
+from turnspan_clickhouse.rows.tables import ContextAssemblyRow, ContextItemRow, Definition, Record
 
 TURN, CALL, OTHER, BARE = "1a" * 8, "2b" * 8, "3c" * 8, "4d" * 8
 FULL, BYPASS = "5e" * 8, "6f" * 8
@@ -30,18 +30,18 @@ def assembled() -> list[Record]:
         call(CALL, 1, session_id="thread-y", turn_id=TURN, context_assembled=b"c" * 16,
              attributes={"turnspan.context.id": FULL}),
         call(OTHER, 2, session_id="thread-y", turn_id=TURN),
-        ContextAssembly(**of, span_id=FULL, duration=0.25, status="final", task_type="edit_page",
+        ContextAssemblyRow(**of, span_id=FULL, duration=0.25, status="final", task_type="edit_page",
                         entities=["Cabo Norte"], budget=100, used=130, considered=3, kept=2,
                         dropped=1, step_names=["plan"], step_durations=[0.2],
                         step_errors=["KeyError"], context_hash=b"c" * 16),
-        ContextItem(**of, item_id="Rules", section="instructions", tokens=90, kept=True),
-        ContextItem(**of, item_id="Cabo Norte", position=1, section="encyclopedia", tokens=40,
+        ContextItemRow(**of, item_id="Rules", section="instructions", tokens=90, kept=True),
+        ContextItemRow(**of, item_id="Cabo Norte", position=1, section="encyclopedia", tokens=40,
                     score=0.8765, hop=0, kept=True, content_hash=b"i" * 16, source="wiki"),
-        ContextItem(**of, item_id="Tides", position=2, section="encyclopedia", tokens=70,
+        ContextItemRow(**of, item_id="Tides", position=2, section="encyclopedia", tokens=70,
                     reason="budget"),
         Definition(project=PROJECT, hash=b"c" * 16, kind="context_assembled", body=TEXT),
         Definition(project=PROJECT, hash=b"i" * 16, kind="context_item", body="Lit in 1887."),
-        ContextAssembly(**later, assembly_id=BYPASS, span_id=BYPASS,
+        ContextAssemblyRow(**later, assembly_id=BYPASS, span_id=BYPASS,
                         status="final", task_type="query", bypassed=True, bypass_reason="plain",
                         step_names=["pre_check"], step_durations=[0.1], step_errors=[""],
                         entities=["Tides"]),

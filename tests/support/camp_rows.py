@@ -35,7 +35,7 @@ def score(kind: str, id_: str, given: float, name: str = "score") -> Any:
 
 def attempt(number: int, rollout: int, status: str, **values: Any) -> Any:
     return made(
-        rows.Attempt,
+        rows.AttemptRow,
         lineage_id=LINEAGE,
         rollout_id=ROLLOUTS[rollout],
         attempt_id=ATTEMPTS[number],
@@ -57,10 +57,15 @@ def camp_rows() -> list[Record]:
     """All its records; the experiment is called ``camp``."""
     lineage = {"lineage_id": LINEAGE}
     return [
-        made(rows.Experiment, experiment_id="camp", need="articles", constraints="short"),
-        made(rows.Lineage, experiment_id="camp", label="A", opened_at=T0, **lineage),
+        made(rows.ExperimentRow, experiment_id="camp", need="articles", constraints="short"),
+        made(rows.LineageRow, experiment_id="camp", label="A", opened_at=T0, **lineage),
         made(
-            rows.LineageEvent, kind="strategy", event_id="1", text="plain", created_at=T0, **lineage
+            rows.LineageEventRow,
+            kind="strategy",
+            event_id="1",
+            text="plain",
+            created_at=T0,
+            **lineage,
         ),
         *(
             made(
@@ -77,7 +82,7 @@ def camp_rows() -> list[Record]:
         prompt(2, '{"prompt":"You write well."}'),
         *(
             made(
-                rows.Rollout,
+                rows.RolloutRow,
                 rollout_id=rollout,
                 cycle=number + 1,
                 version_id=VERSIONS[number],
@@ -100,7 +105,7 @@ def camp_rows() -> list[Record]:
         ),
         call("2" * 16, 2.6, attempt_id=ATTEMPTS[2], input_tokens=7, output_tokens=3, **lineage),
         made(
-            rows.Artifact,
+            rows.ArtifactRow,
             target="page",
             artifact_id="9" * 32,
             content=bytes([3]) * 16,
@@ -112,7 +117,7 @@ def camp_rows() -> list[Record]:
         ),
         prompt(3, "A second."),
         made(
-            rows.Evolution,
+            rows.EvolutionRow,
             evolution_id="7" * 32,
             from_version=VERSIONS[0],
             to_version=VERSIONS[1],
@@ -121,7 +126,7 @@ def camp_rows() -> list[Record]:
             **lineage,
         ),
         made(
-            rows.Insight,
+            rows.InsightRow,
             experiment_id="camp",
             insight_id="8" * 32,
             pattern="care helps",

@@ -14,12 +14,12 @@ from turnspan_clickhouse.rows.consortium_tables import (
     ConsortiumMember,
 )
 from turnspan_clickhouse.rows.keeping_tables import Tombstone
-from turnspan_clickhouse.rows.loop_tables import Artifact, Attempt, Rollout
+from turnspan_clickhouse.rows.loop_tables import ArtifactRow, AttemptRow, RolloutRow
 from turnspan_clickhouse.rows.tables import (
     RECORDS,
     Annotation,
-    ContextAssembly,
-    ContextItem,
+    ContextAssemblyRow,
+    ContextItemRow,
     Definition,
     Record,
     SpanRow,
@@ -111,12 +111,13 @@ def everything(name: str, *, user: str = "", **place: Any) -> list[Record]:
                    kind="score", score=7.0, comment=text, annotation_id=f"{name}-3"),
         Annotation(**of_run, kind="comment", comment=text, annotation_id=f"{name}-4"),
         Withdrawal(**judged, kind="comment", withdrawal_id=f"{name}-w", comment=text),
-        ContextAssembly(**at, turn_id=turn_id, assembly_id=f"{name}-ctx-1", context_hash=own),
-        ContextItem(project, where["session_id"], turn_id, where["trace_id"], f"{name}-ctx-1", T0,
-                    text, content_hash=own),
-        Artifact(project, "page", f"{name}-artifact", content=own, created_at=T0, **owned, **tried),
-        Attempt(project, "l", f"{name}-rollout", f"{name}-attempt", input=text, started_at=T0),
-        Rollout(project, "l", f"{name}-rollout", task=text, started_at=T0),
+        ContextAssemblyRow(**at, turn_id=turn_id, assembly_id=f"{name}-ctx-1", context_hash=own),
+        ContextItemRow(project, where["session_id"], turn_id, where["trace_id"], f"{name}-ctx-1",
+                       T0, text, content_hash=own),
+        ArtifactRow(project, "page", f"{name}-artifact", content=own, created_at=T0, **owned,
+                    **tried),
+        AttemptRow(project, "l", f"{name}-rollout", f"{name}-attempt", input=text, started_at=T0),
+        RolloutRow(project, "l", f"{name}-rollout", task=text, started_at=T0),
         Consortium(project, f"{name}-run", prompt=answered, final_text=own, started_at=T0, **owned),
         ConsortiumMember(project, f"{name}-run", 1, "m", answer=text, started_at=T0, **owned),
         ConsortiumIteration(project, f"{name}-run", 1, "a", synthesis=text, started_at=T0,

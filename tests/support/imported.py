@@ -16,7 +16,7 @@ from turnspan.tracing.content_store import ContentStore
 from turnspan_clickhouse.normalise.normaliser import Normaliser
 from turnspan_clickhouse.rows.batch import Batch
 from turnspan_clickhouse.rows.keys import KEYS
-from turnspan_clickhouse.rows.tables import LlmCall, Message, Record, ToolCall, TurnSummary
+from turnspan_clickhouse.rows.tables import LlmCall, MessageRow, Record, ToolCall, TurnSummary
 from turnspan_records.importing.files.file_log import FileLog, Format
 from turnspan_records.importing.sources import Problem
 
@@ -54,7 +54,7 @@ class Imported:
 
     def said(self, hashes: Iterable[bytes]) -> list[tuple[str, Any]]:
         """Messages by their hashes: roles and texts."""
-        known = {row.hash: row for row in self.of(Message)}
+        known = {row.hash: row for row in self.of(MessageRow)}
         found = [known[one] for one in hashes]
         return [(row.role, [_text(p) for p in orjson.loads(row.parts)]) for row in found]
 

@@ -19,13 +19,15 @@ class Improved(Recorded):
 
     def lineage(self, id_: str, *, experiment: str = "camp") -> None:
         """A lineage of an experiment."""
-        self._add(rows.Lineage, experiment_id=experiment, lineage_id=id_, label=id_, opened_at=T0)
+        self._add(
+            rows.LineageRow, experiment_id=experiment, lineage_id=id_, label=id_, opened_at=T0
+        )
 
     def lock(self, lineage: str, kind: str = "locked", author: str = "coach") -> None:
         """Lock a lineage, or unlock it."""
         self.at += 1
         self._add(
-            rows.LineageEvent,
+            rows.LineageEventRow,
             lineage_id=lineage,
             kind=kind,
             event_id=f"{lineage}-{self.at}",
@@ -57,8 +59,8 @@ class Improved(Recorded):
         for row in self.rows[-2:]:
             if isinstance(row, LlmCall):
                 row.attempt_id = f"a-{id_}"
-        self._add(rows.Rollout, task=task or question, status=status, started_at=begun, **loop)
-        self._add(rows.Attempt, attempt_id=f"a-{id_}", status=status, started_at=begun, **loop)
+        self._add(rows.RolloutRow, task=task or question, status=status, started_at=begun, **loop)
+        self._add(rows.AttemptRow, attempt_id=f"a-{id_}", status=status, started_at=begun, **loop)
 
     def wrote(self, id_: str, turn: str, text: str, **values: Any) -> None:
         """An artifact of a turn."""
@@ -76,7 +78,7 @@ class Improved(Recorded):
             "turn_id": turn,
             "created_at": self.now(),
         }
-        self._add(rows.Artifact, **{**known, **values})
+        self._add(rows.ArtifactRow, **{**known, **values})
 
     def correct(self, id_: str, agents: str, turn: str, text: str, **values: Any) -> None:
         """What a person made of an agent's artifact, and that it was chosen over it."""

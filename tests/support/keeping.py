@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from support.rows import PROJECT, SECOND, call, message, said, tool, turn
-from turnspan_clickhouse.rows.loop_tables import AgentVersion, Artifact
+from turnspan_clickhouse.rows.loop_tables import AgentVersion, ArtifactRow
 from turnspan_clickhouse.rows.tables import (
     Annotation,
-    ContextAssembly,
-    ContextItem,
+    ContextAssemblyRow,
+    ContextItemRow,
     Definition,
     LlmCall,
     Record,
@@ -129,10 +129,12 @@ def _turn(
     made.rows.append(tool(f"{id_}t", **of_turn))
     part: dict[str, Any] = {**of_turn, "project": PROJECT, "assembly_id": f"{id_}a"}
     text = made.text("context_assembled", f"context of {calls[0]}")
-    made.rows.append(ContextAssembly(**part, context_hash=text))
-    made.rows.append(ContextItem(**part, item_id="i", content_hash=made.text("item", f"i {id_}")))
+    made.rows.append(ContextAssemblyRow(**part, context_hash=text))
     made.rows.append(
-        Artifact(
+        ContextItemRow(**part, item_id="i", content_hash=made.text("item", f"i {id_}"))
+    )
+    made.rows.append(
+        ArtifactRow(
             project=PROJECT, target="page", artifact_id=f"{id_}w", turn_id=id_,
             content=made.text("artifact", f"written by {id_}"), created_at=begun, written_at=begun,
             lineage_id="l" if dice.random() < 0.3 else "",

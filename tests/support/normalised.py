@@ -14,7 +14,7 @@ from turnspan.content.json_codec import WRITING
 from turnspan.tracing.state import default
 from turnspan_clickhouse import testing
 from turnspan_clickhouse.normalise.shared_answers import SharedAnswers
-from turnspan_clickhouse.rows.tables import Definition, LlmCall, Message, ToolCall, TurnSummary
+from turnspan_clickhouse.rows.tables import Definition, LlmCall, MessageRow, ToolCall, TurnSummary
 
 
 class Landed:
@@ -40,7 +40,7 @@ class Landed:
 
     def said(self, hashes: list[bytes]) -> list[Any]:
         """Messages by their hashes: role and parts, but how exactly the request wrote them."""
-        known = {m.hash: m for m in self.of(Message)}
+        known = {m.hash: m for m in self.of(MessageRow)}
         return [(known[h].role, _parts(json.loads(known[h].parts))) for h in hashes]
 
     def defined(self, digest: bytes) -> Any:

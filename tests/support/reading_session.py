@@ -9,7 +9,7 @@ from typing import Any
 from support.hostile_session import HIDDEN, MARKUP
 from support.rows import answered, asked, call, message, said, tool, turn
 from support.shop_session import hashes
-from turnspan_clickhouse.rows.tables import Message, Record
+from turnspan_clickhouse.rows.tables import MessageRow, Record
 
 SESSION = "reading"
 PARALLEL, EDITING, NESTED = (f"4ead{at:012x}" for at in range(3))
@@ -43,7 +43,7 @@ def long_json() -> str:
     return json.dumps([f"item {at} " + "é" * 240 for at in range(LONG // 500)], ensure_ascii=False)
 
 
-def _said(role: str, *parts: dict[str, Any]) -> Message:
+def _said(role: str, *parts: dict[str, Any]) -> MessageRow:
     return message(role, *parts, scope=SESSION)
 
 

@@ -6,7 +6,7 @@ import json
 from hashlib import blake2b
 from typing import Any
 
-from turnspan_clickhouse.rows.tables import LlmCall, Message, ToolCall, TurnSummary
+from turnspan_clickhouse.rows.tables import LlmCall, MessageRow, ToolCall, TurnSummary
 
 SECOND = 10**9
 T0 = 1_790_000_000 * SECOND
@@ -59,7 +59,7 @@ def tool(span_id: str, at: float = 0.0, **values: Any) -> ToolCall:
     return ToolCall(**{**known, **values})
 
 
-def message(role: str, *parts: dict[str, Any], scope: str = "s1", **values: Any) -> Message:
+def message(role: str, *parts: dict[str, Any], scope: str = "s1", **values: Any) -> MessageRow:
     """A message of a session; its hash is that of its role and parts."""
     text = json.dumps(parts)
     known: dict[str, Any] = {
@@ -72,7 +72,7 @@ def message(role: str, *parts: dict[str, Any], scope: str = "s1", **values: Any)
         "first_seen": T0,
         "written_at": T0,
     }
-    return Message(**{**known, **values})
+    return MessageRow(**{**known, **values})
 
 
 def said(text: str) -> dict[str, Any]:

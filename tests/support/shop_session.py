@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from support.rows import answered, asked, call, message, said, tool, turn
-from turnspan_clickhouse.rows.tables import Message, Record
+from turnspan_clickhouse.rows.tables import MessageRow, Record
 
 SYSTEM = message("system", said("You sell shoes."))
 HELLO = message("user", said("Hello, size 42?"))
@@ -23,7 +23,7 @@ BYE = message("assistant", said("Done."))
 RESENT.hash = b"resent".ljust(16, b"\0")
 
 
-def hashes(*messages: Message) -> list[bytes]:
+def hashes(*messages: MessageRow) -> list[bytes]:
     return [one.hash for one in messages]
 
 

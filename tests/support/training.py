@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from support.rows import PROJECT, T0, answered, asked, call, message, said, turn
-from turnspan_clickhouse.rows.tables import NO_HASH, Annotation, Definition, Message, Record
+from turnspan_clickhouse.rows.tables import NO_HASH, Annotation, Definition, MessageRow, Record
 
 SYSTEM = "You are the assistant of a shop."
 TOOLS = [
@@ -29,7 +29,7 @@ class Recorded:
     rows: list[Record] = field(default_factory=list[Record])
     at: float = 0.0
 
-    def say(self, *messages: Message) -> list[bytes]:
+    def say(self, *messages: MessageRow) -> list[bytes]:
         """Messages of a session; their hashes."""
         self.rows += messages
         return [one.hash for one in messages]
@@ -51,7 +51,7 @@ class Recorded:
         *,
         session: str = "",
         system: str = SYSTEM,
-        history: tuple[Message, ...] = (),
+        history: tuple[MessageRow, ...] = (),
         tools: bytes = NO_HASH,
         **values: Any,
     ) -> None:

@@ -49,7 +49,7 @@ export interface ArtifactShown {
   score: number | null;
 }
 
-export interface Assembly {
+export interface AssemblyView {
   id: string;
   session: string;
   turn: string;
@@ -151,8 +151,8 @@ export interface CallScreen {
   before: string;
   after: string;
   cost: CostParts;
-  facts: Fact[];
-  attributes: Fact[];
+  facts: NamedValue[];
+  attributes: NamedValue[];
 }
 
 export interface ChangeShown {
@@ -181,15 +181,6 @@ export interface CompareQuery {
   by?: string;
 }
 
-export interface Compared {
-  by: string;
-  answers: ComparedAnswer[];
-  differing: string[];
-  same_prompt: boolean;
-  why_no_pairs: string;
-  no_pairs: NoPair[];
-}
-
 export interface ComparedAnswer {
   kind: string;
   id: string;
@@ -211,6 +202,15 @@ export interface ComparedAnswer {
   prompt: string;
   why_not: string;
   lineage: LineageNow | null;
+}
+
+export interface ComparedAnswers {
+  by: string;
+  answers: ComparedAnswer[];
+  differing: string[];
+  same_prompt: boolean;
+  why_no_pairs: string;
+  no_pairs: NoPair[];
 }
 
 export interface ComparedCall {
@@ -268,7 +268,7 @@ export interface ConsortiumRun {
   missing: number;
   other_calls: string[];
   iterations: Iteration[];
-  judgments: Judged[];
+  judgments: RecordedJudgment[];
 }
 
 export interface ContextItem {
@@ -291,7 +291,7 @@ export interface ContextPanel {
   kind: string;
   id: string;
   project: string;
-  assemblies: Assembly[];
+  assemblies: AssemblyView[];
   composition: Composition | null;
 }
 
@@ -495,7 +495,7 @@ export interface Example {
   sql: string;
 }
 
-export interface ExperimentRow {
+export interface ExperimentItem {
   project: string;
   experiment: string;
   last_time: string;
@@ -511,11 +511,11 @@ export interface ExperimentShown {
   need: string;
   constraints: string;
   lineages: LineageShown[];
-  insights: Insight[];
+  insights: InsightRecord[];
 }
 
 export interface Experiments {
-  experiments: ExperimentRow[];
+  experiments: ExperimentItem[];
   sql: string;
 }
 
@@ -537,11 +537,6 @@ export interface FacetValue {
 
 export interface Facets {
   facets: Facet[];
-}
-
-export interface Fact {
-  name: string;
-  value: string;
 }
 
 export interface Fed {
@@ -595,14 +590,6 @@ export interface FunctionsAnswer {
   functions: FunctionOf[];
 }
 
-export interface Given {
-  project: string;
-  subject_kind: string;
-  subject_id: string;
-  kind: string;
-  id: string;
-}
-
 export interface Going {
   table: string;
   reason: string;
@@ -647,7 +634,7 @@ export interface Hit {
   after: string;
 }
 
-export interface Insight {
+export interface InsightRecord {
   insight_id: string;
   lineage_id: string;
   pattern: string;
@@ -683,7 +670,7 @@ export interface Iteration {
 }
 
 export interface JudgeEachQuery {
-  subjects: Subject[];
+  subjects: JudgmentSubject[];
   by: string;
   id: string;
   outcome?: string | null;
@@ -703,38 +690,21 @@ export interface JudgeQuery {
   note?: string | null;
 }
 
-export interface Judged {
-  id: string;
-  subject_kind: string;
-  subject_id: string;
-  kind: string;
-  outcome: string;
-  training_flag: number | null;
-  score: number | null;
-  comment: string;
-  directive: string;
-  chosen_id: string;
-  rejected_id: string;
-  author: string;
-  source: string;
-  confidence: number | null;
-  ranking_id: string;
-  created_at: string;
-  holds: boolean;
-  withdrawn_at: string | null;
-  withdrawn_by: string;
-  reason: string;
-}
-
 export interface JudgedEach {
-  given: Given[];
+  given: StoredJudgment[];
 }
 
 export interface JudgedNow {
   id: string;
 }
 
-export interface LineageEvent {
+export interface JudgmentSubject {
+  kind: string;
+  id: string;
+  project: string;
+}
+
+export interface LineageEventRecord {
   kind: string;
   text: string;
   author: string;
@@ -772,7 +742,7 @@ export interface LineageShown {
   scores: (number | null)[];
   versions: VersionShown[];
   evolutions: EvolutionShown[];
-  events: LineageEvent[];
+  events: LineageEventRecord[];
   artifacts: ArtifactShown[];
 }
 
@@ -858,6 +828,11 @@ export interface Named {
   project: string;
 }
 
+export interface NamedValue {
+  name: string;
+  value: string;
+}
+
 export interface NamesAnswer {
   names: Named[];
 }
@@ -890,7 +865,7 @@ export interface OrderQuery {
 }
 
 export interface Ordered {
-  given: Given[];
+  given: StoredJudgment[];
   pairs: PairMade[];
 }
 
@@ -1069,6 +1044,29 @@ export interface ReceiverShown {
   spans: number;
 }
 
+export interface RecordedJudgment {
+  id: string;
+  subject_kind: string;
+  subject_id: string;
+  kind: string;
+  outcome: string;
+  training_flag: number | null;
+  score: number | null;
+  comment: string;
+  directive: string;
+  chosen_id: string;
+  rejected_id: string;
+  author: string;
+  source: string;
+  confidence: number | null;
+  ranking_id: string;
+  created_at: string;
+  holds: boolean;
+  withdrawn_at: string | null;
+  withdrawn_by: string;
+  reason: string;
+}
+
 export interface RequestAnswer {
   body: string;
   exact: boolean;
@@ -1124,8 +1122,8 @@ export interface ReviewQueuesQuery {
 }
 
 export interface ReviewTurn {
-  turn: TurnTold;
-  judgments: Judged[];
+  turn: TurnText;
+  judgments: RecordedJudgment[];
   suggests: string;
   checks: ArtifactCheck[];
   revisions: Correction[];
@@ -1146,6 +1144,11 @@ export interface RolloutShown {
   cost_usd: number | null;
   score: number | null;
   attempts: AttemptShown[];
+}
+
+export interface RunList {
+  runs: RunRow[];
+  sql: string;
 }
 
 export interface RunQuery {
@@ -1169,11 +1172,6 @@ export interface RunRow {
   cost_usd: number | null;
   seconds: number;
   error: string;
-}
-
-export interface Runs {
-  runs: RunRow[];
-  sql: string;
 }
 
 export interface RunsQuery {
@@ -1309,10 +1307,12 @@ export interface StoreFacts {
   projects: string[];
 }
 
-export interface Subject {
+export interface StoredJudgment {
+  project: string;
+  subject_kind: string;
+  subject_id: string;
   kind: string;
   id: string;
-  project: string;
 }
 
 export interface Summary {
@@ -1347,7 +1347,7 @@ export interface TableSize {
 }
 
 export interface TakeBackQuery {
-  given: Given[];
+  given: StoredJudgment[];
   by: string;
 }
 
@@ -1390,17 +1390,6 @@ export interface Texts {
 export interface TimeToLive {
   table: string;
   rule: string;
-}
-
-export interface Told {
-  kind: string;
-  name: string;
-  text: string;
-  characters: number;
-  depth: number;
-  span_id: string;
-  failed: boolean;
-  recorded: boolean;
 }
 
 export interface ToolFailures {
@@ -1470,7 +1459,7 @@ export interface TurnRow {
   reply: string;
 }
 
-export interface TurnTold {
+export interface TurnText {
   project: string;
   session_id: string;
   trace_id: string;
@@ -1496,7 +1485,7 @@ export interface TurnTold {
   response_text: string;
   error_type: string;
   error_message: string;
-  told: Told[];
+  told: Utterance[];
 }
 
 export interface TurnsPage {
@@ -1514,6 +1503,17 @@ export interface Undone {
   project: string;
   turn: string;
   kind: string;
+}
+
+export interface Utterance {
+  kind: string;
+  name: string;
+  text: string;
+  characters: number;
+  depth: number;
+  span_id: string;
+  failed: boolean;
+  recorded: boolean;
 }
 
 export interface VersionShown {
@@ -1584,13 +1584,13 @@ export interface Endpoints {
   "POST /api/settings/retention": { query: DryRunQuery; answer: DryRun };
   "POST /api/judge": { query: JudgeEachQuery; answer: JudgedEach };
   "POST /api/judge/take-back": { query: TakeBackQuery; answer: TakenBack };
-  "GET /api/compare": { query: CompareQuery; answer: Compared };
+  "GET /api/compare": { query: CompareQuery; answer: ComparedAnswers };
   "GET /api/compare/alike": { query: AlikeQuery; answer: Alike };
   "POST /api/compare/order": { query: OrderQuery; answer: Ordered };
   "POST /api/compare/all-bad": { query: AllBadQuery; answer: JudgedEach };
   "GET /api/context": { query: ContextQuery; answer: ContextPanel };
   "GET /api/context/outcomes": { query: ItemOutcomesQuery; answer: ItemOutcomes };
-  "GET /api/consortium": { query: RunsQuery; answer: Runs };
+  "GET /api/consortium": { query: RunsQuery; answer: RunList };
   "GET /api/consortium/run": { query: RunQuery; answer: ConsortiumRun };
   "GET /api/lineage/experiments": { query: ExperimentsQuery; answer: Experiments };
   "GET /api/lineage": { query: LineageQuery; answer: ExperimentShown };

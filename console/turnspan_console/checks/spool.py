@@ -11,7 +11,7 @@ from pathlib import Path
 
 from turnspan_clickhouse.files.atomic_files import open_to_others
 from turnspan_clickhouse.files.lock_holders import ALIVE, ELSEWHERE
-from turnspan_clickhouse.spool.contents import Usage
+from turnspan_clickhouse.spool.contents import SpoolUsage
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_console.checks.check import FAIL, OK, WARN, Check
@@ -91,7 +91,7 @@ def _writable(folder: Path) -> Check:
     return Check(_AREA, "writable", OK, f"{folder}, {size(free)} free")
 
 
-def _waiting(usage: Usage, spool: Spool, *, embedded: bool) -> Check:
+def _waiting(usage: SpoolUsage, spool: Spool, *, embedded: bool) -> Check:
     if not usage.segments or usage.oldest is None:
         return Check(_AREA, "waiting", OK, "nothing waits")
     age = max(0.0, (datetime.now(timezone.utc) - usage.oldest).total_seconds())

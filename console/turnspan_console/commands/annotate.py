@@ -16,7 +16,7 @@ from turnspan_console.options import store_option
 
 if TYPE_CHECKING:
     from turnspan.tracing.content_store import Judgment
-    from turnspan_records.lookup import Found
+    from turnspan_records.lookup import RecordRef
 
 FIELDS = (
     *("id", "kind", "outcome", "flag", "score", "comment", "directive", "over", "author"),
@@ -136,7 +136,7 @@ def _rows(text: str) -> Iterator[str | Mapping[str | None, Any]]:
 
 def _judged(
     judging: Judging, given: str | Mapping[str | None, Any], by: Mapping[str, Any]
-) -> tuple[Found, list[Judgment]]:
+) -> tuple[RecordRef, list[Judgment]]:
     """What a row is of, and what it says. Raises ``Failure`` or ``ValueError``."""
     from turnspan.annotations import judgments_of
     from turnspan.content.model import as_dict

@@ -119,7 +119,7 @@ def _serve(
     from turnspan_console.web.access_token import FILE_NAME
     from turnspan_console.web.app import make_app
     from turnspan_console.web.connections import MAX_HEAD_BYTES, page_protocol
-    from turnspan_console.web.reader import Reader
+    from turnspan_console.web.reader import StoreReader
 
     remedy = "is a page open there already? --port 0 takes a free port."
     listener = listening(host, port, remedy)
@@ -127,7 +127,7 @@ def _serve(
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{port}/"
     app: Any = make_app(
-        Reader(dsn),
+        StoreReader(dsn),
         tokens=tokens,
         port=port,
         names=names,

@@ -19,7 +19,7 @@ from turnspan_console.options import (
 _FORMATS = ("table", "json")
 
 
-class Runs(Lazy):
+class RunsGroup(Lazy):
     """Whatever is no subcommand is a run's id."""
 
     def resolve_command(
@@ -33,7 +33,7 @@ class Runs(Lazy):
 
 @click.group(
     "consortium",
-    cls=Runs,
+    cls=RunsGroup,
     package=consortium,
     invoke_without_command=True,
     subcommand_metavar="[RUN | COMMAND] ...",

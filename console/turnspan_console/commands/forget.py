@@ -17,7 +17,7 @@ from turnspan_console.output import Output, note
 if TYPE_CHECKING:
     from turnspan_clickhouse.store.client import Store
     from turnspan_records.copies_registry import Folder
-    from turnspan_records.keeping import Erased, ErasurePlan, Subject
+    from turnspan_records.keeping import Erased, ErasurePlan, ForgetSubject
 
 
 @click.command("forget", short_help="Remove a session, user, turn or project for good.")
@@ -146,7 +146,7 @@ def _forget(
     return erased
 
 
-def _found(store: Store, kind: str, id_: str, project: str) -> list[Subject]:
+def _found(store: Store, kind: str, id_: str, project: str) -> list[ForgetSubject]:
     from turnspan_records.keeping import subjects
 
     found = [
@@ -164,7 +164,7 @@ def _found(store: Store, kind: str, id_: str, project: str) -> list[Subject]:
     return found
 
 
-def _ask(found: Sequence[Subject]) -> None:
+def _ask(found: Sequence[ForgetSubject]) -> None:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise Failure("Nothing was forgotten: there is nobody to ask here, so say --yes.", USAGE)
     what = " and ".join(f"{one.kind} {one.id} of project {one.project}" for one in found)

@@ -49,7 +49,7 @@ def command(judgments: bool, author: str, page: str) -> None:
     if not page.startswith(("http://", "https://")):
         raise Failure(f"--page {page!r} is no address: write http://127.0.0.1:4319.", USAGE)
     dsn = chosen_dsn()
-    from turnspan_console.mcp_server.asking import Asking
+    from turnspan_console.mcp_server.asking import StoreQuestions
 
     try:
         from turnspan_console.mcp_server.tools import server_of
@@ -64,5 +64,5 @@ def command(judgments: bool, author: str, page: str) -> None:
 
     if sys.stdin.isatty():
         note("It waits for a coding agent on standard input: docs/mcp.md says how one starts it.")
-    asking = Asking(dsn)
+    asking = StoreQuestions(dsn)
     server_of(asking, page=page.rstrip("/"), judgments=judgments, author=author).run()

@@ -23,7 +23,7 @@ from turnspan_console.options import (
 if TYPE_CHECKING:
     from turnspan_console.output import Output
     from turnspan_records.quality.checking import QualityReport
-    from turnspan_records.quality.sources import Source
+    from turnspan_records.quality.sources import RevisionSource
 
 _SHOWN = ("decision", "target", "reason", "found_by", "later_revision", "similarity", "artifact_id")
 
@@ -80,7 +80,7 @@ def command(api: str | None, repository: Path | None, format_: str, **given: Any
     from turnspan_console.panels.bars import Bars
     from turnspan_records.access.window import duration
     from turnspan_records.quality.checking import check_quality
-    from turnspan_records.quality.reading import Wanted
+    from turnspan_records.quality.reading import ArtifactFilter
     from turnspan_records.quality.sources import SourceError
 
     if (api is None) == (repository is None):
@@ -88,7 +88,7 @@ def command(api: str | None, repository: Path | None, format_: str, **given: Any
     with failing(ValueError, code=USAGE):
         window = duration(given["length"])
     since = read_window(given["since"], None).since
-    wanted = Wanted(given["project"], given["kinds"], since, given["again"])
+    wanted = ArtifactFilter(given["project"], given["kinds"], since, given["again"])
     with failing(SourceError, code=UNAVAILABLE):
         source = _source(api, repository, given)
         with Bars() as bars:
@@ -107,7 +107,7 @@ def command(api: str | None, repository: Path | None, format_: str, **given: Any
         raise Failure("No artifact is to be looked at: all are settled, or there is none.", FINDING)
 
 
-def _source(api: str | None, repository: Path | None, given: dict[str, Any]) -> Source:
+def _source(api: str | None, repository: Path | None, given: dict[str, Any]) -> RevisionSource:
     if repository is not None:
         from turnspan_records.quality.git import GitSource
 

@@ -96,14 +96,14 @@ def command(
             USAGE,
         )
     from turnspan_clickhouse.store.shared import SharedStore
-    from turnspan_console.panels.keys import Keys
+    from turnspan_console.panels.keys import KeyReader
     from turnspan_console.panels.reviewing import Screen
     from turnspan_records.judging.review import Review
 
     # One store for all steps: to open it takes longer than a step.
     with closing(SharedStore(chosen_dsn(), lambda _: open_chosen())) as shared:
         review = Review(shared.using, spool, queue, who)
-        Screen(review, output, Keys(), quick=quick, full=full).run()
+        Screen(review, output, KeyReader(), quick=quick, full=full).run()
 
 
 def _chosen(store: Store, name: str | None, given: dict[str, Any]) -> Queue:

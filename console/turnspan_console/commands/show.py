@@ -12,7 +12,7 @@ from turnspan_console.options import format_option, html_option, open_chosen, st
 if TYPE_CHECKING:
     from turnspan_clickhouse.store.client import Store
     from turnspan_console.output import Output
-    from turnspan_records.lookup import Found
+    from turnspan_records.lookup import RecordRef
 
 
 @click.command("show", short_help="Show what an id means: a session, turn, call, lineage, ...")
@@ -73,7 +73,7 @@ def _forms(request: bool, curl: bool, python: bool, html: str) -> tuple[tuple[st
     return ("--request", request), ("--curl", curl), ("--python", python), ("--html", html != "")
 
 
-def _save(store: Store, found: Found, file: str) -> None:
+def _save(store: Store, found: RecordRef, file: str) -> None:
     from turnspan_console.panels.saving import save
     from turnspan_records.screens.saved import call_html
 
@@ -84,7 +84,7 @@ def _save(store: Store, found: Found, file: str) -> None:
     save(file, found.id, fragment)
 
 
-def _print_request(store: Store, found: Found, output: Output, form: str) -> None:
+def _print_request(store: Store, found: RecordRef, output: Output, form: str) -> None:
     from turnspan_records.messages import ContentMissingError, exact_messages
     from turnspan_records.screens.request import exact_request
     from turnspan_records.screens.request_code import NoCodeError, as_curl, as_python

@@ -55,7 +55,7 @@ def command(
       turnspan steer 5c1f0a9e --directive "name every source" --evolve
       turnspan steer 5c1f0a9e --lock --reason "the best so far"
     """
-    from turnspan_clickhouse.rows.loop_tables import LineageEvent
+    from turnspan_clickhouse.rows.loop_tables import LineageEventRow
     from turnspan_console.output import Output
     from turnspan_records.loop.steering import lines_of, steer
 
@@ -65,7 +65,7 @@ def command(
     if not words and not evolve:
         raise Failure("Say --directive, --once, --lock, --unlock or --evolve.", USAGE)
     output, author = Output(), author_of(author)
-    with Judging(None, "", LineageEvent) as judging:
+    with Judging(None, "", LineageEventRow) as judging:
         assert judging.store is not None
         found = [judging.one(id_, prefer=_ANSWERS) for id_ in ids]
         lines = lines_of(judging.store, found)

@@ -11,7 +11,7 @@ from turnspan_console.judging import Judging, author_of, subject_options
 from turnspan_console.options import store_option
 
 if TYPE_CHECKING:
-    from turnspan_records.lookup import Found
+    from turnspan_records.lookup import RecordRef
 
 
 @click.command("withdraw", short_help="Take a judgment back.")
@@ -89,7 +89,7 @@ def _ranking(id_: str, ranking: str, reason: str, who: str) -> int:
     return count
 
 
-def _none(subject: Found, judgment: str | None, chosen: str | None, who: str) -> str:
+def _none(subject: RecordRef, judgment: str | None, chosen: str | None, who: str) -> str:
     what = f"judgment {chosen!r}" if chosen else f"{judgment} of {who or 'anybody'}"
     named = f"{subject.kind} {subject.id}"
     return f"There is no {what} on {named} to withdraw: `turnspan show` lists them."

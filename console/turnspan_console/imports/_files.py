@@ -55,11 +55,11 @@ def import_files(
     """Import files; the options are those of ``run``. Raises ``Failure`` as it, or where one cannot
     be read."""
     from turnspan_records.importing.files.file_log import FileLog
-    from turnspan_records.importing.files.limits import Limits
+    from turnspan_records.importing.files.limits import ReadLimits
     from turnspan_records.importing.sources import SourceLogError
 
     limits = {"memory": memory, "disk": disk}
     with failing(SourceLogError, code=UNAVAILABLE):
-        log = FileLog(kind, files, Limits(**{k: v for k, v in limits.items() if v is not None}))
+        log = FileLog(kind, files, ReadLimits(**{k: v for k, v in limits.items() if v is not None}))
     with closing(log):
         run(log, **options)

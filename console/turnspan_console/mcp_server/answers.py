@@ -32,7 +32,7 @@ class CursorError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ToolAnswer:
     """What a question came to: ``about`` is in our words, ``recorded`` may hold anything."""
 
     about: str
@@ -40,7 +40,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Cursor:
     """How far a question was answered, and when it was first asked (seconds since the epoch): what
     began later is in none of its pages."""
 
@@ -48,7 +48,7 @@ class Place:
     asked: int
 
     @classmethod
-    def of(cls, cursor: str, question: str) -> Place:
+    def of(cls, cursor: str, question: str) -> Cursor:
         """Where a cursor goes on; without one, the beginning.
 
         Raises:
@@ -76,7 +76,7 @@ def question_of(name: str, arguments: Sequence[Any]) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
-def answer(said: Said, place: Place, question: str) -> str:
+def answer(said: ToolAnswer, place: Cursor, question: str) -> str:
     """An answer's text: as much of it as fits, from a place on, and the cursor of the rest."""
     recorded = visible(said.recorded)
     end = _end(recorded, place.at)

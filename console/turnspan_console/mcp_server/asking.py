@@ -17,7 +17,7 @@ from turnspan_clickhouse.errors import StoreError
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.shared import SharedStore
-from turnspan_console.mcp_server.answers import Place, Said, answer, question_of, refusal
+from turnspan_console.mcp_server.answers import Cursor, ToolAnswer, answer, question_of, refusal
 from turnspan_records.access import land_what_waits, open_dsn
 
 WAIT: float = 10.0
@@ -28,7 +28,7 @@ class RefusedQuestion(Exception):
     """A question that has no answer; its text says why, what was recorded between marks."""
 
 
-class Asking:
+class StoreQuestions:
     """Asks one store."""
 
     def __init__(self, dsn: Dsn) -> None:
@@ -36,7 +36,9 @@ class Asking:
         self._shared = SharedStore(dsn, self._opened)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="turnspan-mcp")
 
-    def ask(self, question: Callable[..., Said], arguments: Sequence[Any], cursor: str = "") -> str:
+    def ask(
+        self, question: Callable[..., ToolAnswer], arguments: Sequence[Any], cursor: str = ""
+    ) -> str:
         """The answer to a question, from where a cursor goes on.
 
         Raises:
@@ -44,11 +46,13 @@ class Asking:
         """
         return self._thread.submit(self._ask, question, arguments, cursor).result()
 
-    def _ask(self, question: Callable[..., Said], arguments: Sequence[Any], cursor: str) -> str:
+    def _ask(
+        self, question: Callable[..., ToolAnswer], arguments: Sequence[Any], cursor: str
+    ) -> str:
         self._notes.clear()
         try:
             named = question_of(question.__name__, arguments)
-            place = Place.of(cursor, named)
+            place = Cursor.of(cursor, named)
             with self._shared.using() as store:
                 land_what_waits(store, self._notes.append)
                 said = question(store, place, *arguments)
@@ -59,7 +63,7 @@ class Asking:
         except Exception as error:  # noqa: BLE001  its text would stand outside of the marks else
             raise RefusedQuestion(refusal(f"{type(error).__name__}: {error}")) from None
         told = "".join(f"note: {note}\n" for note in self._notes)
-        return answer(Said(said.about, told + said.recorded), place, named)
+        return answer(ToolAnswer(said.about, told + said.recorded), place, named)
 
     def _opened(self, dsn: Dsn) -> Store:
         return open_dsn(dsn, wait=WAIT, note=self._notes.append)

@@ -7,7 +7,7 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_console.failures import USAGE, Failure
 from turnspan_console.ids import one
 from turnspan_console.judging import JUDGED
-from turnspan_console.mcp_server.answers import Place, Said
+from turnspan_console.mcp_server.answers import Cursor, ToolAnswer
 from turnspan_console.mcp_server.transcripts import record
 from turnspan_records.access import land_what_waits
 from turnspan_records.access.row_writing import judging_spool
@@ -18,7 +18,7 @@ SOURCE = "machine:mcp"
 
 def judged(
     store: Store,
-    _: Place,
+    _: Cursor,
     id_: str,
     outcome: str,
     training_flag: int | None,
@@ -26,7 +26,7 @@ def judged(
     comment: str,
     confidence: float | None,
     author: str,
-) -> Said:
+) -> ToolAnswer:
     """Write judgments of a record; they have landed when it returns, or wait in the spool."""
     subject = one(store, id_, prefer=JUDGED)
     spool = judging_spool(store)
@@ -46,4 +46,4 @@ def judged(
     waits: list[str] = []
     land_what_waits(store, waits.append)
     lines = [record({"kind": subject.kind, "id": subject.id}), *waits]
-    return Said(f"{count} written, as a machine's judgment.", "\n".join(lines))
+    return ToolAnswer(f"{count} written, as a machine's judgment.", "\n".join(lines))

@@ -11,7 +11,7 @@ from typing import Final
 from turnspan_clickhouse.store.client import Result, Store
 from turnspan_console.failures import FINDING, USAGE, Failure
 from turnspan_console.ids import diagnostic, one, two_calls
-from turnspan_console.mcp_server.answers import Place, Said
+from turnspan_console.mcp_server.answers import Cursor, ToolAnswer
 from turnspan_console.mcp_server.transcripts import Level, end_text, quoted, record, transcript
 from turnspan_records.access.absence import why_nothing
 from turnspan_records.access.window import Window, window
@@ -37,8 +37,8 @@ _HEAD: Final = 4_000
 
 
 def list_sessions(
-    store: Store, place: Place, project: str, since: str, until: str, limit: int
-) -> Said:
+    store: Store, place: Cursor, project: str, since: str, until: str, limit: int
+) -> ToolAnswer:
     """The newest sessions."""
     when = within(since, until, place)
     found = sessions(store, project=project, window=when, limit=_rows(limit) + 1)
@@ -46,8 +46,8 @@ def list_sessions(
 
 
 def list_turns(
-    store: Store, place: Place, session: str, project: str, since: str, until: str, limit: int
-) -> Said:
+    store: Store, place: Cursor, session: str, project: str, since: str, until: str, limit: int
+) -> ToolAnswer:
     """The newest root turns, of one session or of all."""
     when = within(since, until, place)
     if session:
@@ -57,7 +57,7 @@ def list_turns(
     return listed(store, found, limit, "turns, newest first", project, when)
 
 
-def replayed(store: Store, _: Place, id_: str, level: Level) -> Said:
+def replayed(store: Store, _: Cursor, id_: str, level: Level) -> ToolAnswer:
     """A session, or the turn that an id is of, as a transcript."""
     named = one(store, id_, prefer=("session", "turn", "trace"))
     session = named.session_id
@@ -72,20 +72,20 @@ def replayed(store: Store, _: Place, id_: str, level: Level) -> Said:
     only = named.turn_id if named.kind in ("turn", "call", "tool") else ""
     what = "One turn" if only else "The conversation"
     about = f"{what}, level {level}. Levels: outline, messages (texts cut), full."
-    return Said(about, transcript(conversation, level, only))
+    return ToolAnswer(about, transcript(conversation, level, only))
 
 
-def shown(store: Store, _: Place, id_: str) -> Said:
+def shown(store: Store, _: Cursor, id_: str) -> ToolAnswer:
     """Everything about one record."""
     named = one(store, id_)
     try:
         found = detail(store, named)
     except KeyError:
         raise Failure(f"The {named.kind} {named.id} has just been removed.", FINDING) from None
-    return Said("A record with its texts, messages and what is below it.", _detail(found))
+    return ToolAnswer("A record with its texts, messages and what is below it.", _detail(found))
 
 
-def why(store: Store, _: Place, id_: str) -> Said:
+def why(store: Store, _: Cursor, id_: str) -> ToolAnswer:
     """Why a turn stopped, with the rule and the evidence."""
     named = one(store, id_, prefer=("turn", "session"))
     try:
@@ -97,10 +97,10 @@ def why(store: Store, _: Place, id_: str) -> Said:
             FINDING,
         ) from None
     about = "Why a turn stopped: the rule, what shows it, and its last model and tool calls."
-    return Said(about, end_text(end))
+    return ToolAnswer(about, end_text(end))
 
 
-def changed(store: Store, _: Place, before: str, after: str) -> Said:
+def changed(store: Store, _: Cursor, before: str, after: str) -> ToolAnswer:
     """What changed from one model call to another."""
     calls = two_calls(store, before, after)
     try:
@@ -117,17 +117,17 @@ def changed(store: Store, _: Place, before: str, after: str) -> Said:
     if not found.tools_same:
         lines.append(f"tools {record(found.tools)}")
     lines += [f"messages {record(each)}" for each in found.messages]
-    return Said(about, "\n".join([*lines, f"cache {record(found.cache)}"]))
+    return ToolAnswer(about, "\n".join([*lines, f"cache {record(found.cache)}"]))
 
 
 def diagnosed(
-    store: Store, place: Place, name: str, project: str, since: str, until: str, limit: int
-) -> Said:
+    store: Store, place: Cursor, name: str, project: str, since: str, until: str, limit: int
+) -> ToolAnswer:
     """The answer of a diagnostic; without a name what there are."""
     if not name:
         lines = [record({"name": one.name, "question": one.question})
                  for one in diagnostics().values()]  # fmt: skip
-        return Said("The diagnostics: give one's name.", "\n".join(lines))
+        return ToolAnswer("The diagnostics: give one's name.", "\n".join(lines))
     asked = diagnostic(name, "Without a name they are listed.")
     when = within(since, until, place)
     found = asked.run(store, project=project, window=when, limit=_rows(limit) + 1)
@@ -136,8 +136,8 @@ def diagnosed(
 
 
 def found(
-    store: Store, place: Place, text: str, project: str, since: str, until: str, limit: int
-) -> Said:
+    store: Store, place: Cursor, text: str, project: str, since: str, until: str, limit: int
+) -> ToolAnswer:
     """Where a text stands in the records, and what it means where it is an id."""
     meant = find(store, text)
     lines = [f"id {record(each)}" for each in meant]
@@ -152,11 +152,11 @@ def found(
     lines += [f"text {record(hit)}" for hit in searched.hits]
     about = f"{len(meant)} records of this id, {len(searched.hits)} places with this text"
     if searched.finished:
-        return Said(f"{about}; everything was looked through.", "\n".join(lines))
-    return Said(f"{about}; go on with until={searched.next}", "\n".join(lines))
+        return ToolAnswer(f"{about}; everything was looked through.", "\n".join(lines))
+    return ToolAnswer(f"{about}; go on with until={searched.next}", "\n".join(lines))
 
 
-def context_of(store: Store, _: Place, id_: str) -> Said:
+def context_of(store: Store, _: Cursor, id_: str) -> ToolAnswer:
     """What prompts were made of, and what was left out."""
     named = one(store, id_, prefer=("context", "session"))
     assembled = contexts(store, named)
@@ -174,14 +174,14 @@ def context_of(store: Store, _: Place, id_: str) -> Said:
         lines += [f"  section {record(section)}" for section in each.sections]
         lines += [f"  item {record({**item, 'text': _cut(item['text'])})}" for item in items]
         lines += quoted("text", text or "", _HEAD, "  ")
-    return Said(
+    return ToolAnswer(
         "Contexts assembled for prompts: what was kept, dropped, and why.", "\n".join(lines)
     )
 
 
 def consortium(
-    store: Store, place: Place, run: str, project: str, since: str, until: str, limit: int
-) -> Said:
+    store: Store, place: Cursor, run: str, project: str, since: str, until: str, limit: int
+) -> ToolAnswer:
     """The consortium runs, or one of them."""
     if not run:
         when = within(since, until, place)
@@ -191,10 +191,12 @@ def consortium(
     if named.kind != "consortium":
         raise Failure(f"{run!r} is a {named.kind} and no consortium run.", FINDING)
     loaded = consortium_run(store, named.project, named.id)
-    return Said("A consortium run: members' answers, and what the arbiter decided.", _run(loaded))
+    return ToolAnswer(
+        "A consortium run: members' answers, and what the arbiter decided.", _run(loaded)
+    )
 
 
-def answered_sql(store: Store, _: Place, query: str) -> Said:
+def answered_sql(store: Store, _: Cursor, query: str) -> ToolAnswer:
     """One query that reads."""
     with Sandbox(store, limits=SQL_LIMITS) as sandbox:
         try:
@@ -204,13 +206,13 @@ def answered_sql(store: Store, _: Place, query: str) -> Said:
     lines = [record(row) for row in result.dicts()[:MOST_ROWS]]
     more = len(result.rows) > MOST_ROWS
     about = f"{len(lines)} rows{', and more: aggregate or LIMIT' if more else ''}."
-    return Said(about, "\n".join(lines))
+    return ToolAnswer(about, "\n".join(lines))
 
 
 # -- what they have in common ------------------
 
 
-def within(since: str, until: str, place: Place) -> Window:
+def within(since: str, until: str, place: Cursor) -> Window:
     """The window that was asked about, up to the moment of the first page."""
     asked = window(since or None, until or None)
     if asked.since >= asked.until:
@@ -218,17 +220,19 @@ def within(since: str, until: str, place: Place) -> Window:
     return Window(asked.since, min(asked.until, place.until))
 
 
-def listed(store: Store, result: Result, limit: int, what: str, project: str, when: Window) -> Said:
+def listed(
+    store: Store, result: Result, limit: int, what: str, project: str, when: Window
+) -> ToolAnswer:
     """Rows, one a line; says whether there are more."""
     limit = _rows(limit)
     lines = [record(row) for row in result.dicts()[:limit]]
     if not lines:
-        return Said("No rows.", why_nothing(store, project=project, window=when))
+        return ToolAnswer("No rows.", why_nothing(store, project=project, window=when))
     more = len(result.rows) > limit
     rest = (
         f"; there are more: ask with a later since, an earlier until, or a limit up to {MOST_ROWS}"
     )
-    return Said(f"{what}: {len(lines)}{rest if more else ''}.", "\n".join(lines))
+    return ToolAnswer(f"{what}: {len(lines)}{rest if more else ''}.", "\n".join(lines))
 
 
 def _rows(limit: int) -> int:

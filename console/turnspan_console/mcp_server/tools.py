@@ -18,8 +18,8 @@ from pydantic import Field
 
 from turnspan import __version__
 from turnspan_console.mcp_server import judging, questions
-from turnspan_console.mcp_server.answers import Said
-from turnspan_console.mcp_server.asking import Asking, RefusedQuestion
+from turnspan_console.mcp_server.answers import ToolAnswer
+from turnspan_console.mcp_server.asking import RefusedQuestion, StoreQuestions
 from turnspan_console.mcp_server.lines import LineServer
 from turnspan_console.mcp_server.transcripts import Level
 
@@ -48,7 +48,9 @@ Until = Annotated[str, Field(description="Only what began before, as since.")]
 Rows = Annotated[int, Field(ge=1, le=questions.MOST_ROWS, description="Rows at most.")]
 
 
-def server_of(asking: Asking, *, page: str = "", judgments: bool = False, author: str) -> MCPServer:
+def server_of(
+    asking: StoreQuestions, *, page: str = "", judgments: bool = False, author: str
+) -> MCPServer:
     """The server of a store. ``page`` is the address of ``turnspan console``, for ids."""
     opens = f"A person opens an id in the page at {page}/go/ID." if page else ""
     server = LineServer(
@@ -65,14 +67,16 @@ def server_of(asking: Asking, *, page: str = "", judgments: bool = False, author
     return server
 
 
-def _ask(asking: Asking, question: Callable[..., Said], cursor: str, *given: Any) -> str:
+def _ask(
+    asking: StoreQuestions, question: Callable[..., ToolAnswer], cursor: str, *given: Any
+) -> str:
     try:
         return asking.ask(question, given, cursor)
     except RefusedQuestion as error:
         raise ToolError(str(error)) from None
 
 
-def _add_lists(server: MCPServer, asking: Asking) -> None:
+def _add_lists(server: MCPServer, asking: StoreQuestions) -> None:
     @server.tool(annotations=_READS, structured_output=False)
     def sessions(
         project: Project = "",
@@ -146,7 +150,7 @@ def _add_lists(server: MCPServer, asking: Asking) -> None:
         return _ask(asking, questions.answered_sql, cursor, query)
 
 
-def _add_records(server: MCPServer, asking: Asking) -> None:
+def _add_records(server: MCPServer, asking: StoreQuestions) -> None:
     @server.tool(annotations=_READS, structured_output=False)
     def why(id: Id, cursor: Cursor = "") -> str:
         """Why did this turn stop? Its stop reason, the rule behind it, the evidence, its last model
@@ -187,7 +191,7 @@ def _add_records(server: MCPServer, asking: Asking) -> None:
         return _ask(asking, questions.context_of, cursor, id)
 
 
-def _add_judging(server: MCPServer, asking: Asking, author: str) -> None:
+def _add_judging(server: MCPServer, asking: StoreQuestions, author: str) -> None:
     @server.tool(annotations=_JUDGES, structured_output=False)
     def judge(
         id: Id,

@@ -11,13 +11,13 @@ from typing import Any, Final, Literal
 from turnspan.runtime.type_guards import is_dict, is_list
 from turnspan_console import values
 from turnspan_records.conversation import (
-    Call,
+    CallRecord,
     Conversation,
-    Message,
+    MessageRecord,
     Step,
-    ToolExecution,
-    ToolRequest,
-    Turn,
+    ToolCallRequest,
+    ToolRecord,
+    TurnRecord,
 )
 from turnspan_records.screens.turn_end import TurnEnd
 
@@ -42,15 +42,15 @@ def transcript(conversation: Conversation, level: Level, turn: str = "") -> str:
 
 
 def _step(step: Step, level: Level, head: int, indent: str) -> Iterator[str]:
-    if isinstance(step, Turn):
+    if isinstance(step, TurnRecord):
         yield from _turn(step, level, head, indent)
-    elif isinstance(step, ToolExecution):
+    elif isinstance(step, ToolRecord):
         yield from _executed(step, head, indent)
     else:
         yield from _call(step, head, indent)
 
 
-def _turn(turn: Turn, level: Level, head: int, indent: str) -> Iterator[str]:
+def _turn(turn: TurnRecord, level: Level, head: int, indent: str) -> Iterator[str]:
     facts = {
         "agent": turn.agent_name,
         "began": values.moment(turn.start_time),
@@ -69,17 +69,17 @@ def _turn(turn: Turn, level: Level, head: int, indent: str) -> Iterator[str]:
         yield from quoted("user", turn.user_message, head, within)
         yield from quoted("answer", turn.response_text, head, within)
         for step in turn.steps:
-            if isinstance(step, Turn):
+            if isinstance(step, TurnRecord):
                 yield from _turn(step, level, head, within)
         return
     for step in turn.steps:
         yield from _step(step, level, head, within)
-    if not any(isinstance(step, Call) for step in turn.steps):
+    if not any(isinstance(step, CallRecord) for step in turn.steps):
         yield from quoted("user", turn.user_message, head, within)
         yield from quoted("answer", turn.response_text, head, within)
 
 
-def _call(call: Call, head: int, indent: str) -> Iterator[str]:
+def _call(call: CallRecord, head: int, indent: str) -> Iterator[str]:
     facts = {
         "model": call.model,
         "round": call.round,
@@ -105,7 +105,7 @@ def _call(call: Call, head: int, indent: str) -> Iterator[str]:
         yield from _request(request, head, within)
 
 
-def _message(message: Message, head: int, indent: str) -> Iterator[str]:
+def _message(message: MessageRecord, head: int, indent: str) -> Iterator[str]:
     if not message.recorded:
         yield f"{indent}message {message.hash}: its content is not in the store"
         return
@@ -113,7 +113,7 @@ def _message(message: Message, head: int, indent: str) -> Iterator[str]:
         yield from quoted(message.role or "message", message.text, head, indent)
 
 
-def _request(request: ToolRequest, head: int, indent: str) -> Iterator[str]:
+def _request(request: ToolCallRequest, head: int, indent: str) -> Iterator[str]:
     ran = request.execution
     facts: dict[str, Any] = {"name": request.name}
     if ran is not None:
@@ -125,7 +125,7 @@ def _request(request: ToolRequest, head: int, indent: str) -> Iterator[str]:
     yield from quoted("result", _text(result), head, indent + "  ")
 
 
-def _executed(tool: ToolExecution, head: int, indent: str) -> Iterator[str]:
+def _executed(tool: ToolRecord, head: int, indent: str) -> Iterator[str]:
     error = _error(tool.error_type, tool.error_message)
     facts = {"name": tool.name, "failed": tool.failed, "error": error}
     yield f"{indent}tool {_word(tool.span_id)} {_facts(facts)}"

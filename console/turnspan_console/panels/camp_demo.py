@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from turnspan_clickhouse.store.client import Store
     from turnspan_clickhouse.store.dsn import Dsn
-    from turnspan_records.loop.improvement import Experiment
+    from turnspan_records.loop.improvement import ExperimentRecord
 
 PROJECT = "camp"
 
@@ -47,7 +47,7 @@ def show(store: Store, dsn: Dsn, played: Sequence[str], begun: datetime, output:
     from turnspan_console.panels.diagnostic import print_answer
     from turnspan_console.panels.lineages import print_experiment
     from turnspan_records.diagnostics import diagnostics
-    from turnspan_records.lookup import Found
+    from turnspan_records.lookup import RecordRef
     from turnspan_records.loop.comparing import compare
     from turnspan_records.loop.lineages import experiment
 
@@ -57,7 +57,7 @@ def show(store: Store, dsn: Dsn, played: Sequence[str], begun: datetime, output:
     ids = _first_and_last(shown)
     output.line()
     output.title("The first answer of a lineage beside its last")
-    found = [Found("artifact", id_, shown.project) for id_ in ids]
+    found = [RecordRef("artifact", id_, shown.project) for id_ in ids]
     print_comparison(compare(store, found), output)
     for name in ("versions", "insights"):
         one = diagnostics()[name]
@@ -72,7 +72,7 @@ def show(store: Store, dsn: Dsn, played: Sequence[str], begun: datetime, output:
     print_next(dsn, commands, output)
 
 
-def _first_and_last(shown: Experiment) -> list[str]:
+def _first_and_last(shown: ExperimentRecord) -> list[str]:
     """What was written of one title in the first cycle and in the last, by one lineage."""
     rollouts = shown.lineages[0].rollouts
     task = rollouts[0].task

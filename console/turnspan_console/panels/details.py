@@ -16,9 +16,9 @@ from turnspan_console.page import Page
 from turnspan_console.panels.results import as_json as rows_as_json
 from turnspan_console.panels.tables import columns, heading, print_table, useful
 from turnspan_console.panels.transcript import as_text, describe_part, signature
-from turnspan_records.conversation import Message
+from turnspan_records.conversation import MessageRecord
 from turnspan_records.detail_types import Detail, SpanNode
-from turnspan_records.judging.history import Judged
+from turnspan_records.judging.history import RecordedJudgment
 
 _LATER = ("attributes", "resource", "writer", "written_at", "scope_name", "scope_version")
 """Facts that come after the others."""
@@ -79,7 +79,7 @@ def as_json(detail: Detail) -> dict[str, Any]:
     return made
 
 
-def _message_json(message: Message) -> dict[str, Any]:
+def _message_json(message: MessageRecord) -> dict[str, Any]:
     made: dict[str, Any] = {"hash": message.hash, "recorded": message.recorded}
     if message.recorded:
         made.update(role=message.role, name=message.name, parts=values.plain(message.parts))
@@ -132,7 +132,7 @@ def _pretty(text: str) -> str:
         return text
 
 
-def _messages(messages: list[Message], page: Page) -> None:
+def _messages(messages: list[MessageRecord], page: Page) -> None:
     left = 0 if page.full else max(0, len(messages) - _SHOWN_MESSAGES - 1)
     if left:
         page.line((f"  … {left:,} earlier messages (--full)", styles.FAINT))
@@ -162,14 +162,14 @@ def _part(part: Mapping[str, Any], page: Page) -> None:
         page.line((f"[{describe_part(part)}]", styles.FAINT))
 
 
-def print_judgments(told: list[Judged], page: Page) -> None:
+def print_judgments(told: list[RecordedJudgment], page: Page) -> None:
     """Write what was said of a record, the oldest first."""
     page.line((f"judgments: {len(told):,}", styles.HEADING))
     for one in told:
         _judgment(one, page)
 
 
-def _judgment(one: Judged, page: Page) -> None:
+def _judgment(one: RecordedJudgment, page: Page) -> None:
     """One line: when, who, what; faint where it does not hold."""
     style = "" if one.holds else styles.FAINT
     sure = "" if one.confidence is None else f", {one.confidence:.0%} sure"

@@ -10,7 +10,7 @@ END = "q"
 """What the end of the input is taken for."""
 
 
-class Keys:
+class KeyReader:
     """Reads one key at a time.
 
     What is typed before a key is waited for is thrown away by the terminal: it was not meant for

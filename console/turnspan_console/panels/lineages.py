@@ -10,14 +10,14 @@ from turnspan_console.output import Output
 from turnspan_console.page import Page
 from turnspan_records.loop.improvement import (
     MISSING,
-    Attempt,
-    Change,
-    Evolution,
-    Experiment,
-    Insight,
-    Lineage,
-    Rollout,
-    Version,
+    AttemptRecord,
+    ConfigChange,
+    EvolutionRecord,
+    ExperimentRecord,
+    InsightRecord,
+    LineageRecord,
+    RolloutRecord,
+    VersionRecord,
 )
 
 Piece = tuple[str, str] | str
@@ -26,7 +26,7 @@ _SHOWN = 8
 """Characters of an id that are shown; ``turnspan show`` takes them."""
 
 
-def print_experiment(experiment: Experiment, output: Output, *, full: bool = False) -> None:
+def print_experiment(experiment: ExperimentRecord, output: Output, *, full: bool = False) -> None:
     """Write an experiment for a person."""
     page = Page(output, full=full)
     page.line(("Experiment ", styles.TITLE), (experiment.experiment_id, styles.TITLE))
@@ -44,7 +44,7 @@ def print_experiment(experiment: Experiment, output: Output, *, full: bool = Fal
             _insight(insight, page)
 
 
-def _lineage(lineage: Lineage, page: Page) -> None:
+def _lineage(lineage: LineageRecord, page: Page) -> None:
     marks: list[Piece] = [("  locked", styles.WARN)] if lineage.locked else []
     if lineage.evolve:
         marks.append(("  to be evolved", styles.WARN))
@@ -63,7 +63,7 @@ def _lineage(lineage: Lineage, page: Page) -> None:
     page.pop()
 
 
-def _version(version: Version, evolution: Evolution | None, page: Page) -> None:
+def _version(version: VersionRecord, evolution: EvolutionRecord | None, page: Page) -> None:
     name = f" {values.one_line(version.name)}" if version.name else ""
     pieces: list[Piece] = [
         ("version ", styles.FAINT),
@@ -89,7 +89,7 @@ def _version(version: Version, evolution: Evolution | None, page: Page) -> None:
     page.pop()
 
 
-def _change(change: Change, full: bool) -> list[Piece]:
+def _change(change: ConfigChange, full: bool) -> list[Piece]:
     before, after = _value(change.before), _value(change.after)
     if not full:
         before, after = _around(before, after)
@@ -116,7 +116,7 @@ def _around(before: str, after: str, kept: int = 12, most: int = 60) -> tuple[st
     return tuple(text if len(text) <= most else f"{text[:most]}…" for text in (before, after))  # type: ignore[return-value]
 
 
-def _rollout(rollout: Rollout, page: Page) -> None:
+def _rollout(rollout: RolloutRecord, page: Page) -> None:
     task = f" {values.one_line(rollout.task)}" if rollout.task else ""
     pieces: list[Piece] = [
         (f"cycle {rollout.cycle}", styles.HEADING),
@@ -138,7 +138,7 @@ def _rollout(rollout: Rollout, page: Page) -> None:
     page.pop()
 
 
-def _attempt(attempt: Attempt, page: Page) -> None:
+def _attempt(attempt: AttemptRecord, page: Page) -> None:
     mark = "•" if attempt.final else " "
     pieces: list[Piece] = [
         f"{mark} {attempt.number} ",
@@ -169,7 +169,7 @@ def _attempt(attempt: Attempt, page: Page) -> None:
         )
 
 
-def _insight(insight: Insight, page: Page) -> None:
+def _insight(insight: InsightRecord, page: Page) -> None:
     kind = f" ({values.one_line(insight.change)})" if insight.change else ""
     pieces: list[Piece] = [f"  {values.one_line(insight.pattern)}", (kind, styles.FAINT)]
     judged = insight.successes + insight.failures

@@ -11,9 +11,9 @@ from turnspan_console import styles, values
 from turnspan_console.output import Output
 from turnspan_console.page import Page
 from turnspan_console.panels.details import print_judgments
-from turnspan_console.panels.keys import Keys
+from turnspan_console.panels.keys import KeyReader
 from turnspan_console.panels.transcript import Transcript
-from turnspan_records.judging.review import Item, Review
+from turnspan_records.judging.review import Review, ReviewItem
 
 JUDGING: Final[Mapping[str, dict[str, Any]]] = {
     "u": {"outcome": "used"},
@@ -50,7 +50,7 @@ class Screen:
         self,
         review: Review,
         output: Output,
-        keys: Keys,
+        keys: KeyReader,
         *,
         quick: bool = False,
         full: bool = False,
@@ -73,7 +73,7 @@ class Screen:
                 return self._given
             item = self._do(key, item)
 
-    def _do(self, key: str, item: Item | None) -> Item | None:
+    def _do(self, key: str, item: ReviewItem | None) -> ReviewItem | None:
         if key in _NEXT:
             return self._show(self._review.next())
         if key in _BACK:
@@ -90,7 +90,7 @@ class Screen:
             return self._prompt(item)
         return self._judge(item, JUDGING[key] if key != "n" else self._note())
 
-    def _judge(self, item: Item, said: dict[str, Any]) -> Item | None:
+    def _judge(self, item: ReviewItem, said: dict[str, Any]) -> ReviewItem | None:
         if not said:
             return self._prompt(item)
         judged = self._review.judge(**said)
@@ -112,7 +112,7 @@ class Screen:
 
     # -- what is shown ------------------
 
-    def _show(self, item: Item | None) -> Item | None:
+    def _show(self, item: ReviewItem | None) -> ReviewItem | None:
         page = self._page
         page.blank()
         page.line((self._standing(), styles.HEADING))
@@ -133,7 +133,7 @@ class Screen:
         page.blank()
         return self._prompt(item)
 
-    def _signal(self, item: Item) -> None:
+    def _signal(self, item: ReviewItem) -> None:
         """What became of what the turn wrote."""
         for check in item.signal.checks:
             alike = "" if check.similarity is None else f", {check.similarity:.0%} alike"
@@ -152,16 +152,16 @@ class Screen:
         name = f"── {values.one_line(queue.name or 'queue')}: "
         return f"{name}{now.total - now.left:,} of {now.total:,} judged, {now.left:,} left ──"
 
-    def _prompt(self, item: Item | None) -> Item | None:
+    def _prompt(self, item: ReviewItem | None) -> ReviewItem | None:
         keys = "u used  m modified  r rejected  g good  x exclude  1-0 score  n note"
         self._page.line((f"{keys}  Enter next  ? keys", styles.FAINT))
         return item
 
-    def _tell(self, text: str, item: Item | None) -> Item | None:
+    def _tell(self, text: str, item: ReviewItem | None) -> ReviewItem | None:
         self._page.line((text, styles.WARN))
         return item
 
-    def _help(self, item: Item | None) -> Item | None:
+    def _help(self, item: ReviewItem | None) -> ReviewItem | None:
         for keys, meaning in KEYS:
             self._page.line((f"  {keys:<10}", styles.TITLE), meaning)
         return item

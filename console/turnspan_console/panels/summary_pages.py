@@ -20,7 +20,7 @@ from typing import Final
 from turnspan_console import values
 from turnspan_console.values import UNKNOWN, counted
 from turnspan_console.visible import json_text, visible
-from turnspan_records.keeping.summaries import SessionSummary, SessionTurn, Verdict
+from turnspan_records.keeping.summaries import JudgmentSummary, SessionSummary, SessionTurn
 
 ASKED: Final = 240
 """How many characters of a question a page shows."""
@@ -162,7 +162,7 @@ def _tokens(given: int | None, said: int | None) -> str:
     return f"{given or 0:,} in, {said or 0:,} out"
 
 
-def _verdict(verdict: Verdict) -> str:
+def _verdict(verdict: JudgmentSummary) -> str:
     flag = {1: "good candidate", -1: "excluded"}.get(verdict.training_flag or 0, "")
     score = "" if verdict.score is None else f"score {verdict.score:g}"
     return ", ".join(part for part in (verdict.outcome, score, flag) if part)

@@ -11,13 +11,13 @@ from turnspan_console.output import Output
 from turnspan_console.page import Page
 from turnspan_console.values import counted
 from turnspan_records.conversation import (
-    Call,
+    CallRecord,
     Conversation,
-    Message,
+    MessageRecord,
     Step,
-    ToolExecution,
-    ToolRequest,
-    Turn,
+    ToolCallRequest,
+    ToolRecord,
+    TurnRecord,
 )
 
 _ROLES = {
@@ -41,10 +41,10 @@ class Transcript:
         self._heading(conversation)
         number = 0
         for step in conversation.steps:
-            number += isinstance(step, Turn)
+            number += isinstance(step, TurnRecord)
             self._step(step, f"Turn {number}")
 
-    def print_turn(self, turn: Turn, title: str) -> None:
+    def print_turn(self, turn: TurnRecord, title: str) -> None:
         """One turn of a conversation."""
         self._turn(turn, title)
 
@@ -53,7 +53,7 @@ class Transcript:
         what, id_ = "Session", conversation.session_id
         if not id_:
             what, id_ = "Trace", conversation.trace_id
-        turns = sum(isinstance(step, Turn) for step in conversation.steps)
+        turns = sum(isinstance(step, TurnRecord) for step in conversation.steps)
         self._page.line((f"{what} ", styles.TITLE), (id_, styles.TITLE))
         facts = [
             f"project {conversation.project}" if conversation.project else "",
@@ -67,15 +67,15 @@ class Transcript:
     # -- steps ---------------------------------------------------------------------------------
 
     def _step(self, step: Step, title: str = "") -> None:
-        if isinstance(step, Turn):
+        if isinstance(step, TurnRecord):
             self._turn(step, title)
-        elif isinstance(step, Call):
+        elif isinstance(step, CallRecord):
             self._call(step)
         else:
             self._page.blank()
             self._execution(step)
 
-    def _turn(self, turn: Turn, title: str) -> None:
+    def _turn(self, turn: TurnRecord, title: str) -> None:
         page = self._page
         page.blank()
         reason = turn.ended_how
@@ -99,12 +99,12 @@ class Transcript:
             self._said("user", turn.user_message)
         for step in turn.steps:
             self._step(step)
-        if turn.response_text and not any(isinstance(step, Call) for step in turn.steps):
+        if turn.response_text and not any(isinstance(step, CallRecord) for step in turn.steps):
             self._said("assistant", turn.response_text)
         page.pop()
         self._ending(turn, "┗ " if title else "╰ ")
 
-    def _ending(self, turn: Turn, corner: str) -> None:
+    def _ending(self, turn: TurnRecord, corner: str) -> None:
         reason = turn.ended_how
         detail = turn.stop_detail or turn.error_message
         self._page.line(
@@ -115,7 +115,7 @@ class Transcript:
             (f"  turn {self._id(turn.turn_id)}", styles.FAINT),
         )
 
-    def _call(self, call: Call) -> None:
+    def _call(self, call: CallRecord) -> None:
         page = self._page
         if call.system_prompt:
             self._said("system", call.system_prompt)
@@ -137,7 +137,7 @@ class Transcript:
             page.text(error, mark="✗ ", style=styles.BAD, limit=6)
         page.pop()
 
-    def _call_facts(self, call: Call) -> str:
+    def _call_facts(self, call: CallRecord) -> str:
         reasons = [one for one in call.finish_reasons if one not in _USUAL_FINISH]
         return _joined(
             [
@@ -153,7 +153,7 @@ class Transcript:
             ]
         )
 
-    def _reply(self, call: Call) -> None:
+    def _reply(self, call: CallRecord) -> None:
         recorded = [reply for reply in call.replies if reply.recorded]
         if not recorded:
             if call.response_thoughts:
@@ -170,7 +170,7 @@ class Transcript:
 
     # -- messages --------------------------------------------------------------------------------
 
-    def _message(self, message: Message) -> None:
+    def _message(self, message: MessageRecord) -> None:
         parts = [part for part in message.parts if not self._shown(part)]
         if message.recorded and message.parts and not parts:
             return
@@ -187,7 +187,7 @@ class Transcript:
         self._page.pop()
 
     def _said(self, role: str, text: str) -> None:
-        self._message(Message("", role, parts=[{"type": "text", "content": text}]))
+        self._message(MessageRecord("", role, parts=[{"type": "text", "content": text}]))
 
     def _shown(self, part: Mapping[str, Any]) -> bool:
         """Whether a tool's response stands at the request already."""
@@ -211,7 +211,7 @@ class Transcript:
 
     # -- tools -----------------------------------------------------------------------------------
 
-    def _request(self, request: ToolRequest) -> None:
+    def _request(self, request: ToolCallRequest) -> None:
         tool = request.execution
         if request.answered or tool is not None:
             self._answered.add(request.call_id)
@@ -237,7 +237,7 @@ class Transcript:
             self._page.line(("no result recorded", styles.FAINT))
         self._page.pop()
 
-    def _execution(self, tool: ToolExecution) -> None:
+    def _execution(self, tool: ToolRecord) -> None:
         duration, id_ = values.seconds(tool.duration), self._id(tool.span_id)
         self._tool_line(tool.name, tool.arguments, tool.failed, duration, id_)
         self._page.push("  ")
@@ -257,7 +257,7 @@ class Transcript:
             (facts, styles.BAD if failed else styles.FAINT),
         )
 
-    def _result(self, tool: ToolExecution) -> None:
+    def _result(self, tool: ToolRecord) -> None:
         if tool.error_type or tool.error_message:
             words = ": ".join(one for one in (tool.error_type, tool.error_message) if one)
             self._page.text(words, mark="✗ ", style=styles.BAD, limit=6)
@@ -316,13 +316,13 @@ def _compact(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-def _user_spoke(turn: Turn) -> bool:
+def _user_spoke(turn: TurnRecord) -> bool:
     new = (one for call in _own_calls(turn) for one in call.new_messages)
     return any(one.role == "user" and one.recorded for one in new)
 
 
-def _own_calls(turn: Turn) -> Iterator[Call]:
-    return (step for step in turn.steps if isinstance(step, Call))
+def _own_calls(turn: TurnRecord) -> Iterator[CallRecord]:
+    return (step for step in turn.steps if isinstance(step, CallRecord))
 
 
 def _joined(facts: list[str]) -> str:
@@ -336,12 +336,12 @@ def _tokens(given: int | None, said: int | None) -> str:
     return f"{first} → {second} tokens"
 
 
-def _sum(calls: list[Call], name: str) -> int | None:
+def _sum(calls: list[CallRecord], name: str) -> int | None:
     known = [getattr(call, name) for call in calls if getattr(call, name) is not None]
     return sum(known) if known else None
 
 
-def _cost(calls: list[Call]) -> str:
+def _cost(calls: list[CallRecord]) -> str:
     known = [call.cost_usd for call in calls if call.cost_usd is not None]
     if not known:
         return ""

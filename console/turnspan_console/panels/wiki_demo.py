@@ -57,9 +57,11 @@ def show(store: Store, dsn: Dsn, sessions: Sequence[str], begun: datetime, outpu
     from turnspan_records.access.window import Window
     from turnspan_records.contexts import contexts
     from turnspan_records.diagnostics import diagnostics
-    from turnspan_records.lookup import Found
+    from turnspan_records.lookup import RecordRef
 
-    made = [one for id_ in sessions for one in contexts(store, Found("session", id_, PROJECT, id_))]
+    made = [
+        one for id_ in sessions for one in contexts(store, RecordRef("session", id_, PROJECT, id_))
+    ]
     title = f"Answered {len(sessions)} requests, for which {len(made)} contexts were assembled"
     output.title(title)
     output.line()

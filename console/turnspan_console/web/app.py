@@ -30,19 +30,19 @@ from turnspan_console.web.api.serving import Serving
 from turnspan_console.web.endpoints import (
     BadRequestError,
     DetailedError,
-    Endpoint,
     NothingFoundError,
+    WebEndpoint,
     written,
 )
-from turnspan_console.web.guard import LOOPBACK, App, Guard, TooLargeError
-from turnspan_console.web.reader import Reader
+from turnspan_console.web.guard import LOOPBACK, App, Guard, RequestTooLargeError
+from turnspan_console.web.reader import StoreReader
 from turnspan_console.web.static_files import DOCUMENT, answered
 
 _log = logging.getLogger(__name__)
 
 
 def make_app(
-    reader: Reader,
+    reader: StoreReader,
     *,
     tokens: Sequence[str],
     port: int,
@@ -72,7 +72,7 @@ def make_app(
     return Guard(inner, tokens=tokens, port=port, names=names)
 
 
-def _route(endpoint: Endpoint[Any, Any], reader: Reader) -> Route:
+def _route(endpoint: WebEndpoint[Any, Any], reader: StoreReader) -> Route:
     async def handle(request: Request) -> Response:
         try:
             body = await request.body() if endpoint.method == "POST" else b""
@@ -123,7 +123,7 @@ async def _waited_for(
 _STATUS: tuple[tuple[type[Exception], int], ...] = (
     (BadRequestError, 400),
     (NothingFoundError, 404),
-    (TooLargeError, 413),
+    (RequestTooLargeError, 413),
     (NoStoreError, 503),
     (MayNotInsertError, 403),
     (StoreBusyError, 503),
@@ -134,7 +134,7 @@ _STATUS: tuple[tuple[type[Exception], int], ...] = (
 )
 
 
-def _refused(endpoint: Endpoint[Any, Any], error: Exception) -> Response:
+def _refused(endpoint: WebEndpoint[Any, Any], error: Exception) -> Response:
     """The sentence of an error that says what to do; of another one only that there was one, since
     it may quote what was recorded."""
     if isinstance(error, ClientDisconnect):  # nobody is there to read it

@@ -23,7 +23,7 @@ _TOO_LATE = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-lengt
 _END = b"\r\n\r\n"
 
 
-class Heads(asyncio.Protocol):
+class HeadLimits(asyncio.Protocol):
     """What uvicorn's protocol gets beside its own: a time and a size for heads, and answers.
 
     Put before that protocol among the bases of a class (``page_protocol``): ``super()`` is it.
@@ -99,7 +99,7 @@ class Heads(asyncio.Protocol):
         asyncio.get_running_loop().call_later(_LINGER_SECONDS, self.transport.close)
 
 
-_expected: dict[Heads, None] = {}
+_expected: dict[HeadLimits, None] = {}
 
 
 def page_protocol() -> type[asyncio.Protocol]:
@@ -107,7 +107,7 @@ def page_protocol() -> type[asyncio.Protocol]:
     from uvicorn.protocols.http import auto
 
     theirs: type[asyncio.Protocol] = auto.AutoHTTPProtocol
-    return type("PageProtocol", (Heads, theirs), {})
+    return type("PageProtocol", (HeadLimits, theirs), {})
 
 
 def _answer(*, of_address: bool) -> bytes:

@@ -50,7 +50,7 @@ StorelessHandler = Callable[[Dsn, Query], Answer]
 
 
 @dataclass(frozen=True)
-class Endpoint(Generic[Query, Answer]):
+class WebEndpoint(Generic[Query, Answer]):
     """One question of the page: ``handle`` runs in a thread of the reader, which has the store."""
 
     method: Literal["GET", "POST"]
@@ -134,13 +134,13 @@ class Endpoint(Generic[Query, Answer]):
 
 def endpoint(
     method: Literal["GET", "POST"], path: str, summary: str, **options: Any
-) -> Callable[[Callable[..., Answer]], Endpoint[Any, Answer]]:
+) -> Callable[[Callable[..., Answer]], WebEndpoint[Any, Answer]]:
     """Make a function an endpoint: what is asked and answered are the types that it declares. The
-    options are those of ``Endpoint``."""
+    options are those of ``WebEndpoint``."""
 
-    def made(handle: Callable[..., Answer]) -> Endpoint[Any, Answer]:
+    def made(handle: Callable[..., Answer]) -> WebEndpoint[Any, Answer]:
         _, query, *_, answer = get_type_hints(handle).values()
-        return Endpoint(method, path, query, answer, handle, summary, **options)
+        return WebEndpoint(method, path, query, answer, handle, summary, **options)
 
     return made
 

@@ -48,7 +48,7 @@ class Refusal(Exception):
         self.headers = headers
 
 
-class TooLargeError(Exception):
+class RequestTooLargeError(Exception):
     """A body has more than ``MAX_BODY_BYTES``."""
 
 
@@ -147,7 +147,7 @@ def _bounded(receive: Receive) -> Receive:
         message = await receive()
         taken += len(message.get("body", b""))
         if taken > MAX_BODY_BYTES:
-            raise TooLargeError
+            raise RequestTooLargeError
         return message
 
     return limited
@@ -157,7 +157,7 @@ async def _read_away(receive: Receive) -> None:
     """Take a body that nobody wants: a connection that is closed over what was not read is reset,
     and the refusal is lost with it."""
     limited = _bounded(receive)
-    with contextlib.suppress(TooLargeError):
+    with contextlib.suppress(RequestTooLargeError):
         while (await limited()).get("more_body"):
             pass
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 import msgspec
 
 from turnspan import __version__
-from turnspan_console.web.endpoints import Endpoint
+from turnspan_console.web.endpoints import WebEndpoint
 
 _REFERENCE = "#/components/schemas/{name}"
 _ERROR = {
@@ -25,7 +25,7 @@ _ERRORS = {
 }
 
 
-def schemas(endpoints: Sequence[Endpoint[Any, Any]]) -> dict[str, dict[str, Any]]:
+def schemas(endpoints: Sequence[WebEndpoint[Any, Any]]) -> dict[str, dict[str, Any]]:
     """The JSON schemas of all types that are asked and answered, by name."""
     kinds = [kind for one in endpoints for kind in one.types]
     _, components = msgspec.json.schema_components(kinds, ref_template=_REFERENCE)
@@ -44,7 +44,7 @@ def _as_written(schema: Any) -> Any:
     return schema
 
 
-def description(endpoints: Sequence[Endpoint[Any, Any]]) -> dict[str, Any]:
+def description(endpoints: Sequence[WebEndpoint[Any, Any]]) -> dict[str, Any]:
     """The description, as a document of OpenAPI 3.1."""
     components = schemas(endpoints)
     return {
@@ -64,7 +64,7 @@ def description(endpoints: Sequence[Endpoint[Any, Any]]) -> dict[str, Any]:
 
 
 def _operation(
-    endpoint: Endpoint[Any, Any], components: dict[str, dict[str, Any]]
+    endpoint: WebEndpoint[Any, Any], components: dict[str, dict[str, Any]]
 ) -> dict[str, Any]:
     query = components[endpoint.query.__name__]
     asked: dict[str, Any]

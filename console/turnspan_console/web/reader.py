@@ -38,7 +38,7 @@ def open_for_page(dsn: Dsn, waiting: Callable[[Holder], None]) -> Store:
     return open_dsn(dsn, waiting=waiting, landing=_LANDING_SECONDS)
 
 
-class Reader:
+class StoreReader:
     """Asks a store: an embedded one from one thread, a server from four with a connection each."""
 
     def __init__(self, dsn: Dsn) -> None:

@@ -9,7 +9,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from turnspan_console.web.endpoints import Endpoint
+from turnspan_console.web.endpoints import WebEndpoint
 from turnspan_console.web.openapi import schemas
 
 _HEAD = (
@@ -24,7 +24,7 @@ _PLAIN = {
 }
 
 
-def written(endpoints: Sequence[Endpoint[Any, Any]]) -> str:
+def written(endpoints: Sequence[WebEndpoint[Any, Any]]) -> str:
     """An interface for each type, and ``Endpoints``: what is asked and answered, by name.
 
     Raises:
@@ -45,7 +45,7 @@ def written(endpoints: Sequence[Endpoint[Any, Any]]) -> str:
     return "\n".join([_HEAD, *blocks, "export interface Endpoints {", *lines, "}", ""])
 
 
-def _names(one: Endpoint[Any, Any]) -> list[str]:
+def _names(one: WebEndpoint[Any, Any]) -> list[str]:
     fields = ("query", "answer", "details")
     return [f"{field}: {kind.__name__}" for field, kind in zip(fields, one.types, strict=False)]
 

@@ -26,8 +26,8 @@ from turnspan_clickhouse.foreign_dialects.base import (
     TOOL,
     WORKFLOW,
     Attributes,
-    Dialect,
     ForeignCall,
+    ForeignDialect,
     ForeignSpan,
     raised,
 )
@@ -39,8 +39,8 @@ __all__ = [
     "OTHER",
     "TOOL",
     "WORKFLOW",
-    "Dialect",
     "ForeignCall",
+    "ForeignDialect",
     "ForeignSpan",
     "detect",
     "is_content",
@@ -52,7 +52,7 @@ _OFFICIAL = ("opentelemetry.instrumentation.genai.", "opentelemetry.util.genai")
 _OLD_PROMPT = ("gen_ai.prompt.0.role", "gen_ai.prompt.0.content", "gen_ai.completion.0.role")
 
 
-def detect(scope: str, attributes: Attributes) -> Dialect | None:
+def detect(scope: str, attributes: Attributes) -> ForeignDialect | None:
     """The dialect that a span speaks; ``None`` for a span that is about no model, tool or agent."""
     if scope.startswith(_OFFICIAL) or scope == "com.anthropic.sdk.python":
         return genai.DIALECT

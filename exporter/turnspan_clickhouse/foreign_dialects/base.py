@@ -15,7 +15,7 @@ from turnspan.content.model import Message, Part, as_dict, as_list, dumps_text
 from turnspan.dialects.convert import convert_message, tool_definitions
 from turnspan.tracing.content_store import InferenceContent, ToolContent
 from turnspan.tracing.endpoint import write_usage
-from turnspan.turn.turn import Usage
+from turnspan.turn.turn import TokenUsage
 
 INFERENCE: Final = "inference"
 TOOL: Final = "tool"
@@ -56,7 +56,7 @@ class ForeignCall:
     response_model: str = ""
     response_id: str = ""
     parameters: dict[str, Any] = field(default_factory=dict[str, Any])
-    usage: Usage = field(default_factory=Usage)
+    usage: TokenUsage = field(default_factory=TokenUsage)
     cost_usd: Decimal | None = None
     finish_reasons: list[str] = field(default_factory=list[str])
     stream: bool = False
@@ -126,7 +126,7 @@ class ForeignCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Dialect:
+class ForeignDialect:
     """One instrumentation family's way of naming things."""
 
     name: str
@@ -262,14 +262,14 @@ def items(attributes: Attributes, prefix: str) -> list[dict[str, Any]]:
     return [item for item in map(as_dict, as_list(nested(attributes, prefix)) or []) if item]
 
 
-def counted(told: Attributes, **names: tuple[str, ...]) -> Usage:
-    """Token counts by their names in ``Usage``, each under the first of some keys that is there."""
-    return Usage(**{name: integer(first(told, *keys)) for name, keys in names.items()})
+def counted(told: Attributes, **names: tuple[str, ...]) -> TokenUsage:
+    """Token counts by their names in ``TokenUsage``, each under the first key that is there."""
+    return TokenUsage(**{name: integer(first(told, *keys)) for name, keys in names.items()})
 
 
-def fill_usage(known: Usage, more: Usage) -> None:
+def fill_usage(known: TokenUsage, more: TokenUsage) -> None:
     """Put counts where there are none."""
-    for name in Usage.__slots__:
+    for name in TokenUsage.__slots__:
         if getattr(known, name) is None:
             setattr(known, name, getattr(more, name))
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 from turnspan import semconv
 from turnspan.content.model import Message
 from turnspan.dialects.convert import convert_message
-from turnspan.turn.turn import Usage
+from turnspan.turn.turn import TokenUsage
 from turnspan_clickhouse.foreign_dialects.base import (
     AGENT,
     INFERENCE,
@@ -15,8 +15,8 @@ from turnspan_clickhouse.foreign_dialects.base import (
     TOOL,
     WORKFLOW,
     Attributes,
-    Dialect,
     ForeignCall,
+    ForeignDialect,
     ForeignSpan,
     counted,
     definitions,
@@ -121,7 +121,7 @@ def parameters(a: Attributes) -> dict[str, Any]:
     return found
 
 
-def usage(a: Attributes, prefix: str = "gen_ai.usage") -> Usage:
+def usage(a: Attributes, prefix: str = "gen_ai.usage") -> TokenUsage:
     """Token counts under a prefix; the cached ones are subsets of the input."""
     return counted(
         a,
@@ -202,4 +202,4 @@ def event_messages(said: Any, role: str) -> list[Message]:
     return [convert_message("openai.chat", fields, default_role=role)]
 
 
-DIALECT: Final = Dialect("genai", read)
+DIALECT: Final = ForeignDialect("genai", read)

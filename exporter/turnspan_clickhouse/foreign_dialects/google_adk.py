@@ -7,7 +7,7 @@ from typing import Any, Final
 from turnspan import semconv
 from turnspan.content.model import as_dict
 from turnspan.dialects.convert import convert
-from turnspan.turn.turn import Usage
+from turnspan.turn.turn import TokenUsage
 from turnspan_clickhouse.foreign_dialects import genai
 from turnspan_clickhouse.foreign_dialects.base import (
     AGENT,
@@ -16,8 +16,8 @@ from turnspan_clickhouse.foreign_dialects.base import (
     OTHER,
     TOOL,
     WORKFLOW,
-    Dialect,
     ForeignCall,
+    ForeignDialect,
     ForeignSpan,
     fill_usage,
     first,
@@ -92,13 +92,13 @@ def _read_bodies(call: ForeignCall, span: ForeignSpan) -> None:
     fill_usage(call.usage, _usage(usage))
 
 
-def _usage(told: dict[str, Any]) -> Usage:
+def _usage(told: dict[str, Any]) -> TokenUsage:
     """Gemini's counts: what it thought is output that it does not count among the candidates'."""
     thought = integer(first(told, "thoughts_token_count", "thoughtsTokenCount"))
     made = integer(first(told, "candidates_token_count", "candidatesTokenCount"))
     asked = integer(first(told, "prompt_token_count", "promptTokenCount"))
     used = integer(first(told, "tool_use_prompt_token_count", "toolUsePromptTokenCount"))
-    return Usage(
+    return TokenUsage(
         input_tokens=None if asked is None else asked + (used or 0),
         output_tokens=None if made is None and thought is None else (made or 0) + (thought or 0),
         cache_read_tokens=integer(
@@ -108,4 +108,4 @@ def _usage(told: dict[str, Any]) -> Usage:
     )
 
 
-DIALECT: Final = Dialect("google_adk", read)
+DIALECT: Final = ForeignDialect("google_adk", read)

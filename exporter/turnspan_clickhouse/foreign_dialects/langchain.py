@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from turnspan.content.model import Message, as_dict, as_list
 from turnspan.dialects.convert import convert_message
-from turnspan.turn.turn import Usage
+from turnspan.turn.turn import TokenUsage
 from turnspan_clickhouse.foreign_dialects.base import (
     ForeignCall,
     definitions,
@@ -38,7 +38,7 @@ class Replied:
     response_id: str = ""
     response_model: str = ""
     finish_reasons: list[str] = field(default_factory=list[str])
-    usage: Usage = field(default_factory=Usage)
+    usage: TokenUsage = field(default_factory=TokenUsage)
 
 
 def fields_of(value: Any) -> dict[str, Any] | None:
@@ -133,10 +133,10 @@ def _content(content: Any) -> Any:
     return [block for block in blocks if (as_dict(block) or {}).get("type") not in _CALLS]
 
 
-def _usage(told: dict[str, Any]) -> Usage:
+def _usage(told: dict[str, Any]) -> TokenUsage:
     read = as_dict(told.get("input_token_details")) or {}
     made = as_dict(told.get("output_token_details")) or {}
-    return Usage(
+    return TokenUsage(
         input_tokens=integer(told.get("input_tokens")),
         output_tokens=integer(told.get("output_tokens")),
         cache_read_tokens=integer(read.get("cache_read")),

@@ -8,7 +8,7 @@ from typing import Any, Final
 from turnspan import semconv
 from turnspan.content.model import as_dict, as_list, text_part
 from turnspan.dialects.convert import convert, convert_message
-from turnspan.turn.turn import Usage
+from turnspan.turn.turn import TokenUsage
 from turnspan_clickhouse.foreign_dialects.base import (
     AGENT,
     INFERENCE,
@@ -16,8 +16,8 @@ from turnspan_clickhouse.foreign_dialects.base import (
     TOOL,
     WORKFLOW,
     Attributes,
-    Dialect,
     ForeignCall,
+    ForeignDialect,
     ForeignSpan,
     definitions,
     integer,
@@ -94,12 +94,12 @@ def _read_generation(call: ForeignCall, span: ForeignSpan, given: Any, made: Any
     _read_reply(call, made)
 
 
-def _usage(told: dict[str, Any]) -> Usage:
+def _usage(told: dict[str, Any]) -> TokenUsage:
     """OpenAI's usage as it came, or Langfuse's own buckets, which share no token."""
     if "prompt_tokens" in told or "completion_tokens" in told:
         read_details = as_dict(told.get("prompt_tokens_details")) or {}
         made_details = as_dict(told.get("completion_tokens_details")) or {}
-        return Usage(
+        return TokenUsage(
             input_tokens=integer(told.get("prompt_tokens")),
             output_tokens=integer(told.get("completion_tokens")),
             cache_read_tokens=integer(read_details.get("cached_tokens")),
@@ -119,7 +119,7 @@ def _usage(told: dict[str, Any]) -> Usage:
             if total == (given or 0) + (made or 0):
                 input_tokens, output_tokens = given, made
                 break
-    return Usage(
+    return TokenUsage(
         input_tokens=input_tokens,
         output_tokens=output_tokens,
         cache_read_tokens=cached,
@@ -175,4 +175,4 @@ def _read_reply(call: ForeignCall, made: Any) -> None:
         call.output = [{"role": "assistant", "parts": [text_part(text(made))]}]
 
 
-DIALECT: Final = Dialect("langfuse", read)
+DIALECT: Final = ForeignDialect("langfuse", read)

@@ -14,8 +14,8 @@ from turnspan_clickhouse.foreign_dialects.base import (
     TOOL,
     WORKFLOW,
     Attributes,
-    Dialect,
     ForeignCall,
+    ForeignDialect,
     ForeignSpan,
     definitions,
     fill_usage,
@@ -107,4 +107,4 @@ def _read_messages(call: ForeignCall, a: Attributes) -> None:
     fill_usage(call.usage, said.usage)
 
 
-DIALECT: Final = Dialect("langsmith", read)
+DIALECT: Final = ForeignDialect("langsmith", read)

@@ -10,7 +10,7 @@ from turnspan.content.json_codec import arguments_part
 from turnspan.content.media import digest_media, url_part
 from turnspan.content.model import Message, Part, as_dict, as_list, text_part, unknown_part
 from turnspan.dialects.convert import convert, convert_message
-from turnspan.turn.turn import Usage
+from turnspan.turn.turn import TokenUsage
 from turnspan_clickhouse.foreign_dialects import langchain
 from turnspan_clickhouse.foreign_dialects.base import (
     AGENT,
@@ -19,8 +19,8 @@ from turnspan_clickhouse.foreign_dialects.base import (
     TOOL,
     WORKFLOW,
     Attributes,
-    Dialect,
     ForeignCall,
+    ForeignDialect,
     ForeignSpan,
     definitions,
     fill_usage,
@@ -62,7 +62,7 @@ def read(span: ForeignSpan) -> ForeignCall:
     call.request_model = call.request_model or text(call.parameters.pop("model", "")) or model
     call.response_model = call.response_model or (model if kind == INFERENCE else "")
     call.stream = call.parameters.get("stream") is True
-    call.usage = Usage(
+    call.usage = TokenUsage(
         input_tokens=integer(a.get("llm.token_count.prompt")),
         output_tokens=integer(a.get("llm.token_count.completion")),
         cache_read_tokens=integer(
@@ -226,4 +226,4 @@ def _content(block: dict[str, Any]) -> Part:
     return unknown_part(block)
 
 
-DIALECT: Final = Dialect("openinference", read)
+DIALECT: Final = ForeignDialect("openinference", read)

@@ -15,8 +15,8 @@ from turnspan_clickhouse.foreign_dialects.base import (
     TOOL,
     WORKFLOW,
     Attributes,
-    Dialect,
     ForeignCall,
+    ForeignDialect,
     ForeignSpan,
     definitions,
     first,
@@ -147,4 +147,4 @@ def _fill_usage(call: ForeignCall, a: Attributes) -> None:
         usage.input_tokens = total  # embeddings of older releases say the total only
 
 
-DIALECT: Final = Dialect("openllmetry", read)
+DIALECT: Final = ForeignDialect("openllmetry", read)

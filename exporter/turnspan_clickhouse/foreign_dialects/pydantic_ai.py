@@ -14,8 +14,8 @@ from turnspan_clickhouse.foreign_dialects.base import (
     OTHER,
     TOOL,
     Attributes,
-    Dialect,
     ForeignCall,
+    ForeignDialect,
     ForeignSpan,
     definitions,
     first,
@@ -119,4 +119,4 @@ def _read_client(call: ForeignCall, sent: dict[str, Any], said: dict[str, Any]) 
     call.parameters = {k: v for k, v in found.parameters.items() if k != "model"}
 
 
-DIALECT: Final = Dialect("pydantic_ai", read)
+DIALECT: Final = ForeignDialect("pydantic_ai", read)

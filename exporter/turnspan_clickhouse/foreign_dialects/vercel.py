@@ -7,7 +7,7 @@ from typing import Any, Final
 from turnspan import semconv
 from turnspan.content.media import blob_part, digest_of, modality_of, url_part
 from turnspan.content.model import Message, Part, as_dict, as_list, text_part, unknown_part
-from turnspan.turn.turn import Usage
+from turnspan.turn.turn import TokenUsage
 from turnspan_clickhouse.foreign_dialects import genai
 from turnspan_clickhouse.foreign_dialects.base import (
     AGENT,
@@ -15,8 +15,8 @@ from turnspan_clickhouse.foreign_dialects.base import (
     OTHER,
     TOOL,
     Attributes,
-    Dialect,
     ForeignCall,
+    ForeignDialect,
     ForeignSpan,
     definitions,
     first,
@@ -85,11 +85,11 @@ def _metadata(a: Attributes, *names: str) -> Any:
     return first(a, *(f"{prefix}.{name}" for prefix in _METADATA for name in names))
 
 
-def _usage(a: Attributes, known: Usage) -> Usage:
+def _usage(a: Attributes, known: TokenUsage) -> TokenUsage:
     def count(*keys: str) -> int | None:
         return integer(first(a, *(f"ai.usage.{key}" for key in keys)))
 
-    said = Usage(
+    said = TokenUsage(
         input_tokens=count("inputTokens", "promptTokens", "tokens"),
         output_tokens=count("outputTokens", "completionTokens"),
         cache_read_tokens=count("cachedInputTokens", "inputTokenDetails.cacheReadTokens"),
@@ -186,4 +186,4 @@ def _part(block: dict[str, Any]) -> Part:
     return unknown_part(block)
 
 
-DIALECT: Final = Dialect("vercel", read)
+DIALECT: Final = ForeignDialect("vercel", read)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from turnspan.turn.turn import Turn
-from turnspan_clickhouse.normalise.conversations import SESSION_PREFIX, Conversations
+from turnspan_clickhouse.normalise.conversations import SESSION_PREFIX, DerivedConversations
 from turnspan_clickhouse.normalise.derived_turn import DerivedTurn, Event
 from turnspan_clickhouse.normalise.nesting import ChildRows
 from turnspan_clickhouse.normalise.open_turns import OpenTurns
@@ -22,7 +22,9 @@ class AgentSpans:
     its calls came before it or after.
     """
 
-    def __init__(self, turns: OpenTurns, conversations: Conversations, *, own_ids: bool) -> None:
+    def __init__(
+        self, turns: OpenTurns, conversations: DerivedConversations, *, own_ids: bool
+    ) -> None:
         self._turns = turns
         self._conversations = conversations
         self._own_ids = own_ids

@@ -6,13 +6,13 @@ from typing import Any
 
 from turnspan.content.model import RequestParts
 from turnspan.runtime.mypyc import mypyc_attr
-from turnspan_clickhouse.normalise.call_index import Node
-from turnspan_clickhouse.normalise.history_keys import START, Said
+from turnspan_clickhouse.normalise.call_index import CallNode
+from turnspan_clickhouse.normalise.history_keys import START, HistoryMessage
 from turnspan_clickhouse.normalise.span_facts import SpanFacts
 
 
 @mypyc_attr(acyclic=True)
-class Asking:
+class JoinRequest:
     """A call's request, read for joining."""
 
     __slots__ = (
@@ -43,7 +43,7 @@ class Asking:
         self.tools = 0
         previous: Any = request.parameters.get("previous_response_id")
         self.previous_id = previous if type(previous) is str else facts.previous_id
-        self.read: dict[int, Said] = {}
+        self.read: dict[int, HistoryMessage] = {}
         """The messages that were looked at, by place."""
         self.keys: list[int] = []
         """Of all messages, once a conversation is found or none is."""
@@ -59,7 +59,7 @@ class Link:
 
     __slots__ = ("new", "node", "session_id")
 
-    def __init__(self, node: Node | None, new: int, session_id: str = "") -> None:
+    def __init__(self, node: CallNode | None, new: int, session_id: str = "") -> None:
         self.node = node
         self.new = new
         """The place of the first message that is new."""

@@ -1,7 +1,8 @@
 """A span's attributes, redacted: as the columns say them, and as maps that are written as they are.
 
 Spans of one kind have the same keys in the same order, and their values repeat. So what follows
-from the keys is found once a kind (``Shape``), and what a text becomes once a text (``Known``).
+from the keys is found once a kind (``SpanShape``), and what a text becomes once a text
+(``KnownTexts``).
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ _ID: Final = re.compile(r"[0-9a-f]{16}(?:[0-9a-f]{16}(?:[0-9a-f]{32})?)?")
 them."""
 
 
-class Known:
+class KnownTexts:
     """One attribute's texts as they may be written, found once each."""
 
     __slots__ = ("_cleaner", "_encoded", "_lists", "_media", "_texts", "_where")
@@ -147,14 +148,14 @@ class View:
         return EncodedMap(len(places), self._keys, b"".join([encoded[place] for place in places]))
 
 
-class Shape:
+class SpanShape:
     """The keys of spans of one kind, in their order: which texts there are, and under what name."""
 
     __slots__ = ("known", "names", "spoken", "views")
 
     def __init__(self, keys: tuple[str, ...], cleaner: Cleaner) -> None:
         self.names = [cleaner.redactor.key(key) for key in keys]
-        self.known: list[Known | None] = [
+        self.known: list[KnownTexts | None] = [
             None if key in CONTENT else cleaner.known(key) for key in keys
         ]
         self.views: dict[tuple[frozenset[str], bool, bool], View] = {}
@@ -186,7 +187,7 @@ class Shape:
         return found
 
 
-class Scope:
+class ScopeName:
     """An instrumentation scope, and its name as it may be written."""
 
     __slots__ = ("_of", "cleaned", "name", "version")
@@ -206,42 +207,42 @@ class Cleaner:
         self.capture_content = redactor.settings.capture_content
         self.changes = False
         """Whether redaction has changed any attribute yet."""
-        self._known: dict[str, Known] = {}
-        self._shapes: dict[tuple[str, ...], Shape] = {}
-        self._scopes: dict[int, Scope] = {}
+        self._known: dict[str, KnownTexts] = {}
+        self._shapes: dict[tuple[str, ...], SpanShape] = {}
+        self._scopes: dict[int, ScopeName] = {}
         self._numbers: dict[int, bytes] = {}
         self._turn_ids: dict[str, str] = {}
 
-    def known(self, key: str) -> Known:
+    def known(self, key: str) -> KnownTexts:
         """What has been redacted of an attribute."""
         found = self._known.get(key)
         if found is None:
             if len(self._known) >= _MAX_KEYS:
                 self._known.clear()
                 self._shapes.clear()
-            found = self._known[key] = Known(key, self)
+            found = self._known[key] = KnownTexts(key, self)
         return found
 
-    def shape(self, attributes: dict[str, Any]) -> Shape:
+    def shape(self, attributes: dict[str, Any]) -> SpanShape:
         """The shape of a span's attributes."""
         keys = tuple(attributes)
         shape = self._shapes.get(keys)
         if shape is None:
             if len(self._shapes) >= _MAX_SHAPES:
                 self._shapes.clear()
-            shape = self._shapes[keys] = Shape(keys, self)
+            shape = self._shapes[keys] = SpanShape(keys, self)
         return shape
 
-    def scope(self, scope: InstrumentationScope | None) -> Scope:
+    def scope(self, scope: InstrumentationScope | None) -> ScopeName:
         """What is known of an instrumentation scope."""
         found = self._scopes.get(id(scope))
         if found is None:
             if len(self._scopes) >= _MAX_SCOPES:
                 self._scopes.clear()
-            found = self._scopes[id(scope)] = Scope(scope, self)
+            found = self._scopes[id(scope)] = ScopeName(scope, self)
         return found
 
-    def encoded(self, attributes: dict[str, Any], shape: Shape) -> list[bytes]:
+    def encoded(self, attributes: dict[str, Any], shape: SpanShape) -> list[bytes]:
         """Every attribute's text, redacted, as a map has it; nothing for content."""
         found: list[bytes] = []
         values: list[Any] = list(attributes.values())

@@ -12,7 +12,7 @@ from collections import OrderedDict
 from decimal import Decimal
 
 from turnspan import semconv
-from turnspan.turn.turn import Usage
+from turnspan.turn.turn import TokenUsage
 from turnspan_clickhouse.normalise.column_values import integer, text
 from turnspan_clickhouse.normalise.decorated_turns import set_usage, usage_of_row
 from turnspan_clickhouse.normalise.requested_tools import rewrite
@@ -95,10 +95,10 @@ class BackgroundCalls:
             self._turns.pop(turn_id, None)
 
 
-def _usage(facts: SpanFacts) -> Usage:
+def _usage(facts: SpanFacts) -> TokenUsage:
     """The tokens that a fetch says the call took which it completes."""
     counts = {name: integer(facts.raw.get(told)) for name, told in semconv.COMPLETED_USAGE.items()}
-    return Usage(
+    return TokenUsage(
         counts[semconv.USAGE_INPUT_TOKENS],
         counts[semconv.USAGE_OUTPUT_TOKENS],
         counts[semconv.USAGE_CACHE_READ_INPUT_TOKENS],

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from typing import Any, Final
 
 from turnspan_clickhouse.normalise.derived_turn import DerivedTurn
-from turnspan_clickhouse.normalise.history_keys import Answer, canonical
+from turnspan_clickhouse.normalise.history_keys import ReplyKeys, canonical
 from turnspan_clickhouse.normalise.requested_tools import RequestedTool
 from turnspan_clickhouse.normalise.span_facts import SpanFacts
 from turnspan_clickhouse.rows.tables import ToolCall
@@ -16,7 +16,7 @@ MAX_ALIKE: Final = 32
 """Nodes kept a key: answers that many conversations share tell nothing."""
 
 
-class Conversation:
+class DerivedConversation:
     """An undecorated conversation: its session, and the newest call's messages."""
 
     __slots__ = ("chain", "keys", "messages", "project", "session_id", "size", "turn")
@@ -35,7 +35,7 @@ class Conversation:
         """About how many bytes the messages take (``size_of``)."""
 
 
-class Node:
+class CallNode:
     """A call of a conversation."""
 
     __slots__ = (
@@ -59,7 +59,7 @@ class Node:
     )
 
     def __init__(
-        self, conversation: Conversation, turn: DerivedTurn, trace_id: str, span_id: str
+        self, conversation: DerivedConversation, turn: DerivedTurn, trace_id: str, span_id: str
     ) -> None:
         self.conversation = conversation
         self.turn = turn
@@ -73,7 +73,7 @@ class Node:
         """What the request made the model begin its answer with."""
         self.system = 0
         self.tools = 0
-        self.answers: list[Answer] = []
+        self.answers: list[ReplyKeys] = []
         self.indexed: list[int] = []
         """Every key under which it is found."""
         self.asked: frozenset[str] = frozenset()
@@ -92,34 +92,34 @@ class NodeIndex:
     """The newest nodes of a process."""
 
     def __init__(self) -> None:
-        self._nodes: OrderedDict[str, Node] = OrderedDict()
+        self._nodes: OrderedDict[str, CallNode] = OrderedDict()
         """By span id."""
-        self._by_key: dict[tuple[str, int], list[Node]] = {}
-        self._by_trace: dict[str, list[Node]] = {}
-        self._waiting: OrderedDict[str, list[Node]] = OrderedDict()
+        self._by_key: dict[tuple[str, int], list[CallNode]] = {}
+        self._by_trace: dict[str, list[CallNode]] = {}
+        self._waiting: OrderedDict[str, list[CallNode]] = OrderedDict()
         """By call id, those that wait for a tool's result; ids are not always told apart."""
 
-    def add(self, node: Node) -> None:
+    def add(self, node: CallNode) -> None:
         """Keep a node; the oldest makes room for it."""
         self._nodes[node.span_id] = node
         self._by_trace.setdefault(node.trace_id, []).append(node)
         if len(self._nodes) > MAX_NODES:
             self._drop(self._nodes.popitem(last=False)[1])
 
-    def forget(self, node: Node) -> None:
+    def forget(self, node: CallNode) -> None:
         """Forget a node."""
         self._nodes.pop(node.span_id, None)
         self._drop(node)
 
-    def by_span(self, span_id: str) -> Node | None:
+    def by_span(self, span_id: str) -> CallNode | None:
         """The node of a call's span."""
         return self._nodes.get(span_id)
 
-    def by_key(self, project: str, key: int) -> list[Node]:
+    def by_key(self, project: str, key: int) -> list[CallNode]:
         """The nodes that are found under a key, oldest first."""
         return self._by_key.get((project, key), [])
 
-    def index(self, node: Node, key: int) -> None:
+    def index(self, node: CallNode, key: int) -> None:
         """Let a node be found under a key."""
         if node.span_id not in self._nodes:
             return
@@ -131,7 +131,7 @@ class NodeIndex:
         if len(alike) > MAX_ALIKE:
             del alike[0]
 
-    def forget_trace(self, trace_id: str) -> list[Node]:
+    def forget_trace(self, trace_id: str) -> list[CallNode]:
         """Forget the nodes of a trace; returns them."""
         gone = self._by_trace.get(trace_id, [])[:]
         for node in gone:
@@ -147,7 +147,7 @@ class NodeIndex:
 
     # -- tools ------------------
 
-    def waits(self, node: Node) -> None:
+    def waits(self, node: CallNode) -> None:
         """A call's reply has asked for tools: it waits for their results."""
         node.asked = frozenset(node.pending)
         for call_id in node.pending:
@@ -164,7 +164,7 @@ class NodeIndex:
         facts: SpanFacts,
         tool: ToolCall | None,
         turns: frozenset[str] = frozenset(),
-    ) -> Node | None:
+    ) -> CallNode | None:
         """The call whose reply asked for the tool call of this id and that has no result yet: of
         several (there are models whose ids count) the one in the same session, in the same trace
         or a turn of those that it tells of, with the same arguments, the newest."""
@@ -191,12 +191,12 @@ class NodeIndex:
 
     def waiting_for_tool(
         self, facts: SpanFacts, tool: ToolCall, turns: frozenset[str]
-    ) -> Node | None:
+    ) -> CallNode | None:
         """The newest call that asked for a tool of this name, with these arguments, before it
         began. It is of these turns, which its trace tells of: among them the name is enough, as
         frameworks write arguments in ways of their own. Where none is known it is of any."""
-        found: Node | None = None
-        only_named: Node | None = None
+        found: CallNode | None = None
+        only_named: CallNode | None = None
         for call_id in reversed(self._waiting):
             for node in reversed(self._waiting[call_id]):
                 asked = node.pending.get(call_id)
@@ -217,7 +217,7 @@ class NodeIndex:
                     only_named = only_named or node
         return found or only_named
 
-    def _drop(self, node: Node) -> None:
+    def _drop(self, node: CallNode) -> None:
         for key in node.indexed:
             place = (node.conversation.project, key)
             alike = self._by_key.get(place)

@@ -10,7 +10,7 @@ from turnspan import semconv
 from turnspan.redaction.truncate import limit_text
 from turnspan.tracing import consortium_facts as told
 from turnspan.tracing.content_store import Fact
-from turnspan_clickhouse.normalise.loop_rows import Place
+from turnspan_clickhouse.normalise.loop_rows import RowContext
 from turnspan_clickhouse.normalise.requested_tools import rewrite
 from turnspan_clickhouse.rows import consortium_tables as tables
 from turnspan_clickhouse.rows.batch import Batch
@@ -86,8 +86,8 @@ def consortium_rows(fact: Any, rows: FactRows, batch: Batch) -> None:
     _BUILDERS[type(fact)](fact, _Place(project, rows, batch))
 
 
-class _Place(Place):
-    """As ``Place``, with what all rows of runs have."""
+class _Place(RowContext):
+    """As ``RowContext``, with what all rows of runs have."""
 
     __slots__ = ("_column", "said_beside")
 

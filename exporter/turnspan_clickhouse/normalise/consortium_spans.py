@@ -20,7 +20,7 @@ MAX_RUNS: Final = 2_048
 _MOST_RANKED: Final = 1_000
 
 
-class _Run:
+class _KnownRun:
     """How far a run is known; its spans come in any order."""
 
     __slots__ = ("arbiters", "last")
@@ -36,7 +36,7 @@ class ConsortiumSpans:
     __slots__ = ("_runs",)
 
     def __init__(self) -> None:
-        self._runs: OrderedDict[str, _Run] = OrderedDict()
+        self._runs: OrderedDict[str, _KnownRun] = OrderedDict()
 
     def facts_of(self, span: SpanFacts) -> Iterator[Fact]:
         """What the span of a run, a member or an arbiter tells of it; of others, nothing."""
@@ -61,7 +61,7 @@ class ConsortiumSpans:
 
     def _seen(self, run_id: str, iteration: int, arbiter: str) -> Iterator[Fact]:
         """The arbiters that turn out not to have been the final one."""
-        run = self._runs.setdefault(run_id, _Run())
+        run = self._runs.setdefault(run_id, _KnownRun())
         self._runs.move_to_end(run_id)
         if len(self._runs) > MAX_RUNS:
             self._runs.popitem(last=False)

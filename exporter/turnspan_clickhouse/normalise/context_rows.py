@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Final
 from turnspan import semconv
 from turnspan.redaction.redactor import Redactor
 from turnspan.runtime.throttle import give_way
-from turnspan.tracing.assembly import Assembly, Item
+from turnspan.tracing.assembly import Assembly, AssemblyItem
 from turnspan.tracing.content_store import ContextFact
 from turnspan_clickhouse.normalise.context_texts import land
 from turnspan_clickhouse.rows.batch import Batch
-from turnspan_clickhouse.rows.tables import NO_HASH, ContextAssembly, ContextItem
+from turnspan_clickhouse.rows.tables import NO_HASH, ContextAssemblyRow, ContextItemRow
 
 if TYPE_CHECKING:
     from turnspan_clickhouse.normalise.fact_rows import FactRows
@@ -33,12 +33,12 @@ def context_rows(fact: ContextFact, rows: FactRows, batch: Batch) -> None:
         batch.add(_begun(assembly, RUNNING, rows, batch))
 
 
-def _begun(assembly: Assembly, status: str, rows: FactRows, batch: Batch) -> ContextAssembly:
+def _begun(assembly: Assembly, status: str, rows: FactRows, batch: Batch) -> ContextAssemblyRow:
     """What an assembly's row says from the beginning; its identity is in it."""
     place = assembly.place
     origin = rows.origin(place.resource)
     column = rows.cleaner.column
-    return ContextAssembly(
+    return ContextAssemblyRow(
         project=origin.project,
         service=origin.service,
         environment=origin.environment,
@@ -99,10 +99,10 @@ def _free(item_id: str, taken: set[str]) -> str:
 
 
 def _item(
-    of: ContextAssembly, position: int, item: Item, rows: FactRows, batch: Batch
-) -> ContextItem:
+    of: ContextAssemblyRow, position: int, item: AssemblyItem, rows: FactRows, batch: Batch
+) -> ContextItemRow:
     redactor = rows.redactor
-    return ContextItem(
+    return ContextItemRow(
         project=of.project,
         session_id=of.session_id,
         turn_id=of.turn_id,
@@ -126,7 +126,7 @@ def _item(
 
 
 def _content(
-    of: ContextAssembly, item: Item, redactor: Redactor, rows: FactRows, batch: Batch
+    of: ContextAssemblyRow, item: AssemblyItem, redactor: Redactor, rows: FactRows, batch: Batch
 ) -> bytes:
     """The hash of an item's text, which lands once, however many assemblies consider it."""
     if not item.text or not redactor.settings.capture_content:

@@ -14,12 +14,18 @@ from turnspan.content.frozen_history import MAX_HELD, begins_with
 from turnspan.content.model import RequestParts
 from turnspan.content.sizes import size_of_all
 from turnspan.runtime.throttle import give_way
-from turnspan_clickhouse.normalise.asking import Asking, Link
-from turnspan_clickhouse.normalise.call_index import Conversation, Node, NodeIndex
+from turnspan_clickhouse.normalise.asking import JoinRequest, Link
+from turnspan_clickhouse.normalise.call_index import CallNode, DerivedConversation, NodeIndex
 from turnspan_clickhouse.normalise.derived_turn import DerivedTurn
-from turnspan_clickhouse.normalise.history_keys import START, Answer, HistoryReader, Said, extended
+from turnspan_clickhouse.normalise.history_keys import (
+    START,
+    HistoryMessage,
+    HistoryReader,
+    ReplyKeys,
+    extended,
+)
 from turnspan_clickhouse.normalise.new_messages import speaks
-from turnspan_clickhouse.normalise.shared_answers import Known, SharedAnswers
+from turnspan_clickhouse.normalise.shared_answers import KnownAnswer, SharedAnswers
 from turnspan_clickhouse.normalise.span_facts import SpanFacts
 from turnspan_clickhouse.normalise.traces import Traces
 
@@ -36,13 +42,13 @@ MAX_RUNS = 8
 _EXACT, _LOOSE, _DISTINCT = 3, 2, 1
 
 
-class Conversations:
+class DerivedConversations:
     """Those of one process, bounded by their number and by ``size_of``."""
 
     def __init__(self, reader: HistoryReader, shared: SharedAnswers | None = None) -> None:
         self._reader = reader
         self._shared = shared
-        self._known: OrderedDict[tuple[str, str], Conversation] = OrderedDict()
+        self._known: OrderedDict[tuple[str, str], DerivedConversation] = OrderedDict()
         """By project and session."""
         self._held = 0
         self.nodes = NodeIndex()
@@ -60,14 +66,14 @@ class Conversations:
         if named.startswith(RESPONSE_PREFIX) or self.nodes.by_key(facts.project, key):
             facts.session_id, facts.previous_id = "", named
 
-    def read(self, facts: SpanFacts, dialect: str, request: RequestParts) -> Asking:
+    def read(self, facts: SpanFacts, dialect: str, request: RequestParts) -> JoinRequest:
         """Read a request."""
-        asking = Asking(facts, dialect, request)
+        asking = JoinRequest(facts, dialect, request)
         asking.system = self._reader.system(dialect, request)
         asking.tools = self._reader.tools(request)
         return asking
 
-    def link(self, facts: SpanFacts, asking: Asking) -> Link | None:
+    def link(self, facts: SpanFacts, asking: JoinRequest) -> Link | None:
         """What the call goes on with, by the id it names, else by what was answered before."""
         found = self._by_previous_id(asking) if asking.previous_id else None
         if found is None:
@@ -83,15 +89,17 @@ class Conversations:
                 self._take_keys(asking, found.node.conversation)
         return found
 
-    def retried(self, asking: Asking, conversation: Conversation | None) -> Node | None:
+    def retried(
+        self, asking: JoinRequest, conversation: DerivedConversation | None
+    ) -> CallNode | None:
         """The newest call that asked just the same and failed; in this conversation, any."""
-        found: Node | None = None
+        found: CallNode | None = None
         for node in self.nodes.by_key(asking.project, _asked_key(asking, asking.chain)):
             if node.failed if conversation is None else node.conversation is conversation:
                 found = node
         return found
 
-    def _by_previous_id(self, asking: Asking) -> Link | None:
+    def _by_previous_id(self, asking: JoinRequest) -> Link | None:
         key = self._reader.digest("response\0" + asking.previous_id)
         for node in reversed(self.nodes.by_key(asking.project, key)):
             return Link(node, 0)
@@ -99,7 +107,7 @@ class Conversations:
             return Link(None, 0, known.session_id)
         return None
 
-    def _by_history(self, asking: Asking) -> Link | None:
+    def _by_history(self, asking: JoinRequest) -> Link | None:
         end = len(asking.messages)
         for _ in range(MAX_RUNS):
             run = self._run_before(asking, end)
@@ -118,7 +126,7 @@ class Conversations:
             end = start
         return None
 
-    def _by_results(self, facts: SpanFacts, asking: Asking) -> Link | None:
+    def _by_results(self, facts: SpanFacts, asking: JoinRequest) -> Link | None:
         """The call that asked for the tools whose results a request without a history brings."""
         if not asking.messages or any(said.role == "assistant" for said in asking.read.values()):
             return None
@@ -128,7 +136,7 @@ class Conversations:
                 return Link(node, 0)
         return None
 
-    def _run_before(self, asking: Asking, end: int) -> tuple[int, int] | None:
+    def _run_before(self, asking: JoinRequest, end: int) -> tuple[int, int] | None:
         """The newest messages in a row that are the model's, before this place."""
         stop = 0
         for place in range(end - 1, -1, -1):
@@ -138,7 +146,7 @@ class Conversations:
                 return place + 1, stop
         return (0, stop) if stop else None
 
-    def said(self, asking: Asking, place: int) -> Said:
+    def said(self, asking: JoinRequest, place: int) -> HistoryMessage:
         """A message of a request, read once."""
         said = asking.read.get(place)
         if said is None:
@@ -147,15 +155,15 @@ class Conversations:
             asking.read[place] = said
         return said
 
-    def _node_of(self, asking: Asking, answer: Answer, start: int) -> Node | None:
+    def _node_of(self, asking: JoinRequest, answer: ReplyKeys, start: int) -> CallNode | None:
         """The node that gave this answer, the likeliest of those that may have."""
-        found: list[Node] = []
+        found: list[CallNode] = []
         for key in answer.keys:
             found += [node for node in self.nodes.by_key(asking.project, key) if node not in found]
         # Most often one of them is simply gone on with; no other can be likelier, and to look at
         # the whole history for it would cost most of what a call does.
         added = [node for node in found if self._is_added_to(asking, node, start)]
-        best: Node | None = None
+        best: CallNode | None = None
         most = (False, 0, False, False, False)
         for node in added or found:
             grade = self._grade(asking, node, answer, start)
@@ -170,7 +178,7 @@ class Conversations:
                 best, most = node, rank
         return best
 
-    def _is_added_to(self, asking: Asking, node: Node, start: int) -> bool:
+    def _is_added_to(self, asking: JoinRequest, node: CallNode, start: int) -> bool:
         """Whether a node's history, the newest of its conversation, is all before this place."""
         conversation = node.conversation
         return (
@@ -180,13 +188,13 @@ class Conversations:
             and begins_with(asking.messages, conversation.messages)
         )
 
-    def _rewritten(self, asking: Asking, answer: Answer, start: int) -> Node | None:
+    def _rewritten(self, asking: JoinRequest, answer: ReplyKeys, start: int) -> CallNode | None:
         """The node that answered the same history, if this is its answer in other words."""
         if not answer.text:
             return None
         self._take_keys(asking, None)
         chain = _chained(asking.keys, start)
-        found: Node | None = None
+        found: CallNode | None = None
         for node in self.nodes.by_key(asking.project, _asked_key(asking, chain)):
             written = any(each.is_written_in(answer) for each in node.answers)
             if written and (found is None or not node.continued):
@@ -194,8 +202,8 @@ class Conversations:
         return found or self._of_another_prompt(asking, answer, chain, start)
 
     def _of_another_prompt(
-        self, asking: Asking, answer: Answer, chain: int, start: int
-    ) -> Node | None:
+        self, asking: JoinRequest, answer: ReplyKeys, chain: int, start: int
+    ) -> CallNode | None:
         """The one node that answered the same history under another system prompt and waits, where
         the user says nothing new: an agent at its limit is asked so for its last words."""
         found = [
@@ -209,7 +217,7 @@ class Conversations:
         spoken = any(speaks(self.said(asking, place)) for place in new)
         return found[0] if len(found) == 1 and not spoken else None
 
-    def _grade(self, asking: Asking, node: Node, answer: Answer, start: int) -> int:
+    def _grade(self, asking: JoinRequest, node: CallNode, answer: ReplyKeys, start: int) -> int:
         """How sure it is that a history has this node's answer; 0 for not at all.
 
         The same history before it proves it, and a part of that where the rest was cut off or
@@ -227,14 +235,14 @@ class Conversations:
             return _LOOSE
         return _DISTINCT if answer.distinct and asking.tools == node.tools else 0
 
-    def _chain(self, asking: Asking, node: Node, start: int) -> int:
+    def _chain(self, asking: JoinRequest, node: CallNode, start: int) -> int:
         """The key of the history before this place."""
         if self._is_added_to(asking, node, start):
             return node.chain
         self._take_keys(asking, node.conversation)
         return _chained(asking.keys, start)
 
-    def _last_before(self, asking: Asking, start: int) -> int:
+    def _last_before(self, asking: JoinRequest, start: int) -> int:
         """The key of the newest message before this place that is not the model's."""
         for place in range(start - 1, -1, -1):
             said = self.said(asking, place)
@@ -242,7 +250,7 @@ class Conversations:
                 return said.key
         return 0
 
-    def _take_keys(self, asking: Asking, like: Conversation | None) -> None:
+    def _take_keys(self, asking: JoinRequest, like: DerivedConversation | None) -> None:
         """Know every message's key; those that a conversation has at their places are the same."""
         messages, count = asking.messages, len(asking.messages)
         if len(asking.keys) != count:
@@ -262,7 +270,7 @@ class Conversations:
                 asking.keys, asking.chain = keys, _chained(keys, count)
         asking.last = self._last_before(asking, count)
 
-    def _begin_after(self, asking: Asking, node: Node) -> None:
+    def _begin_after(self, asking: JoinRequest, node: CallNode) -> None:
         """The history that the provider keeps goes before what the request says."""
         self._take_keys(asking, None)
         answered = node.answers[0].keys if node.answers else []
@@ -271,10 +279,12 @@ class Conversations:
 
     # -- across processes ------------------
 
-    def _elsewhere(self, project: str, keys: list[int]) -> list[Known]:
+    def _elsewhere(self, project: str, keys: list[int]) -> list[KnownAnswer]:
         return [] if self._shared is None or not keys else self._shared.find(project, keys)
 
-    def _is_known(self, known: Known, asking: Asking, answer: Answer, start: int) -> bool:
+    def _is_known(
+        self, known: KnownAnswer, asking: JoinRequest, answer: ReplyKeys, start: int
+    ) -> bool:
         if known.system != asking.system:
             return False
         self._take_keys(asking, None)
@@ -285,12 +295,12 @@ class Conversations:
 
     # -- keeping ------------------
 
-    def session(self, project: str, session_id: str) -> Conversation:
+    def session(self, project: str, session_id: str) -> DerivedConversation:
         """The conversation of a session."""
         key = (project, session_id)
         found = self._known.get(key)
         if found is None:
-            found = self._known[key] = Conversation(project, session_id)
+            found = self._known[key] = DerivedConversation(project, session_id)
             if len(self._known) > MAX_CONVERSATIONS:
                 self._drop_oldest()
         else:
@@ -301,7 +311,7 @@ class Conversations:
         """Whether there is a conversation of this session."""
         return (project, session_id) in self._known
 
-    def asked(self, node: Node, asking: Asking) -> None:
+    def asked(self, node: CallNode, asking: JoinRequest) -> None:
         """A call of a conversation: later ones are compared with what it asked."""
         node.chain, node.last, node.prefill = asking.chain, asking.last, asking.prefill
         node.system, node.tools = asking.system, asking.tools
@@ -323,25 +333,25 @@ class Conversations:
         self.nodes.index(node, _asked_key(asking, asking.chain))
         self.nodes.index(node, _history_key(asking.chain))
 
-    def answered(self, node: Node, answers: list[Answer], response_id: str) -> None:
+    def answered(self, node: CallNode, answers: list[ReplyKeys], response_id: str) -> None:
         """Its reply: later calls are found by it."""
         node.answers = answers
         keys: list[int] = []
         for answer in answers:
             keys += answer.keys
             if node.prefill and answer.text:
-                keys += Answer(node.prefill + answer.text, [], self._reader).keys
+                keys += ReplyKeys(node.prefill + answer.text, [], self._reader).keys
         if response_id:
             keys.append(self._reader.digest("response\0" + response_id))
         for key in keys:
             self.nodes.index(node, key)
         if self._shared is not None and keys:
-            known = Known(node.conversation.session_id, node.chain, node.last, node.system)
+            known = KnownAnswer(node.conversation.session_id, node.chain, node.last, node.system)
             self._shared.add(node.conversation.project, keys, known)
 
     # -- forgetting ------------------
 
-    def forget_call(self, node: Node, turn: DerivedTurn | None) -> None:
+    def forget_call(self, node: CallNode, turn: DerivedTurn | None) -> None:
         """Forget a call of which nothing was known but its answer; the turn that it alone was."""
         self.nodes.forget(node)
         if turn is None:
@@ -363,7 +373,7 @@ class Conversations:
                     self._forget_derived(conversation)
         return began
 
-    def _forget_derived(self, conversation: Conversation) -> None:
+    def _forget_derived(self, conversation: DerivedConversation) -> None:
         """Forget a conversation whose session nobody has named."""
         key = (conversation.project, conversation.session_id)
         if key[1].startswith(SESSION_PREFIX) and self._known.pop(key, None) is not None:
@@ -389,7 +399,7 @@ def _chained(keys: list[int], count: int, chain: int = START) -> int:
     return chain
 
 
-def _asked_key(asking: Asking, chain: int) -> int:
+def _asked_key(asking: JoinRequest, chain: int) -> int:
     """The key of all that a request asks: its history, system prompt and tools."""
     return extended(extended(chain, asking.system), asking.tools) ^ 1
 

@@ -11,9 +11,9 @@ from copy import copy
 from typing import Any, Final
 
 from turnspan.redaction.redactor import Redactor
-from turnspan.turn.loop_detector import ToolExecution
+from turnspan.turn.loop_detector import ExecutedTool
 from turnspan.turn.stop_reasons import Ending
-from turnspan.turn.turn import ToolRequest, Turn, Usage
+from turnspan.turn.turn import TokenUsage, ToolRequest, Turn
 from turnspan_clickhouse.normalise.duplicates import Sightings
 from turnspan_clickhouse.normalise.history_keys import HistoryReader
 from turnspan_clickhouse.normalise.new_messages import observe
@@ -38,7 +38,7 @@ _MAX_RESULTS = 64
 
 
 _FINISHED: Final = (
-    *("rounds", "llm_call_count", "models", "response_text", *Usage.__slots__),
+    *("rounds", "llm_call_count", "models", "response_text", *TokenUsage.__slots__),
     *("tool_call_count", "tool_error_count", "max_identical_tool_streak", "no_progress_rounds"),
     *("stop_reason", "stop_detail"),
 )
@@ -64,13 +64,13 @@ class Unseen:
         self.executed: dict[str, ToolCall] = {}
         """Tools whose spans do not say what came out, by call id."""
         self.pending: dict[str, RequestedTool] = {}
-        self.tools: list[tuple[ToolCall, ToolExecution]] = []
+        self.tools: list[tuple[ToolCall, ExecutedTool]] = []
         self.calls = 0
         self.round = 1
         """That of the newest call, as far as the turn is followed."""
         self.last: tuple[LlmCall, list[ToolRequest]] | None = None
         """The newest call of another package's, and what it asked for."""
-        self.usage = Usage()
+        self.usage = TokenUsage()
         self.models: list[str] = []
         self.over: tuple[TurnSummary, TurnSummary, Turn | None] | None = None
         """Once the turn has ended, its row, and that as the turn had told it."""
@@ -157,7 +157,7 @@ class DecoratedTurns:
         if unseen is not None and unseen.calls:
             unseen.calls -= 1
             said = usage_of_row(row)
-            for name in Usage.__slots__:
+            for name in TokenUsage.__slots__:
                 known, more = getattr(unseen.usage, name), getattr(said, name)
                 if known is not None and more is not None:
                     setattr(unseen.usage, name, max(0, known - more))
@@ -176,7 +176,7 @@ class DecoratedTurns:
             unseen = unseen or self._of(row.turn_id)
             row.round = row.round or unseen.round
             given = arguments_of(row)
-            fact = ToolExecution(row.name, given, row.round, row.result, row.failed, True)
+            fact = ExecutedTool(row.name, given, row.round, row.result, row.failed, True)
             unseen.tools.append((row, fact))
 
     def finish(self, row: TurnSummary, turn: Turn | None) -> None:
@@ -221,7 +221,7 @@ class DecoratedTurns:
 
 def _finish(row: TurnSummary, turn: Turn | None, unseen: Unseen) -> None:
     """Add what a turn was not told of to its row."""
-    tools: list[ToolExecution] = []
+    tools: list[ExecutedTool] = []
     for told_row, fact in unseen.tools:
         fact.error = told_row.failed
         tools.append(fact)
@@ -260,9 +260,9 @@ def _judge(row: TurnSummary, ending: Ending) -> None:
         row.stop_reason, row.stop_detail = found, ending.detail
 
 
-def usage_of_row(row: LlmCall | TurnSummary) -> Usage:
+def usage_of_row(row: LlmCall | TurnSummary) -> TokenUsage:
     """The token counts of a row."""
-    return Usage(
+    return TokenUsage(
         row.input_tokens,
         row.output_tokens,
         row.cache_read_tokens,
@@ -271,7 +271,7 @@ def usage_of_row(row: LlmCall | TurnSummary) -> Usage:
     )
 
 
-def set_usage(row: LlmCall | TurnSummary, usage: Usage) -> None:
+def set_usage(row: LlmCall | TurnSummary, usage: TokenUsage) -> None:
     """Write token counts into a row."""
     row.input_tokens = usage.input_tokens
     row.output_tokens = usage.output_tokens

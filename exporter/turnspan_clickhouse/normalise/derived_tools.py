@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from turnspan.redaction.redactor import Redactor
 from turnspan_clickhouse.normalise.asking import Link
-from turnspan_clickhouse.normalise.call_index import Node
-from turnspan_clickhouse.normalise.conversations import Conversations
+from turnspan_clickhouse.normalise.call_index import CallNode
+from turnspan_clickhouse.normalise.conversations import DerivedConversations
 from turnspan_clickhouse.normalise.derived_turn import DerivedTurn, Event
 from turnspan_clickhouse.normalise.duplicates import Sightings
-from turnspan_clickhouse.normalise.history_keys import Said
+from turnspan_clickhouse.normalise.history_keys import HistoryMessage
 from turnspan_clickhouse.normalise.nesting import enrich_tool
 from turnspan_clickhouse.normalise.open_turns import OpenTurns
 from turnspan_clickhouse.normalise.requested_tools import Execution, brought, claimed, complete
@@ -23,7 +23,7 @@ class DerivedTools:
     """Gives executed tools to the turns of one process's conversations."""
 
     def __init__(
-        self, conversations: Conversations, turns: OpenTurns, sightings: Sightings
+        self, conversations: DerivedConversations, turns: OpenTurns, sightings: Sightings
     ) -> None:
         self._conversations = conversations
         self._turns = turns
@@ -33,7 +33,7 @@ class DerivedTools:
         self,
         link: Link | None,
         turn: DerivedTurn | None,
-        news: Sequence[Said],
+        news: Sequence[HistoryMessage],
         facts: SpanFacts,
         row: LlmCall,
         redactor: Redactor,
@@ -69,7 +69,7 @@ class DerivedTools:
             batch.add(tool)
         self._turns.change(turn)
 
-    def _asking(self, link: Link | None, call_id: str, facts: SpanFacts) -> Node | None:
+    def _asking(self, link: Link | None, call_id: str, facts: SpanFacts) -> CallNode | None:
         """The call whose reply asked for a tool."""
         node = None if link is None else link.node
         if node is not None and (not call_id or call_id in node.asked):
@@ -110,7 +110,7 @@ class DerivedTools:
             turn.retell(turn.events)
             self._turns.change(turn)
 
-    def _executed(self, node: Node, row: ToolCall, redactor: Redactor) -> None:
+    def _executed(self, node: CallNode, row: ToolCall, redactor: Redactor) -> None:
         """A span is about a tool that a reply asked for: nobody waits for its result any more, but
         for what the span does not say itself."""
         key, asked = claimed(node.pending, row)

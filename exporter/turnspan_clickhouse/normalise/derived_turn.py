@@ -11,7 +11,7 @@ import orjson
 
 from turnspan.redaction.redactor import Redactor
 from turnspan.runtime.type_guards import is_dict
-from turnspan.turn.turn import ToolRequest, Turn, Usage
+from turnspan.turn.turn import TokenUsage, ToolRequest, Turn
 from turnspan_clickhouse.normalise.decorated_turns import set_usage, usage_of_row
 from turnspan_clickhouse.normalise.history_keys import canonical
 from turnspan_clickhouse.normalise.requested_tools import rewrite
@@ -235,7 +235,7 @@ class DerivedTurn:
         for nested in self.nested:
             usage.add(usage_of_row(nested))
             models += [model for model in nested.models if model not in models]
-        if usage != Usage() or not self.taken_over:
+        if usage != TokenUsage() or not self.taken_over:
             set_usage(row, usage)
         row.models = models
         row.cost_usd = _sum(self._cost, *(nested.cost_usd for nested in self.nested))

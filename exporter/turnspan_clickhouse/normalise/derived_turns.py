@@ -18,20 +18,20 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from turnspan.content.model import Conversation as Reply
+from turnspan.content.model import CallContent as Reply
 from turnspan.content.model import RequestParts, as_dict
 from turnspan.dialects.convert import first_choice
 from turnspan.redaction.redactor import Redactor
 from turnspan.turn.turn import Turn
 from turnspan_clickhouse.normalise.agent_spans import AgentSpans
-from turnspan_clickhouse.normalise.asking import Asking, Link
-from turnspan_clickhouse.normalise.call_index import Conversation, Node
+from turnspan_clickhouse.normalise.asking import JoinRequest, Link
+from turnspan_clickhouse.normalise.call_index import CallNode, DerivedConversation
 from turnspan_clickhouse.normalise.content_columns import write_content
-from turnspan_clickhouse.normalise.conversations import SESSION_PREFIX, Conversations
+from turnspan_clickhouse.normalise.conversations import SESSION_PREFIX, DerivedConversations
 from turnspan_clickhouse.normalise.derived_tools import DerivedTools
 from turnspan_clickhouse.normalise.derived_turn import FINAL_ANSWER, DerivedTurn, Event
 from turnspan_clickhouse.normalise.duplicates import Sightings
-from turnspan_clickhouse.normalise.history_keys import Answer, HistoryReader, Said
+from turnspan_clickhouse.normalise.history_keys import HistoryMessage, HistoryReader, ReplyKeys
 from turnspan_clickhouse.normalise.new_messages import asked_in, asks_anew, observe
 from turnspan_clickhouse.normalise.open_turns import OpenTurns
 from turnspan_clickhouse.normalise.requested_tools import SCOPE, asked_for, requests_of
@@ -44,11 +44,11 @@ MAX_OPEN = 20_000
 """Turns and calls under way that are kept in mind."""
 
 
-class Told(NamedTuple):
+class KnownReply(NamedTuple):
     """What a span told of a call's reply."""
 
     event: Event
-    answers: list[Answer]
+    answers: list[ReplyKeys]
 
 
 class DerivedTurns:
@@ -65,8 +65,8 @@ class DerivedTurns:
         self._own_ids = own_ids
         self._shared = shared
         self._reader = HistoryReader(shared.salt if shared is not None else b"")
-        self._conversations = Conversations(self._reader, shared)
-        self._calls: OrderedDict[str, tuple[Node, bool]] = OrderedDict()
+        self._conversations = DerivedConversations(self._reader, shared)
+        self._calls: OrderedDict[str, tuple[CallNode, bool]] = OrderedDict()
         """By span id, the calls whose reply has not been told yet, and whether it is forced."""
         self.turns = OpenTurns()
         self.tools = DerivedTools(self._conversations, self.turns, sightings)
@@ -111,7 +111,7 @@ class DerivedTurns:
             self.tools.bring(link, turn, news, facts, row, redactor, batch)
         row.turn_id = turn.turn.id
         row.round = turn.turn.rounds + 1
-        node = Node(conversation, turn, row.trace_id, row.span_id)
+        node = CallNode(conversation, turn, row.trace_id, row.span_id)
         conversations.asked(node, asking)
         conversations.traces.suggest(facts, turn)
         self._calls[row.span_id] = (node, _is_forced(request))
@@ -119,7 +119,12 @@ class DerivedTurns:
             self._calls.popitem(last=False)
 
     def reply(
-        self, facts: SpanFacts, row: LlmCall, reply: Reply, dialect: str, told: Told | None = None
+        self,
+        facts: SpanFacts,
+        row: LlmCall,
+        reply: Reply,
+        dialect: str,
+        told: KnownReply | None = None,
     ) -> None:
         """Fold the call's reply into its turn, and remember it for calls to come; what another
         span of it has ``told`` is taken where this one does not know the reply."""
@@ -139,7 +144,7 @@ class DerivedTurns:
 
     def _told(
         self, facts: SpanFacts, row: LlmCall, reply: Reply, dialect: str, *, forced: bool
-    ) -> Told:
+    ) -> KnownReply:
         calls = reply.tool_calls
         forced = forced or [str(call.get("name")) for call in calls] == [FINAL_ANSWER]
         requests, known = requests_of(calls), bool(reply.output)
@@ -148,7 +153,7 @@ class DerivedTurns:
         answers = self._reader.answers(reply.output, one_choice)
         if forced and calls:
             answers.append(self._reader.arguments(calls[0]))
-        return Told(event, answers)
+        return KnownReply(event, answers)
 
     def rejoin(
         self,
@@ -160,7 +165,7 @@ class DerivedTurns:
         batch: Batch,
         *,
         better: bool,
-    ) -> Told | None:
+    ) -> KnownReply | None:
         """Join a call anew whose own span did not say what the model was sent, or not as it was
         sent, and which began a session by that, as another span of it now does. Returns what the
         first told of the reply, for ``reply``, which has to follow; ``None`` where nothing was
@@ -186,7 +191,7 @@ class DerivedTurns:
         row.session_id, row.turn_id = facts.session_id, ""
         self.join(facts, row, dialect, request, redactor, batch)
         self.told_beside(facts.trace_id, row.trace_id, row.turn_id)
-        return Told(event, node.answers)
+        return KnownReply(event, node.answers)
 
     def told_beside(self, of: str, by: str, turn_id: str) -> None:
         """A span of a trace has told of a call of this turn, which is in another one."""
@@ -223,7 +228,11 @@ class DerivedTurns:
         return True
 
     def _goes_on(
-        self, facts: SpanFacts, asking: Asking, link: Link | None, news: Sequence[Said]
+        self,
+        facts: SpanFacts,
+        asking: JoinRequest,
+        link: Link | None,
+        news: Sequence[HistoryMessage],
     ) -> DerivedTurn | None:
         """The turn that a call is another round of; ``None`` where it begins one."""
         if link is None:
@@ -241,7 +250,7 @@ class DerivedTurns:
         again = self._conversations.retried(asking, node.conversation)
         return None if again is None or again.turn.taken_over else again.turn
 
-    def _hinted(self, facts: SpanFacts, asking: Asking) -> DerivedTurn | None:
+    def _hinted(self, facts: SpanFacts, asking: JoinRequest) -> DerivedTurn | None:
         """The turn around a call without a history: one under the same span, or in its trace.
 
         The same agent that starts afresh is another conversation; one agent's call inside another's
@@ -258,7 +267,7 @@ class DerivedTurns:
         return turn
 
     def _repeated(
-        self, facts: SpanFacts, asking: Asking, news: Sequence[Said]
+        self, facts: SpanFacts, asking: JoinRequest, news: Sequence[HistoryMessage]
     ) -> DerivedTurn | None:
         """The turn of a call that failed and is made again, or whose user asks another agent."""
         failed = self._conversations.retried(asking, None)
@@ -282,7 +291,7 @@ class DerivedTurns:
 
     def _conversation(
         self, facts: SpanFacts, link: Link | None, turn: DerivedTurn | None
-    ) -> Conversation:
+    ) -> DerivedConversation:
         session = facts.session_id or self._landed_in.pop(facts.span_id, "")
         if not session and turn is not None:
             session = turn.session_id
@@ -296,10 +305,10 @@ class DerivedTurns:
 
     def _begin(
         self,
-        conversation: Conversation,
+        conversation: DerivedConversation,
         facts: SpanFacts,
         row: LlmCall,
-        asking: Asking,
+        asking: JoinRequest,
         asked: str,
         redactor: Redactor,
     ) -> DerivedTurn:
@@ -373,7 +382,7 @@ class DerivedTurns:
             self._shared.after_fork()
 
 
-def _is_alone(node: Node) -> bool:
+def _is_alone(node: CallNode) -> bool:
     """Whether a call is all of its turn, in a session that nobody has named."""
     one = len(node.turn.events) <= 1 and node.conversation.turn is node.turn
     return one and node.conversation.session_id.startswith(SESSION_PREFIX)

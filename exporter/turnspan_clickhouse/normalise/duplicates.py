@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from turnspan.content.model import Message
-from turnspan_clickhouse.normalise.history_keys import Answer, HistoryReader, canonical
+from turnspan_clickhouse.normalise.history_keys import HistoryReader, ReplyKeys, canonical
 from turnspan_clickhouse.rows.tables import LlmCall, ToolCall
 
 MAX_SIGHTINGS: Final = 512
@@ -171,11 +171,11 @@ class Sightings:
         self._calls.clear()
         self._tools.clear()
 
-    def _answer(self, output: list[Message]) -> Answer | None:
+    def _answer(self, output: list[Message]) -> ReplyKeys | None:
         answers = self._reader.answers(output, one_choice=True) if output else []
         return answers[0] if answers and answers[0].keys else None
 
-    def _is_one_call(self, one: Sighting, row: LlmCall, answer: Answer | None) -> bool:
+    def _is_one_call(self, one: Sighting, row: LlmCall, answer: ReplyKeys | None) -> bool:
         first: LlmCall = one.row
         if (first.operation == "embeddings") != (row.operation == "embeddings"):
             return False
@@ -194,7 +194,7 @@ class Sightings:
             (first.input_tokens, first.output_tokens) == (row.input_tokens, row.output_tokens)
         )
 
-    def _likeness(self, one: Sighting, row: LlmCall, answer: Answer | None) -> tuple[int, ...]:
+    def _likeness(self, one: Sighting, row: LlmCall, answer: ReplyKeys | None) -> tuple[int, ...]:
         """How much two that can be one call have in common, the surest first: users who talk at the
         same moment are answered in the same words."""
         first: LlmCall = one.row

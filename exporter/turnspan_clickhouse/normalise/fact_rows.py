@@ -17,7 +17,7 @@ from turnspan.tracing.content_store import (
     Judgment,
     Ranking,
     StartedTurn,
-    Withdrawal,
+    WithdrawalFact,
 )
 from turnspan_clickhouse.normalise import judgment_rows, loop_rows, other_rows
 from turnspan_clickhouse.normalise.attributes import Cleaner
@@ -26,7 +26,7 @@ from turnspan_clickhouse.normalise.consortium_rows import ArbiterCalls, consorti
 from turnspan_clickhouse.normalise.context_rows import context_rows
 from turnspan_clickhouse.normalise.context_texts import ContextTexts
 from turnspan_clickhouse.normalise.message_store import MessageStore
-from turnspan_clickhouse.normalise.span_facts import Origin, Origins
+from turnspan_clickhouse.normalise.span_facts import Origins, RecordOrigin
 from turnspan_clickhouse.rows.batch import Batch
 
 
@@ -53,7 +53,7 @@ class FactRows:
         """Where the calls of consortia's arbiters are looked up."""
         self.redactor: Redactor = cleaner.redactor
 
-    def origin(self, resource: Mapping[str, Any]) -> Origin:
+    def origin(self, resource: Mapping[str, Any]) -> RecordOrigin:
         """Whose records are made under this resource: project, service, environment."""
         return self.origins.of(resource)
 
@@ -83,21 +83,21 @@ def _ranking(fact: Ranking, rows: FactRows, batch: Batch) -> None:
         _judgment(one, rows, batch)
 
 
-def _withdrawal(fact: Withdrawal, rows: FactRows, batch: Batch) -> None:
+def _withdrawal(fact: WithdrawalFact, rows: FactRows, batch: Batch) -> None:
     project = rows.origin(fact.resource).project
     batch.add(judgment_rows.withdrawal(fact, project, rows.redactor, batch.written_at))
 
 
 def _of_the_loop(fact: Any, rows: FactRows, batch: Batch) -> None:
     project = rows.origin(fact.resource).project
-    loop_rows.add(fact, loop_rows.Place(project, rows.redactor, rows.message_store, batch))
+    loop_rows.add(fact, loop_rows.RowContext(project, rows.redactor, rows.message_store, batch))
 
 
 BUILDERS: Final[dict[type[Fact], Callable[[Any, FactRows, Batch], None]]] = {
     StartedTurn: _started_turn,
     Judgment: _judgment,
     Ranking: _ranking,
-    Withdrawal: _withdrawal,
+    WithdrawalFact: _withdrawal,
     ContextFact: context_rows,
     **dict.fromkeys(loop_rows.KINDS, _of_the_loop),
     **dict.fromkeys(OF_CONSORTIA, consortium_rows),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from turnspan import semconv
-from turnspan.content.model import Conversation, last_user_text
+from turnspan.content.model import CallContent, last_user_text
 from turnspan.dialects.convert import describe_reply
 from turnspan.redaction.content_keys import without_content
 from turnspan.tracing.content_store import Content, ToolContent, TurnContent
@@ -89,7 +89,7 @@ def _turn_content(call: ForeignCall) -> TurnContent:
     turn = Turn(agent_name=call.agent_name, recording=False)
     turn.usage = call.usage
     turn.models = [model for model in (call.response_model or call.request_model,) if model]
-    reply = Conversation()
+    reply = CallContent()
     describe_reply(reply, call.output)
     turn.last_text = reply.response_text
     return TurnContent(turn, user_message=last_user_text(call.input) or None)

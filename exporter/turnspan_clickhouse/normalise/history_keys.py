@@ -58,7 +58,7 @@ _TAGGED = later(r"\s*<([A-Za-z][\w.:-]*)(?:\s[^>]*)?>.*</\1>\s*", re.DOTALL)
 
 
 @mypyc_attr(acyclic=True)
-class Said:
+class HistoryMessage:
     """One message, read."""
 
     __slots__ = ("by_user", "calls", "is_system", "key", "results", "role", "text")
@@ -77,7 +77,7 @@ class Said:
 
 
 @mypyc_attr(acyclic=True)
-class Answer:
+class ReplyKeys:
     """What the model said: a reply, or the same as a later request has it in its history."""
 
     __slots__ = ("call_ids", "keys", "text")
@@ -97,7 +97,7 @@ class Answer:
             asked = sorted(f"{call.get('name')}\0{_arguments(call)}" for call in calls)
             self.keys.append(reader.digest("calls\0" + "\0".join(asked)))
 
-    def is_written_in(self, other: Answer) -> bool:
+    def is_written_in(self, other: ReplyKeys) -> bool:
         """Whether another answer is this one as a framework writes it anew: the text with the tool
         calls told in it."""
         if self.text and self.text not in other.text:
@@ -126,7 +126,7 @@ class HistoryReader:
         data = text.encode("utf-8", "replace")
         return int.from_bytes(blake2b(data, digest_size=8, key=self._salt).digest(), "big") or 1
 
-    def message(self, dialect: str, raw: Any, default_role: str = "user") -> Said:
+    def message(self, dialect: str, raw: Any, default_role: str = "user") -> HistoryMessage:
         """Read one message as its provider writes it."""
         raw = as_dict_message(raw)
         if is_dict(raw):  # without a conversion, as most are
@@ -140,23 +140,23 @@ class HistoryReader:
                     return self._of({"role": role, "parts": [part]})
         return self._of(convert_message(dialect, raw, default_role=default_role))
 
-    def answers(self, messages: list[Message], one_choice: bool) -> list[Answer]:
+    def answers(self, messages: list[Message], one_choice: bool) -> list[ReplyKeys]:
         """A reply's choices, from its messages in the GenAI schema."""
         if not messages:
             return []
         chosen = [messages] if one_choice else [[each] for each in messages[:MAX_CHOICES]]
         return [self._answer(each) for each in chosen]
 
-    def answer(self, said: list[Said]) -> Answer:
+    def answer(self, said: list[HistoryMessage]) -> ReplyKeys:
         """What a run of a history's messages by the model says."""
         calls: list[Part] = []
         for each in said:
             calls += each.calls
-        return Answer("".join([each.text for each in said]), calls, self)
+        return ReplyKeys("".join([each.text for each in said]), calls, self)
 
-    def arguments(self, call: Part) -> Answer:
+    def arguments(self, call: Part) -> ReplyKeys:
         """A tool call as an application that takes its arguments for the answer sends it again."""
-        return Answer(_arguments(call), [], self)
+        return ReplyKeys(_arguments(call), [], self)
 
     def system(self, dialect: str, request: RequestParts) -> int:
         """The key of the system prompt, field or leading messages, clocks and numbers masked."""
@@ -193,19 +193,19 @@ class HistoryReader:
             self._tools = (raw, key)
         return key
 
-    def _plain(self, role: str, content: str) -> Said:
+    def _plain(self, role: str, content: str) -> HistoryMessage:
         if role in _SYSTEM_ROLES:
-            return Said(role, 0)
-        said = Said(role, self.digest(f"{role}\0{content.strip()}"))
+            return HistoryMessage(role, 0)
+        said = HistoryMessage(role, self.digest(f"{role}\0{content.strip()}"))
         said.text = content
         said.by_user = role == "user"
         return said
 
-    def _of(self, message: Message) -> Said:
+    def _of(self, message: Message) -> HistoryMessage:
         role = str(message.get("role") or "user")
         if role in _SYSTEM_ROLES:
-            return Said(role, 0)
-        said = Said(role, 0)
+            return HistoryMessage(role, 0)
+        said = HistoryMessage(role, 0)
         texts: list[str] = []
         others: list[str] = []
         parts: list[Part] = message.get("parts", [])
@@ -229,7 +229,7 @@ class HistoryReader:
         said.by_user = role == "user"
         return said
 
-    def _answer(self, messages: list[Message]) -> Answer:
+    def _answer(self, messages: list[Message]) -> ReplyKeys:
         texts: list[str] = []
         calls: list[Part] = []
         for message in messages:
@@ -239,7 +239,7 @@ class HistoryReader:
                     texts.append(str(part.get("content", "")))
                 elif kind == TOOL_CALL:
                     calls.append(part)
-        return Answer("".join(texts), calls, self)
+        return ReplyKeys("".join(texts), calls, self)
 
 
 def extended(chain: int, key: int) -> int:

@@ -10,7 +10,7 @@ from turnspan_clickhouse.rows.tables import Withdrawal
 
 
 def withdrawal(
-    fact: facts.Withdrawal, project: str, redactor: Redactor, written_at: int
+    fact: facts.WithdrawalFact, project: str, redactor: Redactor, written_at: int
 ) -> Withdrawal:
     """The row of a withdrawal."""
     said = {
@@ -29,7 +29,7 @@ def withdrawal(
     )
 
 
-def _id(fact: facts.Withdrawal) -> str:
+def _id(fact: facts.WithdrawalFact) -> str:
     """With the time: who withdraws twice takes two judgments back. Landed twice, it is one."""
     values = (fact.kind, fact.annotation_id, fact.author, fact.created_at)
     return blake2b(repr(values).encode(errors="replace"), digest_size=16).hexdigest()

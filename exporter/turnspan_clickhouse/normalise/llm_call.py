@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from turnspan import semconv
-from turnspan.content.model import Conversation, Message, RequestParts, dumps_text
+from turnspan.content.model import CallContent, Message, RequestParts, dumps_text
 from turnspan.content.text_message import as_dict_message
 from turnspan.dialects import openai_responses
 from turnspan.dialects.convert import (
@@ -22,10 +22,10 @@ from turnspan.redaction.redactor import Redactor
 from turnspan.redaction.truncate import limit_parts
 from turnspan.runtime.type_guards import is_list
 from turnspan.tracing.content_store import InferenceContent
-from turnspan.turn.turn import Usage
+from turnspan.turn.turn import TokenUsage
 from turnspan_clickhouse.normalise.column_values import agent_version, integer, text
 from turnspan_clickhouse.normalise.content_columns import write_attribute, write_content
-from turnspan_clickhouse.normalise.message_store import MessageStore, Place, system_text
+from turnspan_clickhouse.normalise.message_store import MessageScope, MessageStore, system_text
 from turnspan_clickhouse.normalise.span_facts import SpanFacts, locate
 from turnspan_clickhouse.normalise.turn_facts import note
 from turnspan_clickhouse.pricing.prices import price_of_counts
@@ -141,10 +141,10 @@ def _without_content(row: LlmCall) -> None:
     row.tool_calls = ""
 
 
-def usage_of(facts: SpanFacts) -> Usage:
+def usage_of(facts: SpanFacts) -> TokenUsage:
     """The token counts that a span's attributes say."""
     a = facts.attributes
-    return Usage(
+    return TokenUsage(
         input_tokens=integer(a.get(semconv.USAGE_INPUT_TOKENS)),
         output_tokens=integer(a.get(semconv.USAGE_OUTPUT_TOKENS)),
         cache_read_tokens=integer(a.get(semconv.USAGE_CACHE_READ_INPUT_TOKENS)),
@@ -161,9 +161,11 @@ def add_content(
     message_store: MessageStore,
     redactor: Redactor,
     batch: Batch,
-) -> Conversation:
+) -> CallContent:
     """Land a call's content, put its hashes and its reply into the row; returns the reply."""
-    place = Place(content.dialect, facts.project, row.session_id or row.trace_id, redactor, batch)
+    place = MessageScope(
+        content.dialect, facts.project, row.session_id or row.trace_id, redactor, batch
+    )
     row.input_messages = message_store.messages(request.messages_raw, place, facts.start_time)
     reply = add_reply(row, content, facts.end_time, message_store, place)
     row.request_parameters = message_store.parameters(request.parameters, redactor)
@@ -180,16 +182,16 @@ def output_of(content: InferenceContent | None) -> list[Message]:
     return [convert_message(content.dialect, raw, default_role="assistant") for raw in replies]
 
 
-def reply_of(row: LlmCall, content: InferenceContent) -> Conversation:
+def reply_of(row: LlmCall, content: InferenceContent) -> CallContent:
     """What was answered, for its turn; of what was said nothing lands."""
-    reply = Conversation()
+    reply = CallContent()
     reply.output = output_of(content)
     describe_reply(reply, first_choice(content.dialect, reply.output))
     _note(row, reply, content.dialect)
     return reply
 
 
-def _note(row: LlmCall, reply: Conversation, dialect: str) -> None:
+def _note(row: LlmCall, reply: CallContent, dialect: str) -> None:
     """Note what a stop reason depends on and no column has."""
     if reply.refused:
         note(row, semconv.RESPONSE_REFUSED)
@@ -198,7 +200,7 @@ def _note(row: LlmCall, reply: Conversation, dialect: str) -> None:
 
 
 def _system_prompt(
-    request: RequestParts, place: Place, when: int, message_store: MessageStore
+    request: RequestParts, place: MessageScope, when: int, message_store: MessageStore
 ) -> bytes:
     given, leading = request.system_raw, _leading_system(request.messages_raw)
     raw: Any = leading if given is None else given
@@ -252,7 +254,7 @@ def _leading_system(messages: list[Any]) -> Any:
 
 
 def _tool_definitions(
-    request: RequestParts, place: Place, when: int, message_store: MessageStore
+    request: RequestParts, place: MessageScope, when: int, message_store: MessageStore
 ) -> bytes:
     raw = request.tools_raw
     if not raw:
@@ -276,11 +278,15 @@ def _tool_definitions(
 
 
 def add_reply(
-    row: LlmCall, content: InferenceContent, when: int, message_store: MessageStore, place: Place
-) -> Conversation:
+    row: LlmCall,
+    content: InferenceContent,
+    when: int,
+    message_store: MessageStore,
+    place: MessageScope,
+) -> CallContent:
     """Land what the model said; returns it."""
     replies, reasons = output_messages(content.dialect, content.response)
-    reply = Conversation(None, replies, reasons)
+    reply = CallContent(None, replies, reasons)
     as_is = True
     for raw in replies:
         message, digest, same = message_store.reply(raw, place, when)

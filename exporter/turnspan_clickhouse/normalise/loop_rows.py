@@ -29,7 +29,7 @@ AGENT_VERSION: Final = "agent_version"
 _OURS: Final = re.compile(r"[0-9a-f]{32}(?:[0-9a-f]{32})?")
 
 
-class Place:
+class RowContext:
     """Where the rows of a fact go: project, redaction, batch."""
 
     __slots__ = ("batch", "message_store", "project", "redactor")
@@ -75,12 +75,12 @@ class Place:
         )
 
 
-def add(fact: Fact, place: Place) -> None:
+def add(fact: Fact, place: RowContext) -> None:
     """Add the row of a fact of the improvement loop."""
     _BUILDERS[type(fact)](fact, place)
 
 
-def _artifact(fact: told.ArtifactMade, place: Place) -> None:
+def _artifact(fact: told.ArtifactMade, place: RowContext) -> None:
     loop = fact.loop
     content, size = NO_HASH, len(fact.text.encode("utf-8", "replace"))
     if place.redactor.settings.capture_content:
@@ -88,7 +88,7 @@ def _artifact(fact: told.ArtifactMade, place: Place) -> None:
         body, _ = limit_text(body, place.redactor.settings.content_limit_bytes)
         content = place.define(ARTIFACT, body, fact.created_at)
     place.add(
-        rows.Artifact,
+        rows.ArtifactRow,
         target=place.said(fact.target, f"attribute:{semconv.TURN_TARGET}"),
         artifact_id=fact.artifact_id,
         kind=place.said(fact.kind, "artifact:kind"),
@@ -108,12 +108,12 @@ def _artifact(fact: told.ArtifactMade, place: Place) -> None:
     )
 
 
-def _experiment(fact: told.ExperimentOpened, place: Place) -> None:
+def _experiment(fact: told.ExperimentOpened, place: RowContext) -> None:
     bounds = fact.constraints
     if bounds is not None and not isinstance(bounds, str):
         bounds = dumps_text(place.redactor.value(digest_media(bounds), "experiment:constraints"))
     place.add(
-        rows.Experiment,
+        rows.ExperimentRow,
         experiment_id=place.said(fact.experiment_id, "experiment:id"),
         need=place.said(fact.need, "experiment:need"),
         constraints=place.said(bounds or "", "experiment:constraints"),
@@ -121,9 +121,9 @@ def _experiment(fact: told.ExperimentOpened, place: Place) -> None:
     )
 
 
-def _lineage(fact: told.LineageOpened, place: Place) -> None:
+def _lineage(fact: told.LineageOpened, place: RowContext) -> None:
     place.add(
-        rows.Lineage,
+        rows.LineageRow,
         experiment_id=place.said(fact.experiment_id, "experiment:id"),
         lineage_id=fact.lineage_id,
         label=place.said(fact.label, "lineage:label"),
@@ -131,9 +131,9 @@ def _lineage(fact: told.LineageOpened, place: Place) -> None:
     )
 
 
-def _lineage_event(fact: told.LineageTold, place: Place) -> None:
+def _lineage_event(fact: told.LineageTold, place: RowContext) -> None:
     place.add(
-        rows.LineageEvent,
+        rows.LineageEventRow,
         lineage_id=fact.lineage_id,
         kind=fact.kind,
         event_id=fact.event_id,
@@ -143,7 +143,7 @@ def _lineage_event(fact: told.LineageTold, place: Place) -> None:
     )
 
 
-def _version(fact: told.VersionMade, place: Place) -> None:
+def _version(fact: told.VersionMade, place: RowContext) -> None:
     content = NO_HASH
     if fact.config is not None and place.redactor.settings.capture_content:
         body = canonical_json(place.redactor.value(fact.config, AGENT_VERSION)).decode()
@@ -158,10 +158,10 @@ def _version(fact: told.VersionMade, place: Place) -> None:
     )
 
 
-def _rollout(fact: told.RolloutTold, place: Place) -> None:
+def _rollout(fact: told.RolloutTold, place: RowContext) -> None:
     where = fact.place
     place.add(
-        rows.Rollout,
+        rows.RolloutRow,
         lineage_id=where.lineage_id,
         rollout_id=where.rollout_id,
         cycle=where.cycle,
@@ -175,7 +175,7 @@ def _rollout(fact: told.RolloutTold, place: Place) -> None:
     )
 
 
-def _attempt(fact: told.AttemptTold, place: Place) -> None:
+def _attempt(fact: told.AttemptTold, place: RowContext) -> None:
     fact.taken = True  # first: what changes from here on is told again
     where, redactor = fact.place, place.redactor
     given, given_size = place.content(fact.input, "user_message")
@@ -186,7 +186,7 @@ def _attempt(fact: told.AttemptTold, place: Place) -> None:
     if parameters is not None:
         parameters = dumps_text(redactor.value(digest_media(parameters), "parameters"))
     place.add(
-        rows.Attempt,
+        rows.AttemptRow,
         lineage_id=where.lineage_id,
         rollout_id=where.rollout_id,
         attempt_id=fact.attempt_id,
@@ -207,12 +207,12 @@ def _attempt(fact: told.AttemptTold, place: Place) -> None:
     )
 
 
-def _evolution(fact: told.Evolved, place: Place) -> None:
+def _evolution(fact: told.Evolved, place: RowContext) -> None:
     changes = dict(fact.changes)
     if not changes and fact.configs is not None:
         changes = dict.fromkeys(_differing(*fact.configs), "")
     place.add(
-        rows.Evolution,
+        rows.EvolutionRow,
         lineage_id=fact.lineage_id,
         evolution_id=fact.evolution_id,
         from_version=place.known(fact.from_version),
@@ -226,7 +226,7 @@ def _evolution(fact: told.Evolved, place: Place) -> None:
     )
 
 
-def _redacted(changes: Mapping[str, str], place: Place) -> dict[str, str]:
+def _redacted(changes: Mapping[str, str], place: RowContext) -> dict[str, str]:
     return {
         place.said(kind, "evolution:change"): place.said(what, "evolution:change")
         for kind, what in changes.items()
@@ -242,9 +242,9 @@ def _differing(before: Any, after: Any) -> list[str]:
     return [name for name in names if before.get(name, missing) != after.get(name, missing)]
 
 
-def _insight(fact: told.InsightHad, place: Place) -> None:
+def _insight(fact: told.InsightHad, place: RowContext) -> None:
     place.add(
-        rows.Insight,
+        rows.InsightRow,
         experiment_id=place.said(fact.experiment_id, "experiment:id"),
         lineage_id=fact.lineage_id,
         insight_id=fact.insight_id,
@@ -257,7 +257,7 @@ def _insight(fact: told.InsightHad, place: Place) -> None:
     )
 
 
-_BUILDERS: Final[dict[type[Fact], Callable[[Any, Place], None]]] = {
+_BUILDERS: Final[dict[type[Fact], Callable[[Any, RowContext], None]]] = {
     told.ArtifactMade: _artifact,
     told.ExperimentOpened: _experiment,
     told.LineageOpened: _lineage,

@@ -29,7 +29,7 @@ from turnspan.runtime.throttle import give_way
 from turnspan.runtime.type_guards import is_dict
 from turnspan_clickhouse.normalise.recent_keys import Seen
 from turnspan_clickhouse.rows.batch import Batch
-from turnspan_clickhouse.rows.tables import NO_HASH, Definition, Message
+from turnspan_clickhouse.rows.tables import NO_HASH, Definition, MessageRow
 
 MAX_SCOPES = 4_096
 MAX_HISTORIES = 4
@@ -76,7 +76,7 @@ class _Scope:
 
 
 @mypyc_attr(acyclic=True)
-class Place:
+class MessageScope:
     """Where a call's content belongs, and what lands it."""
 
     __slots__ = ("batch", "dialect", "key", "project", "redactor", "scope")
@@ -103,7 +103,7 @@ class MessageStore:
         self._definitions: OrderedDict[int, tuple[Any, bytes]] = OrderedDict()
         self._parameters: dict[bytes, str] = {}
 
-    def messages(self, raw: list[Any], place: Place, when: int) -> list[bytes]:
+    def messages(self, raw: list[Any], place: MessageScope, when: int) -> list[bytes]:
         """The hashes of a request's messages, in order."""
         dialect = place.dialect
         media = place.redactor.settings.capture_media
@@ -149,7 +149,7 @@ class MessageStore:
     def _drop_scope(self) -> None:
         self._held -= self._scopes.popitem(last=False)[1].size
 
-    def reply(self, raw: Any, place: Place, when: int) -> tuple[GenAiMessage, bytes, bool]:
+    def reply(self, raw: Any, place: MessageScope, when: int) -> tuple[GenAiMessage, bytes, bool]:
         """One message of a reply in the GenAI schema, its hash, and whether redaction, looking at
         it as a model's words, has left its parts as they are."""
         media = place.redactor.settings.capture_media
@@ -165,7 +165,7 @@ class MessageStore:
         return message, digest, same
 
     def _land(
-        self, message: GenAiMessage, source: str, place: Place, when: int
+        self, message: GenAiMessage, source: str, place: MessageScope, when: int
     ) -> tuple[bytes, list[Part]]:
         """The hash of one message and its redacted parts; its row goes into the batch if it has
         not landed."""
@@ -186,7 +186,7 @@ class MessageStore:
         if self._known.add(place.key + digest):
             batch = place.batch
             batch.content += len(parts) + len(source)
-            row = Message.__new__(Message)
+            row = MessageRow.__new__(MessageRow)
             row.project = place.project
             row.scope = place.scope
             row.hash = digest

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from turnspan import semconv
-from turnspan.content.model import Conversation, RequestParts
+from turnspan.content.model import CallContent, RequestParts
 from turnspan.dialects.convert import split_request
 from turnspan.redaction.redactor import Redactor
 from turnspan.tracing.consortium_facts import FINAL_ARBITER
@@ -182,9 +182,9 @@ class ModelCalls:
         request: RequestParts,
         redactor: Redactor,
         batch: Batch,
-    ) -> Conversation:
+    ) -> CallContent:
         if content is None:
-            reply = Conversation()
+            reply = CallContent()
         elif not content.captured:  # it tells whose the call is; none of it is written
             reply = llm_call.reply_of(row, content)
         else:

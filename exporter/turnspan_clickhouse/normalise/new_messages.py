@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from turnspan_clickhouse.normalise.history_keys import ERROR, Said, is_reminder, observed
+from turnspan_clickhouse.normalise.history_keys import ERROR, HistoryMessage, is_reminder, observed
 
 
-def observe(news: Sequence[Said], waiting: bool) -> None:
+def observe(news: Sequence[HistoryMessage], waiting: bool) -> None:
     """Take apart what a framework that tells of tools in texts writes as the user's; ``waiting``
     is whether a tool was asked for."""
     for said in news:
@@ -20,7 +20,7 @@ def observe(news: Sequence[Said], waiting: bool) -> None:
                     said.results = [{**result, "is_error": brought.startswith(ERROR)}]
 
 
-def speaks(said: Said) -> bool:
+def speaks(said: HistoryMessage) -> bool:
     """Whether the user speaks in a message that follows a reply which asked for tools."""
     if not said.by_user:
         return False
@@ -28,7 +28,7 @@ def speaks(said: Said) -> bool:
     return not brought or bool(words)
 
 
-def asks_anew(news: Sequence[Said]) -> bool:
+def asks_anew(news: Sequence[HistoryMessage]) -> bool:
     """Whether the user speaks in what is new.
 
     Text beside or right after tool results that is wholly in a tag is the application's reminder.
@@ -42,7 +42,7 @@ def asks_anew(news: Sequence[Said]) -> bool:
     return False
 
 
-def asked_in(news: Sequence[Said]) -> str:
+def asked_in(news: Sequence[HistoryMessage]) -> str:
     """What the user said last in what is new; empty where that is nothing."""
     for said in reversed(news):
         if said.by_user and said.text:

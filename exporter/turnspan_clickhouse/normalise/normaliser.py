@@ -40,7 +40,7 @@ from turnspan_clickhouse.normalise.nesting import (
 )
 from turnspan_clickhouse.normalise.requested_tools import rewrite
 from turnspan_clickhouse.normalise.shared_answers import SharedAnswers
-from turnspan_clickhouse.normalise.span_facts import Origins, Reader, SpanFacts
+from turnspan_clickhouse.normalise.span_facts import Origins, SpanFacts, SpanReader
 from turnspan_clickhouse.normalise.turn_costs import TurnCosts
 from turnspan_clickhouse.rows.batch import Batch
 from turnspan_clickhouse.rows.tables import TurnSummary
@@ -344,7 +344,7 @@ class Normaliser:
         self._redactor = Redactor(settings)
         self._cleaner = Cleaner(self._redactor)
         self._origins = Origins(self._project or settings.project, self._redactor)
-        self._reader = Reader(self._origins, self._cleaner)
+        self._reader = SpanReader(self._origins, self._cleaner)
         self._facts = FactRows(
             self._origins, self._cleaner, self._message_store, self._contexts, self._arbiters
         )

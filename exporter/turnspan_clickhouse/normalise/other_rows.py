@@ -19,7 +19,7 @@ from turnspan.redaction.redactor import Redactor
 from turnspan.runtime import otel_private
 from turnspan.tracing.content_store import Judgment, StartedTurn, ToolContent, TurnContent
 from turnspan.turn.tool_failure import tool_failed
-from turnspan.turn.turn import Usage
+from turnspan.turn.turn import TokenUsage
 from turnspan_clickhouse.normalise.attributes import Cleaner
 from turnspan_clickhouse.normalise.column_values import agent_version, integer, text
 from turnspan_clickhouse.normalise.content_columns import write_content
@@ -176,7 +176,7 @@ def turn_summary(
     return row
 
 
-def _count(row: TurnSummary, a: dict[str, Any], usage: Usage) -> None:
+def _count(row: TurnSummary, a: dict[str, Any], usage: TokenUsage) -> None:
     """Write how often, and how much."""
     row.rounds = integer(a.get(semconv.TURN_ROUNDS)) or 0
     row.max_rounds = integer(a.get(semconv.TURN_MAX_ROUNDS))

@@ -10,7 +10,7 @@ from typing import Any
 from turnspan import semconv
 from turnspan.redaction.redactor import Redactor
 from turnspan.runtime.mypyc import mypyc_attr
-from turnspan.turn.loop_detector import ToolExecution
+from turnspan.turn.loop_detector import ExecutedTool
 from turnspan.turn.tool_failure import tool_failed
 from turnspan.turn.turn import ToolRequest
 from turnspan_clickhouse.normalise.content_columns import write_content
@@ -177,9 +177,9 @@ class Execution:
             write_content(row, "result", self.result, "tool_result", redactor)
         return row
 
-    def fact(self) -> ToolExecution:
+    def fact(self) -> ExecutedTool:
         """As a turn remembers it."""
         asked = self.asked
-        return ToolExecution(
+        return ExecutedTool(
             asked.name, asked.arguments, asked.round, self.result, self.failed, True
         )

@@ -31,7 +31,7 @@ _SUFFIX: Final = ".answers"
 _SALT: Final = "salt"
 
 
-class Known(NamedTuple):
+class KnownAnswer(NamedTuple):
     """A session that gave an answer, and after what."""
 
     session_id: str
@@ -48,14 +48,14 @@ class SharedAnswers:
     def __init__(self, spool: Path) -> None:
         self._folder = spool / FOLDER
         self._waiting: list[bytes] = []
-        self._known: dict[tuple[str, int], list[Known]] = {}
+        self._known: dict[tuple[str, int], list[KnownAnswer]] = {}
         self._read: dict[str, int] = {}
         self._looked = float("-inf")
         self._name = ""
         self._written = 0
         self.salt = self._salted()
 
-    def add(self, project: str, keys: list[int], known: Known) -> None:
+    def add(self, project: str, keys: list[int], known: KnownAnswer) -> None:
         """Tell the others of an answer, with the next ``write``."""
         if known.session_id:
             self._waiting.append(orjson.dumps([project, keys, *known]))
@@ -76,7 +76,7 @@ class SharedAnswers:
             self._name = ""
             errors.record("answers.write", error)
 
-    def find(self, project: str, keys: list[int]) -> list[Known]:
+    def find(self, project: str, keys: list[int]) -> list[KnownAnswer]:
         """The sessions of other processes that gave an answer with one of these keys."""
         now = time.monotonic()
         if now - self._looked > _LOOK_SECONDS:
@@ -85,7 +85,7 @@ class SharedAnswers:
                 self._look()
             except OSError as error:
                 errors.record("answers.read", error)
-        found: list[Known] = []
+        found: list[KnownAnswer] = []
         for key in keys:
             found += self._known.get((project, key), [])
         return found
@@ -159,14 +159,14 @@ class SharedAnswers:
             try:
                 said: Any = orjson.loads(line)
                 project, keys, *rest = said
-                known = Known(*rest)
+                known = KnownAnswer(*rest)
                 for key in keys:
                     self._keep((project, key), known)
             except (ValueError, TypeError) as error:
                 errors.record("answers.line", error)
         return end
 
-    def _keep(self, key: tuple[str, int], known: Known) -> None:
+    def _keep(self, key: tuple[str, int], known: KnownAnswer) -> None:
         alike = self._known.setdefault(key, [])
         alike.append(known)
         del alike[:-8]

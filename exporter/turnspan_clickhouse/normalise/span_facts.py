@@ -12,7 +12,7 @@ from turnspan import semconv
 from turnspan.redaction.redactor import Redactor
 from turnspan.runtime import otel_private
 from turnspan.runtime.mypyc import mypyc_attr
-from turnspan_clickhouse.normalise.attributes import Cleaner, Scope, Shape
+from turnspan_clickhouse.normalise.attributes import Cleaner, ScopeName, SpanShape
 from turnspan_clickhouse.normalise.column_values import text
 from turnspan_clickhouse.rows.native_types import EncodedMap
 from turnspan_clickhouse.rows.tables import Located
@@ -23,7 +23,7 @@ _ERROR: Final = StatusCode.ERROR
 _NO_COLUMNS: Final[frozenset[str]] = frozenset()
 
 
-class Origin:
+class RecordOrigin:
     """The resource's share of a record; one a resource, its texts redacted."""
 
     __slots__ = ("environment", "project", "resource", "service")
@@ -41,9 +41,9 @@ class Origins:
     def __init__(self, project: str, redactor: Redactor) -> None:
         self._project = redactor.text(project, f"resource:{semconv.PROJECT}")
         self._redactor = redactor
-        self._known: dict[int, tuple[Mapping[str, Any], Origin]] = {}
+        self._known: dict[int, tuple[Mapping[str, Any], RecordOrigin]] = {}
 
-    def of(self, attributes: Mapping[str, Any]) -> Origin:
+    def of(self, attributes: Mapping[str, Any]) -> RecordOrigin:
         """The origin that a resource's attributes say; a resource does not change."""
         known = self._known.get(id(attributes))
         if known is None:
@@ -54,7 +54,7 @@ class Origins:
             self._known[id(attributes)] = known
         return known[1]
 
-    def _read(self, attributes: Mapping[str, Any]) -> Origin:
+    def _read(self, attributes: Mapping[str, Any]) -> RecordOrigin:
         redactor = self._redactor
         resource = {
             redactor.key(key): redactor.text(text(value), f"resource:{key}")
@@ -62,7 +62,7 @@ class Origins:
         }
         service = resource.get(semconv.SERVICE_NAME, "")
         old_environment = resource.get("deployment.environment", "")
-        return Origin(
+        return RecordOrigin(
             service,
             resource.get(semconv.DEPLOYMENT_ENVIRONMENT, old_environment),
             self._project or resource.get(semconv.PROJECT) or service,
@@ -105,10 +105,10 @@ class SpanFacts:
     def __init__(
         self,
         span: ReadableSpan,
-        origin: Origin,
-        scope: Scope,
+        origin: RecordOrigin,
+        scope: ScopeName,
         attributes: dict[str, Any],
-        shape: Shape,
+        shape: SpanShape,
         encoded: list[bytes],
     ) -> None:
         self.span = span
@@ -162,7 +162,7 @@ def _hex(span_id: Any) -> str:
         return f"{span_id:016x}"
 
 
-class Reader:
+class SpanReader:
     """Reads finished spans."""
 
     def __init__(self, origins: Origins, cleaner: Cleaner) -> None:

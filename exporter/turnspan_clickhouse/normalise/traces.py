@@ -12,7 +12,7 @@ MAX_PARENTS = 256
 """Of one trace, the spans around calls whose turns are remembered."""
 
 
-class _Trace:
+class _TraceTurns:
     """The turns of a trace, for calls that say nothing of what they go on with."""
 
     __slots__ = ("began", "beside", "by_parent", "newest")
@@ -37,7 +37,7 @@ class Traces:
     """Those of one process; the oldest make room."""
 
     def __init__(self) -> None:
-        self._traces: OrderedDict[str, _Trace] = OrderedDict()
+        self._traces: OrderedDict[str, _TraceTurns] = OrderedDict()
 
     def hint(self, facts: SpanFacts) -> DerivedTurn | None:
         """The turn of the newest call under the same span, else in the same trace."""
@@ -80,10 +80,10 @@ class Traces:
             trace.began.append(turn)
             del trace.began[:-MAX_PARENTS]
 
-    def _trace(self, trace_id: str) -> _Trace:
+    def _trace(self, trace_id: str) -> _TraceTurns:
         trace = self._traces.get(trace_id)
         if trace is None:
-            trace = self._traces[trace_id] = _Trace()
+            trace = self._traces[trace_id] = _TraceTurns()
             if len(self._traces) > MAX_TRACES:
                 self._traces.popitem(last=False)
         else:

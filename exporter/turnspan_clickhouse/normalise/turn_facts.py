@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from turnspan import semconv
-from turnspan.turn.turn import ToolRequest, Turn, Usage
+from turnspan.turn.turn import TokenUsage, ToolRequest, Turn
 from turnspan_clickhouse.rows.native_types import EMPTY_MAP, EncodedMap, encode_string
 from turnspan_clickhouse.rows.tables import LlmCall, ToolCall, TurnSummary
 
@@ -20,7 +20,7 @@ def tell_call(
     turn: Turn,
     row: LlmCall,
     requests: Sequence[ToolRequest],
-    usage: Usage | None,
+    usage: TokenUsage | None,
     text: str | None,
 ) -> None:
     """Tell a turn how a call that it has begun ended, as the row has it, and what it said, which

@@ -176,7 +176,7 @@ def tiers_of(price: Any) -> Sequence[Any]:
     return tiers
 
 
-class Provider:
+class PricedProvider:
     """A provider and its models."""
 
     def __init__(self, said: _Said) -> None:
@@ -201,7 +201,7 @@ class Provider:
         """Whether a model of this name, in lower case, is most likely its."""
         return holds(self._said.get("model_match"), name)
 
-    def find(self, name: str, providers: Mapping[str, Provider]) -> ModelInfo | None:
+    def find(self, name: str, providers: Mapping[str, PricedProvider]) -> ModelInfo | None:
         """The model of this name: its own, else one of a provider whose models it offers too."""
         others: Sequence[str] = self._said.get("fallback_model_providers") or ()
         for each in (self, *map(providers.get, others)):
@@ -217,14 +217,14 @@ class Prices:
     from_auto_update: ClassVar = False
 
     def __init__(self, providers: Sequence[Any], units: Mapping[str, Any]) -> None:
-        self._ordered = [Provider(each) for each in providers if is_dict(each)]
+        self._ordered = [PricedProvider(each) for each in providers if is_dict(each)]
         self._providers = {provider.id: provider for provider in reversed(self._ordered)}
         self.units = units
         """By kind of token: ``per`` how many, the ``price_key``, and ``dimensions``."""
 
     def find_provider_model(
         self, name: str, provider: None, provider_id: str | None, url: None
-    ) -> tuple[Provider, ModelInfo]:
+    ) -> tuple[PricedProvider, ModelInfo]:
         """The provider and the model of this name.
 
         Raises:
@@ -248,7 +248,7 @@ class Prices:
             raise LookupError(name)
         return found, model
 
-    def _provider(self, name: str) -> Provider | None:
+    def _provider(self, name: str) -> PricedProvider | None:
         name = name.lower().strip()
         found = self._providers.get(name)
         if found is None:
@@ -279,7 +279,7 @@ _KINDS: Final[Mapping[str, type[Any]]] = dict.fromkeys(
         "ModelInfo",
         "ModelPrice",
         "PriceVariant",
-        "Provider",
+        "PricedProvider",
         "StartDateConstraint",
         "Tier",
         "TieredPrices",
@@ -306,7 +306,7 @@ def _import(name: str, *_: Any) -> Any:
     return sys.modules[name] if name in _KNOWN_IMPORTS else _Theirs()
 
 
-class Source:
+class PriceSource:
     """Where the data lies, found on the thread that makes this; ``read`` may be called on any."""
 
     def __init__(self) -> None:

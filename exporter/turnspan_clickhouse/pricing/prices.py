@@ -15,8 +15,8 @@ from turnspan import semconv
 from turnspan.content.model import as_text
 from turnspan.runtime.forks import ForkSafeLock
 from turnspan.runtime.guard import errors, guard
-from turnspan.turn.turn import Usage
-from turnspan_clickhouse.pricing.price_data import Prices, Source, fields_of, updated
+from turnspan.turn.turn import TokenUsage
+from turnspan_clickhouse.pricing.price_data import Prices, PriceSource, fields_of, updated
 from turnspan_clickhouse.pricing.price_sources import (
     TOLD,
     added_prices,
@@ -38,7 +38,7 @@ _MAX_CACHED: Final = 10_000
 _MINUTE: Final = 60_000_000_000
 
 
-class _Known:
+class _PricedModel:
     """A model found in the price data, with the rates that were computed last."""
 
     __slots__ = ("always", "model", "name", "provider", "rates", "timed")
@@ -57,8 +57,8 @@ class Pricer:
     """Prices model calls. Thread-safe; never raises."""
 
     def __init__(self) -> None:
-        self._models: dict[tuple[str, str, str], _Known | None] = {}
-        self._source: Source | None = None
+        self._models: dict[tuple[str, str, str], _PricedModel | None] = {}
+        self._source: PriceSource | None = None
         self._missing = False
         """Whether there is no price data to be read."""
         self._bundled: Prices | None = None
@@ -72,7 +72,7 @@ class Pricer:
         if self._source is None and not self._missing:
             self._missing = True
             with guard("pricing"):
-                self._source = Source()
+                self._source = PriceSource()
                 self._missing = False
 
     def price(
@@ -80,7 +80,7 @@ class Pricer:
         provider: str,
         response_model: str,
         request_model: str,
-        usage: Usage,
+        usage: TokenUsage,
         when: int,
         *,
         service_tier: str = "",
@@ -175,7 +175,7 @@ class Pricer:
             version += f" updated {snapshot.timestamp:%Y-%m-%dT%H:%M:%S}"
         return version
 
-    def _find(self, names: tuple[str, str, str]) -> _Known | None:
+    def _find(self, names: tuple[str, str, str]) -> _PricedModel | None:
         snapshot = self._current()
         if snapshot is None:
             return None
@@ -195,7 +195,9 @@ class Pricer:
             self._models[names] = known
         return known
 
-    def _rates(self, known: _Known, when: int, service_tier: str, speed: str, batch: bool) -> Rates:
+    def _rates(
+        self, known: _PricedModel, when: int, service_tier: str, speed: str, batch: bool
+    ) -> Rates:
         usual = not (known.timed or service_tier or speed or batch)
         if usual and known.always is not None:
             return known.always
@@ -228,7 +230,7 @@ class Pricer:
         return rates
 
 
-def _look_up(snapshot: Any, provider: str, model: str) -> _Known | None:
+def _look_up(snapshot: Any, provider: str, model: str) -> _PricedModel | None:
     if not model:
         return None
     for provider_id, address in lookups(provider):
@@ -236,7 +238,7 @@ def _look_up(snapshot: Any, provider: str, model: str) -> _Known | None:
             found, info = snapshot.find_provider_model(model, None, provider_id, address)
         except LookupError:
             continue
-        return _Known(found, info, model)
+        return _PricedModel(found, info, model)
     return None
 
 
@@ -272,7 +274,7 @@ def price_of_counts(
 
 
 def parts_of_call(
-    attributes: dict[str, Any], usage: Usage, when: int
+    attributes: dict[str, Any], usage: TokenUsage, when: int
 ) -> list[tuple[str, int, Decimal]]:
     """What ``price_of_call`` is the sum of: kind of token, how many, their cost. Nothing where the
     price is not known, or was told by the provider."""
@@ -283,7 +285,7 @@ def parts_of_call(
     return _pricer.parts(names, counts, when, tier, speed, batch)
 
 
-def _reported(usage: Usage) -> _Reported:
+def _reported(usage: TokenUsage) -> _Reported:
     return (
         usage.input_tokens,
         usage.output_tokens,
@@ -319,13 +321,13 @@ def _priced_as(attributes: dict[str, Any]) -> tuple[tuple[str, str, str], str, s
 
 
 def price_of_call(
-    attributes: dict[str, Any], usage: Usage, when: int
+    attributes: dict[str, Any], usage: TokenUsage, when: int
 ) -> tuple[Decimal | None, str]:
     """``price`` of the call whose span has these attributes."""
     return price_of_counts(attributes, *_reported(usage), when)
 
 
-def cost_of_call(attributes: dict[str, Any], usage: Usage, when: int) -> Decimal | None:
+def cost_of_call(attributes: dict[str, Any], usage: TokenUsage, when: int) -> Decimal | None:
     """What the call cost in USD, for the metric of costs; ``None`` where it is not known."""
     return price_of_call(attributes, usage, when)[0]
 

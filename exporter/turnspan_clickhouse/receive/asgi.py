@@ -16,13 +16,13 @@ import orjson
 
 from turnspan.runtime.guard import errors
 from turnspan_clickhouse.errors import SpoolError
-from turnspan_clickhouse.receive.decoded import MalformedError
+from turnspan_clickhouse.receive.decoded import MalformedOtlpError
 from turnspan_clickhouse.receive.grpc_server import GrpcServer
 from turnspan_clickhouse.receive.http_body import (
     ENCODINGS,
     JSON,
     PROTOBUF,
-    TooLargeError,
+    BodyTooLargeError,
     failure,
     host_name,
     media_type,
@@ -47,7 +47,7 @@ _OTHER_SIGNALS = frozenset({"/v1/metrics", "/v1/profiles", "/v1development/profi
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
-class _Refusal(Exception):
+class _HttpRefusal(Exception):
     """A request is answered with an error."""
 
     def __init__(
@@ -132,11 +132,13 @@ class ReceiveApp:
             return await self._route(scope, headers, kind, said, receive)
         except _Gone:
             return None
-        except _Refusal as refusal:
+        except _HttpRefusal as refusal:
             return self._refused(refusal, kind)
         except Exception as error:  # noqa: BLE001  whatever a request holds, the server goes on
             errors.record("receive.request", error)
-            return self._refused(_Refusal(503, "an internal error; see the receiver's log"), kind)
+            return self._refused(
+                _HttpRefusal(503, "an internal error; see the receiver's log"), kind
+            )
 
     async def _route(
         self, scope: Scope, headers: dict[str, str], kind: str, said: str, receive: Receive
@@ -145,11 +147,11 @@ class ReceiveApp:
         self._check_host(scope)
         if path in ("/health", "/healthz"):
             if method not in ("GET", "HEAD"):
-                raise _Refusal(405, "use GET", allow="GET")
+                raise _HttpRefusal(405, "use GET", allow="GET")
             return self._health()
         self._check_token(headers)
         if path in _OTHER_SIGNALS:
-            raise _Refusal(
+            raise _HttpRefusal(
                 404,
                 f"{path} is not served: Turnspan takes traces, and of logs the events of model"
                 " calls. Send the rest elsewhere (OTEL_METRICS_EXPORTER=none, or"
@@ -157,11 +159,11 @@ class ReceiveApp:
                 kind=path,
             )
         if path not in _SIGNALS:
-            raise _Refusal(404, f"{path!r} is not served; traces go to /v1/traces")
+            raise _HttpRefusal(404, f"{path!r} is not served; traces go to /v1/traces")
         if method != "POST":
-            raise _Refusal(405, f"{path} takes POST")
+            raise _HttpRefusal(405, f"{path} takes POST")
         if said not in (PROTOBUF, JSON):
-            raise _Refusal(415, f"the content type is {said!r}: use {PROTOBUF} or {JSON}")
+            raise _HttpRefusal(415, f"the content type is {said!r}: use {PROTOBUF} or {JSON}")
         return await self._take(path, headers, kind, receive)
 
     def closed(self, answer: str, why: str) -> None:
@@ -175,18 +177,18 @@ class ReceiveApp:
             return
         for key, value in scope["headers"]:
             if key == b"host" and host_name(value.decode("latin-1")) not in self._hosts:
-                raise _Refusal(421, "the request is for another host: --allow-host names more")
+                raise _HttpRefusal(421, "the request is for another host: --allow-host names more")
 
     def _check_token(self, headers: dict[str, str]) -> None:
         if not self.intake.allowed(headers.get("authorization", "")):
-            raise _Refusal(401, "a bearer token of this receiver is needed")
+            raise _HttpRefusal(401, "a bearer token of this receiver is needed")
 
     async def _take(
         self, path: str, headers: dict[str, str], kind: str, receive: Receive
     ) -> _Answer:
         encoding = headers.get("content-encoding", "").strip().lower()
         if encoding not in ENCODINGS:
-            raise _Refusal(
+            raise _HttpRefusal(
                 415, f"the content encoding {encoding!r} is not known: use gzip, zstd or deflate"
             )
         signal = _SIGNALS[path]
@@ -195,16 +197,16 @@ class ReceiveApp:
             reading = self._body(headers, receive, held)
             body = await asyncio.wait_for(reading, self.settings.read_timeout)
             taken = await self.intake.take(signal, kind, body, encoding, held)
-        except MalformedError as error:
-            raise _Refusal(400, str(error)) from error
-        except TooLargeError:
-            raise _Refusal(413, self.intake.too_large) from None
+        except MalformedOtlpError as error:
+            raise _HttpRefusal(400, str(error)) from error
+        except BodyTooLargeError:
+            raise _HttpRefusal(413, self.intake.too_large) from None
         except TooMuchError as error:
-            raise _Refusal(429, str(error), close=True) from None
+            raise _HttpRefusal(429, str(error), close=True) from None
         except SpoolError as error:
-            raise _Refusal(503, str(error)) from error
+            raise _HttpRefusal(503, str(error)) from error
         except asyncio.TimeoutError:
-            raise _Refusal(408, "the request took too long to arrive", close=True) from None
+            raise _HttpRefusal(408, "the request took too long to arrive", close=True) from None
         finally:
             held.release()
         return _Answer(200, success(kind, taken.refused, logs=signal == LOGS), kind)
@@ -235,7 +237,7 @@ class ReceiveApp:
             if not message.get("more_body") or size > 4 * limit:
                 break
         if over:
-            raise TooLargeError
+            raise BodyTooLargeError
         return b"".join(chunks)
 
     def _health(self) -> _Answer:
@@ -249,7 +251,7 @@ class ReceiveApp:
             told["failure"] = failed
         return _Answer(503 if failed else 200, orjson.dumps(told), JSON)
 
-    def _refused(self, refusal: _Refusal, kind: str) -> _Answer:
+    def _refused(self, refusal: _HttpRefusal, kind: str) -> _Answer:
         message = str(refusal)
         self.intake.notices.tell(
             refusal.kind, f"a request was answered {refusal.status}: {message}"

@@ -62,11 +62,11 @@ _JITTER = 2 * 10**6
 T = TypeVar("T")
 
 
-class MalformedError(TurnspanError):
+class MalformedOtlpError(TurnspanError):
     """A request that is not OTLP; ``str(error)`` says what is wrong."""
 
 
-class RefusedError(TurnspanError):
+class RefusedSpanError(TurnspanError):
     """One span that cannot be taken; ``str(error)`` says why."""
 
 
@@ -114,13 +114,13 @@ class Decoded:
         """
         self.groups -= 1
         if self.groups < 0:
-            raise MalformedError(f"there are over {MAX_GROUPS:,} resources and scopes in it")
+            raise MalformedOtlpError(f"there are over {MAX_GROUPS:,} resources and scopes in it")
 
-    def add(self, fields: SpanFields, resource: Resource, scope: Scope) -> None:
+    def add(self, fields: SpanFields, resource: Resource, scope: ReceivedScope) -> None:
         """Add a span, or count it as refused."""
         try:
             one = received(fields, resource, scope, any_time=self.any_time)
-        except RefusedError as error:
+        except RefusedSpanError as error:
             self._refuse(str(error))
             return
         before = self.spans[-1].end_time if self.spans else 0
@@ -178,14 +178,16 @@ class InternCache:
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class ReceivedScope:
     """An instrumentation scope, and its attributes as the span's rows are to show them."""
 
     scope: InstrumentationScope
     attributes: dict[str, Any]
 
     @classmethod
-    def of(cls, name: str, version: str, schema_url: str, attributes: dict[str, Any]) -> Scope:
+    def of(
+        cls, name: str, version: str, schema_url: str, attributes: dict[str, Any]
+    ) -> ReceivedScope:
         """A scope with these fields."""
         said = {f"otel.scope.{key}": value for key, value in attributes.items()}
         return cls(InstrumentationScope(name, version, schema_url), said)
@@ -219,7 +221,7 @@ def dropped_counts(attributes: int, events: int, links: int) -> dict[str, int]:
 
 
 def received(
-    fields: SpanFields, resource: Resource, scope: Scope, *, any_time: bool = False
+    fields: SpanFields, resource: Resource, scope: ReceivedScope, *, any_time: bool = False
 ) -> Received:
     """The span of these fields.
 
@@ -293,21 +295,21 @@ def bounded(attributes: dict[str, Any]) -> tuple[dict[str, Any], int]:
 
 def _check_ids(fields: SpanFields) -> None:
     if len(fields.trace_id) != 16 or not any(fields.trace_id):
-        raise RefusedError("the trace id is not 16 bytes that are not all zero")
+        raise RefusedSpanError("the trace id is not 16 bytes that are not all zero")
     if len(fields.span_id) != 8 or not any(fields.span_id):
-        raise RefusedError("the span id is not 8 bytes that are not all zero")
+        raise RefusedSpanError("the span id is not 8 bytes that are not all zero")
     if len(fields.parent_id) not in (0, 8):
-        raise RefusedError("the parent's span id is not 8 bytes")
+        raise RefusedSpanError("the parent's span id is not 8 bytes")
 
 
 def _check_time(start: int, any_time: bool) -> None:
     if any_time:
         if not 0 < start < 2**62:
-            raise RefusedError("it does not say when it began")
+            raise RefusedSpanError("it does not say when it began")
         return
     now = time.time_ns()
     if not now - OLDEST <= start <= now + NEWEST:
-        raise RefusedError("the start time is over five years ago or a day in the future")
+        raise RefusedSpanError("the start time is over five years ago or a day in the future")
 
 
 def _context(

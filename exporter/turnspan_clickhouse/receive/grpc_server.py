@@ -14,8 +14,8 @@ from google.rpc.status_pb2 import Status  # type: ignore[import-untyped]
 
 from turnspan.runtime.guard import errors
 from turnspan_clickhouse.errors import SpoolError
-from turnspan_clickhouse.receive.decoded import MalformedError
-from turnspan_clickhouse.receive.http_body import PROTOBUF, TooLargeError, success
+from turnspan_clickhouse.receive.decoded import MalformedOtlpError
+from turnspan_clickhouse.receive.http_body import PROTOBUF, BodyTooLargeError, success
 from turnspan_clickhouse.receive.intake import LOGS, RETRY_SECONDS, TRACES, Intake, TooMuchError
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ _IDLE_SECONDS, _ALIVE_SECONDS = 600, 60
 """A connection without a call is closed; one whose other side is gone is found out."""
 
 
-class _Refusal(Exception):
+class _GrpcRefusal(Exception):
     """A call is answered with an error; ``again`` where it may be sent again as it is."""
 
     def __init__(self, code: str, message: str, *, again: bool = False) -> None:
@@ -81,14 +81,14 @@ class GrpcServer:
         answer, refused = b"", None
         try:
             answer = await self._answer(method, context)
-        except _Refusal as refusal:
+        except _GrpcRefusal as refusal:
             # A new one: gRPC keeps what is being handled when it ends a call, and with that the
             # frames that hold all that was decoded.
-            refused = _Refusal(refusal.code, str(refusal), again=refusal.again)
+            refused = _GrpcRefusal(refusal.code, str(refusal), again=refusal.again)
         except Exception as error:  # noqa: BLE001  whatever a call holds, the server goes on
             errors.record("receive.request", error)
             said = "an internal error; see the receiver's log"
-            refused = _Refusal("UNAVAILABLE", said, again=True)
+            refused = _GrpcRefusal("UNAVAILABLE", said, again=True)
         if refused is not None:
             await self._refuse(context, refused)
         elif method != _HEALTH:
@@ -100,15 +100,15 @@ class GrpcServer:
             return _NOT_SERVING if self._intake.receiver.failure else _SERVING
         shown = [value for key, value in context.invocation_metadata() if key == "authorization"]
         if not self._intake.allowed(str(shown[0]) if shown else ""):
-            raise _Refusal("UNAUTHENTICATED", "a bearer token of this receiver is needed")
+            raise _GrpcRefusal("UNAUTHENTICATED", "a bearer token of this receiver is needed")
         if method == _METRICS:
-            raise _Refusal(
+            raise _GrpcRefusal(
                 "UNIMPLEMENTED",
                 "metrics are not taken: send them elsewhere (OTEL_METRICS_EXPORTER=none, or"
                 " OTEL_EXPORTER_OTLP_METRICS_ENDPOINT); tokens and costs are in the records",
             )
         if self._calls >= _CALLS:
-            raise _Refusal("RESOURCE_EXHAUSTED", "too many calls are under way", again=True)
+            raise _GrpcRefusal("RESOURCE_EXHAUSTED", "too many calls are under way", again=True)
         self._calls += 1
         try:
             return await self._take(_SERVICES[method], context)
@@ -121,14 +121,14 @@ class GrpcServer:
             taken = await self._intake.take(
                 signal, PROTOBUF, await self._message(context, held), "", held
             )
-        except MalformedError as error:
-            raise _Refusal("INVALID_ARGUMENT", str(error)) from error
-        except TooLargeError:
-            raise _Refusal("RESOURCE_EXHAUSTED", self._intake.too_large) from None
+        except MalformedOtlpError as error:
+            raise _GrpcRefusal("INVALID_ARGUMENT", str(error)) from error
+        except BodyTooLargeError:
+            raise _GrpcRefusal("RESOURCE_EXHAUSTED", self._intake.too_large) from None
         except TooMuchError as error:
-            raise _Refusal("RESOURCE_EXHAUSTED", str(error), again=True) from None
+            raise _GrpcRefusal("RESOURCE_EXHAUSTED", str(error), again=True) from None
         except SpoolError as error:
-            raise _Refusal("UNAVAILABLE", str(error), again=True) from error
+            raise _GrpcRefusal("UNAVAILABLE", str(error), again=True) from error
         finally:
             held.release()
         return success(PROTOBUF, taken.refused, logs=signal == LOGS)
@@ -138,21 +138,21 @@ class GrpcServer:
         try:
             await asyncio.wait_for(self._reading.acquire(), limit)
         except asyncio.TimeoutError:
-            raise _Refusal(
+            raise _GrpcRefusal(
                 "RESOURCE_EXHAUSTED", "too many messages arrive at once", again=True
             ) from None
         try:
             message = await asyncio.wait_for(context.read(), limit)
         except asyncio.TimeoutError:
-            raise _Refusal("DEADLINE_EXCEEDED", "the message took too long to arrive") from None
+            raise _GrpcRefusal("DEADLINE_EXCEEDED", "the message took too long to arrive") from None
         finally:
             self._reading.release()
         if not isinstance(message, bytes):  # gRPC's mark of an end
-            raise _Refusal("INVALID_ARGUMENT", "the call has no message")
+            raise _GrpcRefusal("INVALID_ARGUMENT", "the call has no message")
         held.add(len(message))
         return message
 
-    async def _refuse(self, context: Any, refusal: _Refusal) -> None:
+    async def _refuse(self, context: Any, refusal: _GrpcRefusal) -> None:
         import grpc
 
         message, code = str(refusal), getattr(grpc.StatusCode, refusal.code)

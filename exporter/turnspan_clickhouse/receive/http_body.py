@@ -11,7 +11,7 @@ from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsSer
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
 from turnspan.runtime.errors import TurnspanError
-from turnspan_clickhouse.receive.decoded import MalformedError
+from turnspan_clickhouse.receive.decoded import MalformedOtlpError
 from turnspan_clickhouse.store import zstd
 
 PROTOBUF = "application/x-protobuf"
@@ -26,7 +26,7 @@ MAX_STREAMS = 100
 _GRPC_CODES = {400: 3, 401: 16, 404: 12, 405: 12, 408: 4, 413: 8, 415: 3, 429: 8, 503: 14}
 
 
-class TooLargeError(TurnspanError):
+class BodyTooLargeError(TurnspanError):
     """A body is larger than allowed, as sent or decompressed."""
 
 
@@ -48,18 +48,18 @@ def decompressed(body: bytes, encoding: str, limit: int) -> bytes:
     room = limit + 1
     while body:
         if len(out) == MAX_STREAMS:
-            raise MalformedError(f"the body is of more than {MAX_STREAMS} {encoding} streams")
+            raise MalformedOtlpError(f"the body is of more than {MAX_STREAMS} {encoding} streams")
         engine = _engine(encoding)
         try:
             piece = engine.decompress(body, room)
         except _BROKEN as error:
-            raise MalformedError(f"the body is not {encoding}: {error}") from error
+            raise MalformedOtlpError(f"the body is not {encoding}: {error}") from error
         out.append(piece)
         room -= len(piece)
         if room <= 0:
-            raise TooLargeError
+            raise BodyTooLargeError
         if not engine.eof:
-            raise MalformedError(f"the body is cut: its {encoding} stream does not end")
+            raise MalformedOtlpError(f"the body is cut: its {encoding} stream does not end")
         body = engine.unused_data  # gzip and zstd may hold several streams
     return b"".join(out)
 
@@ -69,7 +69,7 @@ def _engine(encoding: str) -> zstd.Decompressor:
         return zlib.decompressobj(_WINDOWS[encoding])
     engine = zstd.decompressor()
     if engine is None:
-        raise MalformedError("zstd cannot be read here (no backports.zstd): use gzip")
+        raise MalformedOtlpError("zstd cannot be read here (no backports.zstd): use gzip")
     return engine
 
 

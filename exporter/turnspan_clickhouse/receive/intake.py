@@ -9,11 +9,11 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from turnspan.runtime.errors import TurnspanError
-from turnspan_clickhouse.receive.decoded import Decoded, InternCache, MalformedError
+from turnspan_clickhouse.receive.decoded import Decoded, InternCache, MalformedOtlpError
 from turnspan_clickhouse.receive.http_body import (
     JSON,
     PROTOBUF,
-    TooLargeError,
+    BodyTooLargeError,
     bearer_token,
     decompressed,
 )
@@ -92,7 +92,7 @@ class Intake:
         )
         del body
         if len(decoded.spans) > self.settings.max_request_spans:
-            raise TooLargeError
+            raise BodyTooLargeError
         held.add(decoded.size)
         patience = loop.time() + self.settings.event_patience
         while loop.time() < patience and self.receiver.waits_for_events(decoded):
@@ -112,11 +112,11 @@ class Intake:
         plain = decompressed(body, encoding, self.settings.max_request_bytes)
         try:
             return _DECODERS[signal, kind](plain, self._decoders[len(body) > _LARGE].shared[kind])
-        except MalformedError as error:
+        except MalformedOtlpError as error:
             why = str(error)
         # A new one, raised here: the frames of that one hold what was decoded, thirty times the
         # body, until the loop comes to it, and the next body is being decoded meanwhile.
-        raise MalformedError(why)
+        raise MalformedOtlpError(why)
 
 
 class Held:

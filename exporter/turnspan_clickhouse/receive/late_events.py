@@ -23,7 +23,7 @@ MAX_CALLS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class _Call:
+class _CallEvents:
     one: Received
     turn_id: str
     round: int
@@ -34,7 +34,7 @@ class SilentCalls:
 
     def __init__(self, project: str) -> None:
         self._project = project
-        self._calls: OrderedDict[tuple[str, str], _Call] = OrderedDict()
+        self._calls: OrderedDict[tuple[str, str], _CallEvents] = OrderedDict()
 
     def __contains__(self, span: tuple[str, str]) -> bool:
         return span in self._calls
@@ -45,7 +45,7 @@ class SilentCalls:
             return
         for row in rows:
             if row.span_id == one.span_id:
-                self._calls[one.trace_id, one.span_id] = _Call(one, row.turn_id, row.round)
+                self._calls[one.trace_id, one.span_id] = _CallEvents(one, row.turn_id, row.round)
         if len(self._calls) > MAX_CALLS:
             self._calls.popitem(last=False)
 

@@ -24,8 +24,8 @@ from turnspan_clickhouse.receive.decoded import (
     MAX_DEPTH,
     Decoded,
     InternCache,
-    MalformedError,
-    Scope,
+    MalformedOtlpError,
+    ReceivedScope,
     SpanFields,
     attribute,
     bounded,
@@ -116,7 +116,7 @@ def _event(record: Object, resource: Resource, size: int) -> LogEvent:
 def _request(body: bytes) -> Object:
     request = _parsed(body)
     if not isinstance(request, dict):
-        raise MalformedError("the body is not a JSON object")
+        raise MalformedOtlpError("the body is not a JSON object")
     return cast("Object", request)
 
 
@@ -126,13 +126,13 @@ def _parsed(body: bytes) -> Any:
     except orjson.JSONDecodeError as strict:
         # JavaScript writes half of a character that was cut in two; JSON's text may say that.
         if b"\\ud" not in body.lower():
-            raise MalformedError(f"the body is not JSON: {strict}") from strict
+            raise MalformedOtlpError(f"the body is not JSON: {strict}") from strict
     try:
         text = json.dumps(json.loads(body), ensure_ascii=False)
         whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
         return orjson.loads(whole)
     except (ValueError, RecursionError) as error:
-        raise MalformedError("the body is not JSON") from error
+        raise MalformedOtlpError("the body is not JSON") from error
 
 
 def _shared_resource(holder: Object, shared: InternCache) -> Resource:
@@ -140,11 +140,13 @@ def _shared_resource(holder: Object, shared: InternCache) -> Resource:
     return shared.get(_key(b"R", said, schema_url), lambda: Resource(_attributes(said), schema_url))
 
 
-def _shared_scope(holder: Object, shared: InternCache) -> Scope:
+def _shared_scope(holder: Object, shared: InternCache) -> ReceivedScope:
     said, schema_url = _object(holder, "scope"), _text(holder, "schemaUrl")
 
-    def scope() -> Scope:
-        return Scope.of(_text(said, "name"), _text(said, "version"), schema_url, _attributes(said))
+    def scope() -> ReceivedScope:
+        return ReceivedScope.of(
+            _text(said, "name"), _text(said, "version"), schema_url, _attributes(said)
+        )
 
     return shared.get(_key(b"S", said, schema_url), scope)
 
@@ -154,7 +156,7 @@ def _key(kind: bytes, said: Object, schema_url: str) -> bytes:
     try:
         return kind + orjson.dumps([said, schema_url])
     except TypeError as error:  # it reads four times as deep as it writes
-        raise MalformedError("a resource or a scope is nested too deep") from error
+        raise MalformedOtlpError("a resource or a scope is nested too deep") from error
 
 
 def _fields(span: Object, size: int, decoded: Decoded) -> SpanFields:
@@ -217,7 +219,7 @@ def _attributes(holder: Object) -> dict[str, Any]:
 
 def _value(said: Object, depth: int) -> Any:
     if depth > MAX_DEPTH:
-        raise MalformedError(f"a value is nested deeper than {MAX_DEPTH} levels")
+        raise MalformedOtlpError(f"a value is nested deeper than {MAX_DEPTH} levels")
     for key in ("stringValue", "bytesValue"):
         if key in said:
             return _text(said, key)
@@ -226,7 +228,7 @@ def _value(said: Object, depth: int) -> Any:
     if "boolValue" in said:
         value = said["boolValue"]
         if not isinstance(value, bool):
-            raise MalformedError("boolValue is not true or false")
+            raise MalformedOtlpError("boolValue is not true or false")
         return value
     if "doubleValue" in said:
         return _double(said["doubleValue"])
@@ -248,10 +250,10 @@ def _objects(holder: Object, key: str) -> Iterator[Object]:
         return
     items = as_list(found)
     if items is None:
-        raise MalformedError(f"{key} is not a list")
+        raise MalformedOtlpError(f"{key} is not a list")
     for item in items:
         if not isinstance(item, dict):
-            raise MalformedError(f"{key} holds something that is not an object")
+            raise MalformedOtlpError(f"{key} holds something that is not an object")
         yield cast("Object", item)
 
 
@@ -260,7 +262,7 @@ def _object(holder: Object, key: str) -> Object:
     if found is None:
         return {}
     if not isinstance(found, dict):
-        raise MalformedError(f"{key} is not an object")
+        raise MalformedOtlpError(f"{key} is not an object")
     return cast("Object", found)
 
 
@@ -269,7 +271,7 @@ def _text(holder: Object, key: str) -> str:
     if found is None:
         return ""
     if not isinstance(found, str):
-        raise MalformedError(f"{key} is not text")
+        raise MalformedOtlpError(f"{key} is not text")
     return found
 
 
@@ -286,7 +288,7 @@ def _integer(holder: Object, key: str) -> int:
             return int(found)
         except ValueError:
             pass
-    raise MalformedError(f"{key} is not an integer")
+    raise MalformedOtlpError(f"{key} is not an integer")
 
 
 def _enumerated(holder: Object, key: str, names: Mapping[str, int]) -> int:
@@ -303,7 +305,7 @@ def _double(value: Any) -> float:
             return known[value] if value in known else float(value)
         except ValueError:
             pass
-    raise MalformedError("doubleValue is not a number")
+    raise MalformedOtlpError("doubleValue is not a number")
 
 
 def _id(holder: Object, key: str) -> bytes:

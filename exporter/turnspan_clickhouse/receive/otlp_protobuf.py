@@ -21,8 +21,8 @@ from turnspan_clickhouse.receive.decoded import (
     MAX_DEPTH,
     Decoded,
     InternCache,
-    MalformedError,
-    Scope,
+    MalformedOtlpError,
+    ReceivedScope,
     SpanFields,
     attribute,
     bounded,
@@ -44,7 +44,9 @@ def decode_protobuf(body: bytes, shared: InternCache) -> Decoded:
     try:
         request = ExportTraceServiceRequest.FromString(body)
     except DecodeError as error:
-        raise MalformedError("the body is not an OTLP trace export request in protobuf") from error
+        raise MalformedOtlpError(
+            "the body is not an OTLP trace export request in protobuf"
+        ) from error
     decoded = Decoded(size=len(body))
     for of_resource in request.resource_spans:
         decoded.group()
@@ -66,7 +68,9 @@ def decode_logs_protobuf(body: bytes, shared: InternCache) -> Decoded:
     try:
         request = ExportLogsServiceRequest.FromString(body)
     except DecodeError as error:
-        raise MalformedError("the body is not an OTLP logs export request in protobuf") from error
+        raise MalformedOtlpError(
+            "the body is not an OTLP logs export request in protobuf"
+        ) from error
     decoded = Decoded(size=len(body))
     for of_resource in request.resource_logs:
         decoded.group()
@@ -145,11 +149,12 @@ def _shared_resource(holder: ResourceSpans | ResourceLogs, shared: InternCache) 
     return shared.get(key, lambda: Resource(_attributes(said.attributes), schema_url))
 
 
-def _shared_scope(holder: ScopeSpans, shared: InternCache) -> Scope:
+def _shared_scope(holder: ScopeSpans, shared: InternCache) -> ReceivedScope:
     said, schema_url = holder.scope, holder.schema_url
     key = b"S" + said.SerializeToString() + schema_url.encode()
     return shared.get(
-        key, lambda: Scope.of(said.name, said.version, schema_url, _attributes(said.attributes))
+        key,
+        lambda: ReceivedScope.of(said.name, said.version, schema_url, _attributes(said.attributes)),
     )
 
 
@@ -167,7 +172,7 @@ def _attributes(pairs: Iterable[KeyValue]) -> dict[str, Any]:
 
 def _value(said: AnyValue, depth: int) -> Any:
     if depth > MAX_DEPTH:
-        raise MalformedError(f"a value is nested deeper than {MAX_DEPTH} levels")
+        raise MalformedOtlpError(f"a value is nested deeper than {MAX_DEPTH} levels")
     kind = said.WhichOneof("value")
     if kind is None:
         return None

@@ -37,7 +37,7 @@ SHARED: Final = (MESSAGE, DEFINITION, TRIED, ROLLED)
 
 USER_ATTRIBUTE: Final = "user.id"
 JUDGED: Final = "*"
-"""In ``Key.kind``: the row says itself, in ``subject_kind``, what its id is of."""
+"""In ``OwnerKey.kind``: the row says itself, in ``subject_kind``, what its id is of."""
 JUDGED_KINDS: Final = {
     **dict.fromkeys(("session", "thread"), SESSION),
     **dict.fromkeys(("call", "llm_call", "tool", "tool_call", "context", "span"), SPAN),
@@ -47,7 +47,7 @@ JUDGED_KINDS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class OwnerKey:
     """A column by whose id a row belongs to something.
 
     ``attribute``: the id is in this entry of the column, a map or JSON. ``unclaimed``: only where
@@ -66,20 +66,20 @@ class Belonging:
     why nothing less than its project has one."""
 
     time: str
-    keys: tuple[Key, ...] = ()
+    keys: tuple[OwnerKey, ...] = ()
     definitions: tuple[str, ...] = ()
     messages: tuple[str, ...] = ()
     project_only: str = ""
 
 
-_SESSION = Key(SESSION, "session_id")
-_TURN = Key(TURN, "turn_id")
-_TRACE = Key(TRACE, "trace_id", unclaimed=True)
-_USER = Key(USER, "attributes", USER_ATTRIBUTE)
+_SESSION = OwnerKey(SESSION, "session_id")
+_TURN = OwnerKey(TURN, "turn_id")
+_TRACE = OwnerKey(TRACE, "trace_id", unclaimed=True)
+_USER = OwnerKey(USER, "attributes", USER_ATTRIBUTE)
 _PLACED = (_SESSION, _TURN, _TRACE)
-_OF_RUN = (*_PLACED, Key(CONSORTIUM, "consortium_id"))
-_USERS = (_USER, Key(USER, "request_parameters", "user"))
-_COMPARED = (Key(JUDGED, "chosen_id"), Key(JUDGED, "rejected_id"))
+_OF_RUN = (*_PLACED, OwnerKey(CONSORTIUM, "consortium_id"))
+_USERS = (_USER, OwnerKey(USER, "request_parameters", "user"))
+_COMPARED = (OwnerKey(JUDGED, "chosen_id"), OwnerKey(JUDGED, "rejected_id"))
 _CONFIGURED = "a configuration of an agent, not something that somebody said to it"
 
 BELONGING: Final[dict[str, Belonging]] = {
@@ -89,24 +89,26 @@ BELONGING: Final[dict[str, Belonging]] = {
         definitions=("system_prompt", "tool_definitions", "context_assembled"),
         messages=("input_messages", "output_messages"),
     ),
-    "turn_summary": Belonging("start_time", (_SESSION, _TURN, Key(USER, "user_id"))),
+    "turn_summary": Belonging("start_time", (_SESSION, _TURN, OwnerKey(USER, "user_id"))),
     "tool_call": Belonging("start_time", (*_PLACED, _USER)),
-    "message": Belonging("first_seen", (Key(SESSION, "scope"),)),
+    "message": Belonging("first_seen", (OwnerKey(SESSION, "scope"),)),
     "definition": Belonging("first_seen"),
     "span": Belonging("start_time", (*_PLACED, _USER)),
-    "annotation": Belonging("created_at", (Key(JUDGED, "subject_id"), *_COMPARED)),
-    "withdrawal": Belonging("created_at", (Key(JUDGED, "subject_id"),)),
+    "annotation": Belonging("created_at", (OwnerKey(JUDGED, "subject_id"), *_COMPARED)),
+    "withdrawal": Belonging("created_at", (OwnerKey(JUDGED, "subject_id"),)),
     "context_assembly": Belonging("start_time", _PLACED, definitions=("context_hash",)),
     "context_item": Belonging("start_time", _PLACED, definitions=("content_hash",)),
     "artifact": Belonging(
-        "created_at", (*_PLACED, Key(ARTIFACT, "artifact_id")), definitions=("content",)
+        "created_at", (*_PLACED, OwnerKey(ARTIFACT, "artifact_id")), definitions=("content",)
     ),
     "consortium": Belonging("started_at", _OF_RUN, definitions=("prompt", "final_text")),
     "consortium_iteration": Belonging("started_at", _OF_RUN),
     "consortium_member": Belonging("started_at", _OF_RUN),
-    "artifact_check": Belonging("checked_at", (Key(ARTIFACT, "artifact_id"), Key(TURN, "turn_id"))),
-    "attempt": Belonging("started_at", (Key(ATTEMPT, "attempt_id"),)),
-    "rollout": Belonging("started_at", (Key(ROLLOUT, "rollout_id"),)),
+    "artifact_check": Belonging(
+        "checked_at", (OwnerKey(ARTIFACT, "artifact_id"), OwnerKey(TURN, "turn_id"))
+    ),
+    "attempt": Belonging("started_at", (OwnerKey(ATTEMPT, "attempt_id"),)),
+    "rollout": Belonging("started_at", (OwnerKey(ROLLOUT, "rollout_id"),)),
     "agent_version": Belonging("created_at", definitions=("content",), project_only=_CONFIGURED),
     "experiment": Belonging("created_at", project_only=_CONFIGURED),
     "lineage": Belonging("opened_at", project_only=_CONFIGURED),

@@ -14,7 +14,7 @@ from typing import Any, cast
 from turnspan_clickhouse.rows.tables import (
     LlmCall,
     Located,
-    Message,
+    MessageRow,
     Record,
     SpanRow,
     ToolCall,
@@ -32,7 +32,7 @@ def columns_of(kind: type[Record], rows: Sequence[Record]) -> list[list[Any]]:
         return _span(known)
     if kind is ToolCall:
         return _tool_call(known)
-    if kind is Message:
+    if kind is MessageRow:
         return _message(known)
     if kind is TurnSummary:
         return _turn_summary(known)
@@ -144,7 +144,7 @@ def _tool_call(rows: list[ToolCall]) -> list[list[Any]]:
     ]
 
 
-def _message(rows: list[Message]) -> list[list[Any]]:
+def _message(rows: list[MessageRow]) -> list[list[Any]]:
     return [
         [row.project for row in rows],
         [row.scope for row in rows],

@@ -12,7 +12,7 @@ from turnspan_clickhouse.rows.record import NO_HASH, TIME, Record, Texts, column
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class Artifact(Record):
+class ArtifactRow(Record):
     """Something that an agent wrote; ``content`` is the hash of its text in ``definition``."""
 
     project: str = column("String", "")
@@ -38,7 +38,7 @@ class Artifact(Record):
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class Experiment(Record):
+class ExperimentRow(Record):
     """What a number of lineages are tried for."""
 
     project: str = column("String", "")
@@ -52,7 +52,7 @@ class Experiment(Record):
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class Lineage(Record):
+class LineageRow(Record):
     """One line of versions of an agent; what is said of it is in ``lineage_event``."""
 
     project: str = column("String", "")
@@ -66,7 +66,7 @@ class Lineage(Record):
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class LineageEvent(Record):
+class LineageEventRow(Record):
     """A strategy or a directive that was given to a lineage, or that it was locked or unlocked."""
 
     project: str = column("String", "")
@@ -97,7 +97,7 @@ class AgentVersion(Record):
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class Rollout(Record):
+class RolloutRow(Record):
     """One task of a cycle, however often it was attempted; its last row replaces the others."""
 
     project: str = column("String", "")
@@ -117,7 +117,7 @@ class Rollout(Record):
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class Attempt(Record):
+class AttemptRow(Record):
     """One try of a rollout; its last row replaces the ``running`` one."""
 
     project: str = column("String", "")
@@ -142,7 +142,7 @@ class Attempt(Record):
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class Evolution(Record):
+class EvolutionRow(Record):
     """A change from one version of a lineage to the next, and what was expected of it."""
 
     project: str = column("String", "")
@@ -162,7 +162,7 @@ class Evolution(Record):
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class Insight(Record):
+class InsightRow(Record):
     """A pattern that somebody saw in evolutions; how often it held is computed, not said."""
 
     project: str = column("String", "")

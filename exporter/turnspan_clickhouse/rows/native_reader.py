@@ -23,7 +23,7 @@ _WIDTHS = {
 _TYPE = re.compile(r"([A-Z][A-Za-z0-9]+)(?:\((.*)\))?", re.DOTALL)
 
 
-class MalformedError(TurnspanError, ValueError):
+class MalformedBlockError(TurnspanError, ValueError):
     """The bytes are no Native block."""
 
 
@@ -31,8 +31,8 @@ class UnknownTypeError(TurnspanError, ValueError):
     """A column's type is none of those that are known here."""
 
 
-class Reader:
-    """What stands in a block, one thing after the other. All raises ``MalformedError``."""
+class NativeReader:
+    """What stands in a block, one thing after the other. All raises ``MalformedBlockError``."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -42,7 +42,7 @@ class Reader:
         """The next bytes."""
         start, self.at = self.at, self.at + size
         if size < 0 or self.at > len(self.data):
-            raise MalformedError
+            raise MalformedBlockError
         return self.data[start : self.at]
 
     def number(self) -> int:
@@ -50,7 +50,7 @@ class Reader:
         try:
             found, self.at = read_varint(self.data, self.at)
         except IndexError:
-            raise MalformedError from None
+            raise MalformedBlockError from None
         return found
 
     def text(self) -> str:
@@ -58,7 +58,7 @@ class Reader:
         try:
             return self.take(self.number()).decode()
         except UnicodeDecodeError:
-            raise MalformedError from None
+            raise MalformedBlockError from None
 
     def strings(self, count: int) -> bytes:
         """So many strings, with their lengths."""
@@ -71,14 +71,14 @@ class Reader:
                 self.at = at
                 at = self.number() + self.at
             if at > len(data):
-                raise MalformedError
+                raise MalformedBlockError
         self.at = at
         return data[start:at]
 
     def cut(self, kind: str, rows: int, middle: int) -> tuple[bytes, bytes]:
         """The values of a column's first ``middle`` rows and of the others."""
         if rows > len(self.data) - self.at:  # each takes a byte at least
-            raise MalformedError
+            raise MalformedBlockError
         outer, inner = inner_types(kind)
         if outer == "String":
             return self.strings(middle), self.strings(rows - middle)
@@ -96,7 +96,7 @@ class Reader:
         ends.frombytes(self.take(8 * rows))
         ends = _swapped(ends)
         if any(later < earlier for earlier, later in pairwise(ends)):
-            raise MalformedError
+            raise MalformedBlockError
         base, total = ends[middle - 1] if middle else 0, ends[-1] if rows else 0
         first = [_swapped(ends[:middle]).tobytes()]
         second = [_swapped(array("Q", [end - base for end in ends[middle:]])).tobytes()]
@@ -132,7 +132,7 @@ def inner_types(kind: str) -> tuple[str, tuple[str, ...]]:
     """
     match = _TYPE.fullmatch(kind)
     if match is None:
-        raise MalformedError
+        raise MalformedBlockError
     outer, inner = match[1], match[2] or ""
     return outer, _pair(inner) if outer == "Map" else (inner,)
 
@@ -163,7 +163,7 @@ def shape(head: bytes) -> tuple[int, int]:
     Raises:
         MalformedError: it does not say.
     """
-    reader = Reader(head)
+    reader = NativeReader(head)
     return reader.number(), reader.number()
 
 
@@ -174,11 +174,11 @@ def check(data: bytes) -> None:
         MalformedError: it is not whole, or ends elsewhere than it says.
         UnknownTypeError: there is a type that is not known here, and no fault up to it.
     """
-    reader = Reader(data)
+    reader = NativeReader(data)
     while True:
         columns, rows = reader.number(), reader.number()
         if columns * rows > len(data):
-            raise MalformedError
+            raise MalformedBlockError
         for _ in range(columns):
             reader.text()
             reader.cut(reader.text(), rows, rows)
@@ -189,7 +189,7 @@ def check(data: bytes) -> None:
 def halves(block: bytes) -> tuple[bytes, bytes] | None:
     """The block's rows as two blocks; ``None`` where it is of one row, or cannot be taken apart."""
     try:
-        reader = Reader(block)
+        reader = NativeReader(block)
         columns, rows = reader.number(), reader.number()
         middle = rows // 2
         if not middle or columns * rows > len(block):
@@ -203,6 +203,6 @@ def halves(block: bytes) -> tuple[bytes, bytes] | None:
             one, other = reader.cut(kind, rows, middle)
             first += (header, one)
             second += (header, other)
-    except (MalformedError, UnknownTypeError):
+    except (MalformedBlockError, UnknownTypeError):
         return None
     return (b"".join(first), b"".join(second)) if reader.at == len(block) else None

@@ -10,11 +10,16 @@ import struct
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
 
-from turnspan_clickhouse.rows.native_reader import MalformedError, Reader, inner_types, width_of
+from turnspan_clickhouse.rows.native_reader import (
+    MalformedBlockError,
+    NativeReader,
+    inner_types,
+    width_of,
+)
 from turnspan_clickhouse.rows.native_types import read_varint, varint
 
 
-class Column:
+class NativeColumn:
     """A column's cells, encoded as they stand in the block."""
 
     def __init__(self, cells: Sequence[bytes]) -> None:
@@ -26,10 +31,10 @@ class Column:
         return b"".join([cells[row] for row in rows])
 
 
-class NullableColumn(Column):
+class NullableColumn(NativeColumn):
     """Cells, and which of them are none."""
 
-    def __init__(self, nulls: bytes, inner: Column) -> None:
+    def __init__(self, nulls: bytes, inner: NativeColumn) -> None:
         super().__init__(inner.cells)
         self._nulls = nulls
         self._inner = inner
@@ -43,10 +48,10 @@ class NullableColumn(Column):
         return [None if null else cell for null, cell in zip(self._nulls, self.cells, strict=True)]
 
 
-class NestedColumn(Column):
+class NestedColumn(NativeColumn):
     """Arrays, or maps: where each row's end, and the columns that hold what is in them."""
 
-    def __init__(self, ends: Sequence[int], inner: Sequence[Column]) -> None:
+    def __init__(self, ends: Sequence[int], inner: Sequence[NativeColumn]) -> None:
         super().__init__(())
         self.starts = (0, *ends[:-1])
         self.ends = ends
@@ -74,7 +79,7 @@ class NestedColumn(Column):
         return found
 
 
-class Block:
+class NativeBlock:
     """A block of a segment, taken apart.
 
     Raises:
@@ -83,19 +88,19 @@ class Block:
     """
 
     def __init__(self, data: bytes) -> None:
-        reader = Reader(data)
+        reader = NativeReader(data)
         count, self.rows = reader.number(), reader.number()
         if count * self.rows > len(data):
-            raise MalformedError
+            raise MalformedBlockError
         self._headers: list[bytes] = []
-        self.columns: dict[str, Column] = {}
+        self.columns: dict[str, NativeColumn] = {}
         for _ in range(count):
             start = reader.at
             name, kind = reader.text(), reader.text()
             self._headers.append(data[start : reader.at])
             self.columns[name] = _column(reader, kind, self.rows)
         if reader.at != len(data):
-            raise MalformedError
+            raise MalformedBlockError
 
     def texts(self, name: str) -> list[str]:
         """A column of texts; empty ones where the block has no such column."""
@@ -125,26 +130,26 @@ class Block:
         return b"".join(body)
 
 
-def _column(reader: Reader, kind: str, rows: int) -> Column:
+def _column(reader: NativeReader, kind: str, rows: int) -> NativeColumn:
     if rows > len(reader.data) - reader.at:  # each takes a byte at least
-        raise MalformedError
+        raise MalformedBlockError
     outer, inner = inner_types(kind)
     if outer == "String":
-        return Column(_strings(reader, rows))
+        return NativeColumn(_strings(reader, rows))
     if outer == "Nullable":
         return NullableColumn(reader.take(rows), _column(reader, inner[0], rows))
     if outer in ("Array", "Map"):
         ends = struct.unpack(f"<{rows}Q", reader.take(8 * rows))
         if any(later < earlier for earlier, later in pairwise(ends)):
-            raise MalformedError
+            raise MalformedBlockError
         total = ends[-1] if rows else 0
         return NestedColumn(ends, [_column(reader, one, total) for one in inner])
     width = width_of(kind)
     data = reader.take(width * rows)
-    return Column([data[at : at + width] for at in range(0, width * rows, width)])
+    return NativeColumn([data[at : at + width] for at in range(0, width * rows, width)])
 
 
-def _strings(reader: Reader, count: int) -> list[bytes]:
+def _strings(reader: NativeReader, count: int) -> list[bytes]:
     cells: list[bytes] = []
     for _ in range(count):
         start = reader.at
@@ -153,6 +158,6 @@ def _strings(reader: Reader, count: int) -> list[bytes]:
     return cells
 
 
-def text_column(column: Column) -> list[str]:
+def text_column(column: NativeColumn) -> list[str]:
     """Cells that are texts, each with its length before it."""
     return [cell[read_varint(cell, 0)[1] :].decode("utf-8", "replace") for cell in column.cells]

@@ -10,7 +10,7 @@ from turnspan_clickhouse.rows.record import TIME, Record, column
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class ArtifactCheck(Record):
+class ArtifactCheckRow(Record):
     """A look at what became of an artifact; the newest one of a source holds."""
 
     project: str = column("String", "")

@@ -23,11 +23,11 @@ from turnspan_clickhouse.rows.belonging import (
     TRACE,
     TURN,
     USER,
-    Key,
+    OwnerKey,
     key_of,
 )
-from turnspan_clickhouse.rows.native_reader import MalformedError, UnknownTypeError
-from turnspan_clickhouse.rows.native_rows import Block, NestedColumn
+from turnspan_clickhouse.rows.native_reader import MalformedBlockError, UnknownTypeError
+from turnspan_clickhouse.rows.native_rows import NativeBlock, NestedColumn
 from turnspan_clickhouse.rows.record import NO_HASH
 
 Named = tuple[str, str, str]
@@ -87,7 +87,7 @@ class Tombstones:
         )
 
 
-def named_by(key: Key, value: Callable[[str], Any]) -> tuple[str, str]:
+def named_by(key: OwnerKey, value: Callable[[str], Any]) -> tuple[str, str]:
     """The kind and the id that a row is found by; nothing where it has none.
 
     ``value`` gives the row's columns.
@@ -131,8 +131,8 @@ def sift(table: str, block: bytes, tombstones: Tombstones) -> Sifted:
     if table not in BELONGING or not tombstones:
         return Sifted(block)
     try:
-        rows = _Rows(table, Block(block), tombstones.kinds)
-    except (MalformedError, UnknownTypeError):
+        rows = _OwnedRows(table, NativeBlock(block), tombstones.kinds)
+    except (MalformedBlockError, UnknownTypeError):
         return Sifted(block)
     sifted = Sifted(block)
     dropped = {row for row in range(rows.count) if rows.look(row, tombstones, sifted.found)}
@@ -145,17 +145,17 @@ def sift(table: str, block: bytes, tombstones: Tombstones) -> Sifted:
 _PLACE = ("project", "session_id", "turn_id", "trace_id", "span_id", "subject_kind", "scope")
 
 
-class _Rows:
+class _OwnedRows:
     """A block's rows, as far as it takes to tell whose they are."""
 
-    def __init__(self, table: str, block: Block, kinds: Collection[str]) -> None:
+    def __init__(self, table: str, block: NativeBlock, kinds: Collection[str]) -> None:
         self.block = block
         self.count = block.rows
         self._known = BELONGING[table]
         names = {key.column for key in self._known.keys if not key.attribute}
         self._texts = {name: block.texts(name) for name in {*names, *_PLACE}}
         self._times = block.numbers(self._known.time)
-        self._attributes: dict[Key, list[str]] = {}
+        self._attributes: dict[OwnerKey, list[str]] = {}
         for key in self._known.keys:
             column = block.columns.get(key.column)
             if not key.attribute or USER not in kinds:
@@ -180,7 +180,7 @@ class _Rows:
                 return True
         return False
 
-    def _named(self, key: Key, row: int) -> tuple[str, str]:
+    def _named(self, key: OwnerKey, row: int) -> tuple[str, str]:
         if key.attribute:
             texts = self._attributes.get(key)
             return (key.kind, texts[row]) if texts else ("", "")

@@ -177,7 +177,7 @@ class ToolCall(Located):
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class Message(Record):
+class MessageRow(Record):
     """One distinct message of a scope (its session, or its trace where there is no session).
 
     ``parts`` is a JSON array in the GenAI message schema. ``source`` is the provider's own JSON of
@@ -294,7 +294,7 @@ class ReviewQueue(Record):
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class ContextAssembly(Located):
+class ContextAssemblyRow(Located):
     """One context that was put together for a prompt; its ``final`` row replaces the ``running``
     one. The arrays have a value for each step, in the order in which they began."""
 
@@ -324,7 +324,7 @@ class ContextAssembly(Located):
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class ContextItem(Record):
+class ContextItemRow(Record):
     """Something that was considered for a context. ``start_time`` is its assembly's."""
 
     project: str = column("String", "")
@@ -355,24 +355,24 @@ _TABLES: dict[str, type[Record]] = {
     "annotation": Annotation,
     "withdrawal": Withdrawal,
     "review_queue": ReviewQueue,
-    "artifact": loop.Artifact,
-    "artifact_check": quality.ArtifactCheck,
-    "evolution": loop.Evolution,
-    "insight": loop.Insight,
+    "artifact": loop.ArtifactRow,
+    "artifact_check": quality.ArtifactCheckRow,
+    "evolution": loop.EvolutionRow,
+    "insight": loop.InsightRow,
     "agent_version": loop.AgentVersion,
-    "attempt": loop.Attempt,
-    "rollout": loop.Rollout,
-    "lineage_event": loop.LineageEvent,
-    "lineage": loop.Lineage,
-    "experiment": loop.Experiment,
+    "attempt": loop.AttemptRow,
+    "rollout": loop.RolloutRow,
+    "lineage_event": loop.LineageEventRow,
+    "lineage": loop.LineageRow,
+    "experiment": loop.ExperimentRow,
     "consortium": Consortium,
     "consortium_iteration": ConsortiumIteration,
     "consortium_member": ConsortiumMember,
     "tool_call": ToolCall,
-    "message": Message,
+    "message": MessageRow,
     "definition": Definition,
-    "context_assembly": ContextAssembly,
-    "context_item": ContextItem,
+    "context_assembly": ContextAssemblyRow,
+    "context_item": ContextItemRow,
     "span": SpanRow,
     "import_position": ImportPosition,
 }

@@ -21,7 +21,7 @@ from turnspan_clickhouse.rows.belonging import USER, key_of
 from turnspan_clickhouse.rows.keeping_tables import Tombstone
 from turnspan_clickhouse.rows.native_encoder import encode_rows
 from turnspan_clickhouse.rows.sifting import Named, Sifted, Tombstones, sift
-from turnspan_clickhouse.rows.tables import Message
+from turnspan_clickhouse.rows.tables import MessageRow
 from turnspan_clickhouse.ship.retry_policy import MISSING_SCHEMA
 from turnspan_clickhouse.spool.insert_groups import Group
 from turnspan_clickhouse.store.client import Store
@@ -50,13 +50,13 @@ _FEW: Mapping[str, object] = {"final": 0}
 
 
 @dataclass(slots=True)
-class _Known:
+class _ForgottenKeys:
     tombstones: Tombstones
     looked: float
     marked: int
 
 
-_known: dict[str, _Known] = {}
+_known: dict[str, _ForgottenKeys] = {}
 """By store: a process has many shippers of one, one after the other."""
 
 
@@ -86,7 +86,7 @@ def tombstones_of(store: Store, folder: Path) -> Tombstones:
     known = _known.get(name)
     now = time.monotonic()
     if known is None or known.marked != marked or now - known.looked > LOOK_SECONDS:
-        known = _known[name] = _Known(read_tombstones(store), now, marked)
+        known = _known[name] = _ForgottenKeys(read_tombstones(store), now, marked)
     return known.tombstones
 
 
@@ -129,7 +129,7 @@ class Sieve:
         and calls do."""
         if USER not in self._tombstones.kinds:
             return groups
-        return sorted(groups, key=lambda group: group.table == Message.table)
+        return sorted(groups, key=lambda group: group.table == MessageRow.table)
 
     def sifted(self, table: str, block: bytes) -> tuple[bytes, int]:
         """A segment's block without what was forgotten, and how many rows that is."""

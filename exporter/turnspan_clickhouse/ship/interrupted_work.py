@@ -10,7 +10,7 @@ from typing import Final
 
 from turnspan_clickhouse.errors import QueryError
 from turnspan_clickhouse.rows.consortium_tables import Consortium
-from turnspan_clickhouse.rows.loop_tables import Attempt, Rollout
+from turnspan_clickhouse.rows.loop_tables import AttemptRow, RolloutRow
 from turnspan_clickhouse.rows.record import columns
 from turnspan_clickhouse.ship.interrupted_turns import INTERRUPTED
 from turnspan_clickhouse.ship.retry_policy import MISSING_SCHEMA
@@ -22,14 +22,14 @@ class _Work:
     """A table of what can be cut short. ``id`` is its column in ``llm_call``, by which the last
     that is known of each is found; empty where calls are not of it."""
 
-    record: type[Attempt | Rollout | Consortium]
+    record: type[AttemptRow | RolloutRow | Consortium]
     what: str
     id: str = ""
 
 
 _WORK: Final = (
-    _Work(Attempt, "attempt", "attempt_id"),
-    _Work(Rollout, "rollout"),
+    _Work(AttemptRow, "attempt", "attempt_id"),
+    _Work(RolloutRow, "rollout"),
     _Work(Consortium, "run", "consortium_id"),
 )
 # A row that another process has written since (a rollout may be opened again, a run's id may be

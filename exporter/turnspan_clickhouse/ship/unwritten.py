@@ -20,7 +20,7 @@ ROOM_BYTES = 64 * 2**20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Block:
+class EncodedRows:
     """Encoded rows of one table."""
 
     kind: type[Record]
@@ -33,11 +33,11 @@ class Unwritten:
     that is given up, and why."""
 
     def __init__(
-        self, write: Callable[[Block], None], lost: Callable[[Block, SpoolError], None]
+        self, write: Callable[[EncodedRows], None], lost: Callable[[EncodedRows, SpoolError], None]
     ) -> None:
         self._write = write
         self._lost = lost
-        self._blocks: deque[Block] = deque()
+        self._blocks: deque[EncodedRows] = deque()
         self._size = 0
 
     @property
@@ -49,7 +49,7 @@ class Unwritten:
         """In a forked child: they are the parent's to write."""
         self._blocks, self._size = deque(), 0
 
-    def add(self, block: Block) -> None:
+    def add(self, block: EncodedRows) -> None:
         """Have a block written with the next ``write``."""
         self._blocks.append(block)
         self._size += len(block.content)

@@ -14,7 +14,7 @@ from turnspan_clickhouse.spool.segments import Segment, is_name, read_name
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class SpoolUsage:
     """What a spool holds and what became of the rest, over all its writers.
 
     ``queued`` counts spans that living writers had not spooled when they last said so,

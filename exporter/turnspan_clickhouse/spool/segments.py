@@ -20,7 +20,12 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from turnspan_clickhouse.files.atomic_files import remove
-from turnspan_clickhouse.rows.native_reader import MalformedError, UnknownTypeError, check, shape
+from turnspan_clickhouse.rows.native_reader import (
+    MalformedBlockError,
+    UnknownTypeError,
+    check,
+    shape,
+)
 
 _NAME = re.compile(
     r"(\d{8}T\d{6}\.\d{6}Z)-(\w+-\d+)-(\d+)(?:-([0-9a-f]{8}))?\.(\d+)\.(\w+)\.native"
@@ -68,7 +73,7 @@ class Segment:
         try:
             with self.path.open("rb") as file:
                 columns, rows = shape(file.read(20))
-        except (OSError, MalformedError):
+        except (OSError, MalformedBlockError):
             return 0
         return rows if columns * rows <= self.size else 0
 
@@ -89,10 +94,10 @@ class Segment:
         try:
             columns, rows = shape(content[:20])
             if not columns or not rows or columns * rows > len(content):
-                raise MalformedError
+                raise MalformedBlockError
             if self.checksum is None:
                 check(content)
-        except MalformedError:
+        except MalformedBlockError:
             return "The file is damaged: it does not hold the rows and columns that it says it has."
         except UnknownTypeError:  # of a newer Turnspan: the engine will tell
             pass

@@ -29,7 +29,7 @@ from turnspan_clickhouse.files.atomic_files import private_folder, sync_all, wri
 from turnspan_clickhouse.files.file_lock import FileLock
 from turnspan_clickhouse.files.process_names import host_and_pid
 from turnspan_clickhouse.spool import contents
-from turnspan_clickhouse.spool.contents import Usage
+from turnspan_clickhouse.spool.contents import SpoolUsage
 from turnspan_clickhouse.spool.eviction import evict, note, noted, restore
 from turnspan_clickhouse.spool.segments import (
     LEAVING,
@@ -101,7 +101,7 @@ class Spool:
         """What was refused for good, oldest first."""
         return sorted(contents.segments(self.rejected_folder), key=lambda segment: segment.name)
 
-    def usage(self) -> Usage:
+    def usage(self) -> SpoolUsage:
         """Counts and bytes, for people."""
         waiting, rejected = self.segments(), self.rejected()
         tables: dict[str, tuple[int, int]] = {}
@@ -114,7 +114,7 @@ class Spool:
             dropped.update(writer.dropped)
         known = self._rows
         self._rows = {s.name: known.get(s.name) or s.rows() for s in (*waiting, *rejected)}
-        return Usage(
+        return SpoolUsage(
             segments=len(waiting),
             rows=sum(self._rows[segment.name] for segment in waiting),
             bytes=sum(segment.size for segment in waiting),

@@ -25,7 +25,7 @@ _KILL_MARKED = "KILL QUERY WHERE Settings['log_comment'] = {mark:String} ASYNC"
 _READONLY, _QUERY_ID, _REPLACES = "readonly", "query_id", "replace_running_query"
 
 
-class Reader:
+class ReadOnlyStore:
     """Asks one store; its settings, ``readonly`` included, hold for whatever is asked.
 
     An embedded store gets a connection of its own. A server gets the settings with each request,
@@ -133,7 +133,7 @@ class Reader:
             self._client, self._turn = client, store.turns
         return self._client
 
-    def __enter__(self) -> Reader:
+    def __enter__(self) -> ReadOnlyStore:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -16,7 +16,7 @@ from turnspan.annotations.judgments import (
 from turnspan.content.given_values import text_of
 from turnspan.runtime.errors import ConfigError
 from turnspan.runtime.guard import guard
-from turnspan.tracing.content_store import Withdrawal
+from turnspan.tracing.content_store import WithdrawalFact
 from turnspan.tracing.state import current, taking_facts
 
 JUDGMENTS: Final = ("outcome", "training_flag", "score", "comment", "directive", "preference")
@@ -63,7 +63,7 @@ def withdraw(
         if found is None:
             return no_subject("turnspan.withdraw")
         content.tell(
-            Withdrawal(
+            WithdrawalFact(
                 resource=resource_of(subject),
                 subject_kind=found[0],
                 subject_id=found[1],

@@ -83,7 +83,7 @@ class RequestParts:
 
 
 @mypyc_attr(acyclic=True)
-class Conversation:
+class CallContent:
     """One model call's content in the GenAI schema, beside the provider's own form.
 
     ``raw_input`` and ``raw_output`` have the length and order of ``input`` and ``output``.

@@ -18,7 +18,7 @@ from turnspan.content.model import (
     REFUSAL,
     TEXT,
     TOOL_CALL,
-    Conversation,
+    CallContent,
     Message,
     Part,
     RequestParts,
@@ -40,7 +40,7 @@ from turnspan.dialects import (
 from turnspan.runtime.guard import errors
 
 __all__ = [
-    "Conversation",
+    "CallContent",
     "Dialect",
     "Message",
     "Part",
@@ -186,7 +186,7 @@ def system_parts(dialect: str, raw_system: Any, messages: list[Message]) -> list
 
 def convert(
     name: str, body: Mapping[str, Any], response: Any = None, *, keep_bytes: bool = False
-) -> Conversation:
+) -> CallContent:
     """A model call's content in the GenAI schema, beside the provider's own form. Never raises.
 
     ``name`` is the dialect of the request's ``body`` and of what came back (see
@@ -194,7 +194,7 @@ def convert(
     """
     request = split_request(name, body)
     replies, finish_reasons = output_messages(name, response)
-    found = Conversation(request, replies, finish_reasons)
+    found = CallContent(request, replies, finish_reasons)
     found.raw_input = [as_dict_message(message) for message in request.messages_raw]
     found.input = [convert_message(name, m, keep_bytes=keep_bytes) for m in request.messages_raw]
     found.output = [
@@ -211,7 +211,7 @@ def first_choice(dialect: str, output: list[Message]) -> list[Message]:
     return output if dialect == openai_responses.NAME else output[:1]
 
 
-def describe_reply(found: Conversation, messages: list[Message]) -> None:
+def describe_reply(found: CallContent, messages: list[Message]) -> None:
     """Fill text, thoughts and tool calls of a conversation from the reply's messages."""
     texts: list[str] = []
     thoughts: list[str] = []

@@ -15,7 +15,7 @@ from turnspan import semconv
 from turnspan.content.given_values import frozen_of, mistaken, number_of, text_of
 from turnspan.loop.artifacts import new_id, resource_of
 from turnspan.loop.attempts import Inside
-from turnspan.loop.rollouts import Block, Rollout
+from turnspan.loop.rollouts import Rollout, SharedBlock
 from turnspan.loop.versions import Version
 from turnspan.runtime.errors import ConfigError
 from turnspan.runtime.guard import guard
@@ -30,7 +30,7 @@ from turnspan.tracing.loop_facts import (
 _LAST_CYCLE: Final = 2**32 - 1
 
 
-class Lineage(Block):
+class Lineage(SharedBlock):
     """One line of versions of an agent, tried cycle after cycle."""
 
     def __init__(self, inside: Inside, experiment_id: str, lineage_id: str, label: str) -> None:
@@ -175,7 +175,7 @@ def _id_of(version: Version | str | None) -> str:
     return version.id if isinstance(version, Version) else text_of(version)
 
 
-class Experiment(Block):
+class Experiment(SharedBlock):
     """A need, and the lineages of an agent that are tried for it."""
 
     def __init__(self, inside: Inside, experiment_id: str) -> None:

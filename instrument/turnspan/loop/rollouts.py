@@ -25,10 +25,10 @@ from turnspan.tracing.loop_facts import (
 )
 from turnspan.tracing.recording import detach
 
-B = TypeVar("B", bound="Block")
+B = TypeVar("B", bound="SharedBlock")
 
 
-class Block(WithBlock[Any]):
+class SharedBlock(WithBlock[Any]):
     """What can be entered, by many threads and tasks at once: spans inside carry its ids."""
 
     def __init__(self, inside: Inside) -> None:
@@ -55,7 +55,7 @@ class Block(WithBlock[Any]):
         """What a kind of block tells when it is left."""
 
 
-class Rollout(Block):
+class Rollout(SharedBlock):
     """One task of one cycle, attempted once or several times. Its id follows from lineage, cycle
     and task: the same rollout, opened again or elsewhere, goes on."""
 

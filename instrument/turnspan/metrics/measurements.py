@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from decimal import Decimal
 
     from turnspan.metrics.instruments import Instruments
-    from turnspan.turn.turn import Usage
+    from turnspan.turn.turn import TokenUsage
 
 _MAX_LABELS: Final = 10_000
 
-Pricer = Callable[[dict[str, Any], "Usage", int], "Decimal | None"]
+Pricer = Callable[[dict[str, Any], "TokenUsage", int], "Decimal | None"]
 """``pricer(attributes, usage, when)``: the cost of a call in USD, ``None`` where it is not known.
 
 ``attributes`` are those of the call's span; ``when`` is in ns since the epoch.
@@ -96,7 +96,7 @@ class CallEnded:
     """The span's attributes at its start."""
     ended: Mapping[str, Any]
     """The span's attributes of its end."""
-    usage: Usage | None
+    usage: TokenUsage | None
     began: float
     first_chunk: float | None
     chunks: Sequence[float] | None
@@ -149,7 +149,7 @@ class CallEnded:
     def _usage_into(
         self,
         instruments: Instruments,
-        usage: Usage,
+        usage: TokenUsage,
         attributes: Mapping[str, Any],
         context: Context,
     ) -> None:

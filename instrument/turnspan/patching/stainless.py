@@ -26,7 +26,7 @@ from turnspan.runtime.guard import errors, guard
 from turnspan.runtime.type_guards import is_dict, kind_of
 from turnspan.tracing.begin_call import begin, current_call
 from turnspan.tracing.endpoint import Endpoint
-from turnspan.tracing.model_call import ABANDONED, Call
+from turnspan.tracing.model_call import ABANDONED, ModelCall
 
 _POST = frozenset({"post", "POST"})
 
@@ -68,21 +68,21 @@ class Sdk:
         return None
 
     def adjust(
-        self, call: Call, client: Any, options: Any, body: Mapping[str, Any], kind: Any
+        self, call: ModelCall, client: Any, options: Any, body: Mapping[str, Any], kind: Any
     ) -> None:
         """Change the SDK's own request options where something is to be asked of a stream.
 
         ``kind`` is the class of the stream that the caller will get.
         """
 
-    def refused(self, call: Call, client: Any, error: BaseException) -> None:
+    def refused(self, call: ModelCall, client: Any, error: BaseException) -> None:
         """Learn from an error."""
 
     # -- the call
 
     def request(self, wrapped: Function, client: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around ``SyncAPIClient.request``."""
-        call: Call | None = None
+        call: ModelCall | None = None
         try:
             call = self._begin(client, args, kwargs)
             if call is not None:
@@ -106,7 +106,7 @@ class Sdk:
 
     async def arequest(self, wrapped: Function, client: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around ``AsyncAPIClient.request``."""
-        call: Call | None = None
+        call: ModelCall | None = None
         try:
             call = self._begin(client, args, kwargs)
             if call is not None:
@@ -128,7 +128,7 @@ class Sdk:
             unsettled(call, result)
         return result
 
-    def _begin(self, client: Any, args: Args, kwargs: Kwargs) -> Call | None:
+    def _begin(self, client: Any, args: Args, kwargs: Kwargs) -> ModelCall | None:
         options = args[1] if len(args) > 1 else kwargs["options"]
         # Through its dictionary: each attribute of a pydantic model costs several look-ups.
         given = options.__dict__
@@ -167,12 +167,12 @@ class Sdk:
         own[TARGET] = (url, target)
         return target
 
-    def _failed(self, call: Call, client: Any, error: BaseException) -> None:
+    def _failed(self, call: ModelCall, client: Any, error: BaseException) -> None:
         call.leave()
         call.failed(error)
         self.refused(call, client, error)
 
-    def _answered(self, call: Call, result: Any) -> None:
+    def _answered(self, call: ModelCall, result: Any) -> None:
         try:
             call.leave()
         finally:
@@ -224,7 +224,7 @@ class Sdk:
         return result
 
 
-def unsettled(call: Call, result: Any) -> None:
+def unsettled(call: ModelCall, result: Any) -> None:
     """Following the result failed: the call ends here, and what was asked for stays hidden."""
     with _UNSETTLED:
         call.close(None)

@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from turnspan.runtime.guard import errors, guard
 from turnspan.tracing.endpoint import Accumulator
-from turnspan.tracing.model_call import ABANDONED, COMPLETE, Call
+from turnspan.tracing.model_call import ABANDONED, COMPLETE, ModelCall
 
 RECORD = "_turnspan_record"
 """The attribute of a stream or raw response that holds its record."""
@@ -27,9 +27,9 @@ _FINISH = guard("stream.finish")
 class StreamRecord:
     """One stream's call and what has arrived so far."""
 
-    _call: Call | None = None
+    _call: ModelCall | None = None
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, call: ModelCall) -> None:
         self.accumulator = call.endpoint.accumulator()
         self.hide = call.hide_usage_chunk
         call.chunks = call.state.metrics.chunk_clock()
@@ -141,7 +141,7 @@ async def afolded(inner: AsyncIterator[Any], record: StreamRecord) -> AsyncItera
         record.finish(COMPLETE)
 
 
-def attach(stream: Any, call: Call) -> None:
+def attach(stream: Any, call: ModelCall) -> None:
     """Follow the stream that a call returned.
 
     Raises ``AttributeError`` where the SDK's stream is not what we know, with nothing changed.
@@ -176,9 +176,9 @@ def hide_usage_chunks(stream: Any) -> None:
 class RawRecord:
     """A raw response that the caller reads on its own: its call waits for the body."""
 
-    _call: Call | None = None
+    _call: ModelCall | None = None
 
-    def __init__(self, call: Call, response: Any) -> None:
+    def __init__(self, call: ModelCall, response: Any) -> None:
         self._response = response
         self._call = call
 
@@ -217,7 +217,7 @@ def is_raw(result: Any) -> bool:
     return "http_response" in getattr(result, "__dict__", ())
 
 
-def attach_raw(raw: Any, call: Call) -> None:
+def attach_raw(raw: Any, call: ModelCall) -> None:
     """Follow a raw response, which the caller gets untouched."""
     response = raw.http_response
     if not call.stream and response.is_stream_consumed:

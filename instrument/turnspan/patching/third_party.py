@@ -184,7 +184,7 @@ def disabled(environ: Collection[str] | None = None) -> frozenset[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class InstrumentationChoice:
     """What the caller (``only``, ``exclude``) and the environment want instrumented.
 
     A name is a library (``langchain``), a distribution (``openinference-instrumentation-openai``)
@@ -196,7 +196,9 @@ class Wanted:
     disabled: frozenset[str]
 
     @classmethod
-    def of(cls, only: Iterable[str] | None, exclude: Iterable[str], off: frozenset[str]) -> Wanted:
+    def of(
+        cls, only: Iterable[str] | None, exclude: Iterable[str], off: frozenset[str]
+    ) -> InstrumentationChoice:
         """With the names written in any way (dashes or underscores); one text is one name."""
         return cls(None if only is None else _names(only), _names(exclude), off)
 
@@ -240,7 +242,9 @@ def _plain(name: str) -> str:
     return name.strip().lower().replace("-", "_").replace(".", "_")
 
 
-def choose(found: Iterable[Package], taken: Collection[str], wanted: Wanted) -> list[Choice]:
+def choose(
+    found: Iterable[Package], taken: Collection[str], wanted: InstrumentationChoice
+) -> list[Choice]:
     """Which packages to enable: one a library, none of those that are ``taken`` already."""
     owners = dict.fromkeys(taken, OURS)
     choices: list[Choice] = []

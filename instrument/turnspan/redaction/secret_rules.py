@@ -19,7 +19,7 @@ from turnspan.runtime.later import later
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class SecretRule:
     """A kind of secret with fixed letters in it, one of ``heads``."""
 
     name: str
@@ -38,8 +38,8 @@ def compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(encoded(pattern), re.ASCII)
 
 
-def _rule(name: str, heads: str, pattern: str, back: int = 0) -> Rule:
-    return Rule(name, tuple(heads.split()), back, pattern)
+def _rule(name: str, heads: str, pattern: str, back: int = 0) -> SecretRule:
+    return SecretRule(name, tuple(heads.split()), back, pattern)
 
 
 _DIGIT: Final = r"(?=[A-Za-z_-]{0,120}\d)"
@@ -158,13 +158,13 @@ _SIGN: Final = re.compile(r"[-_.~]")
 _COMMON: Final = frozenset(("le_", "et_", "at_", "pi_", "ey-"))
 """What many a word ends with as well: another sign of the head is better."""
 
-Heads = tuple[tuple[str, int, tuple[Rule, ...]], ...]
+Heads = tuple[tuple[str, int, tuple[SecretRule, ...]], ...]
 """(head, how far the sign that it was found by stands in it, its rules)"""
 
 
-def _shortest() -> dict[str, tuple[Rule, ...]]:
+def _shortest() -> dict[str, tuple[SecretRule, ...]]:
     """The rules by their heads, of which none begins with another."""
-    found: dict[str, list[Rule]] = {}
+    found: dict[str, list[SecretRule]] = {}
     lengths: list[int] = []
     for head in sorted({head for rule in RULES for head in rule.heads}, key=len):
         if not any(head[:length] in found for length in lengths):
@@ -178,10 +178,10 @@ def _shortest() -> dict[str, tuple[Rule, ...]]:
     return {head: tuple(rules) for head, rules in found.items()}
 
 
-def _by_sign() -> tuple[dict[str, Heads], dict[str, tuple[Rule, ...]]]:
+def _by_sign() -> tuple[dict[str, Heads], dict[str, tuple[SecretRule, ...]]]:
     """The heads by the three characters up to their first sign, and those without a sign."""
     signed: dict[str, Heads] = {}
-    plain: dict[str, tuple[Rule, ...]] = {}
+    plain: dict[str, tuple[SecretRule, ...]] = {}
     for head, rules in _shortest().items():
         signs = [found.start() for found in _SIGN.finditer(head)]
         sign = next((at for at in signs if at > 1 and head[at - 2 : at + 1] not in _COMMON), 0)
@@ -194,7 +194,7 @@ def _by_sign() -> tuple[dict[str, Heads], dict[str, tuple[Rule, ...]]]:
     return signed, plain
 
 
-def _letters(heads: dict[str, tuple[Rule, ...]]) -> re.Pattern[str]:
+def _letters(heads: dict[str, tuple[SecretRule, ...]]) -> re.Pattern[str]:
     return later("|".join(sorted(map(re.escape, heads), key=len, reverse=True)))
 
 

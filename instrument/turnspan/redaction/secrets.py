@@ -19,7 +19,15 @@ from turnspan.redaction.found import PLACEHOLDER, Span
 from turnspan.redaction.letters import has_rare_pair, reads_as_words
 from turnspan.redaction.named_secrets import named_secrets
 from turnspan.redaction.secret_names import names_secret
-from turnspan.redaction.secret_rules import IN_ANY, IN_LOWER, PLAIN, RULES, SIGNED, SIGNS, Rule
+from turnspan.redaction.secret_rules import (
+    IN_ANY,
+    IN_LOWER,
+    PLAIN,
+    RULES,
+    SIGNED,
+    SIGNS,
+    SecretRule,
+)
 from turnspan.redaction.vendor_secrets import vendor_secret
 from turnspan.runtime.later import later
 from turnspan.runtime.throttle import WINDOW, give_way, holds
@@ -164,7 +172,7 @@ def _shapes(text: str, run: str, start: int, stop: int, spans: list[Span]) -> bo
     return len(spans) > known
 
 
-def _ask(text: str, rules: tuple[Rule, ...], head: int, spans: list[Span]) -> int:
+def _ask(text: str, rules: tuple[SecretRule, ...], head: int, spans: list[Span]) -> int:
     """Where the secret ends that begins with a head: named by the first rule, as long as the
     longest. The beginning of the text where none does."""
     start = end = 0

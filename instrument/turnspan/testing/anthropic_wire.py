@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
-from turnspan.testing.replies import Answer, fields_of, pieces_of
+from turnspan.testing.replies import ApiReply, fields_of, pieces_of
 
 _REASONS: Final = {
     "stop": "end_turn",
@@ -16,7 +16,7 @@ _REASONS: Final = {
 }
 
 
-def message(answer: Answer) -> dict[str, Any]:
+def message(answer: ApiReply) -> dict[str, Any]:
     """An Anthropic message."""
     usage = answer.reply.usage
     text = answer.reply.text
@@ -42,7 +42,7 @@ def message(answer: Answer) -> dict[str, Any]:
     }
 
 
-def message_events(answer: Answer) -> Iterator[dict[str, Any]]:
+def message_events(answer: ApiReply) -> Iterator[dict[str, Any]]:
     """The events of a streamed one."""
     usage = answer.reply.usage
     done = message(answer)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from turnspan.testing.replies import Answer, fields_of, pieces_of
+from turnspan.testing.replies import ApiReply, fields_of, pieces_of
 
 _REASONS: Final = {
     "stop": "STOP",
@@ -15,7 +15,7 @@ _REASONS: Final = {
 }
 
 
-def gemini(answer: Answer) -> dict[str, Any]:
+def gemini(answer: ApiReply) -> dict[str, Any]:
     """A reply of Gemini's."""
     parts: list[dict[str, Any]] = [{"text": answer.reply.text}] if answer.reply.text else []
     parts += [
@@ -25,7 +25,7 @@ def gemini(answer: Answer) -> dict[str, Any]:
     return _candidate(answer, parts, ended=True)
 
 
-def _candidate(answer: Answer, parts: list[dict[str, Any]], *, ended: bool) -> dict[str, Any]:
+def _candidate(answer: ApiReply, parts: list[dict[str, Any]], *, ended: bool) -> dict[str, Any]:
     usage = answer.reply.usage
     reason = _REASONS.get(answer.reply.reason, "OTHER")
     finish = {"finishReason": reason} if ended else {}
@@ -43,7 +43,7 @@ def _candidate(answer: Answer, parts: list[dict[str, Any]], *, ended: bool) -> d
     }
 
 
-def gemini_events(answer: Answer) -> Iterator[dict[str, Any]]:
+def gemini_events(answer: ApiReply) -> Iterator[dict[str, Any]]:
     """The parts of a streamed one."""
     pieces = pieces_of(answer.reply.text)
     if answer.calls or not pieces:

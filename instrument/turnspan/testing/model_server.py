@@ -13,7 +13,7 @@ from typing import Any, TypeVar, cast
 
 from turnspan.testing import wire_replies
 from turnspan.testing.records import ToolRequest
-from turnspan.testing.replies import Answer, ModelError, Reply, Usage
+from turnspan.testing.replies import ApiReply, ModelError, Reply, Usage
 
 S = TypeVar("S", bound="ModelServer")
 
@@ -251,7 +251,7 @@ def _said(request: ModelRequest, number: int, reply: Reply) -> _Raw:
     if not api:
         body = wire_replies.refusal(api, f"nothing is served at {request.path}", "not_found", 404)
         return _Raw(json.dumps(body).encode(), status=404)
-    answer = Answer(api, number, request.model, request.body, reply, _tells_usage(request))
+    answer = ApiReply(api, number, request.model, request.body, reply, _tells_usage(request))
     if request.stream:
         return _Raw(events=list(wire_replies.events(answer)), delay=reply.delay)
     return _Raw(json.dumps(wire_replies.whole(answer)).encode(), delay=reply.delay)

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from turnspan.content.model import as_list
 from turnspan.testing.records import ToolRequest
-from turnspan.testing.replies import Answer, arguments_of, pieces_of
+from turnspan.testing.replies import ApiReply, arguments_of, pieces_of
 
 _CREATED: Final = 1_790_000_000
 _CUT: Final = {"length": "max_output_tokens", "content_filter": "content_filter"}
@@ -23,7 +23,7 @@ def _inputs(given: Any) -> int:
     return len(items) if items and not isinstance(items[0], int) else 1
 
 
-def embeddings(answer: Answer) -> dict[str, Any]:
+def embeddings(answer: ApiReply) -> dict[str, Any]:
     """Vectors, one an input."""
     usage = answer.reply.usage
     vector: Any = [0.125] * 8
@@ -40,7 +40,7 @@ def embeddings(answer: Answer) -> dict[str, Any]:
     }
 
 
-def _chat_usage(answer: Answer) -> dict[str, Any]:
+def _chat_usage(answer: ApiReply) -> dict[str, Any]:
     usage = answer.reply.usage
     return {
         "prompt_tokens": usage.input_tokens,
@@ -62,7 +62,7 @@ def _chat_calls(calls: list[ToolRequest]) -> list[dict[str, Any]]:
     ]
 
 
-def chat(answer: Answer) -> dict[str, Any]:
+def chat(answer: ApiReply) -> dict[str, Any]:
     """A chat completion."""
     message: dict[str, Any] = {"role": "assistant", "content": answer.reply.text or None}
     if answer.calls:
@@ -79,7 +79,7 @@ def chat(answer: Answer) -> dict[str, Any]:
     }
 
 
-def chat_events(answer: Answer) -> Iterator[dict[str, Any]]:
+def chat_events(answer: ApiReply) -> Iterator[dict[str, Any]]:
     """The chunks of a streamed one."""
 
     def chunk(delta: Any, finish: str | None = None) -> dict[str, Any]:
@@ -101,7 +101,7 @@ def chat_events(answer: Answer) -> Iterator[dict[str, Any]]:
         yield {**chunk({}), "choices": [], "usage": _chat_usage(answer)}
 
 
-def _output(answer: Answer) -> list[dict[str, Any]]:
+def _output(answer: ApiReply) -> list[dict[str, Any]]:
     items: list[dict[str, Any]] = []
     if answer.reply.text:
         part: dict[str, Any] = {"type": "output_text", "text": answer.reply.text}
@@ -129,7 +129,7 @@ def _output(answer: Answer) -> list[dict[str, Any]]:
     return items
 
 
-def response(answer: Answer) -> dict[str, Any]:
+def response(answer: ApiReply) -> dict[str, Any]:
     """A response."""
     usage = answer.reply.usage
     cut = _CUT.get(answer.reply.reason)
@@ -169,7 +169,7 @@ def response(answer: Answer) -> dict[str, Any]:
     }
 
 
-def response_events(answer: Answer) -> Iterator[dict[str, Any]]:
+def response_events(answer: ApiReply) -> Iterator[dict[str, Any]]:
     """The events of a streamed one."""
     numbers = count()
 

@@ -34,7 +34,7 @@ class NotOneError(AssertionError):
     what there is."""
 
 
-class _Rows(Protocol):
+class _RowsProtocol(Protocol):
     """``turnspan_clickhouse.testing.Rows``."""
 
     def take(self, spans: Sequence[ReadableSpan]) -> None: ...
@@ -59,7 +59,7 @@ class Recorded:
     then, whereas in an application it is counted and costs only itself.
     """
 
-    def __init__(self, ended: Ended, rows: _Rows) -> None:
+    def __init__(self, ended: Ended, rows: _RowsProtocol) -> None:
         self._ended = ended
         self._rows = rows
         self._lock = threading.Lock()
@@ -136,7 +136,7 @@ class Recorded:
                 self._failed = error
             self._ended.closed = True
 
-    def _now(self) -> _Rows:
+    def _now(self) -> _RowsProtocol:
         with self._lock:
             failed, self._failed = self._failed, None
             if failed is not None:
@@ -234,7 +234,7 @@ def record(
     standing, end = memory.begin(state, ended, held, service_name, instrument)
     # How spans become records is the exporter's to know, which imports this package and is not
     # imported by it: it is asked for by name, as ``configure`` finds exporters.
-    rows: _Rows = import_module("turnspan_clickhouse.testing").Rows(
+    rows: _RowsProtocol = import_module("turnspan_clickhouse.testing").Rows(
         standing.content, settings=lambda: standing.settings
     )
     recorded = Recorded(ended, rows)

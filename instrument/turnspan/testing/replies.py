@@ -70,7 +70,7 @@ class ModelError:
 
 
 @dataclass(frozen=True)
-class Answer:
+class ApiReply:
     """A reply to a request of one of the APIs."""
 
     api: str

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from turnspan.testing import anthropic_wire, gemini_wire, openai_wire
-from turnspan.testing.replies import Answer
+from turnspan.testing.replies import ApiReply
 
 _APIS: Final = {
     "/chat/completions": "chat",
@@ -18,14 +18,14 @@ _APIS: Final = {
     ":streamGenerateContent": "gemini",
 }
 
-_WHOLE: Final[dict[str, Callable[[Answer], dict[str, Any]]]] = {
+_WHOLE: Final[dict[str, Callable[[ApiReply], dict[str, Any]]]] = {
     "chat": openai_wire.chat,
     "responses": openai_wire.response,
     "embeddings": openai_wire.embeddings,
     "messages": anthropic_wire.message,
     "gemini": gemini_wire.gemini,
 }
-_EVENTS: Final[dict[str, Callable[[Answer], Iterator[dict[str, Any]]]]] = {
+_EVENTS: Final[dict[str, Callable[[ApiReply], Iterator[dict[str, Any]]]]] = {
     "chat": openai_wire.chat_events,
     "responses": openai_wire.response_events,
     "messages": anthropic_wire.message_events,
@@ -48,12 +48,12 @@ def refusal(api: str, text: str, kind: str, status: int = 400) -> dict[str, Any]
     return {"error": {"message": text, "type": kind, "param": None, "code": None}}
 
 
-def whole(answer: Answer) -> dict[str, Any]:
+def whole(answer: ApiReply) -> dict[str, Any]:
     """A reply in one piece."""
     return _WHOLE[answer.api](answer)
 
 
-def events(answer: Answer) -> Iterator[str]:
+def events(answer: ApiReply) -> Iterator[str]:
     """A reply as the lines of its stream."""
     for event in _EVENTS[answer.api](answer):
         kind = f"event: {event['type']}\n" if answer.api in ("responses", "messages") else ""

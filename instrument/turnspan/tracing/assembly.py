@@ -69,7 +69,7 @@ class Note:
         self.requires_depth = requires_depth
 
 
-class Item:
+class AssemblyItem:
     """An item, as all that was said of it makes it."""
 
     __slots__ = (
@@ -102,7 +102,7 @@ class Item:
         self.requires_depth: int | None = None
 
 
-class Step:
+class AssemblyStep:
     """One step of an assembly; ``seconds`` is ``None`` while it lasts."""
 
     __slots__ = ("began", "error_type", "name", "seconds")
@@ -119,7 +119,7 @@ class Step:
         self.error_type = error_type
 
 
-class Place:
+class AssemblyScope:
     """Where an assembly is recorded: the same in each of its rows."""
 
     __slots__ = (
@@ -155,7 +155,7 @@ class Assembly:
         self.task = task
         self.budget = budget
         self.entities = entities
-        self.place = Place()
+        self.place = AssemblyScope()
         self.start_time = time.time_ns()
         self.began = time.perf_counter()
         self.seconds = 0.0
@@ -166,21 +166,21 @@ class Assembly:
         self.text_tokens: int | None = None
         self.error_type = ""
         self.ended = False
-        self.steps: list[Step] = []
+        self.steps: list[AssemblyStep] = []
         self.notes: list[Note] = []
 
-    def items(self) -> list[Item]:
+    def items(self) -> list[AssemblyItem]:
         """The items: those kept in the order in which they were, then the others.
 
         An item of which nobody said whether it was kept is, if the assembled text has its text.
         """
-        found: dict[str, Item] = {}
+        found: dict[str, AssemblyItem] = {}
         kept: dict[str, None] = {}
         undecided: dict[str, None] = {}
         for note in list(self.notes):
             item = found.get(note.item_id)
             if item is None:
-                item = found[note.item_id] = Item(note.item_id)
+                item = found[note.item_id] = AssemblyItem(note.item_id)
                 undecided[note.item_id] = None
             _tell(item, note)
             if note.decision:
@@ -198,7 +198,7 @@ class Assembly:
         first = [found[item_id] for item_id in kept]
         return first + [item for item in found.values() if not item.kept]
 
-    def used(self, items: Iterable[Item]) -> tuple[int | None, bool]:
+    def used(self, items: Iterable[AssemblyItem]) -> tuple[int | None, bool]:
         """The tokens that the assembled text takes, and whether they are estimated: as they were
         counted by the application, else those of the items kept, else by the text's length."""
         if self.text_tokens is not None:
@@ -209,7 +209,7 @@ class Assembly:
             return sum(item.tokens or 0 for item in kept), estimated
         return (estimate(self.text), True) if self.text else (None, False)
 
-    def seconds_of(self, step: Step) -> float:
+    def seconds_of(self, step: AssemblyStep) -> float:
         """How long a step took; one that has not ended, until the assembly had."""
         if step.seconds is not None:
             return step.seconds
@@ -238,7 +238,7 @@ class Assembly:
         }
 
 
-def _tell(item: Item, note: Note) -> None:
+def _tell(item: AssemblyItem, note: Note) -> None:
     """Put into an item what a note says of it."""
     item.text = item.text if note.text is None else note.text
     item.section = item.section if note.section is None else note.section
@@ -253,17 +253,17 @@ def _tell(item: Item, note: Note) -> None:
         item.reason = note.reason
 
 
-def _count(item: Item) -> None:
+def _count(item: AssemblyItem) -> None:
     if item.tokens is None and item.text:
         item.tokens, item.tokens_estimated = estimate(item.text), True
 
 
-def _step_meta(step: Step) -> dict[str, Any]:
+def _step_meta(step: AssemblyStep) -> dict[str, Any]:
     seconds = None if step.seconds is None else round(step.seconds, 6)
     return {"name": step.name, "seconds": seconds, "error_type": step.error_type}
 
 
-def _item_meta(position: int, item: Item) -> dict[str, Any]:
+def _item_meta(position: int, item: AssemblyItem) -> dict[str, Any]:
     return {
         "id": item.id,
         "position": position,

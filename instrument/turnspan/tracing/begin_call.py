@@ -18,7 +18,7 @@ from turnspan.tracing.call_around import AROUND_KEY, CallAround
 from turnspan.tracing.context import SESSION_KEY, TURN_KEY, scope_attributes
 from turnspan.tracing.endpoint import Endpoint
 from turnspan.tracing.framework_sessions import session_of
-from turnspan.tracing.model_call import ACTIVE_CALL, Call
+from turnspan.tracing.model_call import ACTIVE_CALL, ModelCall
 from turnspan.tracing.state import State, default
 from turnspan.tracing.state import current as current_state
 
@@ -34,7 +34,7 @@ def begin(
     *,
     stream: bool,
     began: tuple[int, float] | None = None,
-) -> Call | None:
+) -> ModelCall | None:
     """Start the span of a call about to be made, or ``None`` when it is not to be recorded.
 
     ``target`` holds the attributes of provider and server; ``began`` says when (``time.time_ns``,
@@ -52,13 +52,13 @@ def begin(
         if is_suppressed(outer):
             return None
         running = outer.get(ACTIVE_CALL)
-        if isinstance(running, Call) and running.covers(endpoint.operation):
+        if isinstance(running, ModelCall) and running.covers(endpoint.operation):
             return None  # a wrapper over this SDK records the same call already
         turn, session = outer.get(TURN_KEY), outer.get(SESSION_KEY)
     rounds = endpoint.operation not in semconv.OUTSIDE_ROUNDS
     completing = endpoint.operation in semconv.COMPLETING_OPERATIONS
     concerned = turn if rounds or completing else None
-    call = Call(endpoint, outer, concerned, stream, state)
+    call = ModelCall(endpoint, outer, concerned, stream, state)
     attributes = dict(target)
     endpoint.describe(body, attributes)
     _say_whose(attributes, outer, turn, session)
@@ -99,7 +99,7 @@ def _say_whose(attributes: dict[str, Any], outer: Context, turn: Any, session: A
         _name_session(outer, attributes)
 
 
-def _wants_request(call: Call, state: State, undecorated: bool) -> bool:
+def _wants_request(call: ModelCall, state: State, undecorated: bool) -> bool:
     """Whether anybody is to see what was asked."""
     settings = state.settings
     if settings.capture_content:
@@ -121,7 +121,7 @@ def _name_session(outer: Context, attributes: dict[str, Any]) -> None:
         attributes[semconv.CONVERSATION_ID] = session
 
 
-def _freeze_request(call: Call, body: Mapping[str, Any]) -> None:
+def _freeze_request(call: ModelCall, body: Mapping[str, Any]) -> None:
     request = call.endpoint.freeze(body)
     call.request = request
     turn = call.turn
@@ -136,7 +136,7 @@ def is_suppressed(context: Context) -> bool:
     return bool(context.get(SUPPRESSION_KEY) or context.get(_SUPPRESSED_PLAIN))
 
 
-def current_call() -> Call | None:
+def current_call() -> ModelCall | None:
     """The call whose SDK function is at work in this context."""
     call = otel_context.get_value(ACTIVE_CALL)
-    return call if isinstance(call, Call) and call.under_way else None
+    return call if isinstance(call, ModelCall) and call.under_way else None

@@ -44,7 +44,7 @@ class WithBlock(Generic[Entered]):
         self.__exit__(kind, error, trace)
 
 
-class _Block:
+class _StackEntry:
     """One entry of one object."""
 
     __slots__ = ("owner", "state")
@@ -55,7 +55,7 @@ class _Block:
 
 
 # Innermost last, those of all objects.
-_open_here: ContextVar[tuple[_Block, ...]] = ContextVar("turnspan-open-blocks", default=())
+_open_here: ContextVar[tuple[_StackEntry, ...]] = ContextVar("turnspan-open-blocks", default=())
 
 
 class OpenBlocks(Generic[State]):
@@ -64,11 +64,11 @@ class OpenBlocks(Generic[State]):
     __slots__ = ("_everywhere",)
 
     def __init__(self) -> None:
-        self._everywhere: dict[_Block, None] = {}
+        self._everywhere: dict[_StackEntry, None] = {}
 
     def push(self, state: State) -> None:
         """The object is entered."""
-        block = _Block(self, state)
+        block = _StackEntry(self, state)
         self._everywhere[block] = None
         _open_here.set((*_open_here.get(), block))
 
@@ -89,7 +89,7 @@ class OpenBlocks(Generic[State]):
         except KeyError:
             return None
 
-    def _taken(self, block: _Block) -> State:
+    def _taken(self, block: _StackEntry) -> State:
         # Copies of the context (of tasks still running) may go on holding the block.
         state, block.state = block.state, None
         return cast("State", state)

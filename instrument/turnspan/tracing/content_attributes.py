@@ -10,7 +10,7 @@ from typing import Any
 
 from turnspan import config, semconv
 from turnspan.content.media import digest_media
-from turnspan.content.model import Conversation, dumps_text
+from turnspan.content.model import CallContent, dumps_text
 from turnspan.dialects import openai_embeddings
 from turnspan.dialects.convert import convert
 from turnspan.redaction.redactor import Redactor
@@ -30,7 +30,7 @@ def inference_attributes(content: InferenceContent) -> dict[str, str]:
     return {key: dumps_text(value) for key, value in allowed(conversation, redactor).items()}
 
 
-def allowed(conversation: Conversation, redactor: Redactor) -> dict[str, Any]:
+def allowed(conversation: CallContent, redactor: Redactor) -> dict[str, Any]:
     """A conversation by its attributes' names, as it may be written; nothing for what is empty."""
     limit = config.active().content_limit_bytes
     named = {

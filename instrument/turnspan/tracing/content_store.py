@@ -148,7 +148,7 @@ class Ranking(Fact):
 
 
 @dataclass(frozen=True, slots=True)
-class Withdrawal(Fact):
+class WithdrawalFact(Fact):
     """That a judgment no longer holds: one row of ``withdrawal``."""
 
     resource: Mapping[str, Any]
@@ -179,7 +179,7 @@ LIMITS: Final[dict[type[Fact], tuple[int, str]]] = {
     Judgment: (100_000, "judgments_full"),
     ContextFact: (10_000, "contexts_full"),
     Ranking: (10_000, "judgments_full"),
-    Withdrawal: (100_000, "judgments_full"),
+    WithdrawalFact: (100_000, "judgments_full"),
 }
 """How many facts of a kind wait to be taken at most, and the reason that further ones are counted
 by."""

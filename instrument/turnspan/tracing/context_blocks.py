@@ -25,7 +25,7 @@ from turnspan.tracing.assembly import (
 from turnspan.tracing.block_stack import OpenBlocks, WithBlock
 from turnspan.tracing.content_store import ContextFact
 from turnspan.tracing.context import active_turn, session_around
-from turnspan.tracing.context_steps import Attached, ContextStep, leave, name_of
+from turnspan.tracing.context_steps import AttachedCalls, StepSpan, leave, name_of
 from turnspan.tracing.recording import SpanRecording, context_of
 from turnspan.tracing.state import State, another_one, current
 
@@ -53,10 +53,10 @@ class ContextAssembly:
 
     # -- what the application says ------------------
 
-    def step(self, name: str) -> ContextStep:
+    def step(self, name: str) -> StepSpan:
         """A step of the work, as a context manager (also asynchronous): a span, and its duration in
         the record. ``load_config``, ``plan``, ``trim``, or any other name."""
-        return ContextStep(self._assembly, text_of(name) or "step")
+        return StepSpan(self._assembly, text_of(name) or "step")
 
     def set(
         self,
@@ -146,11 +146,11 @@ class ContextAssembly:
                 assembly.text_tokens = count_of(tokens)
                 _tell(assembly, self._state, self._span, "assembled")
 
-    def attached(self) -> Attached:
+    def attached(self) -> AttachedCalls:
         """A context manager (also asynchronous): the model calls made inside used this context,
         whatever their requests look like. Only for text that is changed on its way, or where
         content is not recorded; else the text is found."""
-        return Attached(self._assembly.id)
+        return AttachedCalls(self._assembly.id)
 
     # -- what the application is told ------------------
 
@@ -199,7 +199,7 @@ def _tell(assembly: Assembly, state: State, span: SpanRecording | None, stage: s
         state.content.tell(ContextFact(stage, assembly, text))
 
 
-class _Block:
+class _AssemblyEntry:
     """One time that an assembly's block was entered."""
 
     def __init__(self, assembly: Assembly, state: State, span: SpanRecording | None) -> None:
@@ -267,11 +267,11 @@ class context_assembly(WithBlock[ContextAssembly]):
             self._budget = count_of(budget)
             self._entities = texts_of(entities)
         self._state = another_one()
-        self._blocks: OpenBlocks[_Block] = OpenBlocks()
+        self._blocks: OpenBlocks[_AssemblyEntry] = OpenBlocks()
 
     def __enter__(self) -> ContextAssembly:
         assembly = Assembly(self._task, self._budget, list(self._entities))
-        block = _Block(assembly, current(), None)
+        block = _AssemblyEntry(assembly, current(), None)
         with guard("context.begin"):
             if config.active().enabled:
                 block = _start(assembly, self._state)
@@ -285,7 +285,7 @@ class context_assembly(WithBlock[ContextAssembly]):
             block.exit(error)
 
 
-def _start(assembly: Assembly, state: State | None) -> _Block:
+def _start(assembly: Assembly, state: State | None) -> _AssemblyEntry:
     """Begin an assembly's span and find out where it belongs."""
     around = context_of(state)
     turn = active_turn(around)
@@ -310,7 +310,7 @@ def _start(assembly: Assembly, state: State | None) -> _Block:
     if resource is not None:
         place.resource = resource.attributes
     otel_fast.set_attributes(span, {semconv.CONTEXT_ID: assembly.id})
-    return _Block(assembly, current(around), began)
+    return _AssemblyEntry(assembly, current(around), began)
 
 
 def _attributes(assembly: Assembly) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from opentelemetry import context as otel_context
 from turnspan import config, semconv
 from turnspan.runtime.guard import guard
 from turnspan.tracing import recording
-from turnspan.tracing.assembly import MAX_NOTES, Assembly, Step
+from turnspan.tracing.assembly import MAX_NOTES, Assembly, AssemblyStep
 from turnspan.tracing.block_stack import OpenBlocks, WithBlock
 from turnspan.tracing.context import SESSION_KEY, session_around
 from turnspan.tracing.recording import SpanRecording, detach
@@ -18,7 +18,7 @@ from turnspan.tracing.state import another_one
 from turnspan.turn.turn import Session
 
 
-class ContextStep(WithBlock["ContextStep"]):
+class StepSpan(WithBlock["StepSpan"]):
     """One step of an assembly: a span, and its duration in the record. A context manager."""
 
     def __init__(self, assembly: Assembly, name: str) -> None:
@@ -34,8 +34,8 @@ class ContextStep(WithBlock["ContextStep"]):
             with guard("context.step"):
                 self._span.span.set_attributes(attributes)
 
-    def __enter__(self) -> ContextStep:
-        opened = _OpenStep(Step(self._name, time.perf_counter()))
+    def __enter__(self) -> StepSpan:
+        opened = _OpenStep(AssemblyStep(self._name, time.perf_counter()))
         with guard("context.step"):
             if len(self._assembly.steps) < MAX_NOTES and not self._assembly.ended:
                 self._assembly.steps.append(opened.step)
@@ -55,7 +55,7 @@ class ContextStep(WithBlock["ContextStep"]):
 class _OpenStep:
     """One time that a step's block was entered."""
 
-    def __init__(self, step: Step) -> None:
+    def __init__(self, step: AssemblyStep) -> None:
         self.step = step
         self.span: SpanRecording | None = None
         self._token: object | None = None
@@ -71,7 +71,7 @@ class _OpenStep:
             leave(self.span, self._token, error)
 
 
-class Attached(WithBlock[None]):
+class AttachedCalls(WithBlock[None]):
     """The model calls made inside are said to use an assembly. A context manager."""
 
     def __init__(self, assembly_id: str) -> None:

@@ -8,14 +8,14 @@ from typing import Any, Final, Protocol
 
 from turnspan import semconv
 from turnspan.runtime.type_guards import kind_of
-from turnspan.turn.turn import ToolRequest, Turn, Usage
+from turnspan.turn.turn import TokenUsage, ToolRequest, Turn
 
 UNFINISHED: Final = "error"
 """The finish reason of a choice that never finished (conventions, ``finish_reasons``)."""
 
 
 @dataclass(slots=True)
-class Reply:
+class ReplyFacts:
     """What a response means for the turn."""
 
     model: str = ""
@@ -24,7 +24,7 @@ class Reply:
     """What the model wrote for the user to read; ``None``: that is not known."""
     tool_requests: Sequence[ToolRequest] = ()
     """The tool calls that the model asked the application for."""
-    usage: Usage | None = None
+    usage: TokenUsage | None = None
     refused: bool = False
     """Whether it carries a refusal, whatever its finish reason says."""
     made_by: Turn | None = None
@@ -72,7 +72,7 @@ class Endpoint(Protocol):
         """
         ...
 
-    def reply(self, response: Any) -> Reply | None:
+    def reply(self, response: Any) -> ReplyFacts | None:
         """What a response, an SDK's model or frozen, means for the turn; ``None``: nothing."""
         ...
 
@@ -98,7 +98,7 @@ def fields_of(value: Any) -> dict[str, Any]:
     return {**fields, **extra} if extra else fields
 
 
-def describe_reply(reply: Reply, attributes: dict[str, Any]) -> None:
+def describe_reply(reply: ReplyFacts, attributes: dict[str, Any]) -> None:
     """Write what a stop reason depends on, for whoever does not get the reply itself."""
     if reply.refused:
         attributes[semconv.RESPONSE_REFUSED] = True
@@ -107,7 +107,7 @@ def describe_reply(reply: Reply, attributes: dict[str, Any]) -> None:
         attributes[semconv.RESPONSE_BLANK] = True
 
 
-def write_usage(usage: Usage, attributes: dict[str, Any]) -> None:
+def write_usage(usage: TokenUsage, attributes: dict[str, Any]) -> None:
     """Write the known token counts."""
     cached, written = usage.cache_read_tokens, usage.cache_write_tokens
     given, made, reasoned = usage.input_tokens, usage.output_tokens, usage.reasoning_tokens
@@ -117,7 +117,7 @@ def write_usage(usage: Usage, attributes: dict[str, Any]) -> None:
 def write_tokens(
     attributes: dict[str, Any], given: Any, made: Any, cached: Any, written: Any, reasoned: Any
 ) -> None:
-    """Write those that are known of the token counts of a ``Usage``."""
+    """Write those that are known of the token counts of a ``TokenUsage``."""
     if given is not None:
         attributes[semconv.USAGE_INPUT_TOKENS] = given
     if made is not None:

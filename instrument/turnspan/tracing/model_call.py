@@ -2,7 +2,7 @@
 
 Providers translate (an ``Endpoint`` each), this module emits. Nothing here ever sees the user's
 value on its way: the patched function calls the user's function outside every guard, keeps what it
-gave in a local, and tells the ``Call`` beside it, under a guard. So what fails in here costs
+gave in a local, and tells the ``ModelCall`` beside it, under a guard. So what fails in here costs
 telemetry only.
 """
 
@@ -30,11 +30,11 @@ from turnspan.runtime.type_guards import kind_of
 from turnspan.tracing import otel_fast
 from turnspan.tracing.content_store import InferenceContent
 from turnspan.tracing.context import inside_span
-from turnspan.tracing.endpoint import UNFINISHED, Endpoint, Reply, describe_reply
+from turnspan.tracing.endpoint import UNFINISHED, Endpoint, ReplyFacts, describe_reply
 from turnspan.tracing.error_texts import failure_message, provider_message
 from turnspan.tracing.recording import detach
 from turnspan.tracing.state import State, default
-from turnspan.turn.turn import Turn, Usage
+from turnspan.turn.turn import TokenUsage, Turn
 
 ACTIVE_CALL = otel_context.create_key("turnspan-call")
 
@@ -51,7 +51,7 @@ _TOLD: Final = semconv.INFERENCE_OPERATIONS - {semconv.OP_EMBEDDINGS}
 _CODE = re.compile(r"[A-Za-z_][A-Za-z0-9_.\-]{0,63}")
 
 
-class Call:
+class ModelCall:
     """One model call. Its span ends exactly once, whoever ends it first."""
 
     attributes: Mapping[str, Any]
@@ -226,7 +226,7 @@ class Call:
                 outcome = outcome and ERROR
             if outcome:
                 attributes[semconv.STREAM_OUTCOME] = outcome
-            reply: Reply | None = None
+            reply: ReplyFacts | None = None
             alone = self.recording and (self.request is None or not self.state.content.active)
             completing = self.endpoint.operation in semconv.COMPLETING_OPERATIONS
             if response is not None and (measured or alone or completing or self.turn is not None):
@@ -251,7 +251,7 @@ class Call:
                     self.span.set_status(Status(StatusCode.ERROR, failed))
 
     def _measure(
-        self, attributes: dict[str, Any], usage: Usage | None, first_chunk: float | None
+        self, attributes: dict[str, Any], usage: TokenUsage | None, first_chunk: float | None
     ) -> None:
         with _MEASURE:
             span = self.span.get_span_context()
@@ -274,7 +274,7 @@ class Call:
     def _tell(
         self,
         turn: Turn,
-        reply: Reply | None,
+        reply: ReplyFacts | None,
         error: BaseException | None,
         attributes: Mapping[str, Any],
     ) -> None:

@@ -31,7 +31,7 @@ from turnspan.tracing.recording import (
 )
 from turnspan.tracing.state import State
 from turnspan.tracing.state import current as current_state
-from turnspan.turn.loop_detector import ToolExecution
+from turnspan.turn.loop_detector import ExecutedTool
 from turnspan.turn.tool_failure import tool_failed
 from turnspan.turn.turn import Turn
 
@@ -59,7 +59,7 @@ class OpenTool:
         self.arguments = arguments
         self.failure = ""
         """How it failed, where it did not raise."""
-        self.fact: ToolExecution | None = None
+        self.fact: ExecutedTool | None = None
         if turn is not None:
             self.fact = turn.begin_tool(name, arguments, call_id)
 

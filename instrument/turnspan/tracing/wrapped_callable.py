@@ -87,7 +87,7 @@ class Wrapped(_Alike, _Function):  # type: ignore[misc]
 _WRAP: Any = Wrapped
 
 
-class _Call:
+class _WrappedCall:
     """``__call__`` of an object, of the kind that the object's own is."""
 
     def __get__(self, instance: Any, _owner: Any = None) -> Any:
@@ -104,7 +104,7 @@ class WrappedObject(_Alike, _Object):  # type: ignore[misc]
         self._self_wrapper = wrapper
         self._self_call = _WRAP(subject.__call__, wrapper)
 
-    __call__ = _Call()
+    __call__ = _WrappedCall()
 
 
 _PARTIAL: Final[Any] = functools.partial

@@ -40,7 +40,7 @@ _VOLATILE_TEXT = later(
 
 
 @dataclass(slots=True)
-class ToolExecution:
+class ExecutedTool:
     """What the turn remembers of one tool call, in emission order."""
 
     name: str
@@ -74,7 +74,7 @@ class LoopDetector:
             return 0
         return self._barren + 1
 
-    def observe(self, fact: ToolExecution) -> None:
+    def observe(self, fact: ExecutedTool) -> None:
         """Fold the next call."""
         key = f"{fact.name}\0{canonical(fact.arguments)}\0{canonical(fact.result)}\0{fact.error}"
         if fact.round != self._round:

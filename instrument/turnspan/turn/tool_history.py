@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from turnspan.turn.loop_detector import LoopDetector, ToolExecution
+from turnspan.turn.loop_detector import ExecutedTool, LoopDetector
 from turnspan.turn.tool_failure import tool_failed
 
 _WAITING = 256
@@ -14,7 +14,7 @@ _KEPT = 64
 """The newest tools, whose arguments and results are kept."""
 
 
-def _place(fact: ToolExecution) -> tuple[int, int]:
+def _place(fact: ExecutedTool) -> tuple[int, int]:
     """Where a tool stands in the order of emission."""
     return fact.round, fact.place
 
@@ -27,8 +27,8 @@ class ToolHistory:
 
     __slots__ = ("_detector", "_facts", "_folded", "_mixed", "errors")
 
-    def __init__(self, facts: list[ToolExecution] | None = None) -> None:
-        self._facts: list[ToolExecution] = [] if facts is None else facts
+    def __init__(self, facts: list[ExecutedTool] | None = None) -> None:
+        self._facts: list[ExecutedTool] = [] if facts is None else facts
         self._folded = 0
         self._mixed = False  # whether some began in another order than the model asked for
         self._detector: LoopDetector | None = None  # of those folded so far; many turns have none
@@ -38,13 +38,13 @@ class ToolHistory:
     def __len__(self) -> int:
         return len(self._facts)
 
-    def with_others(self, tools: Sequence[ToolExecution]) -> ToolHistory:
+    def with_others(self, tools: Sequence[ExecutedTool]) -> ToolHistory:
         """These and others, each in its round, none folded yet."""
         return ToolHistory(sorted([*self._facts, *tools], key=_place))
 
-    def begin(self, name: str, arguments: Any, number: int, place: int = 0) -> ToolExecution:
+    def begin(self, name: str, arguments: Any, number: int, place: int = 0) -> ExecutedTool:
         """A tool begins in the round of this number, asked for at this place of the reply."""
-        fact = ToolExecution(name, arguments, number, place=place)
+        fact = ExecutedTool(name, arguments, number, place=place)
         if place and self._facts:
             self._mixed = True
         self._facts.append(fact)

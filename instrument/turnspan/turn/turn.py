@@ -16,7 +16,7 @@ from turnspan.content.given_values import frozen_of, label_of, text_of, warn_of_
 from turnspan.runtime.cancellation import is_abort
 from turnspan.runtime.errors import ConfigError
 from turnspan.runtime.guard import guard
-from turnspan.turn.loop_detector import ToolExecution
+from turnspan.turn.loop_detector import ExecutedTool
 from turnspan.turn.session import Session as Session
 from turnspan.turn.stop_reasons import (
     COMPLETED,
@@ -38,7 +38,7 @@ from turnspan.turn.stop_reasons import (
     same_arguments,
 )
 from turnspan.turn.tool_history import ToolHistory
-from turnspan.turn.usage import Usage as Usage
+from turnspan.turn.usage import TokenUsage as TokenUsage
 
 _SETTABLE: Final = (
     *("intent", "chat_mode", "task_type", "target", "user_message", "response_text"),
@@ -120,7 +120,7 @@ class Turn:
         """Model calls in this turn's own tool loop so far (not those of nested agents)."""
         self.llm_calls = 0
         self.silent_rounds = 0
-        self.usage = Usage()
+        self.usage = TokenUsage()
         self.models: list[str] = []
         self.user_message: Any = None
         self.response_text: Any = None
@@ -243,7 +243,7 @@ class Turn:
         finish_reasons: Sequence[str],
         text: str | None,
         tool_requests: Sequence[ToolRequest],
-        usage: Usage | None,
+        usage: TokenUsage | None,
         refused: bool = False,
     ) -> None:
         """A model call ended with this reply.
@@ -280,7 +280,7 @@ class Turn:
             self._finish_reason = ""
             self._failed = Ending(USER_ABORTED if aborted else ERROR, cut(detail, DETAIL_LENGTH))
 
-    def add_usage(self, usage: Usage | None) -> None:
+    def add_usage(self, usage: TokenUsage | None) -> None:
         """A call of this turn, made in the background, has come to its end elsewhere."""
         if usage is not None and not self.ended:
             with self._lock:
@@ -298,12 +298,12 @@ class Turn:
             self._requests.remove(chosen)
             return chosen[0]
 
-    def begin_tool(self, name: str, arguments: Any, call_id: str = "") -> ToolExecution:
+    def begin_tool(self, name: str, arguments: Any, call_id: str = "") -> ExecutedTool:
         """A tool begins; the fact keeps its place in the order of emission."""
         place = self._emitted.get(call_id, 0) if call_id else 0
         return self._executed.begin(name, arguments, self.rounds, place)
 
-    def end_tool(self, fact: ToolExecution, result: Any, raised: bool) -> None:
+    def end_tool(self, fact: ExecutedTool, result: Any, raised: bool) -> None:
         """A tool ended with this (frozen) result."""
         fact.result = result
         fact.error = raised
@@ -333,7 +333,7 @@ class Turn:
             self._executed.fold()
             return self._decide_stop(None)
 
-    def judged_with(self, tools: Sequence[ToolExecution]) -> tuple[Turn, Ending]:
+    def judged_with(self, tools: Sequence[ExecutedTool]) -> tuple[Turn, Ending]:
         """A copy that had these tools as well, each in its round, and why it would have stopped."""
         with self._lock:
             told = copy(self)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(slots=True)
-class Usage:
+class TokenUsage:
     """Token counts; ``None`` is unknown. Cache and reasoning counts are subsets, never added."""
 
     input_tokens: int | None = None
@@ -15,7 +15,7 @@ class Usage:
     cache_write_tokens: int | None = None
     reasoning_tokens: int | None = None
 
-    def add(self, other: Usage) -> None:
+    def add(self, other: TokenUsage) -> None:
         """Add another call's counts; unknown plus known is known."""
         self.input_tokens = _sum(self.input_tokens, other.input_tokens)
         self.output_tokens = _sum(self.output_tokens, other.output_tokens)

@@ -14,7 +14,7 @@ from typing import Any, Final
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.fields import of_row
 from turnspan_records.access.times import utc
-from turnspan_records.judging.history import Judged, judgments
+from turnspan_records.judging.history import RecordedJudgment, judgments
 from turnspan_records.messages import load_definitions
 
 MEMBER: Final = 0
@@ -65,7 +65,7 @@ GROUP BY outer_member
 
 
 @dataclass(slots=True)
-class _Asked:
+class _WithCalls:
     """What members and arbiters have in common: which calls they made."""
 
     id: str
@@ -84,7 +84,7 @@ class _Asked:
 
 
 @dataclass(slots=True)
-class MemberAnswer(_Asked):
+class MemberAnswer(_WithCalls):
     """What a member answered in an iteration."""
 
     instance: str = ""
@@ -97,7 +97,7 @@ class MemberAnswer(_Asked):
 
 
 @dataclass(slots=True)
-class Decision(_Asked):
+class Decision(_WithCalls):
     """What an arbiter made of an iteration."""
 
     synthesis: str = ""
@@ -160,7 +160,7 @@ class ConsortiumRun:
     other_calls: list[str] = field(default_factory=list[str])
     """The ids of model calls that are no member's and no arbiter's."""
     iterations: list[Iteration] = field(default_factory=list[Iteration])
-    judgments: list[Judged] = field(default_factory=list[Judged])
+    judgments: list[RecordedJudgment] = field(default_factory=list[RecordedJudgment])
     """What was said of the run itself."""
 
 
@@ -251,7 +251,7 @@ def _add_calls(
             block.answer = answers.get(id_, "")
 
 
-def _count(block: _Asked, call: Mapping[str, Any], span: str) -> None:
+def _count(block: _WithCalls, call: Mapping[str, Any], span: str) -> None:
     block.calls.append(span)
     if not block.model:
         block.model = str(call["model"])

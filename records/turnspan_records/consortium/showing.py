@@ -7,7 +7,7 @@ from typing import Final
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.consortium.run_detail import consortium_run
 from turnspan_records.detail_types import Detail
-from turnspan_records.lookup import Found
+from turnspan_records.lookup import RecordRef
 
 _FACTS: Final = """
 SELECT * EXCEPT (consortium_id) FROM consortium_run
@@ -39,7 +39,7 @@ ORDER BY time, span
 """
 
 
-def consortium_detail(store: Store, found: Found) -> Detail:
+def consortium_detail(store: Store, found: RecordRef) -> Detail:
     """A run with its members, arbiters and calls. Raises as ``detail``."""
     asked = {"project": found.project, "id": found.id}
     run = consortium_run(store, found.project, found.id)

@@ -13,7 +13,7 @@ from typing import Any
 
 
 @dataclass(slots=True)
-class Message:
+class MessageRecord:
     """A message of the conversation; ``parts`` follow the GenAI message schema.
 
     ``recorded`` is false where only the message's hash is known (its content was not recorded, or
@@ -37,7 +37,7 @@ class Message:
 
 
 @dataclass(slots=True)
-class ToolExecution:
+class ToolRecord:
     """A tool that ran, as its own span recorded it."""
 
     span_id: str
@@ -57,7 +57,7 @@ class ToolExecution:
 
 
 @dataclass(slots=True)
-class ToolRequest:
+class ToolCallRequest:
     """A tool call that the model asked for, with what came of it.
 
     ``seen`` is the result that the model was given in its next request; ``execution`` is the tool's
@@ -67,13 +67,13 @@ class ToolRequest:
     call_id: str
     name: str
     arguments: Any
-    execution: ToolExecution | None = None
+    execution: ToolRecord | None = None
     seen: Any = None
     answered: bool = False
 
 
 @dataclass(slots=True)
-class Call:
+class CallRecord:
     """One model call: what it was newly given, what it said, what it cost."""
 
     span_id: str
@@ -104,15 +104,15 @@ class Call:
     response_thoughts: str
     system_prompt: str | None = None
     """The system prompt where it is new or has changed; ``None`` where it is the one before."""
-    new_messages: list[Message] = field(default_factory=list[Message])
+    new_messages: list[MessageRecord] = field(default_factory=list[MessageRecord])
     dropped: int = 0
     """Messages of the call before that this one was not given (history trimmed or rewritten)."""
-    replies: list[Message] = field(default_factory=list[Message])
-    requests: list[ToolRequest] = field(default_factory=list[ToolRequest])
+    replies: list[MessageRecord] = field(default_factory=list[MessageRecord])
+    requests: list[ToolCallRequest] = field(default_factory=list[ToolCallRequest])
 
 
 @dataclass(slots=True)
-class Turn:
+class TurnRecord:
     """One turn with its steps in the order of time."""
 
     turn_id: str
@@ -155,7 +155,7 @@ class Turn:
         return in_notebook(turn_html(self))
 
 
-Step = Call | ToolExecution | Turn
+Step = CallRecord | ToolRecord | TurnRecord
 """A tool appears as a step only where no model request of its turn accounts for it."""
 
 
@@ -169,11 +169,11 @@ class Conversation:
     steps: list[Step] = field(default_factory=list[Step])
     """Root turns in the order of time, and calls and tools that ran outside any turn."""
 
-    def turns(self) -> Iterator[Turn]:
+    def turns(self) -> Iterator[TurnRecord]:
         """Every turn, nested ones included, depth first."""
         yield from _turns(self.steps)
 
-    def calls(self) -> Iterator[Call]:
+    def calls(self) -> Iterator[CallRecord]:
         """Every model call, in the order in which it is shown."""
         yield from _calls(self.steps)
 
@@ -184,16 +184,16 @@ class Conversation:
         return in_notebook(conversation_html(self))
 
 
-def _turns(steps: list[Step]) -> Iterator[Turn]:
+def _turns(steps: list[Step]) -> Iterator[TurnRecord]:
     for step in steps:
-        if isinstance(step, Turn):
+        if isinstance(step, TurnRecord):
             yield step
             yield from _turns(step.steps)
 
 
-def _calls(steps: list[Step]) -> Iterator[Call]:
+def _calls(steps: list[Step]) -> Iterator[CallRecord]:
     for step in steps:
-        if isinstance(step, Call):
+        if isinstance(step, CallRecord):
             yield step
-        elif isinstance(step, Turn):
+        elif isinstance(step, TurnRecord):
             yield from _calls(step.steps)

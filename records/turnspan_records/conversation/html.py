@@ -14,13 +14,13 @@ from typing import Any
 from turnspan.content.model import dumps_text
 from turnspan_clickhouse.store.html_text import escaped
 from turnspan_records.conversation import (
-    Call,
+    CallRecord,
     Conversation,
-    Message,
+    MessageRecord,
     Step,
-    ToolExecution,
-    ToolRequest,
-    Turn,
+    ToolCallRequest,
+    ToolRecord,
+    TurnRecord,
 )
 
 _STYLE = """
@@ -69,22 +69,22 @@ def conversation_html(conversation: Conversation) -> str:
     return f'<div class="turnspan">{about}{steps or "<p>Nothing is recorded.</p>"}</div>'
 
 
-def turn_html(turn: Turn) -> str:
+def turn_html(turn: TurnRecord) -> str:
     """A turn as a fragment."""
     return f'<div class="turnspan">{_turn(turn)}</div>'
 
 
 def _steps(steps: Iterable[Step]) -> Iterator[str]:
     for step in steps:
-        if isinstance(step, Turn):
+        if isinstance(step, TurnRecord):
             yield _turn(step)
-        elif isinstance(step, Call):
+        elif isinstance(step, CallRecord):
             yield _call(step)
         else:
             yield _ran(step)
 
 
-def _turn(turn: Turn) -> str:
+def _turn(turn: TurnRecord) -> str:
     bad = "" if turn.ended_how in ("completed", "running") else ' class="bad"'
     ended = f"<strong{bad}>{escaped(turn.ended_how)}</strong> {escaped(turn.stop_detail)}"
     facts = f"{turn.rounds} rounds, {turn.tool_call_count} tools, {turn.duration:.1f} s"
@@ -97,7 +97,7 @@ def _turn(turn: Turn) -> str:
     )
 
 
-def _call(call: Call) -> str:
+def _call(call: CallRecord) -> str:
     tokens = "" if call.input_tokens is None else f", {call.input_tokens} → {call.output_tokens}"
     line = f'<p class="faint">● {escaped(call.model)}, {call.duration:.2f} s{tokens}</p>'
     prompt = "" if not call.system_prompt else folded_html("system prompt", call.system_prompt)
@@ -112,7 +112,7 @@ def _call(call: Call) -> str:
     return f"{prompt}{dropped}{new}{line}{replies}{failed}{asked}"
 
 
-def message_html(message: Message, *, asked: bool = True) -> str:
+def message_html(message: MessageRecord, *, asked: bool = True) -> str:
     """A message; without the tool calls it asks for, where they are shown beside it."""
     if not message.recorded:
         return f'<p class="faint">a message that is not recorded: {escaped(message.hash)}</p>'
@@ -131,14 +131,14 @@ def _part(role: str, part: dict[str, Any]) -> str:
     return folded_html(str(kind or "part"), dumps_text(part))
 
 
-def _request(request: ToolRequest) -> str:
+def _request(request: ToolCallRequest) -> str:
     name = f"⚒ {request.name}"
     if request.execution is not None:
         return _ran(request.execution)
     return f"{said_html(name, _text(request.arguments))}"
 
 
-def _ran(tool: ToolExecution) -> str:
+def _ran(tool: ToolRecord) -> str:
     failed = f"{tool.error_type}: {tool.error_message}" if tool.failed else ""
     error = f'<p class="bad">✗ {escaped(failed)}</p>' if failed else ""
     result = folded_html(f"result, {tool.duration:.2f} s", tool.result) if tool.result else ""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from turnspan.annotations import judgments_of
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_records.judging.writing import SOURCE, said, write_judgments
-from turnspan_records.lookup import Found
+from turnspan_records.lookup import RecordRef
 
 
 def annotate(
     spool: Spool,
-    subject: Found,
+    subject: RecordRef,
     *,
     outcome: str | None = None,
     training_flag: int | None = None,

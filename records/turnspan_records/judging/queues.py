@@ -17,7 +17,7 @@ from turnspan_records.access.row_writing import write_rows
 from turnspan_records.access.window import window
 from turnspan_records.judging.history import NOT_WITHDRAWN, judgments, settles
 from turnspan_records.judging.unlanded import NOTHING, Unlanded
-from turnspan_records.lookup import Found
+from turnspan_records.lookup import RecordRef
 
 ORDERS: Final[Mapping[str, str]] = {
     "oldest": "start_time, turn_id",
@@ -143,7 +143,7 @@ _LEFT = f"""
 
 def waiting(
     store: Store, queue: Queue, author: str, *, limit: int = 100, also: Unlanded = NOTHING
-) -> list[Found]:
+) -> list[RecordRef]:
     """The next turns of a queue that ``author`` is to judge, in its order. ``also`` is what waits
     in the spool, read before.
 
@@ -161,7 +161,7 @@ def waiting(
         {**_parameters(queue, author), **_since(store, queue, author, also), "limit": limit},
     )
     return [
-        Found("turn", str(turn), str(project), str(session), str(trace), str(turn))
+        RecordRef("turn", str(turn), str(project), str(session), str(trace), str(turn))
         for project, turn, session, trace in result.rows
     ]
 

@@ -12,13 +12,13 @@ from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.row_writing import judging_spool
-from turnspan_records.conversation import Conversation, Turn
+from turnspan_records.conversation import Conversation, TurnRecord
 from turnspan_records.judging.annotating import annotate
-from turnspan_records.judging.history import ASSESSING, Judged, judgments
+from turnspan_records.judging.history import ASSESSING, RecordedJudgment, judgments
 from turnspan_records.judging.queues import Progress, Queue, progress, waiting
 from turnspan_records.judging.signal import Signal, signal
 from turnspan_records.judging.writing import withdraw
-from turnspan_records.lookup import Found
+from turnspan_records.lookup import RecordRef
 from turnspan_records.replay import replay
 
 SOURCE = "review"
@@ -27,15 +27,15 @@ PAGE = 1_000
 
 
 @dataclass(slots=True)
-class Item:
+class ReviewItem:
     """A turn that is to be judged, with the conversation it is in and what was said of it."""
 
-    found: Found
+    found: RecordRef
     conversation: Conversation
-    turn: Turn
+    turn: TurnRecord
     number: int
     """Which turn of the conversation it is, from 1."""
-    judgments: list[Judged]
+    judgments: list[RecordedJudgment]
     signal: Signal
 
 
@@ -60,11 +60,11 @@ class Review:
         """How many turns were left out since somebody else had judged them meanwhile."""
         self._open = opener
         self._spool = spool
-        self._ahead: deque[Found] = deque()
-        self._seen: list[Found] = []
+        self._ahead: deque[RecordRef] = deque()
+        self._seen: list[RecordRef] = []
         self._at = -1
-        self._done: list[tuple[Found, str, str]] = []
-        self._judged: set[Found] = set()
+        self._done: list[tuple[RecordRef, str, str]] = []
+        self._judged: set[RecordRef] = set()
         self._counted = Progress(0, 0)
         self._exhausted = False
 
@@ -74,7 +74,7 @@ class Review:
         left = self._counted.left - len(self._judged) - self.elsewhere
         return Progress(self._counted.total, max(0, left))
 
-    def next(self) -> Item | None:
+    def next(self) -> ReviewItem | None:
         """Go on to the next turn; ``None`` where none is left.
 
         Raises:
@@ -101,14 +101,14 @@ class Review:
         self._at = len(self._seen)
         return None
 
-    def back(self) -> Item | None:
+    def back(self) -> ReviewItem | None:
         """Go back to the turn before; ``None`` where this is the first. Raises as ``next``."""
         if self._at <= 0:
             return None
         self._at -= 1
         return self.again()
 
-    def again(self) -> Item | None:
+    def again(self) -> ReviewItem | None:
         """The turn that is being judged, with what was said of it by now. Raises as ``next``."""
         if not 0 <= self._at < len(self._seen):
             return None
@@ -122,7 +122,7 @@ class Review:
         training_flag: int | None = None,
         score: float | None = None,
         comment: str | None = None,
-    ) -> Item | None:
+    ) -> ReviewItem | None:
         """Judge the turn, in one way; returns it as it is then.
 
         Raises:
@@ -150,7 +150,7 @@ class Review:
             self._judged.add(found)
         return self._landed(found)
 
-    def undo(self) -> Item | None:
+    def undo(self) -> ReviewItem | None:
         """Withdraw this reviewer's last judgment, and go back to what it was of; ``None`` where
         there is none. After those of this review come earlier ones of the turn being judged.
 
@@ -168,7 +168,7 @@ class Review:
         self._at = self._seen.index(found)
         return self._landed(found)
 
-    def _earlier(self) -> tuple[Found, str, str] | None:
+    def _earlier(self) -> tuple[RecordRef, str, str] | None:
         item = self.again()
         own = [
             one
@@ -177,12 +177,12 @@ class Review:
         ]
         return (self._seen[self._at], own[-1].kind, own[-1].id) if own else None
 
-    def _landed(self, found: Found) -> Item | None:
+    def _landed(self, found: RecordRef) -> ReviewItem | None:
         with self._open() as store:
             ship(store, spool=self._spool)
             return self._load(store, found)
 
-    def _new(self, store: Store) -> Found | None:
+    def _new(self, store: Store) -> RecordRef | None:
         """The next turn that was not shown yet."""
         if not self._ahead and not self._exhausted:
             known = {*self._seen}
@@ -193,17 +193,17 @@ class Review:
                 self._counted = progress(store, self.queue, self.author)
         return self._ahead.popleft() if self._ahead else None
 
-    def _taken(self, item: Item) -> bool:
+    def _taken(self, item: ReviewItem) -> bool:
         """Whether somebody has judged it since it was looked for."""
         return not self.queue.each and any(one.settles for one in item.judgments)
 
-    def _load(self, store: Store, found: Found) -> Item | None:
+    def _load(self, store: Store, found: RecordRef) -> ReviewItem | None:
         """Everything about a turn; ``None`` where it is gone since."""
         conversation = replay(store, found.project, found.session_id, found.trace_id)
-        turns = [step for step in conversation.steps if isinstance(step, Turn)]
+        turns = [step for step in conversation.steps if isinstance(step, TurnRecord)]
         for number, turn in enumerate(turns, 1):
             if turn.turn_id == found.id:
                 told = judgments(store, found.project, "turn", found.id)
                 known = signal(store, found.project, found.id, told)
-                return Item(found, conversation, turn, number, told, known)
+                return ReviewItem(found, conversation, turn, number, told, known)
         return None

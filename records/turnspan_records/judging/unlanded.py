@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from turnspan_clickhouse.rows.native_reader import MalformedError, UnknownTypeError
-from turnspan_clickhouse.rows.native_rows import Block
+from turnspan_clickhouse.rows.native_reader import MalformedBlockError, UnknownTypeError
+from turnspan_clickhouse.rows.native_rows import NativeBlock
 from turnspan_clickhouse.rows.tables import Annotation, Withdrawal
 from turnspan_clickhouse.spool.segments import Segment
 from turnspan_clickhouse.spool.spool import Spool
@@ -63,8 +63,12 @@ def _rows(segment: Segment) -> list[dict[str, Any]]:
         content = segment.path.read_bytes()
         if segment.damage(content):
             return []
-        block = Block(content)
-    except (OSError, MalformedError, UnknownTypeError):  # landed meanwhile, or not ours to read
+        block = NativeBlock(content)
+    except (
+        OSError,
+        MalformedBlockError,
+        UnknownTypeError,
+    ):  # landed meanwhile, or not ours to read
         return []
     columns: dict[str, list[Any]] = {name: block.texts(name) for name in _TEXTS[segment.table]}
     columns.update({name: list(block.numbers(name)) for name in _TIMES})
@@ -77,6 +81,6 @@ def _rows(segment: Segment) -> list[dict[str, Any]]:
     ]
 
 
-def _numbers(block: Block, name: str, form: str) -> list[Any]:
+def _numbers(block: NativeBlock, name: str, form: str) -> list[Any]:
     cells = block.optional(name)
     return [None if cell is None else struct.unpack(form, cell)[0] for cell in cells]

@@ -10,13 +10,13 @@ from turnspan.annotations.comparisons import grouped, pairs, preferred
 from turnspan.annotations.judgments import confidence_of
 from turnspan.annotations.withdrawals import judgment_kind
 from turnspan.redaction.redactor import Redactor
-from turnspan.tracing.content_store import Judgment, Ranking, Withdrawal
+from turnspan.tracing.content_store import Judgment, Ranking, WithdrawalFact
 from turnspan_clickhouse.normalise import judgment_rows
 from turnspan_clickhouse.normalise.other_rows import annotation
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.row_writing import write_rows
-from turnspan_records.lookup import Found
+from turnspan_records.lookup import RecordRef
 
 SOURCE = "command"
 
@@ -35,8 +35,8 @@ def write_judgments(spool: Spool, project: str, each: Sequence[Judgment]) -> int
 
 def prefer(
     spool: Spool,
-    chosen: Found,
-    rejected: Sequence[Found],
+    chosen: RecordRef,
+    rejected: Sequence[RecordRef],
     *,
     reason: str = "",
     author: str = "",
@@ -57,9 +57,9 @@ def prefer(
 
 def rank(
     spool: Spool,
-    best_first: Sequence[Found],
+    best_first: Sequence[RecordRef],
     *,
-    ties: Sequence[Sequence[Found]] = (),
+    ties: Sequence[Sequence[RecordRef]] = (),
     reason: str = "",
     author: str = "",
     confidence: float | None = None,
@@ -82,7 +82,7 @@ def rank(
 
 def withdraw(
     spool: Spool,
-    subject: Found,
+    subject: RecordRef,
     judgment: str,
     *,
     id: str = "",
@@ -103,7 +103,7 @@ def withdraw(
 def withdraw_ranking(
     spool: Spool,
     store: Store,
-    subject: Found,
+    subject: RecordRef,
     ranking_id: str,
     *,
     reason: str = "",
@@ -128,7 +128,7 @@ def withdraw_ranking(
 
 def _withdraw(
     spool: Spool,
-    subject: Found,
+    subject: RecordRef,
     judgment: str,
     each: Sequence[tuple[str, str]],
     reason: str,
@@ -140,7 +140,7 @@ def _withdraw(
     kind = judgment_kind(judgment)
     redactor = Redactor(config.active())
     facts = [
-        Withdrawal(
+        WithdrawalFact(
             resource={},
             subject_kind=subject.kind,
             subject_id=subject_id,
@@ -159,7 +159,7 @@ def _withdraw(
 
 
 def said(
-    subject: Found, author: str, confidence: float | None, source: str, comment: str = ""
+    subject: RecordRef, author: str, confidence: float | None, source: str, comment: str = ""
 ) -> Judgment:
     """What is judged, by whom and when, of a judgment that says nothing yet.
 
@@ -178,6 +178,6 @@ def said(
     )
 
 
-def _comparable(records: Sequence[Found]) -> None:
+def _comparable(records: Sequence[RecordRef]) -> None:
     if len({(one.kind, one.project) for one in records}) != 1:
         raise ValueError("what is compared is of one kind and one project")

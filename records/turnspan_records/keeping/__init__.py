@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from turnspan_records.keeping.archives import Archive, Manifest
-from turnspan_records.keeping.contents import Check
+from turnspan_records.keeping.contents import ZeroCheck
 from turnspan_records.keeping.errors import ArchiveError, KeepingError, PolicyError
 from turnspan_records.keeping.forgetting import (
     Erased,
@@ -14,22 +14,22 @@ from turnspan_records.keeping.forgetting import (
     plan,
     subjects,
 )
-from turnspan_records.keeping.gathering import Subject
+from turnspan_records.keeping.gathering import ForgetSubject
 from turnspan_records.keeping.policy import Policy, read_policy
-from turnspan_records.keeping.proof import Left, Proof
+from turnspan_records.keeping.proof import Leftover, Proof
 from turnspan_records.keeping.restoring import Forgotten, Restored, restore
 from turnspan_records.keeping.retaining import Going, Retained, retain
 
 __all__ = [
     "Archive",
     "ArchiveError",
-    "Check",
     "Erased",
     "ErasurePlan",
+    "ForgetSubject",
     "Forgotten",
     "Going",
     "KeepingError",
-    "Left",
+    "Leftover",
     "Manifest",
     "NothingRecordedError",
     "Policy",
@@ -37,7 +37,7 @@ __all__ = [
     "Proof",
     "Restored",
     "Retained",
-    "Subject",
+    "ZeroCheck",
     "forget",
     "forget_again",
     "plan",

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from turnspan_clickhouse.rows.loop_tables import Artifact
+from turnspan_clickhouse.rows.loop_tables import ArtifactRow
 from turnspan_clickhouse.rows.tables import (
     RECORDS,
     Annotation,
@@ -33,7 +33,7 @@ _SUBJECTS: Final[Mapping[type[Record], str]] = {
     LlmCall: "span_id, turn_id, session_id, attempt_id, consortium_id",
     ToolCall: "span_id",
     SpanRow: "span_id",
-    Artifact: "artifact_id",
+    ArtifactRow: "artifact_id",
 }
 _OF_REASON: Final = f"reason = '{ARCHIVED}'"
 

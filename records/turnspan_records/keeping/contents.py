@@ -35,7 +35,7 @@ _SLICED_BY: Final[dict[ContentTable, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class ZeroCheck:
     """One question whose answer must be 0, as a sentence, and the answer."""
 
     what: str
@@ -56,17 +56,19 @@ def mark_unreferenced(work: Work, days: float = 0.0) -> None:
         work.put(_gone(table), "toDate(0)", CONTENT_KEY[table], work.tables.held(record), marked)
 
 
-def violations(work: Work, days: float = 0.0) -> list[Check]:
+def violations(work: Work, days: float = 0.0) -> list[ZeroCheck]:
     """What a pass that has deleted its rows must not have left; every answer must be 0."""
     checks = [
-        Check(f"rows of {record.table} that were to go", work.left(record))
+        ZeroCheck(f"rows of {record.table} that were to go", work.left(record))
         for record in dict.fromkeys(one.record for one in work.counts())
     ]
     for table in CONTENTS:
         checks.append(
-            Check(f"rows that refer to a {table} that went", _references_to_marked(work, table))
+            ZeroCheck(f"rows that refer to a {table} that went", _references_to_marked(work, table))
         )
-        checks.append(Check(f"{table}s that nothing refers to", unreferenced(work, table, days)))
+        checks.append(
+            ZeroCheck(f"{table}s that nothing refers to", unreferenced(work, table, days))
+        )
     return checks
 
 

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from turnspan_clickhouse.rows.belonging import BELONGING
-from turnspan_clickhouse.rows.loop_tables import Artifact
+from turnspan_clickhouse.rows.loop_tables import ArtifactRow
 from turnspan_clickhouse.rows.tables import LlmCall, Record, SpanRow, TurnSummary
 from turnspan_records.keeping.contents import mark_unreferenced
 from turnspan_records.keeping.keys import row_key
@@ -206,7 +206,7 @@ class _Decision:
         )
         for kind, of_call in (
             *((LlmCall, CALL), (SpanRow, CALL)),
-            (Artifact, "sipHash128(project, trace_id, call_id)"),
+            (ArtifactRow, "sipHash128(project, trace_id, call_id)"),
         ):
             if kind in self._kinds:
                 join = f" GLOBAL INNER JOIN ({work.units('call')}) AS u ON u.key = {of_call}"
@@ -230,7 +230,7 @@ class _Decision:
 
     def _free(self, kind: type[Record]) -> str:
         """A condition on rows that nothing keeps back."""
-        if kind is not Artifact:
+        if kind is not ArtifactRow:
             return "1"
         return _LOOSE_ARTIFACT.format(annotation=f"{self._tables.database}.annotation")
 

@@ -36,12 +36,12 @@ from turnspan_records.keeping import gathering
 from turnspan_records.keeping.copies import CopiesSifted, sift_copies
 from turnspan_records.keeping.errors import KeepingError
 from turnspan_records.keeping.freeing import finish_masks, free
-from turnspan_records.keeping.gathering import Subject, SubjectKind
+from turnspan_records.keeping.gathering import ForgetSubject, SubjectKind
 from turnspan_records.keeping.keys import Tables
-from turnspan_records.keeping.proof import MOST_WORDS, Left, Proof, search
+from turnspan_records.keeping.proof import MOST_WORDS, Leftover, Proof, search
 from turnspan_records.keeping.whose import (
     UNIT,
-    Keys,
+    OwnerKeys,
     id_sql,
     of_pass,
     of_tombstones,
@@ -66,7 +66,7 @@ class NothingRecordedError(KeepingError):
 class ErasurePlan:
     """What forgetting a subject would delete: rows by table, with every version that there is."""
 
-    subject: Subject
+    subject: ForgetSubject
     rows: dict[str, int]
     forgotten_before: bool
     """It was forgotten once already: what is found now came after, or was left."""
@@ -84,7 +84,7 @@ class Erased:
     proof: Proof = field(default_factory=Proof)
 
 
-def subjects(store: Store, kind: SubjectKind, id_: str, project: str = "") -> list[Subject]:
+def subjects(store: Store, kind: SubjectKind, id_: str, project: str = "") -> list[ForgetSubject]:
     """The subjects that an id means: one for each project in which something is recorded of it, or
     was forgotten. Raises ``StoreError``."""
     if kind not in get_args(SubjectKind):
@@ -105,10 +105,10 @@ def subjects(store: Store, kind: SubjectKind, id_: str, project: str = "") -> li
             found.add(one)
     if kind == PROJECT:
         found &= {id_}
-    return [Subject(kind, id_, one) for one in sorted(found) if project in ("", one)]
+    return [ForgetSubject(kind, id_, one) for one in sorted(found) if project in ("", one)]
 
 
-def plan(store: Store, subject: Subject) -> ErasurePlan:
+def plan(store: Store, subject: ForgetSubject) -> ErasurePlan:
     """What forgetting a subject would delete; nothing stays of what it writes to find that out.
 
     Raises:
@@ -126,7 +126,7 @@ def plan(store: Store, subject: Subject) -> ErasurePlan:
     return ErasurePlan(subject, rows, bool(_forgotten(store, subject)), copies)
 
 
-def _foreseen(store: Store, keys: Keys) -> Tombstones:
+def _foreseen(store: Store, keys: OwnerKeys) -> Tombstones:
     """What there will be forgotten: what was already, and these keys."""
     union = " UNION ALL ".join(
         f"SELECT key, toInt64({keys.until:d}) AS time FROM ({keys.query((kind,))})"
@@ -145,7 +145,7 @@ def _foreseen(store: Store, keys: Keys) -> Tombstones:
 
 def forget(
     store: Store,
-    subject: Subject,
+    subject: ForgetSubject,
     *,
     reason: str = "",
     author: str = "",
@@ -184,7 +184,7 @@ def forget_again(store: Store, *, texts: Sequence[str] = (), stage: Stage | None
         return _erase(store, None, list(texts), 0.0, stage or _silent)
 
 
-def _bury(store: Store, subject: Subject, reason: str, author: str) -> float:
+def _bury(store: Store, subject: ForgetSubject, reason: str, author: str) -> float:
     """Write the tombstones of a subject, where anything is recorded of it; returns when."""
     work = _begun(store)
     try:
@@ -203,7 +203,7 @@ def _bury(store: Store, subject: Subject, reason: str, author: str) -> float:
     return time.monotonic()
 
 
-def _recorded(work: Work, keys: Keys, subject: Subject) -> bool:
+def _recorded(work: Work, keys: OwnerKeys, subject: ForgetSubject) -> bool:
     """Whether anything was found besides the subject's own key."""
     if subject.kind == PROJECT:
         return _recorded_project(work.store, subject.project)
@@ -213,7 +213,9 @@ def _recorded(work: Work, keys: Keys, subject: Subject) -> bool:
     return int(found.rows[0][0]) > 1
 
 
-def _write_tombstones(work: Work, keys: Keys, subject: Subject, said: dict[str, str]) -> None:
+def _write_tombstones(
+    work: Work, keys: OwnerKeys, subject: ForgetSubject, said: dict[str, str]
+) -> None:
     """Those of what belongs to the subject, then its own: without that the others do not count."""
     forgetting = secrets.token_hex(8)
     work.store.command(
@@ -260,15 +262,17 @@ def _erase(
     until = max((keys.until for keys in every), default=0)
     done.proof = search(store, every, words, until)
     if left:
-        done.proof.left.append(Left("the store's old parts", "that somebody reads still", left))
+        done.proof.left.append(Leftover("the store's old parts", "that somebody reads still", left))
     for path in done.copies.unknown:
-        done.proof.left.append(Left(str(path), "a copy that does not say of which store: --copy"))
+        done.proof.left.append(
+            Leftover(str(path), "a copy that does not say of which store: --copy")
+        )
     for path, why in done.copies.failed.items():
-        done.proof.left.append(Left(str(path), f"it could not be sifted: {why}"))
+        done.proof.left.append(Leftover(str(path), f"it could not be sifted: {why}"))
     return done
 
 
-def _delete(store: Store, every: Collection[Keys], done: Erased) -> None:
+def _delete(store: Store, every: Collection[OwnerKeys], done: Erased) -> None:
     for keys in every:
         work = _begun(store)
         try:
@@ -312,11 +316,11 @@ def _begun(store: Store) -> Work:
     return Work(store, new_name(_KIND))
 
 
-def _asked_key(subject: Subject) -> bytes:
+def _asked_key(subject: ForgetSubject) -> bytes:
     return key_of(subject.kind, subject.project, subject.id)
 
 
-def _forgotten(store: Store, subject: Subject) -> list[Keys]:
+def _forgotten(store: Store, subject: ForgetSubject) -> list[OwnerKeys]:
     return of_tombstones(store, _asked_key(subject))
 
 
@@ -345,7 +349,7 @@ def _projects(store: Store, kind: str, id_: str) -> set[str]:
     return found
 
 
-def _sessions_of(store: Store, subject: Subject) -> list[str]:
+def _sessions_of(store: Store, subject: ForgetSubject) -> list[str]:
     """Ids of a user's sessions, as words to search for."""
     if subject.kind != USER:
         return []

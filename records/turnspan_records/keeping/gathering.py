@@ -32,11 +32,11 @@ from turnspan_clickhouse.rows.consortium_tables import (
     ConsortiumIteration,
     ConsortiumMember,
 )
-from turnspan_clickhouse.rows.loop_tables import Artifact
+from turnspan_clickhouse.rows.loop_tables import ArtifactRow
 from turnspan_clickhouse.rows.record import Record
 from turnspan_clickhouse.rows.tables import (
-    ContextAssembly,
-    ContextItem,
+    ContextAssemblyRow,
+    ContextItemRow,
     LlmCall,
     SpanRow,
     ToolCall,
@@ -44,13 +44,13 @@ from turnspan_clickhouse.rows.tables import (
     columns,
 )
 from turnspan_records.keeping.references import CONTENTS, REFERENCES, SCOPE, ContentTable
-from turnspan_records.keeping.whose import UNIT, Keys, belongs, of_pass
+from turnspan_records.keeping.whose import UNIT, OwnerKeys, belongs, of_pass
 from turnspan_records.keeping.work import Work
 
 SubjectKind: TypeAlias = Literal["session", "user", "turn", "project"]
 
 _PLACED: Final = (
-    *(LlmCall, TurnSummary, ToolCall, SpanRow, ContextAssembly, ContextItem, Artifact),
+    *(LlmCall, TurnSummary, ToolCall, SpanRow, ContextAssemblyRow, ContextItemRow, ArtifactRow),
     *(Consortium, ConsortiumIteration, ConsortiumMember),
 )
 _NESTED: Final = 64
@@ -58,7 +58,7 @@ _NESTED: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class ForgetSubject:
     """What is to be forgotten: a session, a user, a turn (with the turns in it), or a project.
 
     A project's ``id`` is its name.
@@ -69,7 +69,7 @@ class Subject:
     project: str
 
 
-def gather(work: Work, subject: Subject, until: int) -> Keys:
+def gather(work: Work, subject: ForgetSubject, until: int) -> OwnerKeys:
     """Find the keys of a subject and of all that belongs to it; returns them."""
     name(work, subject)
     if subject.kind == PROJECT:
@@ -87,14 +87,14 @@ def gather(work: Work, subject: Subject, until: int) -> Keys:
     return of_pass(work, until)
 
 
-def name(work: Work, subject: Subject) -> None:
+def name(work: Work, subject: ForgetSubject) -> None:
     """Note the key of a subject itself."""
     given = {"project": subject.project, "id": subject.id}
     own = _hashed(subject.kind, "{id:String}")
     _put(work, "(SELECT {project:String} AS project)", [(subject.kind, own)], given)
 
 
-def _of_user(work: Work, keys: Keys) -> None:
+def _of_user(work: Work, keys: OwnerKeys) -> None:
     """The sessions in which a user took part, and the turns and traces that have no session."""
     for record in (TurnSummary, LlmCall, ToolCall, SpanRow):
         source = _rows(work, record, keys, (USER,))
@@ -125,7 +125,7 @@ def _nested_turns(work: Work, until: int) -> None:
         _put(work, source, [(TURN, _key(TURN, "turn_id"))])
 
 
-def _turns_and_traces(work: Work, keys: Keys) -> None:
+def _turns_and_traces(work: Work, keys: OwnerKeys) -> None:
     for record in _PLACED:
         source = _rows(work, record, keys, (SESSION,))
         own = _own_turn(record)
@@ -149,16 +149,16 @@ def _turns_and_traces(work: Work, keys: Keys) -> None:
     _put(work, source, [(TRACE, _key(TRACE, "trace_id"))])
 
 
-def _contents(work: Work, record: type[Record], keys: Keys, *, whole_sessions: bool) -> None:
+def _contents(work: Work, record: type[Record], keys: OwnerKeys, *, whole_sessions: bool) -> None:
     """What the rows of a table are judged by, and what they share with others."""
     found = [(SPAN, _key(SPAN, "span_id"))] if "span_id" in dict(columns(record)) else []
-    if record is ContextAssembly:
+    if record is ContextAssemblyRow:
         found.append((SPAN, _key(SPAN, "assembly_id")))
-    if record is Artifact:
+    if record is ArtifactRow:
         found.append((ARTIFACT, _key(ARTIFACT, "artifact_id")))
     if record is Consortium:
         found.append((CONSORTIUM, _key(CONSORTIUM, "consortium_id")))
-    if record in (LlmCall, TurnSummary, Artifact):
+    if record in (LlmCall, TurnSummary, ArtifactRow):
         found += [(TRIED, _key(TRIED, "attempt_id")), (ROLLED, _key(ROLLED, "rollout_id"))]
     for name in BELONGING[record.table].definitions:
         hashed = _key(DEFINITION, f"lower(hex({name}))")
@@ -175,7 +175,7 @@ def _contents(work: Work, record: type[Record], keys: Keys, *, whole_sessions: b
         _put(work, inner, [(MESSAGE, _key(MESSAGE, MESSAGE_ID))])
 
 
-def _attempts(work: Work, keys: Keys) -> None:
+def _attempts(work: Work, keys: OwnerKeys) -> None:
     """The attempts and rollouts that nothing else was made under."""
     for candidate, kind, column in (
         (TRIED, ATTEMPT, "attempt_id"),
@@ -187,12 +187,12 @@ def _attempts(work: Work, keys: Keys) -> None:
         others = " UNION ALL ".join(
             f"SELECT project, {column} FROM {work.tables.everywhere(record)}"
             f" WHERE {mine} AND NOT {belongs(record, keys)}"
-            for record in (LlmCall, TurnSummary, Artifact)
+            for record in (LlmCall, TurnSummary, ArtifactRow)
         )
         source = " UNION ALL ".join(
             f"SELECT DISTINCT project, {column} FROM {work.tables.everywhere(record)} WHERE {mine}"
             f" AND (project, {column}) GLOBAL NOT IN ({others})"
-            for record in (LlmCall, TurnSummary, Artifact)
+            for record in (LlmCall, TurnSummary, ArtifactRow)
         )
         _put(work, f"({source})", [(kind, _key(kind, column))])
 
@@ -215,7 +215,7 @@ def _own_turn(record: type[Record]) -> str:
     return "turn_id != ''" if record is TurnSummary else "turn_id NOT IN ('', trace_id)"
 
 
-def _rows(work: Work, record: type[Record], keys: Keys, kinds: Collection[str]) -> str:
+def _rows(work: Work, record: type[Record], keys: OwnerKeys, kinds: Collection[str]) -> str:
     """The rows of a table, of all nodes, that belong to keys of these kinds."""
     where = belongs(record, keys, kinds=kinds)
     return f"(SELECT * FROM {work.tables.everywhere(record)} WHERE {where})"
@@ -244,7 +244,7 @@ def _put(
     )
 
 
-def mark(work: Work, keys: Keys, records: Collection[type[Record]]) -> None:
+def mark(work: Work, keys: OwnerKeys, records: Collection[type[Record]]) -> None:
     """Mark the rows that belong to these keys, and the contents and attempts that nothing else
     refers to."""
     for record in records:
@@ -255,7 +255,7 @@ def mark(work: Work, keys: Keys, records: Collection[type[Record]]) -> None:
         _mark_contents(work, keys, table)
 
 
-def _mark_contents(work: Work, keys: Keys, table: ContentTable) -> None:
+def _mark_contents(work: Work, keys: OwnerKeys, table: ContentTable) -> None:
     kind = DEFINITION if table == "definition" else MESSAGE
     if kind not in keys.kinds:
         return

@@ -6,8 +6,8 @@ from typing import Final
 
 from turnspan_clickhouse.rows.keys import KEYS
 from turnspan_clickhouse.rows.tables import (
-    ContextAssembly,
-    ContextItem,
+    ContextAssemblyRow,
+    ContextItemRow,
     LlmCall,
     Record,
     SpanRow,
@@ -18,7 +18,7 @@ from turnspan_clickhouse.store.client import Store, quoted
 from turnspan_clickhouse.store.dsn import Dsn
 
 BY_WEEK: Final[frozenset[type[Record]]] = frozenset(
-    {LlmCall, TurnSummary, ToolCall, SpanRow, ContextAssembly, ContextItem}
+    {LlmCall, TurnSummary, ToolCall, SpanRow, ContextAssemblyRow, ContextItemRow}
 )
 """The tables that are partitioned by the week in which a row's record began."""
 

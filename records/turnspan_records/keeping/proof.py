@@ -29,7 +29,7 @@ from turnspan_records.keeping.archives import Archive
 from turnspan_records.keeping.copies import texts_of
 from turnspan_records.keeping.errors import KeepingError
 from turnspan_records.keeping.keys import Tables
-from turnspan_records.keeping.whose import Keys, belongs, early
+from turnspan_records.keeping.whose import OwnerKeys, belongs, early
 
 SHORTEST: Final = 8
 MOST_WORDS: Final = 200
@@ -39,7 +39,7 @@ _PIECE: Final = 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class Leftover:
     """Something that was found: where, what is there, how often."""
 
     where: str
@@ -57,10 +57,10 @@ class Proof:
     files: int = 0
     bytes: int = 0
     words: int = 0
-    left: list[Left] = field(default_factory=list[Left])
+    left: list[Leftover] = field(default_factory=list[Leftover])
 
 
-def search(store: Store, keys: Collection[Keys], words: Sequence[str], until: int) -> Proof:
+def search(store: Store, keys: Collection[OwnerKeys], words: Sequence[str], until: int) -> Proof:
     """Search everywhere on this machine and in the store. Raises ``StoreError``."""
     wanted = [word for word in dict.fromkeys(words) if word][:MOST_WORDS]
     proof = Proof(words=len(wanted))
@@ -90,7 +90,7 @@ def search(store: Store, keys: Collection[Keys], words: Sequence[str], until: in
 def _search_table(
     store: Store,
     record: type[Record],
-    keys: Collection[Keys],
+    keys: Collection[OwnerKeys],
     words: Sequence[str],
     until: int,
     proof: Proof,
@@ -113,7 +113,7 @@ def _search_table(
     whose += [(f"column {name} of {where}", "rows that name it") for name, _ in texts]
     for (place, what), number in zip(whose, counts, strict=True):
         if number:
-            proof.left.append(Left(place, what, int(number)))
+            proof.left.append(Leftover(place, what, int(number)))
 
 
 def _holds(name: str, kind: str, long: Sequence[str], short: Sequence[str]) -> str:
@@ -141,7 +141,7 @@ def _search_files(folder: Path, needles: Sequence[bytes], proof: Proof, what: st
             size, number = _occurrences(iter(lambda: file.read(_PIECE), b""), needles)
             proof.bytes += size
             if number:
-                proof.left.append(Left(str(path), f"words, in {what}", number))
+                proof.left.append(Leftover(str(path), f"words, in {what}", number))
 
 
 def _files(folder: Path) -> Iterator[Path]:
@@ -176,9 +176,9 @@ def _search_archive(path: Path, needles: Sequence[bytes], proof: Proof) -> None:
                 size, number = _occurrences((line + b"\n" for line in lines), needles)
                 proof.bytes += size
                 if number:
-                    proof.left.append(Left(str(path), f"words, in lines of {table}", number))
+                    proof.left.append(Leftover(str(path), f"words, in lines of {table}", number))
     except KeepingError as error:
-        proof.left.append(Left(str(path), f"an archive that cannot be read: {error}"))
+        proof.left.append(Leftover(str(path), f"an archive that cannot be read: {error}"))
 
 
 def _search_parquet(folder: Path, needles: Sequence[bytes], proof: Proof) -> None:
@@ -186,8 +186,8 @@ def _search_parquet(folder: Path, needles: Sequence[bytes], proof: Proof) -> Non
         try:
             size, number = _occurrences(texts_of(folder, path.name), needles)
         except KeepingError as error:
-            proof.left.append(Left(str(path), f"a file that cannot be read: {error}"))
+            proof.left.append(Leftover(str(path), f"a file that cannot be read: {error}"))
             continue
         proof.bytes += size
         if number:
-            proof.left.append(Left(str(path), "words, in rows of a set", number))
+            proof.left.append(Leftover(str(path), "words, in rows of a set", number))

@@ -13,11 +13,11 @@ from typing import Final, Literal, TypeAlias
 from turnspan_clickhouse.rows import loop_tables as loop
 from turnspan_clickhouse.rows.consortium_tables import Consortium
 from turnspan_clickhouse.rows.tables import (
-    ContextAssembly,
-    ContextItem,
+    ContextAssemblyRow,
+    ContextItemRow,
     Definition,
     LlmCall,
-    Message,
+    MessageRow,
     Record,
 )
 
@@ -45,15 +45,18 @@ REFERENCES: Final[tuple[Reference, ...]] = (
     Reference(LlmCall, "system_prompt", "definition"),
     Reference(LlmCall, "tool_definitions", "definition"),
     Reference(LlmCall, "context_assembled", "definition"),
-    Reference(ContextAssembly, "context_hash", "definition"),
-    Reference(ContextItem, "content_hash", "definition"),
+    Reference(ContextAssemblyRow, "context_hash", "definition"),
+    Reference(ContextItemRow, "content_hash", "definition"),
     Reference(Consortium, "prompt", "definition"),
     Reference(Consortium, "final_text", "definition"),
-    Reference(loop.Artifact, "content", "definition"),
+    Reference(loop.ArtifactRow, "content", "definition"),
     Reference(loop.AgentVersion, "content", "definition"),
 )
 
-CONTENTS: Final[dict[ContentTable, type[Record]]] = {"definition": Definition, "message": Message}
+CONTENTS: Final[dict[ContentTable, type[Record]]] = {
+    "definition": Definition,
+    "message": MessageRow,
+}
 """Their own hash is the column ``hash``."""
 
 SCOPE: Final = "if(session_id = '', trace_id, session_id)"

@@ -25,7 +25,7 @@ from turnspan_clickhouse.store.dsn import Dsn, data_folder
 from turnspan_records.keeping import ttl
 from turnspan_records.keeping.archives import Manifest
 from turnspan_records.keeping.archiving import archive
-from turnspan_records.keeping.contents import Check, violations
+from turnspan_records.keeping.contents import ZeroCheck, violations
 from turnspan_records.keeping.deciding import ARCHIVED, TEXT_COLUMNS, decide
 from turnspan_records.keeping.errors import KeepingError
 from turnspan_records.keeping.keys import row_key
@@ -55,9 +55,9 @@ class Retained:
     going: tuple[Going, ...]
     archive: Path | None = None
     manifest: Manifest | None = None
-    checks: tuple[Check, ...] = ()
+    checks: tuple[ZeroCheck, ...] = ()
     continued: tuple[str, ...] = ()
-    lives: tuple[ttl.Change, ...] = ()
+    lives: tuple[ttl.TtlChange, ...] = ()
     node_by_node: bool = False
 
     @property
@@ -109,7 +109,7 @@ def retain(
 # -- one pass ------------------
 
 
-def _finish(work: Work, progress: Progress) -> tuple[Manifest | None, tuple[Check, ...]]:
+def _finish(work: Work, progress: Progress) -> tuple[Manifest | None, tuple[ZeroCheck, ...]]:
     """What is left to do of a pass that has decided."""
     said = _noted(work, _DECIDED)
     made: Manifest | None = None

@@ -66,7 +66,7 @@ GROUP BY session_id
 
 
 @dataclass(slots=True)
-class Verdict:
+class JudgmentSummary:
     """What was judged of a turn or a session, as far as it was."""
 
     outcome: str = ""
@@ -98,7 +98,7 @@ class SessionTurn:
     output_tokens: int | None
     cost_usd: Decimal | None
     models: list[str]
-    verdict: Verdict = field(default_factory=Verdict)
+    verdict: JudgmentSummary = field(default_factory=JudgmentSummary)
 
 
 @dataclass(slots=True)
@@ -113,7 +113,7 @@ class SessionSummary:
     """Turns that other turns began; calls, tools, tokens and cost of theirs are in those."""
     targets: list[str] = field(default_factory=list[str])
     """What the agents wrote: pages, files."""
-    verdict: Verdict = field(default_factory=Verdict)
+    verdict: JudgmentSummary = field(default_factory=JudgmentSummary)
 
     @property
     def began(self) -> datetime:

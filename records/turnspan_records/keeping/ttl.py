@@ -18,7 +18,7 @@ _MOVES: Final = re.compile(r" TO (?:VOLUME|DISK) ")
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class TtlChange:
     """A time to live that is other than the policy says, in days; 0 is none."""
 
     table: str
@@ -28,7 +28,7 @@ class Change:
     """What the table has of rules by which parts move to another disk: they stay."""
 
 
-def changes(store: Store, wanted: Mapping[str, int]) -> Iterator[Change]:
+def changes(store: Store, wanted: Mapping[str, int]) -> Iterator[TtlChange]:
     """The tables whose time to live is not the wanted one.
 
     Raises ``StoreError`` as ``Store.query``.
@@ -40,7 +40,7 @@ def changes(store: Store, wanted: Mapping[str, int]) -> Iterator[Change]:
         moves = tuple(rule for rule in rules if _MOVES.search(rule))
         deletes = [rule for rule in rules if rule not in moves]
         if [_plain(rule) for rule in deletes] != ([_plain(_rule(table, days))] if days else []):
-            yield Change(table, days, before, moves)
+            yield TtlChange(table, days, before, moves)
 
 
 def times_to_live(store: Store, tables: Sequence[str]) -> dict[str, str]:
@@ -60,7 +60,7 @@ def times_to_live(store: Store, tables: Sequence[str]) -> dict[str, str]:
     return {table: rule[1] if rule else "" for table, rule in found.items()}
 
 
-def put(store: Store, change: Change) -> None:
+def put(store: Store, change: TtlChange) -> None:
     """Give a table its time to live. Rows that are past it go when their part is merged.
 
     Raises ``StoreError`` as ``Store.query``.
@@ -69,7 +69,7 @@ def put(store: Store, change: Change) -> None:
         store.command(sql)
 
 
-def statements(store: Store | Dsn, change: Change) -> list[str]:
+def statements(store: Store | Dsn, change: TtlChange) -> list[str]:
     """What changes a table's time to live."""
     tables = Tables(store)
     table = f"{tables.changed(BY_TABLE[change.table])}{tables.on_cluster}"

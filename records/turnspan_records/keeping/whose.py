@@ -16,7 +16,7 @@ from turnspan_clickhouse.rows.belonging import (
     JUDGED_KINDS,
     PROJECT,
     SPAN,
-    Key,
+    OwnerKey,
     key_sql,
 )
 from turnspan_clickhouse.rows.keeping_tables import Tombstone
@@ -28,11 +28,11 @@ from turnspan_records.keeping.work import Work
 UNIT: Final = "key:"
 """What begins the name of the units of a pass that are keys; the rest is their kind."""
 _JUDGED: Final = tuple(sorted({*JUDGED_KINDS.values()}))
-_WHOLE: Final = Key(PROJECT, "project")
+_WHOLE: Final = OwnerKey(PROJECT, "project")
 
 
 @dataclass(frozen=True, slots=True)
-class Keys:
+class OwnerKeys:
     """Keys of one forgetting, or of several that reach to the same time.
 
     ``query`` gives a query of those of some kinds (named in it, they are words of ours), ``kinds``
@@ -49,7 +49,7 @@ def kinds_sql(kinds: Collection[str], prefix: str = "") -> str:
     return ", ".join(f"'{prefix}{kind}'" for kind in sorted(kinds))
 
 
-def of_pass(work: Work, until: int) -> Keys:
+def of_pass(work: Work, until: int) -> OwnerKeys:
     """The keys that a pass has gathered."""
     found = work.store.query(
         f"SELECT DISTINCT record FROM {work.tables.work}"
@@ -65,10 +65,10 @@ def of_pass(work: Work, until: int) -> Keys:
             f" AND record IN ({kinds_sql(wanted, UNIT)})"
         )
 
-    return Keys(query, kinds, until)
+    return OwnerKeys(query, kinds, until)
 
 
-def of_tombstones(store: Store, asked: bytes | None = None) -> list[Keys]:
+def of_tombstones(store: Store, asked: bytes | None = None) -> list[OwnerKeys]:
     """The keys of what was forgotten, by the time until which: all of it, or what was forgotten
     with this key. What was cut short before all its tombstones were written counts as not asked.
     """
@@ -88,17 +88,17 @@ def of_tombstones(store: Store, asked: bytes | None = None) -> list[Keys]:
     return [_until(table, where, int(time), frozenset(map(str, kinds))) for time, kinds in found]
 
 
-def _until(table: str, where: str, until: int, kinds: frozenset[str]) -> Keys:
+def _until(table: str, where: str, until: int, kinds: frozenset[str]) -> OwnerKeys:
     def query(wanted: Collection[str]) -> str:
         return (
             f"SELECT key FROM {table} WHERE {where} AND kind IN ({kinds_sql(wanted)})"
             f" AND toUnixTimestamp64Nano(until) = {until}"
         )
 
-    return Keys(query, kinds, until)
+    return OwnerKeys(query, kinds, until)
 
 
-def belongs(record: type[Record], keys: Keys, *, kinds: Collection[str] | None = None) -> str:
+def belongs(record: type[Record], keys: OwnerKeys, *, kinds: Collection[str] | None = None) -> str:
     """A condition on a table's rows: that they belong to one of these keys, and began in time.
 
     ``kinds``: by keys of these kinds only.
@@ -116,7 +116,7 @@ def early(record: type[Record], until: int) -> str:
     return f"{BELONGING[record.table].time} <= fromUnixTimestamp64Nano({until:d}, 'UTC')"
 
 
-def _by(key: Key, keys: Keys, wanted: frozenset[str]) -> str:
+def _by(key: OwnerKey, keys: OwnerKeys, wanted: frozenset[str]) -> str:
     if key.kind == JUDGED:
         kinds = wanted & frozenset(_JUDGED)
         names = [*JUDGED_KINDS]
@@ -134,7 +134,7 @@ def _by(key: Key, keys: Keys, wanted: frozenset[str]) -> str:
     return f"({unclaimed}{id_} != '' AND {key_sql(named, id_)} GLOBAL IN ({keys.query(kinds)}))"
 
 
-def id_sql(key: Key) -> str:
+def id_sql(key: OwnerKey) -> str:
     """The id that a row has by a key, in SQL."""
     if not key.attribute:
         return f"toString({key.column})"
@@ -143,6 +143,6 @@ def id_sql(key: Key) -> str:
     return f"JSONExtractString({key.column}, '{key.attribute}')"
 
 
-def user_conditions(record: type[Record], keys: Keys) -> str:
+def user_conditions(record: type[Record], keys: OwnerKeys) -> str:
     """``belongs`` by the user alone."""
     return belongs(record, keys, kinds=("user",))

@@ -11,7 +11,7 @@ from typing import Any, Final
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.fields import of_row
 from turnspan_records.access.times import utc
-from turnspan_records.lookup import Found
+from turnspan_records.lookup import RecordRef
 from turnspan_records.loop.improvement import score_of
 from turnspan_records.loop.prompts import Prompt, pairs_of, prompt_of
 from turnspan_records.messages import known_hash, load_definitions, load_messages, prompt_text
@@ -123,7 +123,7 @@ class Comparison:
         return "" if not all(reasons) else ", or ".join(dict.fromkeys(reasons))
 
 
-def compare(store: Store, found: Sequence[Found]) -> Comparison:
+def compare(store: Store, found: Sequence[RecordRef]) -> Comparison:
     """Put the answers of these records side by side: turns, calls, attempts, rollouts (their final
     attempts) and artifacts.
 
@@ -140,11 +140,11 @@ def compare(store: Store, found: Sequence[Found]) -> Comparison:
         for name in SAME_OR_NOT
         if any(getattr(one, name) != getattr(answers[0], name) for one in answers)
     ]
-    prompts = [prompt_of(store, Found(one.kind, one.id, one.project)) for one in answers]
+    prompts = [prompt_of(store, RecordRef(one.kind, one.id, one.project)) for one in answers]
     return Comparison(answers, differing, prompts)
 
 
-def _answer(store: Store, found: Found) -> Answer:
+def _answer(store: Store, found: RecordRef) -> Answer:
     kind, id_ = found.kind, found.id
     if kind not in COMPARABLE:
         raise ValueError(f"{kind} {id_} has no answer to compare: name {', '.join(COMPARABLE)}")
@@ -173,7 +173,7 @@ def _answer(store: Store, found: Found) -> Answer:
         made.text = bodies.get(row["content"], "")
         maker = ("turn", row["turn_id"]) if row["turn_id"] else ("attempt", row["attempt_id"])
         if maker[1]:
-            _add_maker(store, made, Found(*maker, found.project))
+            _add_maker(store, made, RecordRef(*maker, found.project))
     return made
 
 
@@ -182,7 +182,7 @@ def _moment(row: Mapping[str, Any]) -> str:
     return f"{utc(row['start_time']) - timedelta(hours=1):%Y-%m-%d %H:%M:%S}"
 
 
-def _add_maker(store: Store, answer: Answer, maker: Found) -> None:
+def _add_maker(store: Store, answer: Answer, maker: RecordRef) -> None:
     """What made an artifact: the turn, or else the attempt, around it."""
     try:
         by = _answer(store, maker)

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.detail_types import Detail
-from turnspan_records.lookup import Found
+from turnspan_records.lookup import RecordRef
 from turnspan_records.messages import load_definitions
 
 _ATTEMPT = "SELECT * FROM attempt WHERE project = {project:String} AND attempt_id = {id:String}"
@@ -52,7 +52,7 @@ WHERE project = {project:String} AND session_id = {session:String} AND turn_id =
 """
 
 
-def _attempt(store: Store, found: Found) -> Detail:
+def _attempt(store: Store, found: RecordRef) -> Detail:
     facts = _row(store, found, _ATTEMPT)
     texts = {name: str(facts.pop(name)) for name in ("input", "output")}
     made = Detail("attempt", found.id, facts, {name: text for name, text in texts.items() if text})
@@ -61,19 +61,19 @@ def _attempt(store: Store, found: Found) -> Detail:
     return made
 
 
-def _rollout(store: Store, found: Found) -> Detail:
+def _rollout(store: Store, found: RecordRef) -> Detail:
     made = Detail("rollout", found.id, _row(store, found, _ROLLOUT))
     made.tables["attempts"] = store.query(_ATTEMPTS_OF, _of(found))
     return made
 
 
-def _lineage(store: Store, found: Found) -> Detail:
+def _lineage(store: Store, found: RecordRef) -> Detail:
     made = Detail("lineage", found.id, _row(store, found, _LINEAGE))
     made.tables["rollouts"] = store.query(_ROLLOUTS_OF, _of(found))
     return made
 
 
-def _artifact(store: Store, found: Found) -> Detail:
+def _artifact(store: Store, found: RecordRef) -> Detail:
     facts = _row(store, found, _ARTIFACT)
     hash_ = str(facts.pop("content_hash"))
     if facts["turn_id"] and not facts["call_id"]:
@@ -88,7 +88,7 @@ def _artifact(store: Store, found: Found) -> Detail:
     return Detail("artifact", found.id, facts, {"text": text} if text else {})
 
 
-LOADERS: Final[Mapping[str, Callable[[Store, Found], Detail]]] = {
+LOADERS: Final[Mapping[str, Callable[[Store, RecordRef], Detail]]] = {
     "attempt": _attempt,
     "rollout": _rollout,
     "lineage": _lineage,
@@ -97,11 +97,11 @@ LOADERS: Final[Mapping[str, Callable[[Store, Found], Detail]]] = {
 """What loads a record's detail, by its kind."""
 
 
-def _of(found: Found) -> dict[str, Any]:
+def _of(found: RecordRef) -> dict[str, Any]:
     return {"project": found.project, "id": found.id}
 
 
-def _row(store: Store, found: Found, sql: str) -> dict[str, Any]:
+def _row(store: Store, found: RecordRef, sql: str) -> dict[str, Any]:
     rows = store.query(sql, _of(found)).dicts()
     if not rows:
         raise KeyError(found.id)

@@ -43,7 +43,7 @@ def score_of(given: Iterable[Mapping[str, float]]) -> float | None:
 
 
 @dataclass(slots=True)
-class Artifact:
+class ArtifactRecord:
     """Something that was written."""
 
     artifact_id: str
@@ -57,7 +57,7 @@ class Artifact:
 
 
 @dataclass(slots=True)
-class Attempt:
+class AttemptRecord:
     """One try of a rollout."""
 
     attempt_id: str
@@ -78,7 +78,7 @@ class Attempt:
     output_tokens: int | None = None
     cost_usd: Decimal | None = None
     scores: dict[str, float] = field(default_factory=dict[str, float])
-    artifacts: list[Artifact] = field(default_factory=list[Artifact])
+    artifacts: list[ArtifactRecord] = field(default_factory=list[ArtifactRecord])
 
     @property
     def score(self) -> float | None:
@@ -87,7 +87,7 @@ class Attempt:
 
 
 @dataclass(slots=True)
-class Rollout:
+class RolloutRecord:
     """One task of a cycle with its attempts."""
 
     rollout_id: str
@@ -98,10 +98,10 @@ class Rollout:
     final_attempt_id: str
     started_at: datetime
     duration: float
-    attempts: list[Attempt] = field(default_factory=list[Attempt])
+    attempts: list[AttemptRecord] = field(default_factory=list[AttemptRecord])
 
     @property
-    def final(self) -> Attempt | None:
+    def final(self) -> AttemptRecord | None:
         """The attempt that counts."""
         return next((one for one in self.attempts if one.final), None)
 
@@ -113,7 +113,7 @@ class Rollout:
 
 
 @dataclass(slots=True)
-class Change:
+class ConfigChange:
     """A part of a configuration that differs."""
 
     name: str
@@ -122,7 +122,7 @@ class Change:
 
 
 @dataclass(slots=True)
-class Version:
+class VersionRecord:
     """A configuration of the agent. ``config`` is ``None`` where it was not recorded."""
 
     version_id: str
@@ -130,14 +130,14 @@ class Version:
     created_at: datetime
     config: Any = None
     made_from: str = ""
-    changes: list[Change] = field(default_factory=list[Change])
+    changes: list[ConfigChange] = field(default_factory=list[ConfigChange])
     score: float | None = None
     judged: int = 0
     """How many attempts and artifacts the score is of."""
 
 
 @dataclass(slots=True)
-class Evolution:
+class EvolutionRecord:
     """A change from one version to the next, and what came of it once both were judged."""
 
     evolution_id: str
@@ -156,7 +156,7 @@ class Evolution:
 
 
 @dataclass(slots=True)
-class LineageEvent:
+class LineageEventRecord:
     """What was said of a lineage: ``strategy``, ``directive``, ``once``, ``locked``,
     ``unlocked`` or ``evolve``."""
 
@@ -167,7 +167,7 @@ class LineageEvent:
 
 
 @dataclass(slots=True)
-class Lineage:
+class LineageRecord:
     """One line of versions of an agent."""
 
     lineage_id: str
@@ -179,16 +179,16 @@ class Lineage:
     locked: bool
     evolve: bool = False
     """Whether its next version was asked for, after its last rollout began."""
-    events: list[LineageEvent] = field(default_factory=list[LineageEvent])
-    versions: list[Version] = field(default_factory=list[Version])
-    rollouts: list[Rollout] = field(default_factory=list[Rollout])
-    evolutions: list[Evolution] = field(default_factory=list[Evolution])
-    artifacts: list[Artifact] = field(default_factory=list[Artifact])
+    events: list[LineageEventRecord] = field(default_factory=list[LineageEventRecord])
+    versions: list[VersionRecord] = field(default_factory=list[VersionRecord])
+    rollouts: list[RolloutRecord] = field(default_factory=list[RolloutRecord])
+    evolutions: list[EvolutionRecord] = field(default_factory=list[EvolutionRecord])
+    artifacts: list[ArtifactRecord] = field(default_factory=list[ArtifactRecord])
     """Those of no attempt."""
 
 
 @dataclass(slots=True)
-class Insight:
+class InsightRecord:
     """A pattern that somebody saw, and how often it held."""
 
     insight_id: str
@@ -205,12 +205,12 @@ class Insight:
 
 
 @dataclass(slots=True)
-class Experiment:
+class ExperimentRecord:
     """A need, and the lineages that were tried for it."""
 
     project: str
     experiment_id: str
     need: str = ""
     constraints: str = ""
-    lineages: list[Lineage] = field(default_factory=list[Lineage])
-    insights: list[Insight] = field(default_factory=list[Insight])
+    lineages: list[LineageRecord] = field(default_factory=list[LineageRecord])
+    insights: list[InsightRecord] = field(default_factory=list[InsightRecord])

@@ -17,19 +17,19 @@ from turnspan_clickhouse.store.client import Result, Store
 from turnspan_records.access.fields import of_row
 from turnspan_records.access.shown_sql import shown_sql
 from turnspan_records.access.times import utc
-from turnspan_records.lookup import Found
+from turnspan_records.lookup import RecordRef
 from turnspan_records.loop.improvement import (
     MISSING,
-    Artifact,
-    Attempt,
-    Change,
-    Evolution,
-    Experiment,
-    Insight,
-    Lineage,
-    LineageEvent,
-    Rollout,
-    Version,
+    ArtifactRecord,
+    AttemptRecord,
+    ConfigChange,
+    EvolutionRecord,
+    ExperimentRecord,
+    InsightRecord,
+    LineageEventRecord,
+    LineageRecord,
+    RolloutRecord,
+    VersionRecord,
     mean,
     score_of,
 )
@@ -150,7 +150,7 @@ def experiments_sql(*, project: str = "", limit: int = 20) -> str:
     return shown_sql(_EXPERIMENTS, {"project": project, "limit": limit})
 
 
-def experiment_of(store: Store, found: Found) -> str:
+def experiment_of(store: Store, found: RecordRef) -> str:
     """The experiment that a record is of; empty where it is of none.
 
     Raises ``StoreError`` as ``Store.query``.
@@ -162,7 +162,7 @@ def experiment_of(store: Store, found: Found) -> str:
     return str(rows[0][0]) if rows else ""
 
 
-def experiment(store: Store, session: str, *, project: str = "") -> Experiment:
+def experiment(store: Store, session: str, *, project: str = "") -> ExperimentRecord:
     """Everything about an experiment: what ``turnspan lineage`` prints.
 
     Raises:
@@ -177,7 +177,7 @@ def experiment(store: Store, session: str, *, project: str = "") -> Experiment:
     if len(projects) > 1:
         raise AmbiguousError(", ".join(projects))
     parameters: dict[str, Any] = {"project": projects[0], "experiment": session}
-    made = Experiment(projects[0], session)
+    made = ExperimentRecord(projects[0], session)
     for row in store.query(_EXPERIMENT, parameters).dicts():
         made.need, made.constraints = str(row["need"]), str(row["constraints"])
     rows = store.query(_LINEAGES, parameters).dicts()
@@ -185,25 +185,27 @@ def experiment(store: Store, session: str, *, project: str = "") -> Experiment:
     for row in rows:
         row["once"] = list(row["once"])
         row["locked"], row["evolve"] = bool(row["locked"]), bool(row["evolve"])
-        made.lineages.append(Lineage(**row))
+        made.lineages.append(LineageRecord(**row))
     _fill(store, {one.lineage_id: one for one in made.lineages}, parameters)
     for row in store.query(_INSIGHTS, parameters).dicts():
         made.insights.append(_insight(row, made.lineages))
     return made
 
 
-def _fill(store: Store, lineages: Mapping[str, Lineage], parameters: Mapping[str, Any]) -> None:
+def _fill(
+    store: Store, lineages: Mapping[str, LineageRecord], parameters: Mapping[str, Any]
+) -> None:
     def of(sql: str) -> list[dict[str, Any]]:
         return store.query(sql, parameters).dicts()
 
     for row in of(_EVENTS):
-        event = of_row(LineageEvent, row, created_at=utc(row["created_at"]))
+        event = of_row(LineageEventRecord, row, created_at=utc(row["created_at"]))
         lineages[row["lineage_id"]].events.append(event)
     for row in of(_EVOLUTIONS):
         row["created_at"], row["changes"] = utc(row["created_at"]), dict(row["changes"])
         held = row["hypothesis_validated"]
         row["hypothesis_validated"] = None if held is None else bool(held)
-        lineages[row.pop("lineage_id")].evolutions.append(Evolution(**row))
+        lineages[row.pop("lineage_id")].evolutions.append(EvolutionRecord(**row))
     scores: dict[str, dict[str, list[float]]] = {}
     for row in of(_SCORES):
         given = scores.setdefault(str(row["subject_id"]), {})
@@ -211,7 +213,7 @@ def _fill(store: Store, lineages: Mapping[str, Lineage], parameters: Mapping[str
     judged = {id_: {kind: mean(each) for kind, each in by.items()} for id_, by in scores.items()}
     attempts = _attempts(store, parameters, judged)
     for row in of(_ROLLOUTS):
-        rollout = of_row(Rollout, row, started_at=utc(row["started_at"]))
+        rollout = of_row(RolloutRecord, row, started_at=utc(row["started_at"]))
         rollout.attempts = attempts.get(rollout.rollout_id, [])
         for number, attempt in enumerate(rollout.attempts, 1):
             attempt.number, attempt.final = number, attempt.attempt_id == rollout.final_attempt_id
@@ -224,7 +226,7 @@ def _fill(store: Store, lineages: Mapping[str, Lineage], parameters: Mapping[str
 
 def _attempts(
     store: Store, parameters: Mapping[str, Any], judged: Mapping[str, dict[str, float]]
-) -> dict[str, list[Attempt]]:
+) -> dict[str, list[AttemptRecord]]:
     """The attempts by their rollout, with what their calls used and their turns said."""
     rows = store.query(_ATTEMPTS, parameters).dicts()
     if not rows:
@@ -232,31 +234,34 @@ def _attempts(
     since = {**parameters, "since": f"{utc(rows[0]['started_at']):%Y-%m-%d %H:%M:%S}"}
     used = {str(row["attempt_id"]): row for row in store.query(_USED, since).dicts()}
     said = {str(row["attempt_id"]): row for row in store.query(_SAID, since).dicts()}
-    found: dict[str, list[Attempt]] = {}
+    found: dict[str, list[AttemptRecord]] = {}
     for row in rows:
         row["started_at"] = utc(row["started_at"])
         rollout_id, id_ = str(row.pop("rollout_id")), str(row["attempt_id"])
         for name in ("input", "output"):
             row[name] = row[name] or (str(said[id_][name]) if id_ in said else "")
         row.update({k: v for k, v in used.get(id_, {}).items() if k != "attempt_id"})
-        found.setdefault(rollout_id, []).append(Attempt(**row, scores=judged.get(id_, {})))
+        found.setdefault(rollout_id, []).append(AttemptRecord(**row, scores=judged.get(id_, {})))
     return found
 
 
 def _add_artifact(
     row: dict[str, Any],
-    lineages: Mapping[str, Lineage],
-    attempts: Mapping[str, Attempt],
+    lineages: Mapping[str, LineageRecord],
+    attempts: Mapping[str, AttemptRecord],
     judged: Mapping[str, dict[str, float]],
 ) -> None:
     scores = judged.get(row["artifact_id"], {})
-    made = of_row(Artifact, row, created_at=utc(row["created_at"]), scores=scores)
+    made = of_row(ArtifactRecord, row, created_at=utc(row["created_at"]), scores=scores)
     maker = attempts.get(row["attempt_id"]) or lineages[row["lineage_id"]]
     maker.artifacts.append(made)
 
 
 def _add_versions(
-    store: Store, lineages: Mapping[str, Lineage], rows: Iterable[dict[str, Any]], project: str
+    store: Store,
+    lineages: Mapping[str, LineageRecord],
+    rows: Iterable[dict[str, Any]],
+    project: str,
 ) -> None:
     rows = list(rows)
     bodies = load_definitions(store, project, [str(row["content_hash"]) for row in rows])
@@ -268,7 +273,7 @@ def _add_versions(
     for row in rows:
         lineage = lineages[row["lineage_id"]]
         config = configs.get(row["version_id"])
-        version = of_row(Version, row, created_at=utc(row["created_at"]), config=config)
+        version = of_row(VersionRecord, row, created_at=utc(row["created_at"]), config=config)
         units = _units(lineage, version.version_id)
         version.judged = len(units)
         version.score = mean(units) if units else None
@@ -280,7 +285,7 @@ def _add_versions(
         _compare_versions(lineage, configs)
 
 
-def _units(lineage: Lineage, version_id: str) -> list[float]:
+def _units(lineage: LineageRecord, version_id: str) -> list[float]:
     """What a version was judged with, once for each attempt that counts and each artifact of no
     attempt."""
     found: list[float] = []
@@ -295,7 +300,7 @@ def _units(lineage: Lineage, version_id: str) -> list[float]:
     return found + [score for one in alone if (score := score_of([one.scores])) is not None]
 
 
-def _compare_versions(lineage: Lineage, configs: Mapping[str, Any]) -> None:
+def _compare_versions(lineage: LineageRecord, configs: Mapping[str, Any]) -> None:
     """Say of each version what differs from the one that it was made from, or the one before."""
     made_from = {one.to_version: one.from_version for one in lineage.evolutions}
     before = ""
@@ -307,21 +312,21 @@ def _compare_versions(lineage: Lineage, configs: Mapping[str, Any]) -> None:
         before = version.version_id
 
 
-def differences(before: Any, after: Any) -> list[Change]:
+def differences(before: Any, after: Any) -> list[ConfigChange]:
     """What differs between two configurations, by the names at their top."""
     if not (is_dict(before) and is_dict(after)):
-        return [] if before == after else [Change("configuration", before, after)]
+        return [] if before == after else [ConfigChange("configuration", before, after)]
     old, new = before, after
     return [
-        Change(name, old.get(name, MISSING), new.get(name, MISSING))
+        ConfigChange(name, old.get(name, MISSING), new.get(name, MISSING))
         for name in sorted({*old, *new})
         if old.get(name, MISSING) != new.get(name, MISSING)
     ]
 
 
-def _insight(row: dict[str, Any], lineages: Sequence[Lineage]) -> Insight:
+def _insight(row: dict[str, Any], lineages: Sequence[LineageRecord]) -> InsightRecord:
     row["created_at"], row["evolution_ids"] = utc(row["created_at"]), list(row["evolution_ids"])
-    made = Insight(**row)
+    made = InsightRecord(**row)
     evolutions = [one for lineage in lineages for one in lineage.evolutions]
     if made.evolution_ids:
         about = [one for one in evolutions if one.evolution_id in made.evolution_ids]

@@ -13,10 +13,10 @@ from typing import Final
 from turnspan import config
 from turnspan.redaction.redactor import Redactor
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.lookup import Found
+from turnspan_records.lookup import RecordRef
 from turnspan_records.training import reading
 from turnspan_records.training.chat import Style
-from turnspan_records.training.conversations import Conversations, Definitions
+from turnspan_records.training.conversations import SessionDefinitions, SessionDialogues
 from turnspan_records.training.counts import Counts, UnfitError
 from turnspan_records.training.samples import Samples
 from turnspan_records.training.tokens import Tokens
@@ -62,7 +62,7 @@ _STYLE: Final = Style(arguments_as_text=True, reasoning=True, blocks=False, imag
 class Prompt:
     """What an answer is to. Of an attempt and an artifact it is the prompt of its turn."""
 
-    subject: Found
+    subject: RecordRef
     """What a preference is said of: the turn of an attempt that has one, else what was named."""
     hash: str = ""
     """Of system prompt, tools and input; empty where no sample can be made."""
@@ -73,15 +73,15 @@ class Prompt:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class AnswerPair:
     """That one answer is better than another, and why no pair is made of that if none is."""
 
-    chosen: Found
-    rejected: Found
+    chosen: RecordRef
+    rejected: RecordRef
     why_not: str = ""
 
 
-def prompt_of(store: Store, found: Found) -> Prompt:
+def prompt_of(store: Store, found: RecordRef) -> Prompt:
     """The prompt that a turn, call, attempt, rollout or artifact answers.
 
     Raises ``StoreError`` as ``Store.query``.
@@ -99,8 +99,8 @@ def prompt_of(store: Store, found: Found) -> Prompt:
     id_ = found.id if unit == "call" else turn_id
     subject = found
     if found.kind == "attempt":
-        subject = Found("turn", turn_id, found.project, session_id, trace_id, turn_id)
-    scopes = reading.Scopes(found.project, (session_id or trace_id,), bool(session_id))
+        subject = RecordRef("turn", turn_id, found.project, session_id, trace_id, turn_id)
+    scopes = reading.ScopeGroup(found.project, (session_id or trace_id,), bool(session_id))
     try:
         return Prompt(subject, *_hashes(store, scopes, unit, id_, turn_id))
     except UnfitError as unfit:
@@ -109,17 +109,17 @@ def prompt_of(store: Store, found: Found) -> Prompt:
 
 
 def _hashes(
-    store: Store, scopes: reading.Scopes, unit: Unit, id_: str, turn_id: str
+    store: Store, scopes: reading.ScopeGroup, unit: Unit, id_: str, turn_id: str
 ) -> tuple[str, str]:
     wanted = TrainingSet("preference", "trl", unit=unit)
     redactor, counts = Redactor(config.active()), Counts()
     found = reading.read(store, scopes, turn_id)
-    definitions = Definitions(store, redactor)
+    definitions = SessionDefinitions(store, redactor)
     calls = [call for scope in found.values() for call in scope.calls]
     definitions.load(scopes.project, {one for call in calls for one in (call.system, call.tools)})
     units = Units(store, unit, Filters(), counts)
     for scope in reading.with_messages(store, scopes.project, found):
-        conversations = Conversations(scope, _STYLE, redactor)
+        conversations = SessionDialogues(scope, _STYLE, redactor)
         samples = Samples(wanted, scopes.project, conversations, definitions, Tokens())
         for one in units.of(scope, None):
             if one.id == id_:
@@ -130,12 +130,12 @@ def _hashes(
     raise UnfitError("no_reply")
 
 
-def pair_of(chosen: Prompt, rejected: Prompt) -> Pair:
+def pair_of(chosen: Prompt, rejected: Prompt) -> AnswerPair:
     """The pair of two answers of which one is better."""
-    return Pair(chosen.subject, rejected.subject, _why_not(chosen, rejected))
+    return AnswerPair(chosen.subject, rejected.subject, _why_not(chosen, rejected))
 
 
-def pairs_of(groups: Sequence[Sequence[Prompt]]) -> list[Pair]:
+def pairs_of(groups: Sequence[Sequence[Prompt]]) -> list[AnswerPair]:
     """The pairs that a ranking makes: ``groups`` of equally good answers, the best first."""
     return [
         pair_of(chosen, rejected)

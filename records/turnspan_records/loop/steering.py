@@ -13,11 +13,11 @@ from typing import Final, Literal, TypeAlias, get_args
 
 from turnspan import config
 from turnspan.redaction.redactor import Redactor
-from turnspan_clickhouse.rows.loop_tables import LineageEvent
+from turnspan_clickhouse.rows.loop_tables import LineageEventRow
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.row_writing import write_rows
-from turnspan_records.lookup import Found
+from turnspan_records.lookup import RecordRef
 
 Word: TypeAlias = Literal["directive", "once", "locked", "unlocked", "evolve"]
 """What is said: what is to be done differently in every cycle from now on (nothing: as before), or
@@ -55,7 +55,7 @@ class LineageNow:
     """Whether its next version was asked for, after its last rollout began."""
 
 
-def lines_of(store: Store, found: Sequence[Found]) -> list[LineageNow | None]:
+def lines_of(store: Store, found: Sequence[RecordRef]) -> list[LineageNow | None]:
     """The lineages that these records are of, or that they are; ``None`` for one of no lineage.
 
     Raises ``StoreError`` as ``Store.query``.
@@ -104,7 +104,7 @@ def steer(
     return write_rows(
         spool,
         [
-            LineageEvent(
+            LineageEventRow(
                 project=project,
                 lineage_id=lineage,
                 kind=word,
@@ -119,7 +119,7 @@ def steer(
     )
 
 
-def _lineage_id(store: Store, found: Found) -> str:
+def _lineage_id(store: Store, found: RecordRef) -> str:
     if found.kind == "lineage":
         return found.id
     if found.kind not in _OF:

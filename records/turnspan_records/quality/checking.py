@@ -16,9 +16,16 @@ from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_records.access import Opener
 from turnspan_records.access.row_writing import judging_spool, write_rows
-from turnspan_records.quality.reading import PAGE, ArtifactCheck, Page, Wanted, how_many, next_page
-from turnspan_records.quality.recording import Found, Recorder, similarity
-from turnspan_records.quality.sources import Source
+from turnspan_records.quality.reading import (
+    PAGE,
+    ArtifactCheck,
+    ArtifactFilter,
+    ArtifactPage,
+    how_many,
+    next_page,
+)
+from turnspan_records.quality.recording import FindingWriter, Found, similarity
+from turnspan_records.quality.sources import RevisionSource
 
 WINDOW: Final = timedelta(days=14)
 """How long a text has to stay as it is to count as used."""
@@ -44,9 +51,9 @@ class QualityReport:
 def check_quality(
     opener: Opener,
     spool: Spool,
-    source: Source,
+    source: RevisionSource,
     *,
-    wanted: Wanted | None = None,
+    wanted: ArtifactFilter | None = None,
     window: timedelta = WINDOW,
     progress: Callable[[int, int], None] = lambda done, total: None,
     clock: Callable[[], int] = time.time_ns,
@@ -75,7 +82,7 @@ def check_quality(
         SpoolError: the spool cannot be written.
         StoreError: as ``Store.query``.
     """
-    wanted = wanted or Wanted()
+    wanted = wanted or ArtifactFilter()
     report = QualityReport()
     after = ("", "", "")
     with opener() as store:
@@ -93,7 +100,12 @@ def check_quality(
                 progress(len(report.checks) + len(found), total)
         finally:
             _record(
-                opener, spool, Recorder(source.author, source.name, clock()), page, found, report
+                opener,
+                spool,
+                FindingWriter(source.author, source.name, clock()),
+                page,
+                found,
+                report,
             )
         after = page.last
 
@@ -101,8 +113,8 @@ def check_quality(
 def _record(
     opener: Opener,
     spool: Spool,
-    recorder: Recorder,
-    page: Page,
+    recorder: FindingWriter,
+    page: ArtifactPage,
     found: Sequence[Found],
     report: QualityReport,
 ) -> None:
@@ -124,8 +136,8 @@ def _record(
 
 
 _TABLES: Final = (
-    *(tables.Definition, loop_tables.Artifact),
-    *(tables.Withdrawal, tables.Annotation, quality_tables.ArtifactCheck),
+    *(tables.Definition, loop_tables.ArtifactRow),
+    *(tables.Withdrawal, tables.Annotation, quality_tables.ArtifactCheckRow),
 )
 _ORDER: Final = tuple(table.table for table in _TABLES)
 """The order in which they have to be on disk."""

@@ -17,7 +17,7 @@ from turnspan_records.quality.sources import (
     REJECTED,
     UNDECIDED,
     USED,
-    Verdict,
+    ArtifactVerdict,
 )
 
 NOTHING, SOME, ALL = "nothing", "some", "all"
@@ -64,7 +64,7 @@ def decide(
     later: Sequence[Revision],
     window: timedelta,
     now: int,
-) -> tuple[Verdict, Revision | None]:
+) -> tuple[ArtifactVerdict, Revision | None]:
     """What became of ``own``, and the revision by which a person changed it, if one did.
 
     ``earlier`` and ``later`` are the revisions before it and after it, the latter in their order.
@@ -72,7 +72,7 @@ def decide(
     end = own.at + round(window.total_seconds() * 1e9)
     seen = [one for one in later if one.at <= end]
     standing = _walk(own, earlier, seen)
-    known = Verdict(UNDECIDED, "", revision=own.id, revised_at=own.at)
+    known = ArtifactVerdict(UNDECIDED, "", revision=own.id, revised_at=own.at)
     if standing.decision == USED:
         last = max([own.at, *(one.at for one in seen)])
         if now < end:

@@ -25,8 +25,8 @@ from turnspan_records.quality.deciding import (
     Revision,
     decide,
 )
-from turnspan_records.quality.git_command import Change, Repository
-from turnspan_records.quality.sources import NOT_FOUND, NOT_JUDGED, Verdict, Written
+from turnspan_records.quality.git_command import FileCommit, Repository
+from turnspan_records.quality.sources import NOT_FOUND, NOT_JUDGED, ArtifactVerdict, WrittenArtifact
 
 EARLY: Final = 3_600 * 10**9
 """The commit may be so much older than the record of what the agent wrote."""
@@ -47,7 +47,7 @@ Lines = Counter[str]
 class _Own:
     """What the agent wrote, as the repository has it."""
 
-    change: Change
+    change: FileCommit
     found_by: str
     at: int
     lines: Lines
@@ -90,8 +90,8 @@ class GitSource:
         return f"git:{self._repository.first_commit}"
 
     def verdicts(
-        self, written: Sequence[Written], window: timedelta
-    ) -> Iterator[tuple[Written, Verdict]]:
+        self, written: Sequence[WrittenArtifact], window: timedelta
+    ) -> Iterator[tuple[WrittenArtifact, ArtifactVerdict]]:
         """What became of each of these.
 
         Raises:
@@ -101,7 +101,7 @@ class GitSource:
         for path, group in groupby(by_path, key=lambda one: self.path_of(one.target)):
             several = list(group)
             self._blobs.clear()
-            changes: list[Change] = []
+            changes: list[FileCommit] = []
             if path is not None:
                 versions = any(_COMMIT.fullmatch(one.version) for one in several)
                 oldest = min(one.created_at for one in several) - EARLY
@@ -121,16 +121,20 @@ class GitSource:
         return None if path in ("", ".", "..") or path.startswith(("../", "/")) else path
 
     def _verdict(
-        self, one: Written, changes: Sequence[Change], several: Sequence[Written], window: timedelta
-    ) -> Verdict:
+        self,
+        one: WrittenArtifact,
+        changes: Sequence[FileCommit],
+        several: Sequence[WrittenArtifact],
+        window: timedelta,
+    ) -> ArtifactVerdict:
         if not changes:
-            return Verdict(NOT_FOUND, "no commit since then changed such a file")
+            return ArtifactVerdict(NOT_FOUND, "no commit since then changed such a file")
         own = self._find(one, changes, window)
         if own is None:
-            return Verdict(NOT_FOUND, "no commit has what the agent wrote")
+            return ArtifactVerdict(NOT_FOUND, "no commit has what the agent wrote")
         if not own.lines:
             reason = "it wrote no line that was not there before"
-            return Verdict(NOT_JUDGED, reason, own.change.commit, own.found_by, own.at)
+            return ArtifactVerdict(NOT_JUDGED, reason, own.change.commit, own.found_by, own.at)
         at = changes.index(own.change) + own.complete
         by_agent = _first_with(changes, self._ids(other.text for other in several))
         later = self._as_revisions(own, changes[at:], by_agent)
@@ -142,7 +146,9 @@ class GitSource:
             text = self._repository.blob(blob).decode("utf-8", "replace")
         return replace(verdict, found_by=own.found_by, later_text=text)
 
-    def _find(self, one: Written, changes: Sequence[Change], window: timedelta) -> _Own | None:
+    def _find(
+        self, one: WrittenArtifact, changes: Sequence[FileCommit], window: timedelta
+    ) -> _Own | None:
         """The commit in which the agent's text came in: as it is, or by what the agent said of it,
         or with some of its lines changed already."""
         ids = self._ids([one.text])
@@ -175,13 +181,13 @@ class GitSource:
                 return _Own(change, "text", at, lines, written - lines, False)
         return None
 
-    def _whole(self, change: Change, found_by: str) -> _Own:
+    def _whole(self, change: FileCommit, found_by: str) -> _Own:
         """What a commit brought in, all of which the agent wrote."""
         after, before = self._lines_of(change.after), self._lines_of(change.before)
         lines = after - before
         return _Own(change, found_by, change.at, lines, after - lines, True)
 
-    def _named(self, one: Written, changes: Sequence[Change]) -> Change | None:
+    def _named(self, one: WrittenArtifact, changes: Sequence[FileCommit]) -> FileCommit | None:
         """The change by the commit that the agent named: on the main line, or what merged it."""
         version = one.version.casefold()
         if not _COMMIT.fullmatch(version) or not self._repository.has(version):
@@ -195,7 +201,7 @@ class GitSource:
         return None
 
     def _as_revisions(
-        self, own: _Own, changes: Sequence[Change], by_agent: set[str]
+        self, own: _Own, changes: Sequence[FileCommit], by_agent: set[str]
     ) -> list[Revision]:
         """Revisions whose digest is which of the agent's lines are left: what changes others leaves
         it as it was."""
@@ -218,7 +224,7 @@ class GitSource:
             left = now
         return made
 
-    def _maker(self, change: Change) -> str:
+    def _maker(self, change: FileCommit) -> str:
         """Who made a change; of a merge, whoever made what it brought."""
         if len(change.parents) < 2:
             return self._made_by(change.author, change.email)
@@ -258,7 +264,7 @@ class GitSource:
         return found
 
 
-def _first_with(changes: Sequence[Change], blobs: set[str]) -> set[str]:
+def _first_with(changes: Sequence[FileCommit], blobs: set[str]) -> set[str]:
     """The commits in which these blobs came in first: what comes back is somebody's decision."""
     found: set[str] = set()
     left = set(blobs)
@@ -284,12 +290,12 @@ def _digest(lines: Lines) -> str:
     return sha256(told).hexdigest() if lines else ""
 
 
-def _undoes(change: Change, own: Change) -> bool:
+def _undoes(change: FileCommit, own: FileCommit) -> bool:
     named = re.search(r"This reverts commit ([0-9a-f]{7,64})", change.message)
     return named is not None and own.commit.startswith(named[1])
 
 
-def _how(change: Change, own: Change) -> str:
+def _how(change: FileCommit, own: FileCommit) -> str:
     if _undoes(change, own):
         return "reverted"
     return "the file was deleted" if change.status == "D" else "none of its lines is left"

@@ -33,7 +33,7 @@ _LOG: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FileCommit:
     """A commit that changed one file."""
 
     commit: str
@@ -73,10 +73,10 @@ class Repository:
         self.long: bool = len(self.first_commit) == 64
         """Whether its hashes are SHA-256."""
 
-    def changes(self, path: str, since: int = 0) -> list[Change]:
+    def changes(self, path: str, since: int = 0) -> list[FileCommit]:
         """What changed a file on the main line, the oldest first, and wherever it was renamed to;
         of a merge, what it brought. ``since`` is in nanoseconds since the epoch."""
-        found: list[Change] = []
+        found: list[FileCommit] = []
         first = ""
         seen = {path}
         while True:
@@ -96,7 +96,7 @@ class Repository:
             first, path = renamed.commit, renamed.path
             seen.add(path)
 
-    def authors(self, merge: Change) -> list[tuple[str, str]]:
+    def authors(self, merge: FileCommit) -> list[tuple[str, str]]:
         """Who made what a merge brought to a file: names and addresses."""
         first, *others = merge.parents
         answer = self._text(
@@ -117,7 +117,7 @@ class Repository:
         """A file's content, as it was committed."""
         return self._bytes("cat-file", "blob", id_)
 
-    def _renamed(self, change: Change) -> Change | None:
+    def _renamed(self, change: FileCommit) -> FileCommit | None:
         """Of a commit in which a file disappeared: where it went to."""
         if not change.parents:
             return None
@@ -128,7 +128,7 @@ class Repository:
         for at, token in enumerate(tokens):
             told = token.split(" ")
             if token.startswith(":") and told[4].startswith("R") and tokens[at + 1] == change.path:
-                return Change(
+                return FileCommit(
                     *(change.commit, change.at, change.parents, change.author, change.email),
                     *(change.message, "R", told[2], told[3], tokens[at + 2]),
                 )
@@ -179,9 +179,9 @@ class Repository:
         return status, answer, b"".join(errors)
 
 
-def parsed(answer: str) -> list[Change]:
+def parsed(answer: str) -> list[FileCommit]:
     """The changes of one file in the answer of ``git log``, the newest first."""
-    found: list[Change] = []
+    found: list[FileCommit] = []
     head = ""
     tokens = iter(answer.split("\0"))
     for token in tokens:
@@ -196,10 +196,10 @@ def parsed(answer: str) -> list[Change]:
     return found
 
 
-def _change(head: str, status: str, before: str, after: str, path: str) -> Change:
+def _change(head: str, status: str, before: str, after: str, path: str) -> FileCommit:
     about, author, email, message = (head.split("\n", 3) + [""] * 3)[:4]
     commit, at, *parents = about.split(" ")
-    return Change(
+    return FileCommit(
         commit,
         int(at) * 10**9,
         tuple(one for one in parents if one),

@@ -33,14 +33,14 @@ class HttpError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HttpAnswer:
     """An answer that came whole."""
 
     body: bytes
     retry_after: float | None
 
 
-class Session:
+class HttpSession:
     """Requests to one address with the cookies that it gave.
 
     Raises:
@@ -64,7 +64,7 @@ class Session:
         """Throw the cookies away."""
         self._cookies.clear()
 
-    def send(self, fields: Mapping[str, str], *, post: bool, writes: bool) -> Answer:
+    def send(self, fields: Mapping[str, str], *, post: bool, writes: bool) -> HttpAnswer:
         """Send fields, in the address or posted.
 
         Raises:
@@ -84,7 +84,7 @@ class Session:
         try:
             with self._opener.open(request, timeout=self._timeout) as response:
                 body = _read(response, deadline)
-                return Answer(body, _seconds(response.headers.get("Retry-After")))
+                return HttpAnswer(body, _seconds(response.headers.get("Retry-After")))
         except urllib.error.HTTPError as error:
             with error:
                 raise _refused(error) from None

@@ -15,8 +15,8 @@ from turnspan_records.quality.deciding import AGENT, ALL, BOT, PERSON, SOME, Rev
 from turnspan_records.quality.mediawiki_client import MediaWiki, WikiError, normal
 from turnspan_records.quality.mediawiki_history import (
     TOGETHER,
-    Page,
     RawRevision,
+    WikiArticle,
     WikiHistory,
     nanoseconds,
     stamp,
@@ -25,9 +25,9 @@ from turnspan_records.quality.sources import (
     NOT_FOUND,
     NOT_JUDGED,
     REJECTED,
+    ArtifactVerdict,
     SourceError,
-    Verdict,
-    Written,
+    WrittenArtifact,
 )
 
 BEFORE: Final = 50
@@ -73,8 +73,8 @@ class MediaWikiSource:
         return self._wiki.api
 
     def verdicts(
-        self, written: Sequence[Written], window: timedelta
-    ) -> Iterator[tuple[Written, Verdict]]:
+        self, written: Sequence[WrittenArtifact], window: timedelta
+    ) -> Iterator[tuple[WrittenArtifact, ArtifactVerdict]]:
         """What became of each of these.
 
         Raises:
@@ -87,14 +87,14 @@ class MediaWikiSource:
             raise SourceError(str(error)) from None
 
     def _together(
-        self, written: Sequence[Written], window: timedelta
-    ) -> Iterator[tuple[Written, Verdict]]:
+        self, written: Sequence[WrittenArtifact], window: timedelta
+    ) -> Iterator[tuple[WrittenArtifact, ArtifactVerdict]]:
         named = [one for one in written if is_title(one.target)]
         for one in written:
             if not is_title(one.target):
-                yield one, Verdict(NOT_FOUND, "its target is no title of a page")
+                yield one, ArtifactVerdict(NOT_FOUND, "its target is no title of a page")
         pages = self._pages(named)
-        by_page: dict[int, list[Written]] = {}
+        by_page: dict[int, list[WrittenArtifact]] = {}
         for one in named:
             page = pages.get(one.artifact_id)
             if page is None:
@@ -105,13 +105,13 @@ class MediaWikiSource:
         for id_, several in by_page.items():
             yield from self._of_page(known[id_], several, window)
 
-    def _pages(self, written: Sequence[Written]) -> dict[str, Page]:
+    def _pages(self, written: Sequence[WrittenArtifact]) -> dict[str, WikiArticle]:
         """The page of each artifact: that of its revision where one is known, wherever it was moved
         to, else the one of its title."""
         of_revision = self._asked.pages_of_revisions(
             [_number(one) for one in written if _number(one)]
         )
-        found: dict[int | str, Page] = {}
+        found: dict[int | str, WikiArticle] = {}
         ids = sorted(set(of_revision.values()))
         if ids:
             found.update(self._asked.newest(pageids=ids))
@@ -120,7 +120,7 @@ class MediaWikiSource:
         )
         if titles:
             found.update(self._asked.newest(titles=titles))
-        pages: dict[str, Page] = {}
+        pages: dict[str, WikiArticle] = {}
         for one in written:
             page = found.get(of_revision.get(_number(one), 0)) or found.get(_title(one))
             if page is not None:
@@ -128,8 +128,8 @@ class MediaWikiSource:
         return pages
 
     def _of_page(
-        self, page: Page, several: Sequence[Written], window: timedelta
-    ) -> Iterator[tuple[Written, Verdict]]:
+        self, page: WikiArticle, several: Sequence[WrittenArtifact], window: timedelta
+    ) -> Iterator[tuple[WrittenArtifact, ArtifactVerdict]]:
         history: list[RawRevision] | None = None
         for one in several:
             if len(several) == 1 and _is_newest(page.newest, one):
@@ -146,7 +146,7 @@ class MediaWikiSource:
                 told = {sha1_of(other.text) for other in several if other.text is not None}
                 yield one, self._decided(one, own, found_by, history, window, told)
 
-    def _is_of(self, one: Written, page: Page) -> bool:
+    def _is_of(self, one: WrittenArtifact, page: WikiArticle) -> bool:
         """Whether a page is called as the artifact's target is."""
         title = _title(one)
         if page.title.casefold() == title.casefold():
@@ -155,7 +155,7 @@ class MediaWikiSource:
         return named is not None and named.id == page.id
 
     def _history(
-        self, page: Page, several: Sequence[Written], window: timedelta
+        self, page: WikiArticle, several: Sequence[WrittenArtifact], window: timedelta
     ) -> list[RawRevision]:
         """The revisions that matter, the oldest first: up to some time after the windows, and some
         before the agent's."""
@@ -175,7 +175,7 @@ class MediaWikiSource:
         return sorted(found, key=lambda one: (one.at, one.id))
 
     def _find(
-        self, one: Written, history: Sequence[RawRevision], told_before: int = 0
+        self, one: WrittenArtifact, history: Sequence[RawRevision], told_before: int = 0
     ) -> tuple[RawRevision | None, str]:
         """The agent's own revision, and how it was found. Of several with its text, all but the
         first bring it back, unless the agent told before that it had written the same."""
@@ -192,7 +192,9 @@ class MediaWikiSource:
             return named, "version"
         return self._by_user_and_time(one, history), "user and time"
 
-    def _by_user_and_time(self, one: Written, history: Sequence[RawRevision]) -> RawRevision | None:
+    def _by_user_and_time(
+        self, one: WrittenArtifact, history: Sequence[RawRevision]
+    ) -> RawRevision | None:
         """The only revision of the agent's accounts at that time; of two, none is taken."""
         own = self._accounts()
         near = [
@@ -204,13 +206,13 @@ class MediaWikiSource:
 
     def _decided(
         self,
-        one: Written,
+        one: WrittenArtifact,
         own: RawRevision,
         found_by: str,
         history: Sequence[RawRevision],
         window: timedelta,
         told: Set[str] = frozenset(),
-    ) -> Verdict:
+    ) -> ArtifactVerdict:
         at = history.index(own)
         mine = self._own or {own.user} - {""}
         # What the agent told of is its own, whoever saved it; what comes back is not.
@@ -258,8 +260,8 @@ class MediaWikiSource:
         return self._own or ({_as_user(self._wiki.user)} if self._wiki.user else set[str]())
 
     def _elsewhere(
-        self, one: Written, window: timedelta, history: Sequence[RawRevision] | None
-    ) -> Verdict:
+        self, one: WrittenArtifact, window: timedelta, history: Sequence[RawRevision] | None
+    ) -> ArtifactVerdict:
         """Of an artifact whose revision is not on the page of its title: where that was moved to,
         or that it was deleted; else that the revision was not found."""
         try:
@@ -267,18 +269,18 @@ class MediaWikiSource:
         except WikiError as error:
             if error.code != "invalidtitle":
                 raise
-            return Verdict(NOT_FOUND, "its target is no title of a page")
+            return ArtifactVerdict(NOT_FOUND, "its target is no title of a page")
         if known is not None:
             return known
         if history is None:
-            return Verdict(NOT_FOUND, "there is no such page")
+            return ArtifactVerdict(NOT_FOUND, "there is no such page")
         then = [raw for raw in history if raw.at <= one.created_at]
         if then and one.text is not None and then[-1].sha1 == sha1_of(one.text):
             reason = "the page said so already: nothing new was written"
-            return Verdict(NOT_JUDGED, reason, revision=str(then[-1].id))
-        return Verdict(NOT_FOUND, "no revision of the page is what the agent wrote")
+            return ArtifactVerdict(NOT_JUDGED, reason, revision=str(then[-1].id))
+        return ArtifactVerdict(NOT_FOUND, "no revision of the page is what the agent wrote")
 
-    def _moved_or_deleted(self, one: Written, window: timedelta) -> Verdict | None:
+    def _moved_or_deleted(self, one: WrittenArtifact, window: timedelta) -> ArtifactVerdict | None:
         """What became of it on the page that its own was moved to, if it is there; else that this
         page was deleted."""
         title, since = _title(one), one.created_at
@@ -295,7 +297,9 @@ class MediaWikiSource:
                     return self._decided(one, own, found_by, history, window)
         return self._deleted(one, title, since, window)
 
-    def _deleted(self, one: Written, title: str, since: int, window: timedelta) -> Verdict | None:
+    def _deleted(
+        self, one: WrittenArtifact, title: str, since: int, window: timedelta
+    ) -> ArtifactVerdict | None:
         """That a page was deleted since then, and not restored."""
         events = self._asked.log(title, "delete", since)
         gone = [event for event in events if event.get("action") in ("delete", "restore")]
@@ -316,7 +320,7 @@ class MediaWikiSource:
         verdict, _ = decide(own, (), [removed], window, self._clock())
         if verdict.decision not in (REJECTED, NOT_JUDGED):
             reason = "the page was deleted after the window, before anybody looked"
-            return Verdict(NOT_JUDGED, reason, revision=one.revision)
+            return ArtifactVerdict(NOT_JUDGED, reason, revision=one.revision)
         return verdict
 
 
@@ -330,23 +334,23 @@ def sha1_of(text: str) -> str:
     return hashlib.sha1(normal(text).encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
 
 
-def _title(one: Written) -> str:
+def _title(one: WrittenArtifact) -> str:
     return unicodedata.normalize("NFC", one.target).replace("_", " ").strip()
 
 
-def _number(one: Written) -> int:
+def _number(one: WrittenArtifact) -> int:
     """The agent's revision as a number; 0 where none is known."""
     text = one.revision or one.version
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else 0
 
 
-def _told_before(one: Written, several: Sequence[Written]) -> int:
+def _told_before(one: WrittenArtifact, several: Sequence[WrittenArtifact]) -> int:
     """When the agent told last, before this, that it had written the same on the page."""
     times = [other.created_at for other in several if other.text == one.text]
     return max((at for at in times if at < one.created_at), default=0)
 
 
-def _is_newest(newest: RawRevision, one: Written) -> bool:
+def _is_newest(newest: RawRevision, one: WrittenArtifact) -> bool:
     """Whether the page's newest revision is the agent's, and not one that brings its text back:
     nothing came after it."""
     if one.text is None or newest.sha1 != sha1_of(one.text) or newest.tags & _REVERTS:

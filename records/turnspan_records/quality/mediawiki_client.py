@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, cast
 
-from turnspan_records.quality.http import Answer, HttpError, Session
+from turnspan_records.quality.http import HttpAnswer, HttpError, HttpSession
 
 USER, PASSWORD = "TURNSPAN_MEDIAWIKI_USER", "TURNSPAN_MEDIAWIKI_PASSWORD"
 """Where the name and the password of a bot are, unless a file has them."""
@@ -116,7 +116,7 @@ class MediaWiki:
         timeout: float = 30.0,
         wait: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._http = Session(api, contact=contact, timeout=timeout)
+        self._http = HttpSession(api, contact=contact, timeout=timeout)
         self._credentials = credentials
         self._wait = wait
         self._token = ""
@@ -269,12 +269,12 @@ class MediaWiki:
             self._wait(pause if pause is not None else 2 ** (tried - 1) * random.uniform(0.5, 1.0))
         raise AssertionError("unreachable")
 
-    def _send(self, sent: Mapping[str, str]) -> Answer:
+    def _send(self, sent: Mapping[str, str]) -> HttpAnswer:
         writes = sent["action"] == "login" or "token" in sent
         short = sum(len(key) + len(value) for key, value in sent.items()) < _SHORT
         return self._http.send(sent, post=writes or not short, writes=writes)
 
-    def _read(self, answer: Answer) -> tuple[dict[str, Any] | None, float | None]:
+    def _read(self, answer: HttpAnswer) -> tuple[dict[str, Any] | None, float | None]:
         """What was answered; else how long to wait, where the wiki says so."""
         try:
             read: Any = json.loads(answer.body)

@@ -29,7 +29,7 @@ class RawRevision:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class WikiArticle:
     """A page that is there, with its newest revision."""
 
     id: int
@@ -57,9 +57,9 @@ class WikiHistory:
                     found[int(revision["revid"])] = int(page["pageid"])
         return found
 
-    def newest(self, **which: Any) -> dict[int | str, Page]:
+    def newest(self, **which: Any) -> dict[int | str, WikiArticle]:
         """Pages by their id, and by the title that they were asked for."""
-        found: dict[int | str, Page] = {}
+        found: dict[int | str, WikiArticle] = {}
         asked: dict[str, list[str]] = {}
         for answer in self._wiki.answers(
             action="query", prop="revisions", rvprop=_REVISION, rvslots="main", **which
@@ -70,7 +70,7 @@ class WikiHistory:
                 revisions = page.get("revisions", ())
                 if not revisions:
                     continue
-                made = Page(int(page["pageid"]), page["title"], raw(revisions[0]))
+                made = WikiArticle(int(page["pageid"]), page["title"], raw(revisions[0]))
                 found[made.id] = made
                 if "titles" in which:
                     for title in (made.title, *asked.get(made.title, ())):

@@ -13,7 +13,7 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.fields import of_row
 from turnspan_records.access.times import utc
 from turnspan_records.access.window import EARLIEST, as_parameter
-from turnspan_records.quality.sources import Written
+from turnspan_records.quality.sources import WrittenArtifact
 
 CORRECTION: Final = "correction"
 """The kind of the artifacts that people's texts become."""
@@ -22,7 +22,7 @@ PAGE: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ArtifactFilter:
     """Which artifacts are looked at; empty is all."""
 
     project: str = ""
@@ -82,10 +82,10 @@ class Correction:
 
 
 @dataclass(slots=True)
-class Page:
+class ArtifactPage:
     """Artifacts that are looked at together, with all that is known of them."""
 
-    written: list[Written]
+    written: list[WrittenArtifact]
     before: dict[tuple[str, str], ArtifactCheck]
     """What was found of them, by project and id."""
     of_turns: list[ArtifactCheck]
@@ -151,7 +151,7 @@ WHERE project IN {projects:Array(String)} AND artifact_id IN {ids:Array(String)}
 """
 
 
-def how_many(store: Store, wanted: Wanted, source: str, window: timedelta) -> int:
+def how_many(store: Store, wanted: ArtifactFilter, source: str, window: timedelta) -> int:
     """How many artifacts are to be looked at."""
     found = store.query(_COUNT, _parameters(wanted, source, window))
     return int(found.rows[0][0])
@@ -159,12 +159,12 @@ def how_many(store: Store, wanted: Wanted, source: str, window: timedelta) -> in
 
 def next_page(
     store: Store,
-    wanted: Wanted,
+    wanted: ArtifactFilter,
     source: str,
     window: timedelta,
     after: tuple[str, str, str] = ("", "", ""),
     size: int = PAGE,
-) -> Page | None:
+) -> ArtifactPage | None:
     """The next artifacts that are to be looked at, those of one target together; ``None`` after the
     last ones."""
     project, target, id_ = after
@@ -187,7 +187,7 @@ def next_page(
     before = _checks(store, _OF_THESE, {"source": source, "projects": projects, "ids": ids})
     known = {(one.project, one.artifact_id): one for one in before}
     last = rows[-1]
-    return Page(
+    return ArtifactPage(
         [_written(row, bodies, known) for row in rows],
         known,
         _checks(store, _OF_TURNS, {"projects": projects, "turns": turns}) if turns else [],
@@ -254,7 +254,7 @@ def unified(before: str, after: str) -> str:
     return "\n".join(list(lines)[2:])
 
 
-def _parameters(wanted: Wanted, source: str, window: timedelta) -> dict[str, Any]:
+def _parameters(wanted: ArtifactFilter, source: str, window: timedelta) -> dict[str, Any]:
     return {
         "project": wanted.project,
         "kinds": list(wanted.kinds),
@@ -283,7 +283,7 @@ def _written(
     row: Mapping[str, Any],
     bodies: Mapping[tuple[str, str], str],
     known: Mapping[tuple[str, str], ArtifactCheck],
-) -> Written:
+) -> WrittenArtifact:
     values = dict(row)
     body = bodies.get((str(values["project"]), str(values.pop("hash"))))
     # What was masked or cut is not what the agent wrote: it is looked for in other ways.
@@ -292,7 +292,7 @@ def _written(
     del values["content_bytes"]
     before = known.get((str(values["project"]), str(values["artifact_id"])))
     revision = before.revision if before is not None and before.found_by else ""
-    return Written(text=body, revision=revision, created_at=values.pop("told_at"), **values)
+    return WrittenArtifact(text=body, revision=revision, created_at=values.pop("told_at"), **values)
 
 
 def _checks(store: Store, sql: str, parameters: Mapping[str, Any]) -> list[ArtifactCheck]:

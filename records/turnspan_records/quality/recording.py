@@ -16,7 +16,7 @@ from typing import Final
 from turnspan import config
 from turnspan.redaction.redactor import Redactor
 from turnspan.redaction.truncate import limit_text
-from turnspan.tracing.content_store import Judgment, Withdrawal
+from turnspan.tracing.content_store import Judgment, WithdrawalFact
 from turnspan.tracing.loop_facts import ArtifactMade
 from turnspan_clickhouse.normalise import judgment_rows, loop_rows
 from turnspan_clickhouse.normalise.message_store import MessageStore
@@ -32,8 +32,8 @@ from turnspan_records.quality.sources import (
     MODIFIED,
     OUTCOMES,
     UNDECIDED,
-    Verdict,
-    Written,
+    ArtifactVerdict,
+    WrittenArtifact,
 )
 
 PENDING: Final = "pending"
@@ -43,18 +43,18 @@ COMMENT: Final = 8_192
 """Bytes of the diff in a preference's comment."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
-Found = tuple[Written, Verdict]
+Found = tuple[WrittenArtifact, ArtifactVerdict]
 
 
 @dataclass(slots=True)
-class Recorded:
+class FindingRows:
     """The rows of some artifacts in the order in which they are written, and what they say."""
 
     rows: list[Record] = field(default_factory=list[Record])
     checks: list[ArtifactCheck] = field(default_factory=list[ArtifactCheck])
 
 
-class Recorder:
+class FindingWriter:
     """Makes the rows of one source's findings."""
 
     def __init__(self, author: str, name: str, now: int) -> None:
@@ -69,10 +69,10 @@ class Recorder:
         before: Mapping[tuple[str, str], ArtifactCheck],
         of_turns: Sequence[ArtifactCheck],
         similar: Callable[[str, str], tuple[float, str]],
-    ) -> Recorded:
+    ) -> FindingRows:
         """The rows of what was found. How far the looking is comes last: until it is written down,
         all of it is done again."""
-        recorded = Recorded()
+        recorded = FindingRows()
         for written, verdict in found:
             known = before.get((written.project, written.artifact_id))
             self._artifact(recorded, written, verdict, known, similar)
@@ -82,9 +82,9 @@ class Recorder:
 
     def _artifact(
         self,
-        recorded: Recorded,
-        written: Written,
-        verdict: Verdict,
+        recorded: FindingRows,
+        written: WrittenArtifact,
+        verdict: ArtifactVerdict,
         known: ArtifactCheck | None,
         similar: Callable[[str, str], tuple[float, str]],
     ) -> None:
@@ -108,7 +108,7 @@ class Recorder:
         recorded.checks.append(check)
 
     def _check(
-        self, written: Written, verdict: Verdict, known: ArtifactCheck | None
+        self, written: WrittenArtifact, verdict: ArtifactVerdict, known: ArtifactCheck | None
     ) -> ArtifactCheck:
         """What is known now. A decision that takes another one's place is the later one, whatever
         the source's clock says: the newest judgment holds."""
@@ -140,12 +140,12 @@ class Recorder:
         )
 
     def _correction(
-        self, written: Written, verdict: Verdict, check: ArtifactCheck, how: str
+        self, written: WrittenArtifact, verdict: ArtifactVerdict, check: ArtifactCheck, how: str
     ) -> list[Record]:
         """The person's text as an artifact of the same turn, and that it was chosen."""
         assert verdict.later_text is not None
         batch = Batch(self._author, self._now)
-        place = loop_rows.Place(written.project, self._redactor, MessageStore(), batch)
+        place = loop_rows.RowContext(written.project, self._redactor, MessageStore(), batch)
         made = ArtifactMade(
             resource={},
             artifact_id=check.correction_id,
@@ -179,7 +179,7 @@ class Recorder:
 
     def _no_correction(self, known: ArtifactCheck, check: ArtifactCheck) -> Record:
         """That an earlier correction no longer holds."""
-        taken_back = Withdrawal(
+        taken_back = WithdrawalFact(
             resource={},
             subject_kind="artifact",
             subject_id=known.correction_id,
@@ -205,7 +205,7 @@ class Recorder:
         )
         return self._row(said, check.project)
 
-    def _turns(self, recorded: Recorded, of_turns: Sequence[ArtifactCheck]) -> None:
+    def _turns(self, recorded: FindingRows, of_turns: Sequence[ArtifactCheck]) -> None:
         """Turns end as badly as the worst of what they wrote, as soon as nothing is undecided that
         could end worse."""
         old = _by_turn(of_turns)
@@ -240,9 +240,9 @@ class Recorder:
     def _row(self, said: Judgment, project: str) -> Annotation:
         return annotation(said, project, self._redactor, self._now)
 
-    def _check_row(self, check: ArtifactCheck) -> quality_tables.ArtifactCheck:
+    def _check_row(self, check: ArtifactCheck) -> quality_tables.ArtifactCheckRow:
         return copied(
-            quality_tables.ArtifactCheck,
+            quality_tables.ArtifactCheckRow,
             check,
             reason=self._redactor.text(check.reason, "annotation:comment"),
             revised_at=_nanoseconds(check.revised_at),

@@ -16,7 +16,7 @@ OUTCOMES: Final = (REJECTED, MODIFIED, USED)
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenArtifact:
     """An artifact: what an agent wrote, and where."""
 
     project: str
@@ -37,7 +37,7 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ArtifactVerdict:
     """What became of an artifact. Times are nanoseconds since the epoch."""
 
     decision: str
@@ -60,7 +60,7 @@ class Verdict:
     """When it was decided, there: of ``used`` the end of the window."""
 
 
-class Source(Protocol):
+class RevisionSource(Protocol):
     """Somewhere that has later revisions of what agents wrote."""
 
     @property
@@ -74,8 +74,8 @@ class Source(Protocol):
         ...
 
     def verdicts(
-        self, written: Sequence[Written], window: timedelta
-    ) -> Iterator[tuple[Written, Verdict]]:
+        self, written: Sequence[WrittenArtifact], window: timedelta
+    ) -> Iterator[tuple[WrittenArtifact, ArtifactVerdict]]:
         """What became of each of these, in any order, each as soon as it is known.
 
         Raises:

@@ -17,7 +17,7 @@ from typing import Any
 from turnspan_clickhouse.errors import READONLY, QueryError
 from turnspan_clickhouse.store.cancellation import Cancellation
 from turnspan_clickhouse.store.client import Result, Store
-from turnspan_clickhouse.store.read_only import ALLOWS_SETTINGS, Reader
+from turnspan_clickhouse.store.read_only import ALLOWS_SETTINGS, ReadOnlyStore
 from turnspan_records.sandbox.grants import beyond_reading
 from turnspan_records.sandbox.guard import (
     FILES,
@@ -27,10 +27,19 @@ from turnspan_records.sandbox.guard import (
     check_statement,
     sets_final,
 )
-from turnspan_records.sandbox.places import Place, place_of
+from turnspan_records.sandbox.places import StatementPart, place_of
 from turnspan_records.sandbox.tree import parse
 
-__all__ = ["FILES", "PAGE", "WRITE", "Limits", "Place", "RefusedError", "Sandbox", "place_of"]
+__all__ = [
+    "FILES",
+    "PAGE",
+    "WRITE",
+    "Limits",
+    "RefusedError",
+    "Sandbox",
+    "StatementPart",
+    "place_of",
+]
 
 _SYNTAX_ERROR = 62
 _OUR_SCOPE = re.compile(
@@ -90,7 +99,7 @@ class Sandbox:
         self._files = files
         self._cancellation = cancellation or Cancellation()
         self._settings = (limits or Limits()).settings()
-        self._readers: dict[int, Reader] = {}
+        self._readers: dict[int, ReadOnlyStore] = {}
 
     def query(self, sql: str, parameters: Mapping[str, Any] | None = None) -> Result:
         """Run one statement that reads. Values for ``{name:Type}`` travel as parameters.
@@ -149,9 +158,9 @@ class Sandbox:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _reader(self, readonly: int) -> Reader:
+    def _reader(self, readonly: int) -> ReadOnlyStore:
         if readonly not in self._readers:
-            self._readers[readonly] = Reader(
+            self._readers[readonly] = ReadOnlyStore(
                 self._store, self._settings, readonly=readonly, cancellation=self._cancellation
             )
         return self._readers[readonly]

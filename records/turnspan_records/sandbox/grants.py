@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from turnspan_clickhouse.errors import QueryError
-from turnspan_clickhouse.store.read_only import Reader
+from turnspan_clickhouse.store.read_only import ReadOnlyStore
 
 _GRANT = re.compile(r"GRANT (.+?)(?: ON .+?)? TO ", re.DOTALL)
 _COLUMNS = re.compile(r"\([^()]*\)")
@@ -14,10 +14,10 @@ _WORST = frozenset({"INSERT", "ALTER", "DROP", "CREATE", "ALL"})
 _TOLD = 4
 
 
-def beyond_reading(reader: Reader) -> list[str]:
+def beyond_reading(reader: ReadOnlyStore) -> list[str]:
     """A sentence on the grants that a reader does not need; empty where there are none.
 
-    Raises ``StoreError`` as ``Reader.query``.
+    Raises ``StoreError`` as ``ReadOnlyStore.query``.
     """
     try:
         rows = reader.query("SHOW GRANTS FINAL").rows

@@ -10,7 +10,7 @@ import re
 
 from turnspan_clickhouse.errors import StoreError
 from turnspan_records.sandbox.functions import functions
-from turnspan_records.sandbox.tree import Node
+from turnspan_records.sandbox.tree import PlanNode
 
 FILES, WRITE = "files", "write"
 
@@ -94,7 +94,7 @@ def sets_final(sql: str) -> bool:
     return bool(found) and all(found)
 
 
-def check(tree: Node, sql: str, database: str, *, files: bool = False) -> None:
+def check(tree: PlanNode, sql: str, database: str, *, files: bool = False) -> None:
     """Refuse what is more than reading the records of ``database``.
 
     ``sql`` is the statement as the engine writes it. With ``files`` it may read and write whatever
@@ -123,7 +123,7 @@ def check(tree: Node, sql: str, database: str, *, files: bool = False) -> None:
         raise RefusedError(*_SPECIAL["Set"])
 
 
-def _explained(tree: Node, *, files: bool) -> Node:
+def _explained(tree: PlanNode, *, files: bool) -> PlanNode:
     """What an EXPLAIN explains, however deep; anything else is what it is."""
     while tree.kind == "Explain":
         parts = tree.children
@@ -139,7 +139,7 @@ def _explained(tree: Node, *, files: bool) -> Node:
     return tree
 
 
-def _check_node(node: Node, parent: Node | None, database: str) -> None:
+def _check_node(node: PlanNode, parent: PlanNode | None, database: str) -> None:
     if node.kind not in _NODES:
         message, needs = _SPECIAL.get(node.kind, (f"{node.kind} is not known to be harmless", ""))
         raise RefusedError(message[:1].upper() + message[1:], needs)
@@ -155,7 +155,7 @@ def _output() -> RefusedError:
     return RefusedError("INTO OUTFILE and FORMAT are refused in a query", FILES)
 
 
-def _check_function(node: Node, parent: Node | None, database: str) -> None:
+def _check_function(node: PlanNode, parent: PlanNode | None, database: str) -> None:
     known = functions()
     table = parent is not None and parent.kind == "TableExpression"
     if not (known.allows_table(node.name) if table else known.allows(node.name)):

@@ -21,7 +21,7 @@ _WORD = re.compile(r"\w+|\S|\Z")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class StatementPart:
     """A part of a statement, from ``start`` to before ``end``; empty where something is missing.
     ``instead`` are names that may have been meant."""
 
@@ -30,7 +30,7 @@ class Place:
     instead: list[str]
 
 
-def place_of(sql: str, message: str) -> Place | None:
+def place_of(sql: str, message: str) -> StatementPart | None:
     """What a message about ``sql`` is about, in characters; ``None`` where it does not say."""
     instead = _meant(message)
     at = _AT.search(message)
@@ -38,7 +38,7 @@ def place_of(sql: str, message: str) -> Place | None:
         # The engine counts bytes, from 1.
         before = sql.encode("utf-8", "surrogatepass")[: int(at[1]) - 1]
         found = _WORD.search(sql, len(before.decode("utf-8", "replace")))
-        return None if found is None else Place(found.start(), found.end(), instead)
+        return None if found is None else StatementPart(found.start(), found.end(), instead)
     for named in _NAMED:
         name = named.search(message)
         if name:
@@ -46,11 +46,11 @@ def place_of(sql: str, message: str) -> Place | None:
     return None
 
 
-def _first(sql: str, name: str, instead: list[str]) -> Place | None:
+def _first(sql: str, name: str, instead: list[str]) -> StatementPart | None:
     """Where a name stands first, outside of strings and comments."""
     bare = _NO_NAME.sub(lambda found: " " * len(found[0]), sql)
     found = re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", bare, re.IGNORECASE)
-    return None if found is None else Place(found.start(), found.end(), instead)
+    return None if found is None else StatementPart(found.start(), found.end(), instead)
 
 
 def _meant(message: str) -> list[str]:

@@ -19,30 +19,30 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "0": "\0"}
 
 
 @dataclass(slots=True)
-class Node:
+class PlanNode:
     """One node; ``name`` is what it is of, without its alias."""
 
     kind: str
     name: str
-    children: list[Node] = field(default_factory=list["Node"])
+    children: list[PlanNode] = field(default_factory=list["PlanNode"])
 
-    def walk(self, parent: Node | None = None) -> Iterator[tuple[Node, Node | None]]:
+    def walk(self, parent: PlanNode | None = None) -> Iterator[tuple[PlanNode, PlanNode | None]]:
         """This node and all below, each with the one above it."""
-        waiting: list[tuple[Node, Node | None]] = [(self, parent)]
+        waiting: list[tuple[PlanNode, PlanNode | None]] = [(self, parent)]
         while waiting:
             node, above = waiting.pop()
             yield node, above
             waiting += [(child, node) for child in reversed(node.children)]
 
 
-def parse(text: str) -> Node:
+def parse(text: str) -> PlanNode:
     """The tree of tab-separated ``EXPLAIN AST``.
 
     Raises:
         ValueError: it is none.
     """
-    open_nodes: list[tuple[Node, int]] = []
-    root: Node | None = None
+    open_nodes: list[tuple[PlanNode, int]] = []
+    root: PlanNode | None = None
     for line in text.rstrip("\n").split("\n"):
         said = _unescaped(line)
         children = _CHILDREN.search(said)
@@ -52,7 +52,7 @@ def parse(text: str) -> Node:
         blanks, kind, name = matched.groups()
         while open_nodes and len(open_nodes[-1][0].children) == open_nodes[-1][1]:
             open_nodes.pop()
-        node = Node(kind, _ALIAS.sub("", name or "", count=1))
+        node = PlanNode(kind, _ALIAS.sub("", name or "", count=1))
         if len(blanks) != len(open_nodes) or (root is not None and not open_nodes):
             raise ValueError(f"out of place: {line!r}")
         if open_nodes:

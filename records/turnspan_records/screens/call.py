@@ -35,7 +35,7 @@ SELECT groupArray(span_id) AS spans FROM (
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class NamedValue:
     """A column or attribute with its value as text."""
 
     name: str
@@ -84,8 +84,8 @@ class CallScreen:
     before: str
     after: str
     cost: CostParts
-    facts: tuple[Fact, ...]
-    attributes: tuple[Fact, ...]
+    facts: tuple[NamedValue, ...]
+    attributes: tuple[NamedValue, ...]
 
 
 _FACTS = (
@@ -127,8 +127,10 @@ def call_screen(store: Store, project: str, span_id: str) -> CallScreen:
         before=order[at - 1] if at else "",
         after=order[at + 1] if at + 1 < len(order) else "",
         cost=cost_of_row(row),
-        facts=tuple(Fact(name, str(row[name])) for name in _FACTS if row[name] not in ("", None)),
-        attributes=tuple(Fact(str(k), str(v)) for k, v in sorted(row["attributes"].items())),
+        facts=tuple(
+            NamedValue(name, str(row[name])) for name in _FACTS if row[name] not in ("", None)
+        ),
+        attributes=tuple(NamedValue(str(k), str(v)) for k, v in sorted(row["attributes"].items())),
     )
 
 

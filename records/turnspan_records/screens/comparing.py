@@ -13,11 +13,11 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_records.judging.history import judgments
 from turnspan_records.judging.unlanded import unlanded
 from turnspan_records.judging.writing import said, withdraw, write_judgments
-from turnspan_records.lookup import Found, find
+from turnspan_records.lookup import RecordRef, find
 from turnspan_records.loop.comparing import COMPARABLE, LEAST, MOST, Comparison, compare
 from turnspan_records.loop.lineages import AmbiguousError
-from turnspan_records.loop.prompts import Pair, Prompt, pairs_of
-from turnspan_records.screens.reviewing import SOURCE, Given, judgment_id, land, reviewer
+from turnspan_records.loop.prompts import AnswerPair, Prompt, pairs_of
+from turnspan_records.screens.reviewing import SOURCE, StoredJudgment, judgment_id, land, reviewer
 
 # Turns in which the user said the same are few; of those, the ones that began with the same prompt.
 _ALIKE = """
@@ -53,8 +53,8 @@ _ALIKE_MOST = 200
 class Saved:
     """What an order of answers has come to."""
 
-    given: list[Given]
-    pairs: list[Pair]
+    given: list[StoredJudgment]
+    pairs: list[AnswerPair]
     """Every pair that the order makes, those that were refused with the reason."""
 
 
@@ -86,7 +86,7 @@ def alike(store: Store, project: str, turn_id: str) -> list[str]:
     return [str(turn) for (turn,) in store.query(_ALIKE, asked).rows]
 
 
-def _one(store: Store, id_: str, project: str) -> Found:
+def _one(store: Store, id_: str, project: str) -> RecordRef:
     every = [one for one in find(store, id_) if project in ("", one.project)]
     if not every:
         raise KeyError(id_)
@@ -125,13 +125,13 @@ def order(
     write_judgments(spool, good[0].chosen.project, each)
     project = good[0].chosen.project
     given = [
-        Given(project, one.subject_kind, one.subject_id, one.kind, one.annotation_id)
+        StoredJudgment(project, one.subject_kind, one.subject_id, one.kind, one.annotation_id)
         for one in each
     ]
     return Saved(given, pairs)
 
 
-def take_back(store: Store, spool: Spool, each: Sequence[Given], author: str) -> int:
+def take_back(store: Store, spool: Spool, each: Sequence[StoredJudgment], author: str) -> int:
     """Withdraw what this reviewer has said; returns how much of it there was.
 
     Raises:
@@ -140,7 +140,7 @@ def take_back(store: Store, spool: Spool, each: Sequence[Given], author: str) ->
         StoreError: as ``Store.query``.
     """
     author, also = reviewer(author), unlanded(spool)
-    mine: list[Given] = []
+    mine: list[StoredJudgment] = []
     for one in each:
         told = judgments(store, one.project, one.subject_kind, one.subject_id, also=also)
         for judged in told:
@@ -150,6 +150,6 @@ def take_back(store: Store, spool: Spool, each: Sequence[Given], author: str) ->
                 raise ValueError(f"this was said by {judged.author}: only they take it back")
             mine.append(one)
     for one in mine:
-        subject = Found(one.subject_kind, one.subject_id, one.project)
+        subject = RecordRef(one.subject_kind, one.subject_id, one.project)
         withdraw(spool, subject, one.kind, id=one.id, author=author, source=SOURCE)
     return len(mine)

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from turnspan import semconv
-from turnspan.turn.turn import Usage
+from turnspan.turn.turn import TokenUsage
 from turnspan_clickhouse.pricing.price_sources import TOLD
 from turnspan_clickhouse.pricing.prices import parts_of_call
 from turnspan_clickhouse.pricing.rates import ATTRIBUTES
@@ -80,7 +80,7 @@ def cost_of_row(row: Mapping[str, Any]) -> CostParts:
         )
     if version == TOLD:
         return CostParts(cost, version, reason="the provider told the cost with its answer")
-    priced = parts_of_call(_attributes(row), of_row(Usage, row), int(row["time"]))
+    priced = parts_of_call(_attributes(row), of_row(TokenUsage, row), int(row["time"]))
     parts = tuple(
         CostPart(_KINDS.get(kind, kind.removesuffix("_tokens").replace("_", " ")), count, paid)
         for kind, count, paid in priced

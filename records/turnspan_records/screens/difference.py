@@ -15,7 +15,7 @@ from turnspan.content.model import as_dict, dumps_text
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.fields import of_row
 from turnspan_records.access.times import utc
-from turnspan_records.conversation import Message
+from turnspan_records.conversation import MessageRecord
 from turnspan_records.messages import known_hash, load_definitions, load_messages, prompt_text
 from turnspan_records.screens.aligning import common_pairs
 from turnspan_records.screens.caching import cache_lost, cached_tokens
@@ -81,11 +81,13 @@ def diff(store: Store, project: str, before: str, after: str) -> Difference:
     )
 
 
-def _messages(store: Store, project: str, rows: Iterable[Mapping[str, Any]]) -> dict[str, Message]:
+def _messages(
+    store: Store, project: str, rows: Iterable[Mapping[str, Any]]
+) -> dict[str, MessageRecord]:
     wanted: dict[str, list[str]] = {}
     for row in rows:
         wanted.setdefault(str(row["session_id"] or row["trace_id"]), []).extend(row["hashes"])
-    found: dict[str, Message] = {}
+    found: dict[str, MessageRecord] = {}
     for scope, hashes in wanted.items():
         found |= load_messages(store, project, scope, hashes)
     return found
@@ -116,7 +118,7 @@ def _parameters(before: str, after: str) -> Iterator[ParameterChange]:
 
 
 def _changes(
-    before: Sequence[str], after: Sequence[str], messages: Mapping[str, Message]
+    before: Sequence[str], after: Sequence[str], messages: Mapping[str, MessageRecord]
 ) -> Iterator[MessageChange]:
     """The changes in the order of the second request, each gap's dropped ones before the added."""
     old = new = run = 0
@@ -133,7 +135,7 @@ def _changes(
         yield MessageChange("same", old - run, new - run, run - 1)
 
 
-_Place = tuple[int, Message | None]
+_Place = tuple[int, MessageRecord | None]
 
 
 def _gap(before: list[_Place], after: list[_Place]) -> Iterator[MessageChange]:
@@ -154,7 +156,7 @@ def _gap(before: list[_Place], after: list[_Place]) -> Iterator[MessageChange]:
         yield MessageChange("added", -1, added)
 
 
-def _is_edited(before: Message | None, after: Message | None) -> bool:
+def _is_edited(before: MessageRecord | None, after: MessageRecord | None) -> bool:
     if before is None or after is None or before.role != after.role:
         return False
     old_ids, new_ids = _call_ids(before), _call_ids(after)
@@ -165,16 +167,16 @@ def _is_edited(before: Message | None, after: Message | None) -> bool:
     return 2 * both >= _ALIKE * max(1, old.total() + new.total())
 
 
-def _call_ids(message: Message) -> list[str]:
+def _call_ids(message: MessageRecord) -> list[str]:
     kinds = ("tool_call", "tool_call_response")
     return [str(part.get("id")) for part in message.parts if part.get("type") in kinds]
 
 
-def _text(message: Message) -> str:
+def _text(message: MessageRecord) -> str:
     return message.text or dumps_text(message.parts)
 
 
-def _sizes(hashes: Iterable[str], messages: Mapping[str, Message]) -> list[int] | None:
+def _sizes(hashes: Iterable[str], messages: Mapping[str, MessageRecord]) -> list[int] | None:
     """How many bytes each message has; ``None`` where one is not recorded."""
     found = [messages.get(one) for one in hashes]
     if any(one is None for one in found):
@@ -220,7 +222,7 @@ def _with_heads(
     change: MessageChange,
     before: Sequence[str],
     after: Sequence[str],
-    messages: Mapping[str, Message],
+    messages: Mapping[str, MessageRecord],
 ) -> MessageChange:
     if change.kind == "same":
         return change

@@ -9,7 +9,7 @@ from typing import Any
 from turnspan.content.model import dumps_text
 from turnspan_clickhouse.store.client import Store
 from turnspan_records import rows
-from turnspan_records.conversation import Message
+from turnspan_records.conversation import MessageRecord
 from turnspan_records.messages import ONE_SESSION
 from turnspan_records.screens.outline_types import HEAD, Head
 
@@ -79,7 +79,7 @@ FROM tool_call WHERE {{where}} ORDER BY start_time, span_id
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class ToolResultPreview:
     """What a model was given as a tool's result; ``digest`` is that of all of it, without white
     space, to be compared with that of the tool's own."""
 
@@ -87,27 +87,27 @@ class Given:
     digest: int = 0
 
 
-def given(response: object) -> Given:
+def given(response: object) -> ToolResultPreview:
     """A part's response; empty where there is none."""
-    return response if isinstance(response, Given) else Given()
+    return response if isinstance(response, ToolResultPreview) else ToolResultPreview()
 
 
 @dataclass(slots=True)
-class Heads:
+class MessagePreviews:
     """The messages of a scope: cut, with the size of each, and what its spellings share."""
 
-    messages: dict[str, Message] = field(default_factory=dict[str, Message])
+    messages: dict[str, MessageRecord] = field(default_factory=dict[str, MessageRecord])
     sizes: dict[str, int] = field(default_factory=dict[str, int])
     gists: dict[str, str] = field(default_factory=dict[str, str])
 
 
-def load_heads(store: Store, project: str, scope: str) -> Heads:
+def load_heads(store: Store, project: str, scope: str) -> MessagePreviews:
     """Every message of a scope, its texts cut."""
     result = store.query(_MESSAGES, {"project": project, "scope": scope}, ONE_SESSION)
-    found = Heads()
+    found = MessagePreviews()
     for hash_, role, name, size, dialect, gist, heads in result.rows:
         parts = [_part(head) for head in heads]
-        found.messages[hash_] = Message(hash_, role, name, parts, "", dialect)
+        found.messages[hash_] = MessageRecord(hash_, role, name, parts, "", dialect)
         found.sizes[hash_] = size
         found.gists[hash_] = gist
     return found
@@ -124,13 +124,13 @@ def _part(head: Any) -> dict[str, Any]:
     if kind != "tool_call":
         del part["arguments"]
     digest = part.pop("digest")
-    part["response"] = Given(part["response"], digest)
+    part["response"] = ToolResultPreview(part["response"], digest)
     if kind != "tool_call_response":
         del part["response"]
     return part
 
 
-def head_of(hash_: str, message: Message | None) -> Head:
+def head_of(hash_: str, message: MessageRecord | None) -> Head:
     """The beginning of a message that was loaded whole; ``None`` where only its hash is known."""
     if message is None:
         return Head(hash_, recorded=False)

@@ -12,7 +12,14 @@ from typing import Any
 from turnspan_clickhouse.store.client import Store
 from turnspan_records import rows
 from turnspan_records.access.fields import copied
-from turnspan_records.conversation import Call, Message, Step, ToolExecution, ToolRequest, Turn
+from turnspan_records.conversation import (
+    CallRecord,
+    MessageRecord,
+    Step,
+    ToolCallRequest,
+    ToolRecord,
+    TurnRecord,
+)
 from turnspan_records.history import Continuation
 from turnspan_records.messages import ONE_SESSION, known_hash, load_definitions
 from turnspan_records.replay import Assembled, assemble, scope_condition
@@ -54,7 +61,7 @@ def outline(store: Store, project: str, session_id: str, trace_id: str = "") -> 
         return store.query(sql.format(where=where), parameters, ONE_SESSION).dicts()
 
     cursor = newest(store, project, session_id, trace_id)  # before: what lands meanwhile is newer
-    found = _Rows(
+    found = _TurnRows(
         select(heads.TURNS),
         select(heads.CALLS),
         select(heads.TOOLS),
@@ -65,7 +72,7 @@ def outline(store: Store, project: str, session_id: str, trace_id: str = "") -> 
     turns = [rows.turn(row) for row in found.turns]
     prompts = {one.call.system_hash: "" for one in sent}
     assembled = assemble(turns, sent, tools, known.messages, prompts, known.gists)
-    told = _Told(found, assembled, known)
+    told = _OutlineBuilder(found, assembled, known)
     calls = tuple(told.call(one.call) for one in sent)
     return Outline(
         project,
@@ -83,16 +90,18 @@ def outline(store: Store, project: str, session_id: str, trace_id: str = "") -> 
 
 
 @dataclass(frozen=True, slots=True)
-class _Rows:
+class _TurnRows:
     turns: list[dict[str, Any]]
     calls: list[dict[str, Any]]
     tools: list[dict[str, Any]]
 
 
-class _Told:
+class _OutlineBuilder:
     """Makes the rows of an outline, and numbers the messages in the order in which they come."""
 
-    def __init__(self, found: _Rows, assembled: Assembled, known: heads.Heads) -> None:
+    def __init__(
+        self, found: _TurnRows, assembled: Assembled, known: heads.MessagePreviews
+    ) -> None:
         self.messages: list[Head] = []
         self._places: dict[str, int] = {}
         self._known = known
@@ -103,7 +112,7 @@ class _Told:
         self._requested: set[str] = set()
         self._as_given: set[str] = set()
 
-    def call(self, call: Call) -> OutlineCall:
+    def call(self, call: CallRecord) -> OutlineCall:
         row, told = self._calls[call.span_id], self._continued[call.span_id]
         before = self._before(told)
         system = known_hash(call.system_hash)
@@ -136,14 +145,14 @@ class _Told:
     def _before(self, told: Continuation) -> Mapping[str, Any] | None:
         return None if told.before < 0 else self._calls[self._order[told.before]]
 
-    def _place(self, message: Message) -> int:
+    def _place(self, message: MessageRecord) -> int:
         at = self._places.get(message.hash)
         if at is None:
             at = self._places[message.hash] = len(self.messages)
             self.messages.append(_head(message, self._known.sizes.get(message.hash, 0)))
         return at
 
-    def _request(self, request: ToolRequest) -> OutlineRequest:
+    def _request(self, request: ToolCallRequest) -> OutlineRequest:
         ran = request.execution
         if ran is not None:
             self._requested.add(ran.span_id)
@@ -161,10 +170,10 @@ class _Told:
             altered=ran is not None and request.answered and not as_given,
         )
 
-    def _own(self, ran: ToolExecution) -> int:
+    def _own(self, ran: ToolRecord) -> int:
         return int(self._tools[ran.span_id]["answered_digest"])
 
-    def tools(self, tools: Iterable[ToolExecution]) -> Iterator[OutlineTool]:
+    def tools(self, tools: Iterable[ToolRecord]) -> Iterator[OutlineTool]:
         alike: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
         for tool in tools:
             row = self._tools[tool.span_id]
@@ -187,7 +196,7 @@ class _Told:
             )
 
 
-def _turn(turn: Turn, row: Mapping[str, Any]) -> OutlineTurn:
+def _turn(turn: TurnRecord, row: Mapping[str, Any]) -> OutlineTurn:
     return copied(
         OutlineTurn,
         turn,
@@ -198,7 +207,7 @@ def _turn(turn: Turn, row: Mapping[str, Any]) -> OutlineTurn:
     )
 
 
-def _head(message: Message, size: int) -> Head:
+def _head(message: MessageRecord, size: int) -> Head:
     thoughts = "\n".join(_said(message, "reasoning"))
     text = "\n\n".join(_said(message, "text")) or "\n".join(
         heads.given(part["response"]).text
@@ -217,7 +226,7 @@ def _head(message: Message, size: int) -> Head:
     )
 
 
-def _said(message: Message, kind: str) -> list[str]:
+def _said(message: MessageRecord, kind: str) -> list[str]:
     return [str(part["content"]) for part in message.parts if part["type"] == kind]
 
 
@@ -259,8 +268,10 @@ def _definitions(
 
 def _steps(steps: Iterable[Step], depth: int = 0) -> Iterator[OutlineStep]:
     for step in steps:
-        if isinstance(step, Turn):
+        if isinstance(step, TurnRecord):
             yield OutlineStep("turn", step.turn_id, depth)
             yield from _steps(step.steps, depth + 1)
         else:
-            yield OutlineStep("call" if isinstance(step, Call) else "tool", step.span_id, depth)
+            yield OutlineStep(
+                "call" if isinstance(step, CallRecord) else "tool", step.span_id, depth
+            )

@@ -15,7 +15,7 @@ from turnspan_records.access.shown_sql import shown_sql
 from turnspan_records.access.window import EARLIEST, LATEST, Window
 from turnspan_records.rows import dollars
 from turnspan_records.screens.spread import width_for
-from turnspan_records.screens.turns import Wanted
+from turnspan_records.screens.turns import TurnListFilter
 from turnspan_records.turn_filters import END, LOOKS
 
 
@@ -170,7 +170,7 @@ WHERE ({project:String} = '' OR project = {project:String})
 """
 
 
-def ends(store: Store, wanted: Wanted) -> Ends:
+def ends(store: Store, wanted: TurnListFilter) -> Ends:
     """How the turns ended. Raises ``StoreError`` as ``Store.query``."""
     sql = _ENDS.format(end=END, where=wanted.where)
     earlier = _before(wanted)
@@ -193,7 +193,7 @@ def ends(store: Store, wanted: Wanted) -> Ends:
     return Ends(found, shown_sql(sql, wanted.parameters))
 
 
-def trend(store: Store, wanted: Wanted) -> Trend:
+def trend(store: Store, wanted: TurnListFilter) -> Trend:
     """The figures over time. Raises ``StoreError`` as ``Store.query``."""
     [whole] = store.query(_TOTAL.format(end=END, where=wanted.where), wanted.parameters).dicts()
     total = _figures(whole)
@@ -226,7 +226,7 @@ def trend(store: Store, wanted: Wanted) -> Trend:
     )
 
 
-def look_at(store: Store, wanted: Wanted) -> LookAts:
+def look_at(store: Store, wanted: TurnListFilter) -> LookAts:
     """What is worth a look, in one pass. Raises ``StoreError`` as ``Store.query``."""
     looks = ", ".join(f"if({condition}, '{name}', '')" for name, (_, condition) in LOOKS.items())
     sql = _LOOKS.format(looks=looks, where=wanted.where)
@@ -253,7 +253,7 @@ def _by_model(rows: Sequence[Sequence[Any]], wholes: Mapping[int, float | None])
     return found
 
 
-def _before(wanted: Wanted) -> Wanted | None:
+def _before(wanted: TurnListFilter) -> TurnListFilter | None:
     """As long a time before the window; none where its beginning is open."""
     window = wanted.window
     if window.since <= EARLIEST:

@@ -14,7 +14,7 @@ from turnspan.dialects import anthropic_messages, genai, openai_chat, openai_res
 from turnspan.dialects.convert import join_request
 from turnspan.redaction.truncate import ORIGINAL_BYTES, TRUNCATED
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.conversation import Message
+from turnspan_records.conversation import MessageRecord
 from turnspan_records.messages import (
     NONE,
     ONE_SESSION,
@@ -126,7 +126,7 @@ def _definitions(store: Store, project: str, hashes: tuple[str, ...]) -> dict[st
 def _require_content(
     span_id: str,
     call: Mapping[str, Any],
-    known: Mapping[str, Message],
+    known: Mapping[str, MessageRecord],
     defined: Mapping[str, Any],
 ) -> None:
     if not call["request_parameters"]:
@@ -155,7 +155,7 @@ def _dialect(call: Mapping[str, Any]) -> str:
     return openai_responses.NAME if call["operation"] != "chat" else openai_chat.NAME
 
 
-def _system(dialect: str, messages: list[Message], defined: tuple[str, str] | None) -> Any:
+def _system(dialect: str, messages: list[MessageRecord], defined: tuple[str, str] | None) -> Any:
     """The request's own field; ``None`` where its first messages are the system prompt."""
     if defined is None or dialect == openai_chat.NAME:
         return None
@@ -170,7 +170,7 @@ def _tools(defined: tuple[str, str] | None) -> Any:
     return None if defined is None else orjson.loads(defined[1] or defined[0])
 
 
-def _sent(message: Message) -> Any:
+def _sent(message: MessageRecord) -> Any:
     if not any(part.get(TRUNCATED) for part in message.parts):
         return provider_message(message)
     parts = [
@@ -178,11 +178,11 @@ def _sent(message: Message) -> Any:
         for part in message.parts
     ]
     return provider_message(
-        Message(message.hash, message.role, message.name, parts, "", message.dialect)
+        MessageRecord(message.hash, message.role, message.name, parts, "", message.dialect)
     )
 
 
-def _cut(messages: list[Message]) -> Iterator[Alteration]:
+def _cut(messages: list[MessageRecord]) -> Iterator[Alteration]:
     for at, message in enumerate(messages):
         for part in message.parts:
             if part.get(TRUNCATED):

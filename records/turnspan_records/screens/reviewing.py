@@ -18,13 +18,13 @@ from turnspan_clickhouse.ship.shipper import Shipper
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.times import utc
-from turnspan_records.judging.history import NOT_WITHDRAWN, Judged, judgments
+from turnspan_records.judging.history import NOT_WITHDRAWN, RecordedJudgment, judgments
 from turnspan_records.judging.queues import Progress, Queue, progress, waiting
 from turnspan_records.judging.signal import Signal, signal
 from turnspan_records.judging.unlanded import Unlanded, unlanded
 from turnspan_records.judging.writing import said, withdraw, write_judgments
-from turnspan_records.lookup import Found
-from turnspan_records.screens.telling import TurnTold, tell
+from turnspan_records.lookup import RecordRef
+from turnspan_records.screens.telling import TurnText, tell
 
 SOURCE: Final = "console"
 """Where the page's judgments were given."""
@@ -44,12 +44,12 @@ ORDER BY toUnixTimestamp64Nano(created_at) DESC, annotation_id LIMIT {{limit:UIn
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class QueueState:
     """How far a queue is, and what is next in it."""
 
     queue: Queue
     progress: Progress
-    next: list[Found]
+    next: list[RecordRef]
     waiting: int
     """Judgments and withdrawals of this machine that are on disk and not in the store yet."""
 
@@ -58,15 +58,15 @@ class Left:
 class Reviewed:
     """A turn that is to be judged, with what is known and what was said of it."""
 
-    turn: TurnTold
-    judgments: list[Judged]
+    turn: TurnText
+    judgments: list[RecordedJudgment]
     signal: Signal
     done: bool
     """Whether somebody has judged it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class UndoableJudgment:
     """A judgment that can be taken back: of what, and its id."""
 
     project: str
@@ -78,7 +78,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class StoredJudgment:
     """A judgment that was written, by which it can be taken back."""
 
     project: str
@@ -88,7 +88,7 @@ class Given:
     id: str
 
 
-def left(store: Store, queue: Queue, author: str, *, limit: int = 100) -> Left:
+def left(store: Store, queue: Queue, author: str, *, limit: int = 100) -> QueueState:
     """What ``author`` is to judge next.
 
     Raises:
@@ -97,7 +97,7 @@ def left(store: Store, queue: Queue, author: str, *, limit: int = 100) -> Left:
     """
     author = reviewer(author)
     also = land(store)
-    return Left(
+    return QueueState(
         queue,
         progress(store, queue, author, also=also),
         waiting(store, queue, author, limit=limit, also=also),
@@ -122,7 +122,7 @@ def reviewed(store: Store, project: str, turn_id: str) -> Reviewed:
 
 def judge(
     spool: Spool,
-    subjects: Sequence[Found],
+    subjects: Sequence[RecordRef],
     author: str,
     id: str,
     *,
@@ -131,7 +131,7 @@ def judge(
     score: float | None = None,
     comment: str | None = None,
     directive: str | None = None,
-) -> list[Given]:
+) -> list[StoredJudgment]:
     """Write one judgment, the same of each subject; it is on disk when this returns, and lands with
     the next question. ``id`` is its own: the same told again, since an answer was lost, is the same
     judgment.
@@ -162,13 +162,14 @@ def judge(
     for project in dict.fromkeys(one[0] for one in each):
         write_judgments(spool, project, [one for of, one in each if of == project])
     return [
-        Given(of, one.subject_kind, one.subject_id, one.kind, one.annotation_id) for of, one in each
+        StoredJudgment(of, one.subject_kind, one.subject_id, one.kind, one.annotation_id)
+        for of, one in each
     ]
 
 
 def last_said(
     store: Store, author: str, *, project: str = "", limit: int = 1, also: Unlanded | None = None
-) -> list[Said]:
+) -> list[UndoableJudgment]:
     """What this reviewer has said last in the page, the newest first, without what is withdrawn.
 
     Raises ``StoreError`` as ``Store.query``.
@@ -182,21 +183,21 @@ def last_said(
         "limit": limit + len(also.withdrawals),
     }
     found = {
-        (str(kind), str(turn), str(id_)): Said(
+        (str(kind), str(turn), str(id_)): UndoableJudgment(
             str(of), "turn", str(turn), str(kind), str(id_), utc(created)
         )
         for of, turn, kind, id_, created in store.query(_LAST, parameters).rows
     }
     for row in also.judgments:
         if _is_own(row, author, project):
-            own = Said(*_named(row), row["annotation_id"], utc(row["created_at"]))
+            own = UndoableJudgment(*_named(row), row["annotation_id"], utc(row["created_at"]))
             found[own.kind, own.subject_id, own.id] = own
     taken = {(row["kind"], row["subject_id"], row["annotation_id"]) for row in also.withdrawals}
     each = [one for key, one in found.items() if key not in taken]
     return sorted(each, key=lambda one: (one.created_at, one.id), reverse=True)[:limit]
 
 
-def undo(store: Store, spool: Spool, author: str, *, project: str = "") -> Said | None:
+def undo(store: Store, spool: Spool, author: str, *, project: str = "") -> UndoableJudgment | None:
     """Withdraw what this reviewer has said last in the page; ``None`` where there is nothing. It is
     on disk when this returns, and nothing is deleted.
 
@@ -208,7 +209,7 @@ def undo(store: Store, spool: Spool, author: str, *, project: str = "") -> Said 
     if not last:
         return None
     one = last[0]
-    subject = Found("turn", one.subject_id, one.project)
+    subject = RecordRef("turn", one.subject_id, one.project)
     withdraw(spool, subject, one.kind, id=one.id, author=reviewer(author), source=SOURCE)
     return one
 

@@ -6,7 +6,7 @@ import json
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.html_text import escaped
-from turnspan_records.conversation import Message
+from turnspan_records.conversation import MessageRecord
 from turnspan_records.conversation.html import folded_html, message_html, said_html
 from turnspan_records.messages import (
     ContentMissingError,
@@ -14,7 +14,7 @@ from turnspan_records.messages import (
     load_messages,
     prompt_text,
 )
-from turnspan_records.screens.call import CallScreen, Fact, call_screen
+from turnspan_records.screens.call import CallScreen, NamedValue, call_screen
 from turnspan_records.screens.difference_types import Difference, MessageChange
 from turnspan_records.screens.request import exact_request
 
@@ -30,7 +30,7 @@ def call_html(store: Store, project: str, span_id: str) -> str:
     call = call_screen(store, project, span_id)
     hashes = [head.hash for head in (*call.inputs, *call.outputs)]
     known = load_messages(store, project, call.session_id or call.trace_id, hashes)
-    messages = [known.get(one, Message(one, recorded=False)) for one in hashes]
+    messages = [known.get(one, MessageRecord(one, recorded=False)) for one in hashes]
     sent, replies = messages[: len(call.inputs)], messages[len(call.inputs) :]
     defined = load_definitions(store, project, [one for one in (call.system, call.tools) if one])
     answer = "".join(message_html(one) for one in replies)
@@ -64,9 +64,10 @@ def _call_line(call: CallScreen) -> str:
 
 def _facts(call: CallScreen) -> str:
     cost = [
-        Fact(f"cost of {one.kind}", f"{one.count}: ${one.cost_usd:f}") for one in call.cost.parts
+        NamedValue(f"cost of {one.kind}", f"{one.count}: ${one.cost_usd:f}")
+        for one in call.cost.parts
     ]
-    finish = Fact("finish", ", ".join(call.finish_reasons))
+    finish = NamedValue("finish", ", ".join(call.finish_reasons))
     told = [finish, *cost, *call.facts, *call.attributes]
     return folded_html("facts", "\n".join(f"{one.name}: {one.value}" for one in told))
 

@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.shown_sql import shown_sql
 from turnspan_records.rows import dollars
-from turnspan_records.screens.turns import Wanted
+from turnspan_records.screens.turns import TurnListFilter
 from turnspan_records.turn_filters import END
 
 VALUES = 12
@@ -111,7 +111,7 @@ class Facets:
     facets: list[Facet]
 
 
-def facets(store: Store, wanted: Wanted) -> Facets:
+def facets(store: Store, wanted: TurnListFilter) -> Facets:
     """How the turns that are wanted divide. Raises ``StoreError`` as ``Store.query``."""
     made = _FACETS.format(where=wanted.where, end=END)
     given = {**wanted.parameters, "values": VALUES}
@@ -135,7 +135,7 @@ def facets(store: Store, wanted: Wanted) -> Facets:
     )
 
 
-def histogram(store: Store, wanted: Wanted) -> Histogram:
+def histogram(store: Store, wanted: TurnListFilter) -> Histogram:
     """When the turns that are wanted began. Raises ``StoreError`` as ``Store.query``."""
     [(turns, cost, first, last)] = store.query(
         _RANGE.format(where=wanted.where), wanted.parameters

@@ -11,7 +11,14 @@ import orjson
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.fields import copied
-from turnspan_records.conversation import Call, Message, Step, ToolExecution, ToolRequest, Turn
+from turnspan_records.conversation import (
+    CallRecord,
+    MessageRecord,
+    Step,
+    ToolCallRequest,
+    ToolRecord,
+    TurnRecord,
+)
 from turnspan_records.replay import replay
 from turnspan_records.rows import dollars
 
@@ -24,7 +31,7 @@ WHERE project = {project:String} AND turn_id = {turn:String} LIMIT 1
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Utterance:
     """One thing that was said. ``text`` is its beginning where it is longer than ``LONGEST``."""
 
     kind: str
@@ -42,7 +49,7 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class TurnTold:
+class TurnText:
     """A turn with everything that was said in it. Durations are seconds, money is dollars."""
 
     project: str
@@ -71,10 +78,10 @@ class TurnTold:
     response_text: str
     error_type: str
     error_message: str
-    told: list[Told]
+    told: list[Utterance]
 
 
-def tell(store: Store, project: str, turn_id: str) -> TurnTold:
+def tell(store: Store, project: str, turn_id: str) -> TurnText:
     """Tell a root turn.
 
     Raises:
@@ -86,7 +93,7 @@ def tell(store: Store, project: str, turn_id: str) -> TurnTold:
         raise KeyError(turn_id)
     session_id, trace_id = map(str, rows[0])
     conversation = replay(store, project, session_id, trace_id)
-    roots = [step for step in conversation.steps if isinstance(step, Turn)]
+    roots = [step for step in conversation.steps if isinstance(step, TurnRecord)]
     for number, root in enumerate(roots, 1):
         if root.turn_id == turn_id:
             return _told(root, project, session_id, trace_id, number, len(roots))
@@ -97,10 +104,10 @@ def tell(store: Store, project: str, turn_id: str) -> TurnTold:
 
 
 def _told(
-    turn: Turn, project: str, session_id: str, trace_id: str, number: int, turns: int
-) -> TurnTold:
+    turn: TurnRecord, project: str, session_id: str, trace_id: str, number: int, turns: int
+) -> TurnText:
     return copied(
-        TurnTold,
+        TurnText,
         turn,
         project=project,
         session_id=session_id,
@@ -116,7 +123,7 @@ def _told(
     )
 
 
-def _of_turn(turn: Turn, depth: int) -> Iterator[Told]:
+def _of_turn(turn: TurnRecord, depth: int) -> Iterator[Utterance]:
     told = [one for step in turn.steps for one in _of_step(step, depth)]
     kinds = {one.kind for one in told if one.depth == depth and one.recorded}
     # What was said without a recorded call, or in calls without content.
@@ -131,18 +138,18 @@ def _of_turn(turn: Turn, depth: int) -> Iterator[Told]:
             yield _say("error", error, depth, turn.span_id, failed=True)
 
 
-def _of_step(step: Step, depth: int) -> Iterator[Told]:
-    if isinstance(step, Turn):
+def _of_step(step: Step, depth: int) -> Iterator[Utterance]:
+    if isinstance(step, TurnRecord):
         name = step.agent_name or step.turn_id
         yield _say("turn", step.ended_how, depth + 1, step.span_id, name=name)
         yield from _of_turn(step, depth + 1)
-    elif isinstance(step, Call):
+    elif isinstance(step, CallRecord):
         yield from _of_call(step, depth)
     else:
         yield from _of_tool(step, depth)
 
 
-def _of_call(call: Call, depth: int) -> Iterator[Told]:
+def _of_call(call: CallRecord, depth: int) -> Iterator[Utterance]:
     if call.system_prompt:
         yield _say("system", call.system_prompt, depth, call.span_id)
     for message in call.new_messages:
@@ -160,7 +167,7 @@ def _of_call(call: Call, depth: int) -> Iterator[Told]:
         yield _say("error", error, depth, call.span_id, failed=True)
 
 
-def _of_message(message: Message, depth: int, span_id: str) -> Iterator[Told]:
+def _of_message(message: MessageRecord, depth: int, span_id: str) -> Iterator[Utterance]:
     """What a call was newly given; results of tools stand with what they were asked."""
     if not message.recorded:
         yield _say("user", "", depth, span_id, recorded=False)
@@ -175,7 +182,7 @@ def _of_message(message: Message, depth: int, span_id: str) -> Iterator[Told]:
         yield _say(kind if kind != "tool" else "result", text, depth, span_id, name=message.name)
 
 
-def _of_request(request: ToolRequest, depth: int, span_id: str) -> Iterator[Told]:
+def _of_request(request: ToolCallRequest, depth: int, span_id: str) -> Iterator[Utterance]:
     ran = request.execution
     span_id = ran.span_id if ran else span_id
     failed = ran is not None and ran.failed
@@ -184,17 +191,21 @@ def _of_request(request: ToolRequest, depth: int, span_id: str) -> Iterator[Told
     result = given or (ran.result or _error_of(ran) if ran else "")
     if result or not request.answered:
         recorded = bool(result)
-        yield Told("result", request.name, result, len(result), depth, span_id, failed, recorded)
+        yield Utterance(
+            "result", request.name, result, len(result), depth, span_id, failed, recorded
+        )
 
 
-def _of_tool(tool: ToolExecution, depth: int) -> Iterator[Told]:
+def _of_tool(tool: ToolRecord, depth: int) -> Iterator[Utterance]:
     yield _say("tool", tool.arguments, depth, tool.span_id, name=tool.name, failed=tool.failed)
     result = tool.result or _error_of(tool)
     recorded = bool(result)
-    yield Told("result", tool.name, result, len(result), depth, tool.span_id, tool.failed, recorded)
+    yield Utterance(
+        "result", tool.name, result, len(result), depth, tool.span_id, tool.failed, recorded
+    )
 
 
-def _error_of(tool: ToolExecution) -> str:
+def _error_of(tool: ToolRecord) -> str:
     return f"{tool.error_type}: {tool.error_message}".strip(": ")
 
 
@@ -207,8 +218,8 @@ def _say(
     name: str = "",
     failed: bool = False,
     recorded: bool = True,
-) -> Told:
-    return Told(kind, name, text, len(text), depth, span_id, failed, recorded)
+) -> Utterance:
+    return Utterance(kind, name, text, len(text), depth, span_id, failed, recorded)
 
 
 def _text(value: Any) -> str:

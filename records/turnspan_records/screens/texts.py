@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 from turnspan.content.model import as_dict, as_list, dumps_text
 from turnspan.redaction.truncate import ORIGINAL_BYTES, TRUNCATED, limit_parts
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.conversation import Message
+from turnspan_records.conversation import MessageRecord
 from turnspan_records.messages import load_definitions, load_messages, prompt_text
 
 ANSWER = 1_000_000
@@ -80,7 +80,7 @@ def texts(store: Store, project: str, scope: str, hashes: Sequence[str]) -> Text
     return Texts(tuple(found), (), tuple(missing))
 
 
-def _text_of(message: Message) -> MessageText:
+def _text_of(message: MessageRecord) -> MessageText:
     parts = dumps_text(message.parts)
     size = len(parts)
     cut: tuple[int, ...] = ()

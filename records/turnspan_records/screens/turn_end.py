@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.times import utc
-from turnspan_records.lookup import Found
+from turnspan_records.lookup import RecordRef
 from turnspan_records.screens.stopping import StopEvidence, stop_evidence
 
 LAST_CALLS: Final = 4
@@ -128,7 +128,7 @@ class TurnEnd:
     nested: tuple[NestedStop, ...]
 
 
-def turn_end(store: Store, found: Found) -> TurnEnd:
+def turn_end(store: Store, found: RecordRef) -> TurnEnd:
     """How the turn of a record ended: of a session its last one, of a call or a tool its own.
 
     Raises:

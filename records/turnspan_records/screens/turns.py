@@ -97,7 +97,7 @@ class SessionsPage:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class TurnListFilter:
     """Which root turns."""
 
     project: str = ""
@@ -173,7 +173,9 @@ _OLDER_TURNS = f"\n    AND (start_time, turn_id) < {_BEFORE}"
 _OLDER_SESSIONS = f"\n        HAVING (newest, session_id) < {_BEFORE}"
 
 
-def turns_page(store: Store, wanted: Wanted, *, after: str = "", limit: int = 100) -> TurnsPage:
+def turns_page(
+    store: Store, wanted: TurnListFilter, *, after: str = "", limit: int = 100
+) -> TurnsPage:
     """The root turns that are wanted, newest first.
 
     Raises:
@@ -185,7 +187,7 @@ def turns_page(store: Store, wanted: Wanted, *, after: str = "", limit: int = 10
 
 
 def sessions_page(
-    store: Store, wanted: Wanted, *, after: str = "", limit: int = 100
+    store: Store, wanted: TurnListFilter, *, after: str = "", limit: int = 100
 ) -> SessionsPage:
     """The sessions that have turns that are wanted, with those turns' figures. Raises as
     ``turns_page``."""
@@ -195,7 +197,7 @@ def sessions_page(
 
 
 def _page(
-    store: Store, kind: tuple[str, str, str], wanted: Wanted, after: str, limit: int
+    store: Store, kind: tuple[str, str, str], wanted: TurnListFilter, after: str, limit: int
 ) -> tuple[Sequence[Mapping[str, Any]], str, str]:
     """The rows, where the next page begins, and the SQL of these rows."""
     question, older, id_ = kind

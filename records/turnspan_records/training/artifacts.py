@@ -12,7 +12,7 @@ from turnspan_records.access.times import utc
 from turnspan_records.judging.history import NOT_WITHDRAWN
 from turnspan_records.training import judging, reading
 from turnspan_records.training.counts import Counts, UnfitError
-from turnspan_records.training.reading import CallRow, Scope
+from turnspan_records.training.reading import CallRow, TrainingScope
 from turnspan_records.training.wanted import Filters
 
 CORRECTION: Final = "correction"
@@ -35,7 +35,7 @@ _BY_ATTEMPT: Final = "turn_id = '' AND attempt_id = ?"
 
 
 @dataclass(frozen=True, slots=True)
-class Artifact:
+class ArtifactText:
     """One of them; ``call_id`` is the call that wrote it, ``content`` its text's hash in hex."""
 
     id: str
@@ -49,11 +49,11 @@ class Artifact:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class TextComparison:
     """Two texts of which somebody preferred one; one at least is a correction."""
 
-    chosen: Artifact
-    rejected: Artifact
+    chosen: ArtifactText
+    rejected: ArtifactText
     author: str = ""
     best: bool = False
     """Whether the chosen one is a correction that nobody rejected for another one."""
@@ -103,7 +103,7 @@ class Artifacts:
         self.any = work.execute("SELECT 1 FROM artifact LIMIT 1").fetchone() is not None
         self._texts: dict[str, tuple[str, str]] = {}
 
-    def begin(self, project: str, found: Iterable[Scope], *, texts: bool) -> None:
+    def begin(self, project: str, found: Iterable[TrainingScope], *, texts: bool) -> None:
         """Sessions that are read together: say which call wrote what, and read it if that is
         wanted."""
         if not self.any:
@@ -152,17 +152,17 @@ class Artifacts:
             )
         return [("artifact", id_) for _, id_ in sorted(found, reverse=True)]
 
-    def compared(self, project: str, calls: Sequence[CallRow]) -> list[Compared]:
+    def compared(self, project: str, calls: Sequence[CallRow]) -> list[TextComparison]:
         """The texts that somebody preferred to what these calls wrote, or the other way round."""
         if not self.any:
             return []
-        found: list[Compared] = []
+        found: list[TextComparison] = []
         for call in calls:
             found += self._compared(project, call)
         return found
 
-    def _compared(self, project: str, call: CallRow) -> list[Compared]:
-        made: list[Compared] = []
+    def _compared(self, project: str, call: CallRow) -> list[TextComparison]:
+        made: list[TextComparison] = []
         own = self._work.execute(
             "SELECT artifact_id FROM artifact WHERE call_id = ? AND project = ? AND kind != ?"
             " ORDER BY artifact_id",
@@ -175,14 +175,14 @@ class Artifacts:
                 if chosen is None or rejected is None or not is_corrected(chosen, rejected):
                     continue
                 best = chosen.kind == CORRECTION and not self._rejected(project, chosen.id)
-                made.append(Compared(chosen, rejected, author, best))
+                made.append(TextComparison(chosen, rejected, author, best))
         return made
 
     def _rejected(self, project: str, id_: str) -> bool:
         found = judging.preferences_of(self._work, project, id_)
         return any(rejected == id_ for _, rejected, _ in found)
 
-    def text(self, artifact: Artifact) -> str:
+    def text(self, artifact: ArtifactText) -> str:
         """What an artifact says, of those that the sessions began with.
 
         Raises:
@@ -200,17 +200,17 @@ class Artifacts:
         return text
 
 
-def find(work: sqlite3.Connection, project: str, id_: str) -> Artifact | None:
+def find(work: sqlite3.Connection, project: str, id_: str) -> ArtifactText | None:
     """A judged artifact by its id."""
     found = work.execute(
         "SELECT artifact_id, target, kind, content, content_bytes, session_id, turn_id, call_id"
         " FROM artifact WHERE artifact_id = ? AND project = ?",
         (id_, project),
     ).fetchone()
-    return None if found is None else Artifact(*found)
+    return None if found is None else ArtifactText(*found)
 
 
-def is_corrected(one: Artifact, other: Artifact) -> bool:
+def is_corrected(one: ArtifactText, other: ArtifactText) -> bool:
     """Whether they are compared by their texts: an agent's, and what a person made of it."""
     return CORRECTION in (one.kind, other.kind)
 

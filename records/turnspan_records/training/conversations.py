@@ -17,7 +17,7 @@ from turnspan_records.messages import NONE, prompt_text
 from turnspan_records.training import reading
 from turnspan_records.training.chat import ASSISTANT, SYSTEM, Chat, Style, chats, joined
 from turnspan_records.training.counts import UnfitError
-from turnspan_records.training.reading import CallRow, Scope
+from turnspan_records.training.reading import CallRow, TrainingScope
 from turnspan_records.training.tool_ids import leading_system
 
 _CUT: Final = frozenset({"canceled", "failed", "incomplete", "malformed_function_call"})
@@ -27,7 +27,7 @@ _KNOWN = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class DialogueStep:
     """One call: what it was given, and what it said."""
 
     call: CallRow
@@ -36,20 +36,20 @@ class Step:
 
 
 @dataclass(slots=True)
-class Told:
+class TrainingDialogue:
     """A prompt and what came after it; ``trained`` says of each message whether the model said it
     in answer to this prompt."""
 
     prompt: list[Chat]
     completion: list[Chat]
     trained: list[bool]
-    steps: list[Step]
+    steps: list[DialogueStep]
     left_out: Counter[str] = field(default_factory=Counter[str])
     cut: bool = False
     """Whether a reply in it is not whole: a limit, a filter, a user or an error ended it."""
 
 
-class Definitions:
+class SessionDefinitions:
     """System prompts and tool catalogues, redacted, by hash; the newest are kept."""
 
     def __init__(self, store: Store, redactor: Redactor) -> None:
@@ -118,11 +118,11 @@ def _functions(body: str) -> list[dict[str, object]] | str:
     return made
 
 
-class Conversations:
+class SessionDialogues:
     """Reads the calls of one session as chat messages, each stored message once."""
 
     def __init__(
-        self, scope: Scope, style: Style, redactor: Redactor, *, unfinished: bool = False
+        self, scope: TrainingScope, style: Style, redactor: Redactor, *, unfinished: bool = False
     ) -> None:
         self._scope = scope
         self._unfinished = unfinished
@@ -131,7 +131,7 @@ class Conversations:
         self._known: dict[str, list[Chat] | str] = {}
         self._notes: dict[str, Counter[str]] = {}
 
-    def told(self, calls: Sequence[CallRow]) -> Told:
+    def told(self, calls: Sequence[CallRow]) -> TrainingDialogue:
         """The conversation that the last of these calls ended.
 
         Raises:
@@ -157,14 +157,14 @@ class Conversations:
             told.left_out.update(self._notes.get(hash_) or ())
         return told
 
-    def asked(self, call: CallRow) -> Told:
+    def asked(self, call: CallRow) -> TrainingDialogue:
         """What a call was given; nothing is said to it yet.
 
         Raises:
             UnfitError: it cannot be told exactly.
         """
-        step = Step(call, self._messages(call.inputs), [])
-        told = Told(list(step.given), [], [], [step])
+        step = DialogueStep(call, self._messages(call.inputs), [])
+        told = TrainingDialogue(list(step.given), [], [], [step])
         for hash_ in dict.fromkeys(call.inputs):
             told.left_out.update(self._notes.get(hash_) or ())
         return told
@@ -181,7 +181,7 @@ class Conversations:
         part: Part = {"type": "text", "content": self._redactor.text(text, "artifact")}
         return chats(ASSISTANT, "", [part], "", self._style, Counter())[0]
 
-    def _chain(self, calls: Sequence[CallRow]) -> tuple[list[Step], list[CallRow]]:
+    def _chain(self, calls: Sequence[CallRow]) -> tuple[list[DialogueStep], list[CallRow]]:
         """The calls that the last one continues, in order, and the others."""
         steps = [self._step(calls[-1])]
         beside: list[CallRow] = []
@@ -196,9 +196,9 @@ class Conversations:
                 beside.append(call)
         return steps, beside
 
-    def _step(self, call: CallRow) -> Step:
+    def _step(self, call: CallRow) -> DialogueStep:
         said = call.outputs if self._is_items(call) else call.outputs[:1]
-        return Step(call, self._messages(call.inputs), self._messages(said))
+        return DialogueStep(call, self._messages(call.inputs), self._messages(said))
 
     def _is_items(self, call: CallRow) -> bool:
         first = self._scope.messages.get(call.outputs[0])
@@ -255,13 +255,13 @@ def _is_cut(call: CallRow) -> bool:
     )
 
 
-def _continues(later: Step, before: Step) -> bool:
+def _continues(later: DialogueStep, before: DialogueStep) -> bool:
     """Whether a call was given all that one before it was given, and what that one said."""
     given = [one.identity for one in (*before.given, *before.said)]
     return [one.identity for one in later.given[: len(given)]] == given
 
 
-def _unfolded(steps: list[Step]) -> Told:
+def _unfolded(steps: list[DialogueStep]) -> TrainingDialogue:
     """The prompt of the first call, then each reply as the model gave it (the application resends
     it without its reasoning), and what was new to the next call."""
     completion: list[Chat] = []
@@ -273,7 +273,7 @@ def _unfolded(steps: list[Step]) -> Told:
             new = steps[at + 1].given[len(step.given) + len(step.said) :]
             completion += new
             trained += [False] * len(new)
-    return Told(list(steps[0].given), completion, trained, steps)
+    return TrainingDialogue(list(steps[0].given), completion, trained, steps)
 
 
 def leading_text(messages: Sequence[Chat]) -> str:
@@ -288,7 +288,7 @@ def system_chat(text: str) -> Chat:
     return chats(SYSTEM, "", [{"type": "text", "content": text}], "", style, left)[0]
 
 
-def same_throughout(steps: Sequence[Step]) -> None:
+def same_throughout(steps: Sequence[DialogueStep]) -> None:
     """Refuse a conversation whose system prompt or tools change on the way.
 
     Raises:
@@ -299,6 +299,6 @@ def same_throughout(steps: Sequence[Step]) -> None:
             raise UnfitError(f"{name}_changed")
 
 
-def _each(steps: Sequence[Step], name: str) -> Iterator[str]:
+def _each(steps: Sequence[DialogueStep], name: str) -> Iterator[str]:
     for step in steps:
         yield getattr(step.call, name)

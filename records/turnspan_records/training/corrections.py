@@ -10,11 +10,17 @@ from dataclasses import replace
 from typing import Final
 
 from turnspan_records.training import judging
-from turnspan_records.training.artifacts import CORRECTION, Artifact, Artifacts, Compared, unit_of
+from turnspan_records.training.artifacts import (
+    CORRECTION,
+    Artifacts,
+    ArtifactText,
+    TextComparison,
+    unit_of,
+)
 from turnspan_records.training.counts import Counts, UnfitError
 from turnspan_records.training.samples import Samples
 from turnspan_records.training.units import Candidate
-from turnspan_records.training.wanted import Judged, TrainingSet
+from turnspan_records.training.wanted import JudgmentInForce, TrainingSet
 from turnspan_records.training.workbench import Workbench
 
 _LEARNED: Final = ("sft", "kto")
@@ -54,7 +60,7 @@ class Corrections:
                     self._counts.corrections += 1
                     self._sample(project, one, text, agents, compared.author, samples)
 
-    def _fits(self, compared: Compared) -> bool:
+    def _fits(self, compared: TextComparison) -> bool:
         if self._good:
             return compared.best and compared.of_one_place
         if not compared.of_one_place:
@@ -65,8 +71,8 @@ class Corrections:
         self,
         project: str,
         one: Candidate,
-        text: Artifact,
-        agents: Artifact,
+        text: ArtifactText,
+        agents: ArtifactText,
         author: str,
         samples: Samples,
     ) -> None:
@@ -77,7 +83,7 @@ class Corrections:
             self._counts.dropped["flagged_out"] += 1
             return
         if text.kind == CORRECTION:
-            said = Judged(CORRECTION, "artifact", text.id, CORRECTION, author=author)
+            said = JudgmentInForce(CORRECTION, "artifact", text.id, CORRECTION, author=author)
             judged = {**judged, CORRECTION: said}
         if not all(rule.holds(judged) for rule in self._wanted.filters.only):
             self._counts.dropped["correction_judged_otherwise"] += 1

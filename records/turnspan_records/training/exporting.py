@@ -21,12 +21,12 @@ from turnspan_records.training import artifacts, card, judging, locked, pairs, r
 from turnspan_records.training.artifacts import Artifacts
 from turnspan_records.training.chat import Style
 from turnspan_records.training.columns import Shape, fitting, told_apart
-from turnspan_records.training.conversations import Conversations, Definitions
+from turnspan_records.training.conversations import SessionDefinitions, SessionDialogues
 from turnspan_records.training.corrections import Corrections
 from turnspan_records.training.counts import Counts, UnfitError
 from turnspan_records.training.duplicates import NearDuplicates
 from turnspan_records.training.files import File, Images, LinesFile, write_text
-from turnspan_records.training.lines import Line, as_json, lines
+from turnspan_records.training.lines import SetLine, as_json, lines
 from turnspan_records.training.parquet import ParquetFile, columns
 from turnspan_records.training.reading import Related
 from turnspan_records.training.samples import Samples
@@ -79,7 +79,7 @@ def export(
     with aside(Path(folder)) as made:
         work = made / _WORK
         work.mkdir(mode=0o700)
-        run = _Run(store, made, wanted, redactor or Redactor(config.active()), progress)
+        run = _ExportRun(store, made, wanted, redactor or Redactor(config.active()), progress)
         with Workbench(work) as bench:
             run.read(bench)
             run.write(bench)
@@ -102,7 +102,7 @@ def _note(store: Store, folder: Path) -> None:
         ) from None
 
 
-class _Run:
+class _ExportRun:
     """One export: what it is made with, and what became of everything."""
 
     def __init__(
@@ -143,7 +143,7 @@ class _Run:
         related = Related(written.any, locked.experiments(bench.database))
         corrections = Corrections(bench, wanted, written, self.counts)
         style = style_of(wanted, self._images)
-        definitions = Definitions(self._store, self._redactor)
+        definitions = SessionDefinitions(self._store, self._redactor)
         units = Units(self._store, wanted.unit, wanted.filters, self.counts)
         total = reading.number_listed(self._store, wanted.filters)
         done = 0
@@ -156,7 +156,7 @@ class _Run:
                 definitions.load(these.project, hashes)
                 written.begin(these.project, found.values(), texts=corrections.wanted)
                 for scope in reading.with_messages(self._store, these.project, found):
-                    conversations = Conversations(
+                    conversations = SessionDialogues(
                         scope, style, self._redactor, unfinished=self._wanted.unfinished
                     )
                     samples = Samples(
@@ -271,7 +271,7 @@ class _Splits:
         self.columns = columns(wanted.kind) if wanted.format == "parquet" else dict[str, Shape]()
         """What the lines so far have, in every split together."""
 
-    def write(self, split: str, line: Line) -> None:
+    def write(self, split: str, line: SetLine) -> None:
         """Write a line, and where it came from."""
         form = self._wanted.format
         if form == "parquet":

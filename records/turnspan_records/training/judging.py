@@ -8,7 +8,7 @@ from typing import Final
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.judging.history import NOT_WITHDRAWN
-from turnspan_records.training.wanted import Filters, Judged
+from turnspan_records.training.wanted import Filters, JudgmentInForce
 
 PAGE: Final = 200_000
 """Judgments that are read at once."""
@@ -110,10 +110,10 @@ def flagged_out(
 
 def of(
     work: sqlite3.Connection, project: str, subjects: Sequence[tuple[str, str]]
-) -> dict[str, Judged]:
+) -> dict[str, JudgmentInForce]:
     """What holds of a record by kind of judgment. ``subjects`` are the record and what it is part
     of, the nearest first: a turn's own score counts, not that of its session."""
-    found: dict[str, Judged] = {}
+    found: dict[str, JudgmentInForce] = {}
     for subject_kind, subject_id in subjects:
         if not subject_id:
             continue
@@ -125,16 +125,16 @@ def of(
         )
         for kind, outcome, flag, score, author in rows:
             found.setdefault(
-                kind, Judged(kind, subject_kind, subject_id, outcome, flag, score, author)
+                kind, JudgmentInForce(kind, subject_kind, subject_id, outcome, flag, score, author)
             )
     return found
 
 
 def scores_of(
     work: sqlite3.Connection, project: str, subjects: Sequence[tuple[str, str]]
-) -> list[Judged]:
+) -> list[JudgmentInForce]:
     """Every score of some records, of one kind as well."""
-    found: list[Judged] = []
+    found: list[JudgmentInForce] = []
     for subject_kind, subject_id in subjects:
         judged = of(work, project, [(subject_kind, subject_id)])
         found += [said for said in judged.values() if said.score is not None]

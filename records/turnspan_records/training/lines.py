@@ -17,13 +17,13 @@ from turnspan_records.training import pairs
 from turnspan_records.training.counts import Counts
 from turnspan_records.training.samples import digest, notes
 from turnspan_records.training.wanted import TrainingSet
-from turnspan_records.training.workbench import Row, Text, Workbench
+from turnspan_records.training.workbench import SampleRow, SampleText, Workbench
 
 NO_TOOLS = b"[]"
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SetLine:
     """One line of a set. ``columns`` are JSON by name."""
 
     prompt_hash: bytes
@@ -34,7 +34,7 @@ class Line:
     images: tuple[str, ...]
 
 
-def lines(work: Workbench, wanted: TrainingSet, counts: Counts) -> Iterator[Line]:
+def lines(work: Workbench, wanted: TrainingSet, counts: Counts) -> Iterator[SetLine]:
     """Every line, before near duplicates are looked for."""
     if wanted.kind == "preference":
         for found in pairs.by_prompt(work):
@@ -50,8 +50,8 @@ def lines(work: Workbench, wanted: TrainingSet, counts: Counts) -> Iterator[Line
 
 
 def _distinct(
-    group: Sequence[Row], wanted: TrainingSet, counts: Counts
-) -> Iterator[tuple[Row, bool | None]]:
+    group: Sequence[SampleRow], wanted: TrainingSet, counts: Counts
+) -> Iterator[tuple[SampleRow, bool | None]]:
     """The samples of a prompt that differ, with their label; of equal ones the first."""
     labels: dict[bytes, set[bool]] = {}
     if wanted.kind == "kto":
@@ -72,7 +72,7 @@ def _distinct(
             yield row, (next(iter(known)) if known else None)
 
 
-def _single(work: Workbench, row: Row, wanted: TrainingSet, label: bool | None) -> Line:
+def _single(work: Workbench, row: SampleRow, wanted: TrainingSet, label: bool | None) -> SetLine:
     text = work.text(row)
     columns = _columns(text, wanted)
     said: dict[str, Any] = {}
@@ -83,8 +83,8 @@ def _single(work: Workbench, row: Row, wanted: TrainingSet, label: bool | None) 
 
 
 def _rewards(
-    work: Workbench, group: Sequence[Row], wanted: TrainingSet, counts: Counts
-) -> Iterator[Line]:
+    work: Workbench, group: Sequence[SampleRow], wanted: TrainingSet, counts: Counts
+) -> Iterator[SetLine]:
     """A line for every score of every sample."""
     seen: set[tuple[bytes, str, float]] = set()
     for row in group:
@@ -101,7 +101,7 @@ def _rewards(
             yield _line(row, text, columns, said)
 
 
-def _columns(text: Text, wanted: TrainingSet) -> dict[str, bytes]:
+def _columns(text: SampleText, wanted: TrainingSet) -> dict[str, bytes]:
     prompt, completion = text.prompt, text.completion
     if wanted.format == "openai":
         columns = {"messages": b"[%b,%b]" % (prompt, completion)}
@@ -110,7 +110,7 @@ def _columns(text: Text, wanted: TrainingSet) -> dict[str, bytes]:
     return columns | {"tools": b"null" if text.tools == NO_TOOLS else text.tools}
 
 
-def _tools(text: Text) -> dict[str, bytes]:
+def _tools(text: SampleText) -> dict[str, bytes]:
     """The tools as OpenAI takes them: not at all where there are none."""
     if text.tools == NO_TOOLS:
         return {}
@@ -121,7 +121,9 @@ def _tools(text: Text) -> dict[str, bytes]:
     return found
 
 
-def _line(row: Row, text: Text, columns: dict[str, bytes], said: Mapping[str, Any]) -> Line:
+def _line(
+    row: SampleRow, text: SampleText, columns: dict[str, bytes], said: Mapping[str, Any]
+) -> SetLine:
     hashed = digest(text.prompt, text.completion, text.tools, orjson.dumps(said))
     source = {
         **_source(row, text),
@@ -129,14 +131,14 @@ def _line(row: Row, text: Text, columns: dict[str, bytes], said: Mapping[str, An
         "prompt_hash": row.prompt_hash.hex(),
         "content_hash": hashed,
     }
-    return Line(
+    return SetLine(
         *(row.prompt_hash, columns, source, text.text),
         notes(text.meta),
         tuple(text.meta["images"]),
     )
 
 
-def _source(row: Row, text: Text) -> dict[str, Any]:
+def _source(row: SampleRow, text: SampleText) -> dict[str, Any]:
     meta = text.meta
     names = (
         *("id", "unit", "session_id", "trace_id", "calls", "agent", "agent_version", "model"),
@@ -145,7 +147,7 @@ def _source(row: Row, text: Text) -> dict[str, Any]:
     return {"project": row.project, **{name: meta[name] for name in names}}
 
 
-def _preference(work: Workbench, pair: pairs.Pair, wanted: TrainingSet) -> Line:
+def _preference(work: Workbench, pair: pairs.SamplePair, wanted: TrainingSet) -> SetLine:
     chosen, rejected = work.text(pair.chosen), work.text(pair.rejected)
     prompt = b"[%b]" % chosen.prompt
     better, worse = b"[%b]" % chosen.completion, b"[%b]" % rejected.completion
@@ -164,7 +166,7 @@ def _preference(work: Workbench, pair: pairs.Pair, wanted: TrainingSet) -> Line:
         "prompt_hash": pair.chosen.prompt_hash.hex(),
         "content_hash": digest(prompt, better, worse, chosen.tools),
     }
-    return Line(
+    return SetLine(
         *(pair.chosen.prompt_hash, columns, source),
         f"{chosen.text}\n{rejected.text}",
         notes(chosen.meta) + notes(rejected.meta),

@@ -10,21 +10,21 @@ from itertools import groupby
 from operator import itemgetter
 
 from turnspan_records.training import artifacts, judging, locked
-from turnspan_records.training.artifacts import Artifact, Compared
+from turnspan_records.training.artifacts import ArtifactText, TextComparison
 from turnspan_records.training.counts import Counts
 from turnspan_records.training.wanted import TrainingSet
-from turnspan_records.training.workbench import Row, Workbench
+from turnspan_records.training.workbench import SampleRow, Workbench
 
 _STRENGTH = {"preference": 2, "correction": 2, "locked": 1, "score": 0}
 """Of the sources of pairs: a person's word of this very pair is the strongest."""
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class SamplePair:
     """A sample that was chosen over another one."""
 
-    chosen: Row
-    rejected: Row
+    chosen: SampleRow
+    rejected: SampleRow
     source: str
     margin: float | None = None
     author: str = ""
@@ -44,13 +44,13 @@ def make(work: Workbench, wanted: TrainingSet, counts: Counts) -> None:
                 _keep(work, pair, counts)
 
 
-def by_prompt(work: Workbench) -> Iterator[list[Pair]]:
+def by_prompt(work: Workbench) -> Iterator[list[SamplePair]]:
     """The pairs of each prompt, in the order in which they are written."""
     for _, group in groupby(_kept(work), key=lambda pair: pair.chosen.prompt_hash):
         yield list(group)
 
 
-def distinct(group: Sequence[Pair], counts: Counts) -> Iterator[Pair]:
+def distinct(group: Sequence[SamplePair], counts: Counts) -> Iterator[SamplePair]:
     """Those of a prompt whose texts differ from the ones before, and say nothing else than others:
     of two that do, the one of the stronger source is written, and else neither."""
     sources: dict[tuple[bytes, bytes], set[str]] = {}
@@ -73,18 +73,18 @@ def _strength(sources: set[str]) -> int:
     return max(_STRENGTH[one] for one in sources)
 
 
-def _texts(pair: Pair) -> tuple[bytes, bytes]:
+def _texts(pair: SamplePair) -> tuple[bytes, bytes]:
     return pair.chosen.completion_hash, pair.rejected.completion_hash
 
 
-def _kept(work: Workbench) -> Iterator[Pair]:
+def _kept(work: Workbench) -> Iterator[SamplePair]:
     found = work.database.execute(
         "SELECT p.chosen, p.rejected, p.source, p.margin, p.author FROM pair AS p"
         " JOIN sample AS c ON c.number = p.chosen JOIN sample AS r ON r.number = p.rejected"
         " ORDER BY p.prompt_hash, c.project, c.unit, r.project, r.unit"
     )
     for chosen, rejected, source, margin, author in found:
-        yield Pair(work.row(chosen), work.row(rejected), source, margin, author)
+        yield SamplePair(work.row(chosen), work.row(rejected), source, margin, author)
 
 
 def number(work: Workbench) -> int:
@@ -92,7 +92,7 @@ def number(work: Workbench) -> int:
     return int(work.database.execute("SELECT count(*) FROM pair").fetchone()[0])
 
 
-def _preferred(work: Workbench, wanted: TrainingSet, counts: Counts) -> Iterator[Pair]:
+def _preferred(work: Workbench, wanted: TrainingSet, counts: Counts) -> Iterator[SamplePair]:
     """Of what was said of a pair both ways, the newest was loaded."""
     for found in list(judging.preferences(work.database)):
         project, kind, chosen, rejected, author = found
@@ -114,7 +114,7 @@ def _preferred(work: Workbench, wanted: TrainingSet, counts: Counts) -> Iterator
         if one is None or other is None:
             counts.dropped["pair_without_sample"] += 1
         else:
-            yield Pair(one, other, source, _margin(one, other), author)
+            yield SamplePair(one, other, source, _margin(one, other), author)
 
 
 def _of_texts(
@@ -125,7 +125,7 @@ def _of_texts(
     one = artifacts.find(work.database, project, chosen)
     other = artifacts.find(work.database, project, rejected)
     if one is not None and other is not None and artifacts.is_corrected(one, other):
-        if "corrections" not in wanted.pairs or not Compared(one, other).of_one_place:
+        if "corrections" not in wanted.pairs or not TextComparison(one, other).of_one_place:
             return None  # where it is asked for, it has been counted
         source = "correction" if one.kind == artifacts.CORRECTION else "preference"
         return artifacts.unit_of(chosen), artifacts.unit_of(rejected), source
@@ -135,14 +135,14 @@ def _of_texts(
     return (*names, "preference") if all(names) else (chosen, rejected, "preference")
 
 
-def _wrote(artifact: Artifact | None, wanted: TrainingSet) -> str:
+def _wrote(artifact: ArtifactText | None, wanted: TrainingSet) -> str:
     if artifact is None:
         return ""
     by_unit = {"turn": artifact.turn_id, "call": artifact.call_id, "session": artifact.session_id}
     return by_unit[wanted.unit]
 
 
-def _locked(work: Workbench, wanted: TrainingSet, counts: Counts) -> Iterator[Pair]:
+def _locked(work: Workbench, wanted: TrainingSet, counts: Counts) -> Iterator[SamplePair]:
     """A locked lineage's result over those of the unlocked ones in its cycle."""
     counts.dropped["pair_of_two_prompts"] += locked.across_prompts(work.database)
     for _, group in groupby(locked.pairs(work.database), key=itemgetter(0)):
@@ -151,10 +151,12 @@ def _locked(work: Workbench, wanted: TrainingSet, counts: Counts) -> Iterator[Pa
                 counts.dropped["pair_over_the_limit"] += 1
                 continue
             one, other = work.row(chosen), work.row(rejected)
-            yield Pair(one, other, "locked", _margin(one, other))
+            yield SamplePair(one, other, "locked", _margin(one, other))
 
 
-def _scored(group: Sequence[Row], wanted: TrainingSet, counts: Counts) -> Iterator[Pair]:
+def _scored(
+    group: Sequence[SampleRow], wanted: TrainingSet, counts: Counts
+) -> Iterator[SamplePair]:
     """Pairs of one prompt by score, those of the greatest difference first."""
     known = [(row.score, row) for row in group if row.score is not None]
     known.sort(key=lambda each: each[0])
@@ -167,7 +169,9 @@ def _scored(group: Sequence[Row], wanted: TrainingSet, counts: Counts) -> Iterat
     yield from _widest(known, scores, wanted, counts)
 
 
-def _against_best(known: list[tuple[float, Row]], counts: Counts) -> list[tuple[float, Row]]:
+def _against_best(
+    known: list[tuple[float, SampleRow]], counts: Counts
+) -> list[tuple[float, SampleRow]]:
     """The best and everything below it; none where several are best."""
     if len(known) > 1 and known[-1][0] == known[-2][0]:
         counts.dropped["pair_tied"] += 1
@@ -188,8 +192,11 @@ def _count_ties(scores: Sequence[float], wanted: TrainingSet, counts: Counts) ->
 
 
 def _widest(
-    known: Sequence[tuple[float, Row]], scores: Sequence[float], wanted: TrainingSet, counts: Counts
-) -> Iterator[Pair]:
+    known: Sequence[tuple[float, SampleRow]],
+    scores: Sequence[float],
+    wanted: TrainingSet,
+    counts: Counts,
+) -> Iterator[SamplePair]:
     chosen = range(len(known)) if "scores" in wanted.pairs else range(len(known) - 1, len(known))
     reach = {at: bisect_right(scores, scores[at] - wanted.margin) for at in chosen}
     eligible = sum(reach.values())
@@ -202,16 +209,16 @@ def _widest(
                 return
             left -= 1
             margin = known[at][0] - known[below][0]
-            yield Pair(known[at][1], known[below][1], "score", margin)
+            yield SamplePair(known[at][1], known[below][1], "score", margin)
 
 
-def _margin(one: Row, other: Row) -> float | None:
+def _margin(one: SampleRow, other: SampleRow) -> float | None:
     if one.score is None or other.score is None:
         return None
     return one.score - other.score
 
 
-def _keep(work: Workbench, pair: Pair, counts: Counts) -> None:
+def _keep(work: Workbench, pair: SamplePair, counts: Counts) -> None:
     if pair.chosen.prompt_hash != pair.rejected.prompt_hash:
         counts.dropped["pair_of_two_prompts"] += 1
         return

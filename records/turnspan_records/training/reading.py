@@ -74,7 +74,7 @@ _TURNS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Scopes:
+class ScopeGroup:
     """Sessions of one project that are read together; or traces without a session."""
 
     project: str
@@ -88,7 +88,7 @@ class Scopes:
 
 
 @dataclass(frozen=True, slots=True)
-class TurnRow:
+class TurnCandidate:
     """What decides whether a turn is wanted."""
 
     session_id: str
@@ -140,11 +140,11 @@ StoredMessage: TypeAlias = "tuple[str, str, str, str]"
 
 
 @dataclass(slots=True)
-class Scope:
+class TrainingScope:
     """One session, or one trace without a session."""
 
     id: str
-    turns: list[TurnRow] = field(default_factory=list[TurnRow])
+    turns: list[TurnCandidate] = field(default_factory=list[TurnCandidate])
     calls: list[CallRow] = field(default_factory=list[CallRow])
     messages: dict[str, StoredMessage] = field(default_factory=dict[str, StoredMessage])
 
@@ -178,7 +178,7 @@ class Related:
         return begin, f" AND ({condition})"
 
 
-def scopes(store: Store, wanted: TrainingSet, related: Related) -> Iterator[Scopes]:
+def scopes(store: Store, wanted: TrainingSet, related: Related) -> Iterator[ScopeGroup]:
     """Every session with calls that may become samples, and every trace without a session."""
     for sessions in (True, False):
         waiting: list[str] = []
@@ -186,13 +186,13 @@ def scopes(store: Store, wanted: TrainingSet, related: Related) -> Iterator[Scop
         for of_project, scope, inputs in _listed(store, wanted, sessions, related):
             full = len(waiting) >= SESSIONS or hashes + inputs > HASHES
             if waiting and (full or of_project != project):
-                yield Scopes(project, tuple(waiting), sessions)
+                yield ScopeGroup(project, tuple(waiting), sessions)
                 waiting, hashes = [], 0
             project = of_project
             waiting.append(scope)
             hashes += inputs
         if waiting:
-            yield Scopes(project, tuple(waiting), sessions)
+            yield ScopeGroup(project, tuple(waiting), sessions)
 
 
 def _listed(
@@ -226,10 +226,10 @@ def _listed(
             return
 
 
-def read(store: Store, these: Scopes, turn_id: str = "") -> dict[str, Scope]:
+def read(store: Store, these: ScopeGroup, turn_id: str = "") -> dict[str, TrainingScope]:
     """Turns and calls of sessions, each in the order of time; their messages are read apart. With
     ``turn_id`` of that turn only."""
-    found = {id_: Scope(id_) for id_ in these.ids}
+    found = {id_: TrainingScope(id_) for id_ in these.ids}
     given = {"project": these.project, "scopes": list(these.ids), "turn": turn_id}
     order = " ORDER BY start_time, "
     where = (
@@ -237,7 +237,7 @@ def read(store: Store, these: Scopes, turn_id: str = "") -> dict[str, Scope]:
         " AND ({turn:String} = '' OR turn_id = {turn:String})"
     )
     for row in store.query(f"{_TURNS}{where}{order}turn_id", given).rows:
-        turn = TurnRow(*row)
+        turn = TurnCandidate(*row)
         found[turn.session_id or turn.trace_id].turns.append(turn)
     for row in store.query(f"{_CALLS}{where} AND {_REPLIED}{order}span_id", given).rows:
         call = CallRow(*row)
@@ -245,7 +245,9 @@ def read(store: Store, these: Scopes, turn_id: str = "") -> dict[str, Scope]:
     return found
 
 
-def with_messages(store: Store, project: str, found: dict[str, Scope]) -> Iterator[Scope]:
+def with_messages(
+    store: Store, project: str, found: dict[str, TrainingScope]
+) -> Iterator[TrainingScope]:
     """The sessions one after the other, each with its messages, which then are let go."""
     for ids in _affordable(store, project, list(found)):
         rows = store.query(

@@ -13,9 +13,9 @@ import orjson
 from turnspan.content.model import as_list, dumps
 from turnspan_records.training.chat import ASSISTANT, SYSTEM, Chat
 from turnspan_records.training.conversations import (
-    Conversations,
-    Definitions,
-    Told,
+    SessionDefinitions,
+    SessionDialogues,
+    TrainingDialogue,
     leading_text,
     same_throughout,
     system_chat,
@@ -24,7 +24,7 @@ from turnspan_records.training.counts import UnfitError
 from turnspan_records.training.tokens import Tokens
 from turnspan_records.training.tool_ids import prompt_hash, require_reply, with_ids
 from turnspan_records.training.units import Candidate
-from turnspan_records.training.wanted import Judged, TrainingSet
+from turnspan_records.training.wanted import JudgmentInForce, TrainingSet
 
 MAX_IMAGES: Final = 10
 MAX_TOOLS: Final = 128
@@ -68,8 +68,8 @@ class Samples:
         self,
         wanted: TrainingSet,
         project: str,
-        conversations: Conversations,
-        definitions: Definitions,
+        conversations: SessionDialogues,
+        definitions: SessionDefinitions,
         tokens: Tokens,
         owners: Sequence[str] = (),
     ) -> None:
@@ -81,7 +81,10 @@ class Samples:
         self._owners = owners
 
     def of(
-        self, one: Candidate, judged: Mapping[str, Judged], also: Sequence[Judged] = ()
+        self,
+        one: Candidate,
+        judged: Mapping[str, JudgmentInForce],
+        also: Sequence[JudgmentInForce] = (),
     ) -> Sample:
         """The sample of a unit. ``also``: scores of what it wrote, besides those that count.
 
@@ -98,7 +101,7 @@ class Samples:
         return made
 
     def of_text(
-        self, one: Candidate, text: str, said_by_agent: str, judged: Mapping[str, Judged]
+        self, one: Candidate, text: str, said_by_agent: str, judged: Mapping[str, JudgmentInForce]
     ) -> Sample:
         """The sample of a text in the place of a call's reply. ``said_by_agent`` is what the agent
         wrote there: where its reply says more than that, this is counted.
@@ -114,7 +117,9 @@ class Samples:
         told.left_out["reply_around_the_text"] += (reply or "").strip() != said_by_agent.strip()
         return self._made(one, told, judged)
 
-    def _made(self, one: Candidate, told: Told, judged: Mapping[str, Judged]) -> Sample:
+    def _made(
+        self, one: Candidate, told: TrainingDialogue, judged: Mapping[str, JudgmentInForce]
+    ) -> Sample:
         wanted = self._wanted
         tools = self._with_system(told)
         asked = len(told.prompt)
@@ -148,7 +153,7 @@ class Samples:
             meta=_meta(one, told, tokens, judged),
         )
 
-    def _with_system(self, told: Told) -> list[dict[str, object]]:
+    def _with_system(self, told: TrainingDialogue) -> list[dict[str, object]]:
         """Put the system prompt before the prompt; returns the tools."""
         call = told.steps[0].call
         leading = leading_text(told.prompt)
@@ -214,7 +219,7 @@ def _text(prompt: Sequence[Chat], completion: Sequence[Chat]) -> str:
 
 
 def _meta(
-    one: Candidate, told: Told, tokens: int, judged: Mapping[str, Judged]
+    one: Candidate, told: TrainingDialogue, tokens: int, judged: Mapping[str, JudgmentInForce]
 ) -> dict[str, object]:
     """What a line says of its origin."""
     return {
@@ -234,7 +239,9 @@ def _meta(
     }
 
 
-def _judge(sample: Sample, judged: Mapping[str, Judged], also: Sequence[Judged]) -> None:
+def _judge(
+    sample: Sample, judged: Mapping[str, JudgmentInForce], also: Sequence[JudgmentInForce]
+) -> None:
     """The score that counts, and a line's worth of every one that was given."""
     nearest = [judged[kind] for kind in sorted(judged)]
     for said in (*nearest, *(one for one in also if judged.get(one.kind) != one)):

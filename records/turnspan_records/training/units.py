@@ -12,7 +12,7 @@ from turnspan_records.access.times import utc
 from turnspan_records.access.whole_folders import ExportError
 from turnspan_records.sandbox import RefusedError, Sandbox
 from turnspan_records.training.counts import Counts
-from turnspan_records.training.reading import CallRow, Scope, Scopes, TurnRow
+from turnspan_records.training.reading import CallRow, ScopeGroup, TrainingScope, TurnCandidate
 from turnspan_records.training.wanted import Filters, Unit
 
 
@@ -59,7 +59,7 @@ class Units:
         self._counts = counts
         self._sandbox = Sandbox(store) if filters.where else None
 
-    def chosen(self, these: Scopes) -> set[str] | None:
+    def chosen(self, these: ScopeGroup) -> set[str] | None:
         """The ids for which the user's condition holds; ``None`` where there is none.
 
         The condition is one statement with the names of the sessions as a parameter, and runs where
@@ -85,9 +85,11 @@ class Units:
             raise ExportError(f"The SQL condition cannot be asked of {table}: {error}") from None
         return {str(row[0]) for row in found.rows}
 
-    def of(self, scope: Scope, chosen: set[str] | None) -> Iterator[Candidate]:
+    def of(self, scope: TrainingScope, chosen: set[str] | None) -> Iterator[Candidate]:
         """The units of a session that the filters let through, in the order of time."""
-        find: dict[Unit, Callable[[Scope], Iterator[tuple[Candidate, Any, TurnRow | None]]]] = {
+        find: dict[
+            Unit, Callable[[TrainingScope], Iterator[tuple[Candidate, Any, TurnCandidate | None]]]
+        ] = {
             "turn": _turns,
             "call": _calls,
             "session": _session,
@@ -106,8 +108,8 @@ class Units:
         self,
         one: Candidate,
         begun: Any,
-        turn: TurnRow | None,
-        scope: Scope,
+        turn: TurnCandidate | None,
+        scope: TrainingScope,
         chosen: set[str] | None,
     ) -> bool:
         filters = self._filters
@@ -133,7 +135,7 @@ def _brief(reason: str) -> str:
     return reason.partition(":")[0]
 
 
-def _turns(scope: Scope) -> Iterator[tuple[Candidate, Any, TurnRow | None]]:
+def _turns(scope: TrainingScope) -> Iterator[tuple[Candidate, Any, TurnCandidate | None]]:
     calls: dict[str, list[CallRow]] = {}
     for call in scope.calls:
         calls.setdefault(call.turn_id, []).append(call)
@@ -158,7 +160,7 @@ def _turns(scope: Scope) -> Iterator[tuple[Candidate, Any, TurnRow | None]]:
             )
 
 
-def _calls(scope: Scope) -> Iterator[tuple[Candidate, Any, TurnRow | None]]:
+def _calls(scope: TrainingScope) -> Iterator[tuple[Candidate, Any, TurnCandidate | None]]:
     turns = {turn.turn_id: turn for turn in scope.turns}
     for call in scope.calls:
         turn = turns.get(call.turn_id)
@@ -180,7 +182,7 @@ def _calls(scope: Scope) -> Iterator[tuple[Candidate, Any, TurnRow | None]]:
         )
 
 
-def _session(scope: Scope) -> Iterator[tuple[Candidate, Any, TurnRow | None]]:
+def _session(scope: TrainingScope) -> Iterator[tuple[Candidate, Any, TurnCandidate | None]]:
     if not scope.calls:
         return
     first, last = scope.calls[0], scope.turns[-1] if scope.turns else None

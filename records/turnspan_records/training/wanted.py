@@ -47,7 +47,7 @@ _SAID_BY_NAME: Final = ("locked", "correction")
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgmentInForce:
     """One judgment that holds: of the subject itself, or of what it is part of."""
 
     kind: str
@@ -71,7 +71,7 @@ class Rule:
     compare: str = "="
     value: float | str = ""
 
-    def holds(self, judged: Mapping[str, Judged]) -> bool:
+    def holds(self, judged: Mapping[str, JudgmentInForce]) -> bool:
         """Whether it holds for what was judged, by kind."""
         if self.kind == "any":
             return True

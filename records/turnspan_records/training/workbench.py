@@ -40,7 +40,7 @@ _HEAD: Final = struct.Struct("<6I")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SampleRow:
     """What the database has of a sample."""
 
     number: int
@@ -57,7 +57,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class SampleText:
     """What the file has of a sample."""
 
     prompt: bytes
@@ -136,13 +136,13 @@ class Workbench:
         self._texts.flush()
         self.database.executescript(_ORDERED)
 
-    def prompts(self) -> Iterator[list[Row]]:
+    def prompts(self) -> Iterator[list[SampleRow]]:
         """The samples of each prompt, in the order of the prompts' hashes."""
-        group: list[Row] = []
+        group: list[SampleRow] = []
         for found in self.database.execute(
             f"SELECT {_COLUMNS} FROM sample ORDER BY prompt_hash, project, unit"
         ):
-            row = Row(*found)
+            row = SampleRow(*found)
             if group and group[0].prompt_hash != row.prompt_hash:
                 yield group
                 group = []
@@ -150,21 +150,21 @@ class Workbench:
         if group:
             yield group
 
-    def find(self, project: str, unit: str) -> Row | None:
+    def find(self, project: str, unit: str) -> SampleRow | None:
         """The sample of a unit."""
         found = self.database.execute(
             f"SELECT {_COLUMNS} FROM sample WHERE unit = ? AND project = ?", (unit, project)
         ).fetchone()
-        return None if found is None else Row(*found)
+        return None if found is None else SampleRow(*found)
 
-    def row(self, number: int) -> Row:
+    def row(self, number: int) -> SampleRow:
         """A sample by its number."""
         found = self.database.execute(
             f"SELECT {_COLUMNS} FROM sample WHERE number = ?", (number,)
         ).fetchone()
-        return Row(*found)
+        return SampleRow(*found)
 
-    def text(self, row: Row) -> Text:
+    def text(self, row: SampleRow) -> SampleText:
         """The texts of a sample."""
         self._written.seek(row.place)
         whole = self._written.read(row.size)
@@ -179,7 +179,7 @@ class Workbench:
             pieces.append(whole[at : at + length])
             at += length
         prompt, completion, tools, text, meta, evaluations = pieces
-        return Text(
+        return SampleText(
             *(prompt, completion, tools, text.decode()),
             orjson.loads(meta),
             orjson.loads(evaluations),

@@ -2,19 +2,19 @@
 import { useState } from "preact/hooks";
 import { AskError, ask } from "../api";
 import { announce } from "../frame/live";
-import type { Given } from "../types";
+import type { StoredJudgment } from "../types";
 import { counted } from "./numbers";
 import { visible } from "./text";
 
 interface Judging {
-  readonly saved: readonly Given[];
+  readonly saved: readonly StoredJudgment[];
   /** What was stored last, in words. */
   readonly words: string;
   readonly error: string;
 }
 
 interface Stored {
-  readonly given: readonly Given[];
+  readonly given: readonly StoredJudgment[];
   readonly words: string;
 }
 

@@ -1,6 +1,6 @@
 // A turn as somebody reads it: what was said, in order. At level 1 only what the user and the agent
 // said, at 2 with a line for each tool call, at 3 everything.
-import type { Told, TurnTold } from "../types";
+import type { TurnText, Utterance } from "../types";
 import { End } from "./end";
 import { bytes, count, counted, dollars, seconds, When } from "./numbers";
 import { Missing } from "./states";
@@ -20,7 +20,7 @@ const NAMES: Readonly<Record<string, string>> = {
 };
 const BRIEF = 400;
 
-export function Turn({ turn, level }: { turn: TurnTold; level: number }) {
+export function Turn({ turn, level }: { turn: TurnText; level: number }) {
   const told = turn.told.filter((one) => (LEVELS[one.kind] ?? 3) <= level || one.failed);
   const hidden = turn.told.length - told.length;
   return (
@@ -41,7 +41,7 @@ export function Turn({ turn, level }: { turn: TurnTold; level: number }) {
   );
 }
 
-function Heading({ turn }: { turn: TurnTold }) {
+function Heading({ turn }: { turn: TurnText }) {
   return (
     <header>
       <h2>
@@ -61,7 +61,7 @@ function Heading({ turn }: { turn: TurnTold }) {
   );
 }
 
-function Said({ one, level }: { one: Told; level: number }) {
+function Said({ one, level }: { one: Utterance; level: number }) {
   const folded = level < 3 && (one.kind === "tool" || one.kind === "result");
   return (
     <div

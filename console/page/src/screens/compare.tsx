@@ -8,7 +8,7 @@ import { commandLine, copy } from "../parts/copy";
 import { Told, useJudging } from "../parts/judging";
 import { counted } from "../parts/numbers";
 import { Answered, Nothing } from "../parts/states";
-import type { Compared, ComparedAnswer } from "../types";
+import type { ComparedAnswer, ComparedAnswers } from "../types";
 import { param, setParams } from "../url";
 import { useAsk } from "../use_ask";
 import { Columns, Prompts } from "./compare_columns";
@@ -52,7 +52,7 @@ export function Compare() {
   );
 }
 
-function Side({ shown }: { shown: Compared }) {
+function Side({ shown }: { shown: ComparedAnswers }) {
   const count = shown.answers.length;
   const blind = param("blind") !== "0";
   const seed = Number(param("seed")) || 0;

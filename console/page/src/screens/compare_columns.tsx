@@ -4,7 +4,7 @@ import { Against, Changed } from "../parts/marked";
 import { count, dollars, seconds, UNKNOWN } from "../parts/numbers";
 import { Missing } from "../parts/states";
 import { Line, plain, Verbatim, visible } from "../parts/text";
-import type { Compared, ComparedAnswer, LineageNow } from "../types";
+import type { ComparedAnswer, ComparedAnswers, LineageNow } from "../types";
 import { to, withParams } from "../url";
 
 const WORDS: Readonly<Record<string, string>> = {
@@ -15,7 +15,7 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 /** What they were asked, and whether that is one prompt. */
-export function Prompts({ shown }: { shown: Compared }) {
+export function Prompts({ shown }: { shown: ComparedAnswers }) {
   const [first, ...others] = shown.answers;
   if (!first) return null;
   const differs = (name: string) => shown.differing.includes(name);

@@ -4,14 +4,14 @@ import { ask } from "../api";
 import { announce } from "../frame/live";
 import type { useJudging } from "../parts/judging";
 import { counted } from "../parts/numbers";
-import type { Compared, ComparedAnswer, LineageNow, SteerQuery } from "../types";
+import type { ComparedAnswer, ComparedAnswers, LineageNow, SteerQuery } from "../types";
 
 type Word = SteerQuery["word"];
 type Save = ReturnType<typeof useJudging>["save"];
 
 /** What holds of the lineages now, and saying what is to become of them. What was said here counts
  * at once: where it has not landed, the store does not know it yet. */
-export function useLineages(shown: Compared, save: Save) {
+export function useLineages(shown: ComparedAnswers, save: Save) {
   const [said, setSaid] = useState<ReadonlyMap<string, LineageNow>>(new Map());
   const lineOf = (answer: ComparedAnswer | undefined): LineageNow | null =>
     answer?.lineage ? (said.get(keyOf(answer)) ?? answer.lineage) : null;

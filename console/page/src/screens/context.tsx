@@ -8,7 +8,7 @@ import { bytes, count, counted, estimated, seconds } from "../parts/numbers";
 import { Shares } from "../parts/share";
 import { Answered, Missing, Nothing } from "../parts/states";
 import { Line, plain, Verbatim } from "../parts/text";
-import type { Assembly, Composition, ContextItem, ContextPanel } from "../types";
+import type { AssemblyView, Composition, ContextItem, ContextPanel } from "../types";
 import { address, param, setParams, to } from "../url";
 import { useAsk } from "../use_ask";
 
@@ -107,7 +107,7 @@ function Parts({ made }: { made: Composition }) {
   );
 }
 
-function OneAssembly({ assembly, project }: { assembly: Assembly; project: string }) {
+function OneAssembly({ assembly, project }: { assembly: AssemblyView; project: string }) {
   const items = assembly.items;
   const { at, move, body } = useCursor(items.map((item) => item.id));
   const [outcomesOf, setOutcomesOf] = useState("");
@@ -183,7 +183,7 @@ function OneAssembly({ assembly, project }: { assembly: Assembly; project: strin
   );
 }
 
-function Heading({ assembly, project }: { assembly: Assembly; project: string }) {
+function Heading({ assembly, project }: { assembly: AssemblyView; project: string }) {
   const over = assembly.budget !== null && (assembly.used ?? 0) > assembly.budget;
   return (
     <p class="switches">
@@ -211,7 +211,7 @@ function Heading({ assembly, project }: { assembly: Assembly; project: string })
   );
 }
 
-function Steps({ assembly }: { assembly: Assembly }) {
+function Steps({ assembly }: { assembly: AssemblyView }) {
   if (!assembly.steps.length) return null;
   return (
     <ol class="steps" aria-label="Steps">
@@ -279,7 +279,7 @@ function Outcomes({ item, project }: { item: string; project: string }) {
   );
 }
 
-function Text({ assembly, chosen }: { assembly: Assembly; chosen: ContextItem | undefined }) {
+function Text({ assembly, chosen }: { assembly: AssemblyView; chosen: ContextItem | undefined }) {
   const text = chosen ? chosen.text : assembly.text;
   return (
     <section aria-label={chosen ? "Text of the item" : "What was assembled"}>

@@ -9,7 +9,7 @@ import { openSql, RowsShown } from "../parts/rows_shown";
 import { Sparkline } from "../parts/share";
 import { Answered, Nothing } from "../parts/states";
 import { Line, plain } from "../parts/text";
-import type { ExperimentRow, ExperimentShown, Insight } from "../types";
+import type { ExperimentItem, ExperimentShown, InsightRecord } from "../types";
 import { address, go, param, setParams, withParams } from "../url";
 import { useAsk } from "../use_ask";
 import { Details } from "./lineage_details";
@@ -49,10 +49,10 @@ function Experiments() {
   );
 }
 
-function List({ experiments }: { experiments: readonly ExperimentRow[] }) {
+function List({ experiments }: { experiments: readonly ExperimentItem[] }) {
   const { at, move, body } = useCursor(experiments.map((one) => one.experiment));
   const chosen = experiments[at];
-  const open = (one: ExperimentRow) => withParams(["lineage", one.project, one.experiment], {});
+  const open = (one: ExperimentItem) => withParams(["lineage", one.project, one.experiment], {});
   useKeys({
     next: () => move(1),
     previous: () => move(-1),
@@ -313,7 +313,7 @@ function Numbers({ row }: { row: Row }) {
   );
 }
 
-function Insights({ insights }: { insights: readonly Insight[] }) {
+function Insights({ insights }: { insights: readonly InsightRecord[] }) {
   if (!insights.length) return null;
   return (
     <section aria-label="Insights">

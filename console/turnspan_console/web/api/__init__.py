@@ -26,7 +26,7 @@ from turnspan_console.web.api import (
     turns,
 )
 from turnspan_console.web.api.serving import Serving, serving_endpoint
-from turnspan_console.web.endpoints import Endpoint
+from turnspan_console.web.endpoints import WebEndpoint
 
 _TOPICS = (
     call,
@@ -53,9 +53,9 @@ _UNSERVED = Serving()
 
 
 @cache
-def endpoints(serving: Serving = _UNSERVED) -> tuple[Endpoint[Any, Any], ...]:
+def endpoints(serving: Serving = _UNSERVED) -> tuple[WebEndpoint[Any, Any], ...]:
     """Every endpoint, by topic, of a page that is served so."""
-    every: list[Endpoint[Any, Any]] = [
-        one for topic in _TOPICS for one in vars(topic).values() if isinstance(one, Endpoint)
+    every: list[WebEndpoint[Any, Any]] = [
+        one for topic in _TOPICS for one in vars(topic).values() if isinstance(one, WebEndpoint)
     ]
     return (*every, serving_endpoint(serving))

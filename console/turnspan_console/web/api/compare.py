@@ -16,12 +16,12 @@ from turnspan_console.web.api.reviewers import reviewer_of
 from turnspan_console.web.endpoints import endpoint
 from turnspan_records.access.fields import copied
 from turnspan_records.access.row_writing import judging_spool
-from turnspan_records.lookup import Found
+from turnspan_records.lookup import RecordRef
 from turnspan_records.loop.comparing import Answer, Comparison
 from turnspan_records.loop.prompts import Prompt, pair_of
 from turnspan_records.loop.steering import LineageNow, lines_of
 from turnspan_records.screens import comparing
-from turnspan_records.screens.reviewing import Given, judge
+from turnspan_records.screens.reviewing import StoredJudgment, judge
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class NoPair:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparedAnswers:
     """Answers side by side, and of which of them pairs are made; ``by`` is who judges."""
 
     by: str
@@ -120,7 +120,7 @@ class PairMade:
 class Ordered:
     """What was stored, by which it can be taken back, and what was refused."""
 
-    given: list[Given]
+    given: list[StoredJudgment]
     pairs: list[PairMade]
 
 
@@ -135,12 +135,12 @@ class AllBadQuery:
 
 
 @endpoint("GET", "/api/compare", "Answers side by side.")
-def _compare(store: Store, query: CompareQuery) -> Compared:
+def _compare(store: Store, query: CompareQuery) -> ComparedAnswers:
     with refusing("record"):
         shown = comparing.side_by_side(store, query.ids, project=query.project)
-        found = [Found(one.kind, one.id, one.project) for one in shown.answers]
+        found = [RecordRef(one.kind, one.id, one.project) for one in shown.answers]
         each = zip(shown.answers, shown.prompts, lines_of(store, found), strict=True)
-        return Compared(
+        return ComparedAnswers(
             by=reviewer_of(query.by),
             answers=[_answer(*one) for one in each],
             differing=shown.differing,

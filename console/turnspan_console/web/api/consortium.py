@@ -51,7 +51,7 @@ class RunRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Runs:
+class RunList:
     """Runs, the newest first."""
 
     runs: list[RunRow]
@@ -67,11 +67,11 @@ class RunQuery:
 
 
 @endpoint("GET", "/api/consortium", "The consortium runs.")
-def _runs(store: Store, query: RunsQuery) -> Runs:
+def _runs(store: Store, query: RunsQuery) -> RunList:
     window = window_of(query)
     found = consortium_runs(store, project=query.project, window=window, limit=query.limit)
     sql = consortium_runs_sql(project=query.project, window=window, limit=query.limit)
-    return Runs([_row(row) for row in found.dicts()], sql)
+    return RunList([_row(row) for row in found.dicts()], sql)
 
 
 def _row(row: Mapping[str, Any]) -> RunRow:

@@ -16,7 +16,7 @@ from turnspan_records.contexts import (
     ContextStep,
     contexts,
 )
-from turnspan_records.lookup import Found, find
+from turnspan_records.lookup import RecordRef, find
 from turnspan_records.loop.lineages import AmbiguousError
 from turnspan_records.screens.composition import Composition, composition
 from turnspan_records.screens.context_items import ItemOutcome, item_outcomes
@@ -33,7 +33,7 @@ class ContextQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class Assembly:
+class AssemblyView:
     """One context assembly, with what each section took."""
 
     id: str
@@ -68,7 +68,7 @@ class ContextPanel:
     kind: str
     id: str
     project: str
-    assemblies: list[Assembly]
+    assemblies: list[AssemblyView]
     composition: Composition | None
 
 
@@ -87,7 +87,7 @@ class ItemOutcomes:
     outcomes: list[ItemOutcome]
 
 
-def _found(store: Store, query: ContextQuery) -> Found:
+def _found(store: Store, query: ContextQuery) -> RecordRef:
     every = [one for one in find(store, query.id) if query.project in ("", one.project)]
     fits = [one for kind in _KINDS for one in every if one.kind == kind]
     if not fits:
@@ -109,9 +109,9 @@ def _context(store: Store, query: ContextQuery) -> ContextPanel:
         return ContextPanel(found.kind, found.id, found.project, made, parts)
 
 
-def _assembly(one: AssembledContext) -> Assembly:
+def _assembly(one: AssembledContext) -> AssemblyView:
     return copied(
-        Assembly,
+        AssemblyView,
         one,
         session=one.session_id,
         turn=one.turn_id,

@@ -12,13 +12,13 @@ from turnspan_console.web.api.refusals import refusing
 from turnspan_console.web.api.reviewers import reviewer_of
 from turnspan_console.web.endpoints import endpoint
 from turnspan_records.access.row_writing import judging_spool
-from turnspan_records.lookup import Found
+from turnspan_records.lookup import RecordRef
 from turnspan_records.screens.comparing import take_back
-from turnspan_records.screens.reviewing import Given, judge
+from turnspan_records.screens.reviewing import StoredJudgment, judge
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class JudgmentSubject:
     """What is judged: a ``turn``, a ``call``, an ``attempt``, ..."""
 
     kind: str
@@ -31,7 +31,7 @@ class JudgeEachQuery:
     """One judgment, the same of each subject. ``id`` is made by who asks: asked again with it, it
     is the same judgment."""
 
-    subjects: Annotated[list[Subject], Meta(min_length=1, max_length=100)]
+    subjects: Annotated[list[JudgmentSubject], Meta(min_length=1, max_length=100)]
     by: str
     id: str
     outcome: str | None = None
@@ -45,14 +45,14 @@ class JudgeEachQuery:
 class JudgedEach:
     """What was stored, by which it can be taken back."""
 
-    given: list[Given]
+    given: list[StoredJudgment]
 
 
 @dataclass(frozen=True, slots=True)
 class TakeBackQuery:
     """What is to be withdrawn, and by whom."""
 
-    given: Annotated[list[Given], Meta(max_length=100)]
+    given: Annotated[list[StoredJudgment], Meta(max_length=100)]
     by: str
 
 
@@ -69,7 +69,7 @@ def _judge(store: Store, query: JudgeEachQuery) -> JudgedEach:
         return JudgedEach(
             judge(
                 judging_spool(store),
-                [Found(one.kind, one.id, one.project) for one in query.subjects],
+                [RecordRef(one.kind, one.id, one.project) for one in query.subjects],
                 reviewer_of(query.by),
                 query.id,
                 outcome=query.outcome,

@@ -17,15 +17,15 @@ from turnspan_records.access.fields import copied, of_row
 from turnspan_records.access.times import utc
 from turnspan_records.loop.improvement import (
     MISSING,
-    Artifact,
-    Attempt,
-    Evolution,
-    Experiment,
-    Insight,
-    Lineage,
-    LineageEvent,
-    Rollout,
-    Version,
+    ArtifactRecord,
+    AttemptRecord,
+    EvolutionRecord,
+    ExperimentRecord,
+    InsightRecord,
+    LineageEventRecord,
+    LineageRecord,
+    RolloutRecord,
+    VersionRecord,
     score_of,
 )
 from turnspan_records.loop.lineages import experiment, experiments, experiments_sql
@@ -40,7 +40,7 @@ class ExperimentsQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class ExperimentRow:
+class ExperimentItem:
     """An experiment in the list."""
 
     project: str
@@ -56,7 +56,7 @@ class ExperimentRow:
 class Experiments:
     """Experiments, those worked on last first."""
 
-    experiments: list[ExperimentRow]
+    experiments: list[ExperimentItem]
     sql: str
 
 
@@ -174,7 +174,7 @@ class LineageShown:
     """Of its versions, in their order."""
     versions: list[VersionShown]
     evolutions: list[EvolutionShown]
-    events: list[LineageEvent]
+    events: list[LineageEventRecord]
     artifacts: list[ArtifactShown]
 
 
@@ -187,7 +187,7 @@ class ExperimentShown:
     need: str
     constraints: str
     lineages: list[LineageShown]
-    insights: list[Insight]
+    insights: list[InsightRecord]
 
 
 @endpoint("GET", "/api/lineage/experiments", "The experiments.")
@@ -196,7 +196,7 @@ def _experiments(store: Store, query: ExperimentsQuery) -> Experiments:
     return Experiments(
         [
             of_row(
-                ExperimentRow,
+                ExperimentItem,
                 row,
                 last_time=utc(row["last_time"]),
                 rollouts=int(row["rollouts"] or 0),
@@ -215,7 +215,7 @@ def _lineage(store: Store, query: LineageQuery) -> ExperimentShown:
         return _shown(experiment(store, query.session, project=query.project))
 
 
-def _shown(made: Experiment) -> ExperimentShown:
+def _shown(made: ExperimentRecord) -> ExperimentShown:
     return ExperimentShown(
         made.project,
         made.experiment_id,
@@ -226,7 +226,7 @@ def _shown(made: Experiment) -> ExperimentShown:
     )
 
 
-def _line(one: Lineage) -> LineageShown:
+def _line(one: LineageRecord) -> LineageShown:
     return copied(
         LineageShown,
         one,
@@ -238,7 +238,7 @@ def _line(one: Lineage) -> LineageShown:
     )
 
 
-def _version(one: Version, rollouts: list[Rollout]) -> VersionShown:
+def _version(one: VersionRecord, rollouts: list[RolloutRecord]) -> VersionShown:
     own = [rollout for rollout in rollouts if rollout.version_id == one.version_id]
     return copied(
         VersionShown,
@@ -262,7 +262,7 @@ def _text(value: Any) -> str | None:
     return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS).decode()
 
 
-def _rollout(one: Rollout) -> RolloutShown:
+def _rollout(one: RolloutRecord) -> RolloutShown:
     final = one.final
     return copied(
         RolloutShown,
@@ -274,18 +274,18 @@ def _rollout(one: Rollout) -> RolloutShown:
     )
 
 
-def _attempt(one: Attempt) -> AttemptShown:
+def _attempt(one: AttemptRecord) -> AttemptShown:
     artifacts = [_artifact(artifact) for artifact in one.artifacts]
     own = {"id": one.attempt_id, "seconds": one.duration, "artifacts": artifacts}
     return copied(AttemptShown, one, **own)
 
 
-def _artifact(one: Artifact) -> ArtifactShown:
+def _artifact(one: ArtifactRecord) -> ArtifactShown:
     score = score_of([one.scores])
     return ArtifactShown(one.artifact_id, one.target, one.kind, one.version, score)
 
 
-def _evolution(one: Evolution) -> EvolutionShown:
+def _evolution(one: EvolutionRecord) -> EvolutionShown:
     changes = [ChangeShown(name, None, what) for name, what in one.changes.items()]
     own = {"id": one.evolution_id, "changes": changes, "held": one.hypothesis_validated}
     return copied(EvolutionShown, one, **own)

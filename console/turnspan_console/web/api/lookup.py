@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_console.web.endpoints import endpoint
-from turnspan_records.lookup import Found, find
+from turnspan_records.lookup import RecordRef, find
 from turnspan_records.loop.lineages import experiment_of
 from turnspan_records.screens.names import Named, names
 
@@ -56,7 +56,7 @@ def _found(store: Store, query: LookupQuery) -> LookupAnswer:
     return LookupAnswer([_record(store, one) for one in find(store, query.id)])
 
 
-def _record(store: Store, one: Found) -> FoundRecord:
+def _record(store: Store, one: RecordRef) -> FoundRecord:
     return FoundRecord(one.kind, one.id, one.project, one.session_id, experiment_of(store, one))
 
 

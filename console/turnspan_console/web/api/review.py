@@ -13,12 +13,12 @@ from turnspan_console.web.api.reviewers import reviewer_of
 from turnspan_console.web.api.window import WindowQuery
 from turnspan_console.web.endpoints import endpoint
 from turnspan_records.access.row_writing import judging_spool
-from turnspan_records.judging.history import Judged
+from turnspan_records.judging.history import RecordedJudgment
 from turnspan_records.judging.queues import Queue, Summary, chosen_queue, progress, queues, summary
-from turnspan_records.lookup import Found
+from turnspan_records.lookup import RecordRef
 from turnspan_records.quality.reading import ArtifactCheck, Correction
 from turnspan_records.screens import reviewing
-from turnspan_records.screens.telling import TurnTold
+from turnspan_records.screens.telling import TurnText
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +99,8 @@ class ReviewTurn:
     """A turn with everything that was said of it; ``suggests`` is the passive signal's outcome,
     ``done_by`` who has judged it so that it is done."""
 
-    turn: TurnTold
-    judgments: list[Judged]
+    turn: TurnText
+    judgments: list[RecordedJudgment]
     suggests: str
     checks: list[ArtifactCheck]
     revisions: list[Correction]
@@ -218,7 +218,7 @@ def _judge(store: Store, query: JudgeQuery) -> JudgedNow:
     with refusing("turn"):
         reviewing.judge(
             judging_spool(store),
-            [Found("turn", query.turn, query.project)],
+            [RecordRef("turn", query.turn, query.project)],
             reviewer_of(query.by),
             query.id,
             outcome=query.outcome,

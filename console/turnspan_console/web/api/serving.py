@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_console.web.endpoints import Endpoint, NoQuery, endpoint
+from turnspan_console.web.endpoints import NoQuery, WebEndpoint, endpoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,7 @@ class Serving:
     token_file: str = ""
 
 
-def serving_endpoint(serving: Serving) -> Endpoint[NoQuery, Serving]:
+def serving_endpoint(serving: Serving) -> WebEndpoint[NoQuery, Serving]:
     """The question how this server is served, which its store does not know."""
 
     @endpoint("GET", "/api/serving", "How this page is served.", storeless=True)

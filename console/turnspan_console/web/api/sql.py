@@ -12,7 +12,7 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_console.values import plain
 from turnspan_console.web.endpoints import BadRequestError, DetailedError, NoQuery, endpoint
 from turnspan_records.diagnostics import diagnostics
-from turnspan_records.sandbox import PAGE, Place, RefusedError, Sandbox, place_of
+from turnspan_records.sandbox import PAGE, RefusedError, Sandbox, StatementPart, place_of
 from turnspan_records.screens.schema import FunctionOf, TableOf, functions_of, schema
 
 SHOWN = 10_000
@@ -102,7 +102,7 @@ def _placed(error: Exception, sql: str) -> Exception:
     return error if place is None else DetailedError(error, _problem(sql, place))
 
 
-def _problem(sql: str, place: Place) -> SqlProblem:
+def _problem(sql: str, place: StatementPart) -> SqlProblem:
     start, end = (
         len(sql[:at].encode("utf-16-le", "surrogatepass")) // 2 for at in (place.start, place.end)
     )

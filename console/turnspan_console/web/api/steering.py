@@ -7,7 +7,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from turnspan_clickhouse.rows.loop_tables import LineageEvent
+from turnspan_clickhouse.rows.loop_tables import LineageEventRow
 from turnspan_clickhouse.store.client import Store
 from turnspan_console.web.api.refusals import refusing
 from turnspan_console.web.api.reviewers import reviewer_of
@@ -49,7 +49,7 @@ def _steer(store: Store, query: SteerQuery) -> Steered:
     with refusing("lineage"):
         named = [(one.project, one.id) for one in query.lineages]
         spool, by, id_ = (
-            judging_spool(store, LineageEvent),
+            judging_spool(store, LineageEventRow),
             reviewer_of(query.by),
             judgment_id(query.id),
         )

@@ -15,8 +15,8 @@ from turnspan_records.screens.finding import Search, find_text
 from turnspan_records.screens.spread import Facets, Histogram, facets, histogram
 from turnspan_records.screens.turns import (
     SessionsPage,
+    TurnListFilter,
     TurnsPage,
-    Wanted,
     sessions_page,
     turns_page,
 )
@@ -48,10 +48,10 @@ class TextQuery(WindowQuery):
     limit: Annotated[int, Meta(ge=1, le=500)] = 50
 
 
-def wanted_of(query: WantedQuery) -> Wanted:
+def wanted_of(query: WantedQuery) -> TurnListFilter:
     """The turns that a request wants. Raises ``BadRequestError``."""
     with understood():
-        return Wanted(query.project, window_of(query), turn_filter(query.filter))
+        return TurnListFilter(query.project, window_of(query), turn_filter(query.filter))
 
 
 @endpoint("GET", "/api/turns", "The turns, newest first.")

@@ -10,7 +10,7 @@ from opentelemetry import context as otel_context
 
 from turnspan import semconv
 from turnspan.content.given_values import frozen_of, number_of, text_of
-from turnspan.loop.consortia.blocks import Block, BlockRecording, error_of, span_within
+from turnspan.loop.consortia.blocks import BlockRecording, ExclusiveBlock, error_of, span_within
 from turnspan.runtime.guard import guard
 from turnspan.runtime.looking import looking
 from turnspan.tracing import otel_fast
@@ -32,7 +32,7 @@ MEMBER_KEY: Final = otel_context.create_key("turnspan-consortium-member")
 _MAX_RANKED: Final = 1_000
 
 
-class Answering(Block):
+class Answering(ExclusiveBlock):
     """A member or an arbiter: a context manager, or a decorator (each call is one of its own)."""
 
     role: int

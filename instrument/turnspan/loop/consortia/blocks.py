@@ -21,10 +21,10 @@ from turnspan.tracing.recording_protocol import NoRecording
 from turnspan.tracing.state import current as current_state
 from turnspan.turn.turn import Session
 
-B = TypeVar("B", bound="Block")
+B = TypeVar("B", bound="ExclusiveBlock")
 
 
-class Block(WithBlock[Any]):
+class ExclusiveBlock(WithBlock[Any]):
     """One object is entered once at a time; entered again, it is another run, member or arbiter.
 
     Nothing of it raises, and where nothing is recorded it does nothing.
@@ -96,7 +96,7 @@ class BlockRecording(NoRecording):
 
     __slots__ = ("_begun", "_block", "_span")
 
-    def __init__(self, block: Block) -> None:
+    def __init__(self, block: ExclusiveBlock) -> None:
         self._block = block
         self._span: SpanRecording | None = None
         self._begun = False

@@ -17,7 +17,13 @@ from opentelemetry.context import Context
 from turnspan import semconv
 from turnspan.content.given_values import frozen_of, number_of, text_of
 from turnspan.loop.consortia.answering import MEMBER_KEY, Arbiter, Member
-from turnspan.loop.consortia.blocks import Block, BlockRecording, error_of, ids_around, span_within
+from turnspan.loop.consortia.blocks import (
+    BlockRecording,
+    ExclusiveBlock,
+    error_of,
+    ids_around,
+    span_within,
+)
 from turnspan.loop.consortia.ids import new_run_id
 from turnspan.runtime.cancellation import is_abort
 from turnspan.runtime.guard import guard
@@ -80,7 +86,7 @@ class _Iterations:
             self._decided = max(self._decided, iteration)
 
 
-class Run(Block):
+class Run(ExclusiveBlock):
     """What ``with turnspan.consortium(...) as run:`` gives: its members, its arbiter, and what it
     came to; from any thread or task."""
 

@@ -10,10 +10,10 @@ from turnspan import semconv
 from turnspan.content.frozen_history import FrozenHistory, FrozenOnce
 from turnspan.content.snapshot import freeze
 from turnspan.runtime.type_guards import is_dict
-from turnspan.tracing.endpoint import UNFINISHED, Reply, fields_of, write_usage
+from turnspan.tracing.endpoint import UNFINISHED, ReplyFacts, fields_of, write_usage
 from turnspan.tracing.provider_errors import code_of, problem_of
 from turnspan.tracing.request_parameters import describe
-from turnspan.turn.turn import ToolRequest, Usage
+from turnspan.turn.turn import TokenUsage, ToolRequest
 
 DIALECT: Final = "anthropic.messages"
 
@@ -74,7 +74,7 @@ class Messages:
             write_usage(read_usage(usage), attributes)
             _read_billing(fields_of(usage), attributes)
 
-    def reply(self, response: Any) -> Reply:
+    def reply(self, response: Any) -> ReplyFacts:
         """What a message means for the turn."""
         fields = fields_of(response)
         texts: list[str] = []
@@ -89,7 +89,7 @@ class Messages:
                 requests.append(asked)
         reason = fields.get("stop_reason")
         usage = fields.get("usage")
-        return Reply(
+        return ReplyFacts(
             fields.get("model") or "",
             [reason] if reason else [],
             "".join(texts),
@@ -108,14 +108,14 @@ class Messages:
         return inner.get("type") if is_dict(inner) else None
 
 
-def read_usage(usage: Any) -> Usage:
+def read_usage(usage: Any) -> TokenUsage:
     """Token counts; Anthropic reports cached tokens beside the input tokens, here they are in."""
     counts = fields_of(usage)
     plain = counts.get("input_tokens")
     read = counts.get("cache_read_input_tokens")
     written = counts.get("cache_creation_input_tokens")
     details = fields_of(counts.get("output_tokens_details") or _NOTHING)
-    return Usage(
+    return TokenUsage(
         None if plain is None else plain + (read or 0) + (written or 0),
         counts.get("output_tokens"),
         read,
@@ -155,7 +155,7 @@ class MessageAccumulator:
         self.done = False
         self.first = None
         self._message: dict[str, Any] | None = None
-        self._blocks: dict[int, _Block] = {}
+        self._blocks: dict[int, _StreamBlock] = {}
         self._index = -1
         self._parts: list[str] = []
         """The text parts of the block at ``_index``."""
@@ -179,7 +179,7 @@ class MessageAccumulator:
         if kind == "content_block_delta":
             self._fold_delta(event.index, event.delta)
         elif kind == "content_block_start":
-            block = self._blocks[event.index] = _Block(freeze(event.content_block))
+            block = self._blocks[event.index] = _StreamBlock(freeze(event.content_block))
             self._index = event.index
             self._parts = block.parts("text")
         elif kind == "message_start":
@@ -192,7 +192,7 @@ class MessageAccumulator:
     def _fold_delta(self, index: int, delta: Any) -> None:
         block = self._blocks.get(index)
         if block is None:
-            block = self._blocks[index] = _Block({})
+            block = self._blocks[index] = _StreamBlock({})
         kind = delta.type
         if kind == "text_delta":
             block.parts("text").append(delta.text)
@@ -225,7 +225,7 @@ class MessageAccumulator:
         return message
 
 
-class _Block:
+class _StreamBlock:
     """One content block of a stream."""
 
     __slots__ = ("_block", "_parts", "citations")

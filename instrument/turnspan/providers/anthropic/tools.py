@@ -79,7 +79,7 @@ class RunnerSpan(NonRecordingSpan):
             turn.failed(error)
 
 
-class Step:
+class RunnerStep:
     """The runner's own code at work: our turn and span are current."""
 
     __slots__ = ("_span", "_token")
@@ -227,7 +227,7 @@ class ToolRunners:
     def step(self, wrapped: Function, _: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around ``as_current_span``."""
         span = args[0] if args else None
-        return Step(span) if isinstance(span, RunnerSpan) else wrapped(*args, **kwargs)
+        return RunnerStep(span) if isinstance(span, RunnerSpan) else wrapped(*args, **kwargs)
 
     def status(self, wrapped: Function, _: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around ``set_tool_runner_status``."""

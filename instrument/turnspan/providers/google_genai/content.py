@@ -17,9 +17,9 @@ from turnspan.content.snapshot import freeze, freeze_fields
 from turnspan.dialects.gemini import finish_reasons
 from turnspan.providers.modalities import add_tokens
 from turnspan.runtime.type_guards import is_dict, is_list
-from turnspan.tracing.endpoint import UNFINISHED, Reply, write_usage
+from turnspan.tracing.endpoint import UNFINISHED, ReplyFacts, write_usage
 from turnspan.tracing.request_parameters import describe
-from turnspan.turn.turn import ToolRequest, Usage
+from turnspan.turn.turn import TokenUsage, ToolRequest
 
 DIALECT: Final = "gemini"
 
@@ -125,7 +125,7 @@ class GenerateContent:
         for candidate in _items(response.get("candidates")):
             _describe_searches(candidate, attributes)
 
-    def reply(self, response: Any) -> Reply | None:
+    def reply(self, response: Any) -> ReplyFacts | None:
         """What an answer means for the turn."""
         if not is_dict(response):
             return None
@@ -141,7 +141,7 @@ class GenerateContent:
                 asked = part.get("functionCall")
                 if is_dict(asked):
                     requests.append((asked.get("id") or "", asked.get("name") or "", _args(asked)))
-        return Reply(
+        return ReplyFacts(
             model if isinstance(model, str) else "",
             finish_reasons(response),
             "".join(texts),
@@ -158,11 +158,11 @@ class GenerateContent:
         return getattr(error, "status", None)
 
 
-def read_usage(counts: Mapping[str, Any]) -> Usage:
+def read_usage(counts: Mapping[str, Any]) -> TokenUsage:
     """Token counts; Gemini reports the thoughts, and the prompts of its own tools, beside."""
     sent, within = counts.get("promptTokenCount"), counts.get("toolUsePromptTokenCount")
     said, thought = counts.get("candidatesTokenCount"), counts.get("thoughtsTokenCount")
-    return Usage(
+    return TokenUsage(
         _sum(sent, within),
         _sum(said, thought),
         counts.get("cachedContentTokenCount"),

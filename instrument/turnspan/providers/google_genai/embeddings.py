@@ -11,7 +11,7 @@ from turnspan import semconv
 from turnspan.content.snapshot import freeze
 from turnspan.providers.google_genai.content import ContentAccumulator, describe_usage
 from turnspan.runtime.type_guards import is_dict, is_list
-from turnspan.tracing.endpoint import Reply
+from turnspan.tracing.endpoint import ReplyFacts
 
 DIALECT: Final = "gemini.embeddings"
 
@@ -55,7 +55,7 @@ class GeminiEmbeddings:
         if rest:
             attributes[semconv.RESPONSE_DETAILS] = orjson.dumps(rest).decode()
 
-    def reply(self, response: Any) -> Reply | None:
+    def reply(self, response: Any) -> ReplyFacts | None:
         """Nothing: it is no round of a turn."""
         return None
 

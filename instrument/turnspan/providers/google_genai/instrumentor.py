@@ -27,7 +27,7 @@ from turnspan.runtime.guard import errors, guard
 from turnspan.runtime.type_guards import is_dict, is_list
 from turnspan.tracing.begin_call import begin, current_call
 from turnspan.tracing.endpoint import Endpoint
-from turnspan.tracing.model_call import Call
+from turnspan.tracing.model_call import ModelCall
 
 _CLIENT: Final = "google.genai._api_client"
 _OWNERS: Final = ("BaseApiClient", "ApiClient")
@@ -55,10 +55,10 @@ class GoogleSdk(Sdk):
             },
         )
 
-    def _begin(self, client: Any, args: Args, kwargs: Kwargs) -> Call | None:
+    def _begin(self, client: Any, args: Args, kwargs: Kwargs) -> ModelCall | None:
         return self._begun(client, args, kwargs, stream=False)
 
-    def _begun(self, client: Any, args: Args, kwargs: Kwargs, *, stream: bool) -> Call | None:
+    def _begun(self, client: Any, args: Args, kwargs: Kwargs, *, stream: bool) -> ModelCall | None:
         if not self.enabled:
             return None
         path = args[1] if len(args) > 1 else kwargs["path"]
@@ -74,7 +74,7 @@ class GoogleSdk(Sdk):
         sent = _merged(client, options, body)
         return begin(self.tracer, endpoint, target, sent, stream=stream)
 
-    def _answered(self, call: Call, result: Any) -> None:
+    def _answered(self, call: ModelCall, result: Any) -> None:
         try:
             call.leave()
         finally:
@@ -85,7 +85,7 @@ class GoogleSdk(Sdk):
 
     def streamed(self, wrapped: Function, client: Any, args: Args, kwargs: Kwargs) -> Iterator[Any]:
         """Around ``request_streamed``, a generator: nothing is sent before its first step."""
-        call: Call | None = None
+        call: ModelCall | None = None
         try:
             call = self._begun(client, args, kwargs, stream=True)
             if call is not None:
@@ -114,7 +114,7 @@ class GoogleSdk(Sdk):
 
     async def astreamed(self, wrapped: Function, client: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around ``async_request_streamed``, which gives a generator once the answer begins."""
-        call: Call | None = None
+        call: ModelCall | None = None
         try:
             call = self._begun(client, args, kwargs, stream=True)
             if call is not None:
@@ -147,7 +147,7 @@ class GoogleSdk(Sdk):
         return wrapped(*args, **kwargs)
 
 
-def _followed(call: Call) -> StreamRecord:
+def _followed(call: ModelCall) -> StreamRecord:
     """The record of a stream whose answer has begun."""
     with _LEAVE:
         call.leave()

@@ -8,13 +8,13 @@ from typing import Any, Final
 
 from turnspan import semconv
 from turnspan.content.snapshot import freeze
-from turnspan.providers.openai.chat import Chat
+from turnspan.providers.openai.chat import ChatCompletions
 from turnspan.providers.openai.completions import CompletionAccumulator, Completions
 from turnspan.providers.openai.embeddings import Embeddings
 from turnspan.providers.openai.pieces import joined_content
 from turnspan.runtime.later import later
 from turnspan.runtime.type_guards import is_dict, is_list
-from turnspan.tracing.endpoint import Endpoint, Reply, fields_of
+from turnspan.tracing.endpoint import Endpoint, ReplyFacts, fields_of
 
 PARAMETERS: Final[Mapping[str, tuple[str, ...]]] = {
     "completion": ("model", "messages"),
@@ -55,7 +55,7 @@ class LiteLLMChat:
     dialect: str = "openai.chat"
 
     def __init__(self) -> None:
-        self._chat = Chat()
+        self._chat = ChatCompletions()
 
     def describe(self, body: Mapping[str, Any], attributes: dict[str, Any]) -> None:
         """Write the request's attributes."""
@@ -81,7 +81,7 @@ class LiteLLMChat:
             if hour:
                 attributes[semconv.USAGE_CACHE_WRITE_1H_INPUT_TOKENS] = hour
 
-    def reply(self, response: Any) -> Reply | None:
+    def reply(self, response: Any) -> ReplyFacts | None:
         """What a reply means for the turn."""
         reply = self._chat.reply(response)
         written = _written(fields_of(fields_of(response).get("usage")))
@@ -145,7 +145,7 @@ class ChunkAccumulator:
         """The chunks as LiteLLM has them, with the token usage that it keeps from the caller."""
         self._head: dict[str, Any] = {}
         self._usage: Any = None
-        self._choices: dict[int, _Choice] = {}
+        self._choices: dict[int, _LiteLlmChoice] = {}
 
     def fold(self, chunk: Any) -> bool:
         """Take a chunk in; never one that carries only what the caller did not ask for."""
@@ -162,7 +162,7 @@ class ChunkAccumulator:
             index = choice.get("index") or 0
             state = self._choices.get(index)
             if state is None:
-                state = self._choices[index] = _Choice()
+                state = self._choices[index] = _LiteLlmChoice()
             state.fold(fields_of(choice.get("delta")))
             if choice.get("finish_reason"):
                 state.finish_reason = choice["finish_reason"]
@@ -182,7 +182,7 @@ class ChunkAccumulator:
         return response
 
 
-class _Choice:
+class _LiteLlmChoice:
     """One choice of a stream."""
 
     def __init__(self) -> None:

@@ -28,7 +28,7 @@ from turnspan.providers.openai.instrumentor import streams_usage
 from turnspan.runtime.guard import errors, guard
 from turnspan.runtime.type_guards import is_dict
 from turnspan.tracing.begin_call import begin, current_call
-from turnspan.tracing.model_call import COMPLETE, Call
+from turnspan.tracing.model_call import COMPLETE, ModelCall
 
 _FAILED: Final = guard("litellm.call_failed")
 _ASKED: Final = guard("litellm.stream_usage")
@@ -268,7 +268,7 @@ class Begun:
 
     __slots__ = ("asked", "call", "kwargs", "served")
 
-    def __init__(self, call: Call, served: Served, kwargs: Kwargs) -> None:
+    def __init__(self, call: ModelCall, served: Served, kwargs: Kwargs) -> None:
         self.call = call
         self.served = served
         self.kwargs = kwargs
@@ -283,7 +283,7 @@ def _give_up(begun: Begun) -> None:
         begun.call.close(None)
 
 
-def _follow(call: Call, stream: Any) -> None:
+def _follow(call: ModelCall, stream: Any) -> None:
     record = StreamRecord(call)
     inner = stream if hasattr(stream, "chunks") else stream.completion_stream
     accumulator: Any = record.accumulator
@@ -299,7 +299,7 @@ def _over(record: StreamRecord, error: BaseException, end: type[BaseException]) 
         record.finish("", error)
 
 
-def _say_where(call: Call, served: Served, hidden: Mapping[str, Any]) -> None:
+def _say_where(call: ModelCall, served: Served, hidden: Mapping[str, Any]) -> None:
     """What is known once LiteLLM has chosen where to send the request."""
     if not served.where:
         for name, value in where_of(hidden.get("api_base")).items():

@@ -8,7 +8,7 @@ from opentelemetry import context as otel_context
 
 from turnspan.providers.litellm.names import Served
 from turnspan.tracing import recording
-from turnspan.tracing.model_call import Call
+from turnspan.tracing.model_call import ModelCall
 
 _RETRIES: Final = otel_context.create_key("turnspan-litellm-retries")
 
@@ -19,12 +19,12 @@ class Retries:
     __slots__ = ("_token", "call", "error", "served")
 
     def __init__(self) -> None:
-        self.call: Call | None = None
+        self.call: ModelCall | None = None
         self.served: Served | None = None
         self.error: BaseException | None = None
         self._token = otel_context.attach(otel_context.set_value(_RETRIES, self))
 
-    def again(self, served: Served) -> Call | None:
+    def again(self, served: Served) -> ModelCall | None:
         """The call that failed, if the next attempt is the same one; any other ends here."""
         call, self.call = self.call, None
         if call is not None and served == self.served:
@@ -35,7 +35,7 @@ class Retries:
             self._end(call)
         return None
 
-    def hold(self, call: Call, served: Served, error: BaseException) -> None:
+    def hold(self, call: ModelCall, served: Served, error: BaseException) -> None:
         """An attempt failed."""
         self.call, self.served, self.error = call, served, error
 
@@ -46,7 +46,7 @@ class Retries:
         if call is not None:
             self._end(call)
 
-    def _end(self, call: Call) -> None:
+    def _end(self, call: ModelCall) -> None:
         error, self.error = self.error, None
         if error is not None:
             call.failed(error)

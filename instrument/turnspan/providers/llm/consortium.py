@@ -17,7 +17,7 @@ from turnspan import config, semconv
 from turnspan.loop.consortia.answering import Arbiter, Member
 from turnspan.loop.consortia.runs import Run, consortium
 from turnspan.patching.patches import Args, Function, Kwargs, Patches
-from turnspan.providers.llm.making import Answering, ConsortiumOutput, current_output
+from turnspan.providers.llm.making import ConsortiumOutput, PluginAnswering, current_output
 from turnspan.runtime.guard import guard
 from turnspan.runtime.type_guards import is_dict, is_list
 from turnspan.tracing.agent_recording import TurnRecording, begin_turn
@@ -95,13 +95,13 @@ class Consortia:
 
     def _asking(
         self,
-        begin: Callable[[_Orchestration, _Given], _Asked | None],
+        begin: Callable[[_Orchestration, _Given], _PluginAsked | None],
         wrapped: Function,
         orchestrator: Any,
         args: Args,
         kwargs: Kwargs,
     ) -> Any:
-        asked: _Asked | None = None
+        asked: _PluginAsked | None = None
         with _OPEN:
             run = self._under_way.get(id(orchestrator))
             if run is not None:
@@ -184,12 +184,12 @@ class _Orchestration:
         return _Arbiter(run.arbiter(given.get("iteration"), model or ""), responses)
 
 
-class _Asked:
+class _PluginAsked:
     """A member or an arbiter that is asked."""
 
     def __init__(self, block: Member | Arbiter) -> None:
         self._block = block
-        self._answering = Answering()
+        self._answering = PluginAnswering()
 
     def enter(self) -> None:
         """It is asked."""
@@ -207,7 +207,7 @@ class _Asked:
         raise NotImplementedError
 
 
-class _Member(_Asked):
+class _Member(_PluginAsked):
     """A member that is asked; in what it gives a failure may be told."""
 
     def _heard(self, said: dict[str, Any], error: BaseException | None) -> BaseException | None:
@@ -217,7 +217,7 @@ class _Member(_Asked):
         return error
 
 
-class _Arbiter(_Asked):
+class _Arbiter(_PluginAsked):
     """An arbiter that is asked."""
 
     def __init__(self, block: Arbiter, responses: Any) -> None:

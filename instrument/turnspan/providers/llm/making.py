@@ -15,7 +15,7 @@ from opentelemetry.trace import Tracer
 from turnspan import semconv
 from turnspan.patching.models_on_the_wire import INSIDE
 from turnspan.providers.llm.names import model_of, provider_of
-from turnspan.providers.llm.replies import LlmCall
+from turnspan.providers.llm.replies import PluginResponse
 from turnspan.runtime.guard import guard
 from turnspan.tracing.agent_recording import TurnRecording
 from turnspan.tracing.begin_call import begin
@@ -65,7 +65,7 @@ class ConsortiumOutput(CallAround):
             attributes.update(scope_attributes(self.turn.turn, None))
 
 
-class Answering:
+class PluginAnswering:
     """A member or an arbiter of a consortium: the plugin tells little of what became of it."""
 
     def __init__(self) -> None:
@@ -102,7 +102,7 @@ class Making:
             above.recorded = True  # a model that asks others: they are what was asked
         self._answering: Any = outer.get(_ANSWERING_KEY)
         conversation: Any = response.conversation
-        self._endpoint = LlmCall(response, [*conversation.responses] if conversation else [])
+        self._endpoint = PluginResponse(response, [*conversation.responses] if conversation else [])
         self._texts: list[str] = []
         self._began = (time.time_ns(), time.perf_counter())
         of_consortium = type(response.model).__module__.partition(".")[0] == _CONSORTIUM
@@ -137,7 +137,7 @@ class Making:
             response, self._response = self._response, None
             if response is None:
                 return
-            if isinstance(self._answering, Answering):
+            if isinstance(self._answering, PluginAnswering):
                 self._answering.error = error
                 self._answering.text = "".join(self._texts)
             if self._is_to_be_recorded(outcome):

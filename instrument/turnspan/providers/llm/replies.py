@@ -12,16 +12,16 @@ from turnspan.content.snapshot import freeze
 from turnspan.providers.llm.messages import answered, asked
 from turnspan.providers.llm.names import model_of
 from turnspan.runtime.type_guards import is_dict, is_list
-from turnspan.tracing.endpoint import UNFINISHED, Accumulator, Reply, write_usage
+from turnspan.tracing.endpoint import UNFINISHED, Accumulator, ReplyFacts, write_usage
 from turnspan.tracing.request_parameters import describe
-from turnspan.turn.turn import Usage
+from turnspan.turn.turn import TokenUsage
 
 _REASONS: Final = ("finish_reason", "stop_reason", "finishReason", "done_reason")
 _CHOICES: Final = ("choices", "candidates")
 _tools: Final = FrozenOnce()
 
 
-class LlmCall:
+class PluginResponse:
     """The endpoint of one response of ``llm``."""
 
     operation: str = semconv.OP_CHAT
@@ -87,7 +87,7 @@ class LlmCall:
             attributes[semconv.RESPONSE_FINISH_REASONS] = (reason,)
         write_usage(self._usage(), attributes)
 
-    def reply(self, response: Any) -> Reply:
+    def reply(self, response: Any) -> ReplyFacts:
         """What came back, for the turn."""
         said = self._json()
         reason = _finish_reason(said)
@@ -101,7 +101,9 @@ class LlmCall:
         ]
         thought = any(part["type"] == REASONING for part in parts)
         known = text if text or requests or thought or reason else None
-        return Reply(self._model(said), [reason] if reason else [], known, requests, self._usage())
+        return ReplyFacts(
+            self._model(said), [reason] if reason else [], known, requests, self._usage()
+        )
 
     def accumulator(self) -> Accumulator:
         """Pieces are kept by the response itself."""
@@ -119,10 +121,10 @@ class LlmCall:
         found: Any = getattr(self._response, "resolved_model", None) or said.get("model")
         return found if isinstance(found, str) else ""
 
-    def _usage(self) -> Usage:
+    def _usage(self) -> TokenUsage:
         response = self._response
         details: Any = response.token_details
-        return Usage(
+        return TokenUsage(
             _count(response.input_tokens),
             _count(response.output_tokens),
             _detail(details, "prompt_tokens_details", "cached_tokens"),

@@ -12,7 +12,7 @@ from turnspan.content.snapshot import freeze, freeze_fields
 from turnspan.providers.openai.pieces import block_text, joined_content, joined_text, merged
 from turnspan.providers.openai.usage import describe_usage, read_usage, usage_of
 from turnspan.runtime.type_guards import is_dict
-from turnspan.tracing.endpoint import UNFINISHED, Reply, fields_of
+from turnspan.tracing.endpoint import UNFINISHED, ReplyFacts, fields_of
 from turnspan.tracing.provider_errors import code_of, problem_of
 from turnspan.tracing.request_parameters import describe
 from turnspan.turn.turn import ToolRequest
@@ -28,7 +28,7 @@ _NOTHING: Final[dict[str, Any]] = {}
 _FREEZERS: Final = {"messages": FrozenHistory().freeze, "tools": FrozenOnce().freeze}
 
 
-class Chat:
+class ChatCompletions:
     """``POST /chat/completions``."""
 
     operation: str = semconv.OP_CHAT
@@ -85,11 +85,11 @@ class Chat:
         if usage is not None:
             describe_usage(usage, attributes)
 
-    def reply(self, response: Any) -> Reply:
+    def reply(self, response: Any) -> ReplyFacts:
         """What a chat completion means for the turn."""
         fields = fields_of(response)
         usage = usage_of(fields)
-        reply = Reply(
+        reply = ReplyFacts(
             fields.get("model") or "",
             finish_reasons(fields.get("choices") or ()),
             usage=None if usage is None else read_usage(usage),

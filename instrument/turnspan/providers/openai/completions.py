@@ -8,15 +8,15 @@ from typing import Any, Final
 
 from turnspan import semconv
 from turnspan.content.snapshot import freeze
-from turnspan.providers.openai.chat import Chat, finish_reasons
+from turnspan.providers.openai.chat import ChatCompletions, finish_reasons
 from turnspan.providers.openai.usage import read_usage, usage_of
-from turnspan.tracing.endpoint import Reply, fields_of
+from turnspan.tracing.endpoint import ReplyFacts, fields_of
 from turnspan.tracing.request_parameters import describe
 
 DIALECT: Final = "openai.completions"
 
 
-class Completions(Chat):
+class Completions(ChatCompletions):
     """``POST /completions``. Its responses are those of chat, with a text for each choice."""
 
     operation = semconv.OP_TEXT_COMPLETION
@@ -27,13 +27,13 @@ class Completions(Chat):
         attributes[semconv.OPERATION_NAME] = semconv.OP_TEXT_COMPLETION
         describe(body, attributes)
 
-    def reply(self, response: Any) -> Reply:
+    def reply(self, response: Any) -> ReplyFacts:
         """What a completion means for the turn."""
         fields = fields_of(response)
         usage = usage_of(fields)
         choices = fields.get("choices") or [None]
         text = fields_of(choices[0]).get("text")
-        return Reply(
+        return ReplyFacts(
             fields.get("model") or "",
             finish_reasons(fields.get("choices") or ()),
             text if isinstance(text, str) else "",

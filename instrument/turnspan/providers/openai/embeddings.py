@@ -9,7 +9,7 @@ from turnspan import semconv
 from turnspan.content.snapshot import freeze
 from turnspan.providers.openai.completions import CompletionAccumulator
 from turnspan.runtime.type_guards import is_list
-from turnspan.tracing.endpoint import Accumulator, Reply, fields_of, write_counts
+from turnspan.tracing.endpoint import Accumulator, ReplyFacts, fields_of, write_counts
 from turnspan.tracing.request_parameters import describe
 
 DIALECT: Final = "openai.embeddings"
@@ -58,7 +58,7 @@ class Embeddings:
         if size:
             attributes[semconv.EMBEDDINGS_DIMENSION_COUNT] = size
 
-    def reply(self, response: Any) -> Reply | None:
+    def reply(self, response: Any) -> ReplyFacts | None:
         """It means nothing for the turn."""
         return None
 

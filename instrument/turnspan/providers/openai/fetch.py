@@ -20,7 +20,7 @@ from turnspan.providers.openai.responses import (
     read_reply,
     read_usage,
 )
-from turnspan.tracing.endpoint import Reply, fields_of, write_usage
+from turnspan.tracing.endpoint import ReplyFacts, fields_of, write_usage
 
 _PATH: Final = "/responses/"
 _OPERATIONS: Final = {
@@ -73,7 +73,7 @@ class FetchResponse:
         ended = type(status) is str and status not in PENDING
         return ended and fields.get("id") in self._responses.pending
 
-    def reply(self, response: Any) -> Reply | None:
+    def reply(self, response: Any) -> ReplyFacts | None:
         """What it means for the turn: something, the first time after it ended in background."""
         fields = fields_of(response)
         if not self._completes(fields):

@@ -17,14 +17,14 @@ from turnspan.patching.patches import Patches
 from turnspan.patching.stainless import ASYNC_RETRIES, SYNC_RETRIES, Sdk, helper_close
 from turnspan.providers.hosts import is_own, provider_of
 from turnspan.providers.openai import chat, completions
-from turnspan.providers.openai.chat import Chat
+from turnspan.providers.openai.chat import ChatCompletions
 from turnspan.providers.openai.completions import Completions
 from turnspan.providers.openai.embeddings import Embeddings
 from turnspan.providers.openai.fetch import FetchResponse, asked_of
 from turnspan.providers.openai.responses import Responses
 from turnspan.runtime.type_guards import is_dict
 from turnspan.tracing.endpoint import Endpoint
-from turnspan.tracing.model_call import Call
+from turnspan.tracing.model_call import ModelCall
 
 _PLATFORMS: Final = (("azure", "azure.ai.openai"), ("bedrock", "aws.bedrock"))
 """What a client's class says, whatever host a gateway in front of the platform has."""
@@ -61,7 +61,7 @@ class OpenAISdk(Sdk):
         super().__init__(
             tracer,
             {
-                "/chat/completions": Chat(),
+                "/chat/completions": ChatCompletions(),
                 "/responses": responses,
                 "/responses?beta=true": responses,
                 "/embeddings": Embeddings(),
@@ -97,7 +97,7 @@ class OpenAISdk(Sdk):
         return None if asked is None else (self._of_response[asked[0]], asked[1])
 
     def adjust(
-        self, call: Call, client: Any, options: Any, body: Mapping[str, Any], kind: Any
+        self, call: ModelCall, client: Any, options: Any, body: Mapping[str, Any], kind: Any
     ) -> None:
         """Ask for the stream's token usage where the caller did not and the server knows how.
 
@@ -126,7 +126,7 @@ class OpenAISdk(Sdk):
         call.hide_usage_chunk = True
         options.json_data = changed
 
-    def refused(self, call: Call, client: Any, error: BaseException) -> None:
+    def refused(self, call: ModelCall, client: Any, error: BaseException) -> None:
         """A server that refuses ``stream_options`` is not sent it again."""
         status = getattr(error, "status_code", None)
         if call.hide_usage_chunk and status in (400, 422) and "stream_options" in str(error):

@@ -12,10 +12,10 @@ from turnspan.dialects.openai_items import asked_key, tool_name
 from turnspan.providers.openai.events import ResponsesAccumulator
 from turnspan.providers.openai.usage import describe_modalities
 from turnspan.runtime.type_guards import is_dict
-from turnspan.tracing.endpoint import UNFINISHED, Reply, fields_of, write_counts
+from turnspan.tracing.endpoint import UNFINISHED, ReplyFacts, fields_of, write_counts
 from turnspan.tracing.provider_errors import code_of, problem_of
 from turnspan.tracing.request_parameters import describe
-from turnspan.turn.turn import ToolRequest, Turn, Usage
+from turnspan.turn.turn import TokenUsage, ToolRequest, Turn
 
 DIALECT: Final = "openai.responses"
 
@@ -104,7 +104,7 @@ class Responses:
             if name and fields_of(item.get("action")).get("type", "search") == "search":
                 attributes[name] = attributes.get(name, 0) + 1
 
-    def reply(self, response: Any) -> Reply | None:
+    def reply(self, response: Any) -> ReplyFacts | None:
         """What a response means for the turn."""
         return read_reply(fields_of(response))
 
@@ -165,7 +165,7 @@ def finish_reason(fields: Mapping[str, Any]) -> str:
     return str(details.get("reason") or status or "")
 
 
-def read_reply(fields: Mapping[str, Any]) -> Reply:
+def read_reply(fields: Mapping[str, Any]) -> ReplyFacts:
     """What a response means for the turn."""
     reason = finish_reason(fields)
     usage = fields.get("usage")
@@ -187,7 +187,7 @@ def read_reply(fields: Mapping[str, Any]) -> Reply:
             if key:
                 asked = freeze(item[key])
                 requests.append((str(item["call_id"] or ""), tool_name(item), asked))
-    return Reply(
+    return ReplyFacts(
         fields.get("model") or "",
         [reason] if reason else [],
         None if not texts and fields.get("status") in PENDING else "".join(texts),
@@ -197,12 +197,12 @@ def read_reply(fields: Mapping[str, Any]) -> Reply:
     )
 
 
-def read_usage(usage: Any) -> Usage:
+def read_usage(usage: Any) -> TokenUsage:
     """Token counts; the input tokens include the cached ones already."""
     counts = fields_of(usage)
     given = fields_of(counts.get("input_tokens_details"))
     made = fields_of(counts.get("output_tokens_details"))
-    return Usage(
+    return TokenUsage(
         counts.get("input_tokens"),
         counts.get("output_tokens"),
         given.get("cached_tokens"),

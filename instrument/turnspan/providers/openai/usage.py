@@ -8,7 +8,7 @@ from typing import Any, Final
 from turnspan import semconv
 from turnspan.providers.modalities import add_tokens
 from turnspan.tracing.endpoint import fields_of, write_tokens
-from turnspan.turn.turn import Usage
+from turnspan.turn.turn import TokenUsage
 
 _CACHED: Final = (
     "prompt_cache_hit_tokens",  # DeepSeek
@@ -52,15 +52,15 @@ def usage_of(fields: Mapping[str, Any]) -> Any:
     return usage
 
 
-def read_usage(usage: Any) -> Usage:
+def read_usage(usage: Any) -> TokenUsage:
     """Token counts. The prompt's include the cached ones; the reply's include the reasoning, also
     where the server counts it beside them (xAI does, and its total tells)."""
     given, made, cached, written, reasoned = _tokens(fields_of(usage))
-    return Usage(given, made, cached, written, reasoned)
+    return TokenUsage(given, made, cached, written, reasoned)
 
 
 def _tokens(counts: Mapping[str, Any]) -> tuple[Any, Any, Any, Any, Any]:
-    """Those of a ``Usage``, in its order."""
+    """Those of a ``TokenUsage``, in its order."""
     given, made = counts.get("prompt_tokens"), counts.get("completion_tokens")
     cached = written = reasoned = None
     details = counts.get("prompt_tokens_details")

@@ -18,7 +18,7 @@ from turnspan_records.importing.exports.langfuse_records import (
     OBSERVATION,
     SCORE,
     TRACE,
-    Exported,
+    LangfuseRecord,
     exported,
 )
 from turnspan_records.importing.exports.langfuse_scores import (
@@ -50,15 +50,15 @@ _UNKNOWN: Final = "it is neither a trace, an observation nor a score of Langfuse
 
 
 @dataclass(slots=True)
-class _Trace:
+class _LangfuseTrace:
     row: Row = field(default_factory=Row)
-    record: Exported | None = None
+    record: LangfuseRecord | None = None
     read: Read | None = None
-    observations: dict[str, tuple[Read, Exported]] = field(
-        default_factory=dict[str, tuple[Read, Exported]]
+    observations: dict[str, tuple[Read, LangfuseRecord]] = field(
+        default_factory=dict[str, tuple[Read, LangfuseRecord]]
     )
-    scores: dict[str, tuple[Read, Exported]] = field(
-        default_factory=dict[str, tuple[Read, Exported]]
+    scores: dict[str, tuple[Read, LangfuseRecord]] = field(
+        default_factory=dict[str, tuple[Read, LangfuseRecord]]
     )
 
 
@@ -102,7 +102,7 @@ class Langfuse:
     def part(self, lines: Sequence[Read], keys: set[bytes]) -> Part:
         """The spans of the group's traces, and what was said of them."""
         part = Part()
-        traces: dict[str, _Trace] = {}
+        traces: dict[str, _LangfuseTrace] = {}
         for read in lines:
             for record in exported(read.value):
                 if _key(record) in keys:
@@ -113,8 +113,12 @@ class Langfuse:
         part.amend = amending(costs, KIND)
         return part
 
-    def _take(self, read: Read, record: Exported, traces: dict[str, _Trace], part: Part) -> None:
-        trace = traces.setdefault(record.trace_id or text(record.row, "session_id"), _Trace())
+    def _take(
+        self, read: Read, record: LangfuseRecord, traces: dict[str, _LangfuseTrace], part: Part
+    ) -> None:
+        trace = traces.setdefault(
+            record.trace_id or text(record.row, "session_id"), _LangfuseTrace()
+        )
         identity = text(record.row, "id")
         again = ""
         if record.kind == TRACE:
@@ -131,7 +135,9 @@ class Langfuse:
         article = "an" if record.kind == OBSERVATION else "a"
         part.seen[read.line.file.name, f"{article} {record.kind}{again}"] += 1
 
-    def _tell(self, identity: str, trace: _Trace, part: Part, costs: dict[str, Decimal]) -> None:
+    def _tell(
+        self, identity: str, trace: _LangfuseTrace, part: Part, costs: dict[str, Decimal]
+    ) -> None:
         rows = [record.row for _, record in trace.observations.values()]
         times = [each for each in map(times_of, rows) if each is not None]
         when = nanoseconds(trace.row.get("timestamp"))
@@ -156,7 +162,7 @@ class Langfuse:
         part.spans += in_span_order(spans)
         self._judge(identity, trace, part, start)
 
-    def _judge(self, identity: str, trace: _Trace, part: Part, when: int) -> None:
+    def _judge(self, identity: str, trace: _LangfuseTrace, part: Part, when: int) -> None:
         whole = _subject_of_trace(identity, trace)
         for read, record in trace.scores.values():
             observation = text(record.row, "observation_id")
@@ -178,7 +184,7 @@ class Langfuse:
             part.facts += of_columns(record, subject, began[0] if began else when)
 
 
-def _key(record: Exported) -> bytes:
+def _key(record: LangfuseRecord) -> bytes:
     if record.trace_id:
         return f"trace\0{record.trace_id}".encode(errors="replace")
     session = text(record.row, "session_id")
@@ -195,12 +201,12 @@ def _is_bare(rows: list[Row]) -> bool:
     return len(roots) != 1 or text(roots[0], "type").upper() not in _AROUND
 
 
-def _subject(trace_id: str, record: Exported) -> Subject:
+def _subject(trace_id: str, record: LangfuseRecord) -> Subject:
     kind = _SUBJECTS.get(text(record.row, "type").upper(), "span")
     return kind, f"{span_number(trace_id, text(record.row, 'id')):016x}"
 
 
-def _subject_of_trace(identity: str, trace: _Trace) -> Subject:
+def _subject_of_trace(identity: str, trace: _LangfuseTrace) -> Subject:
     """The turn that a trace is: its agent's, else the one that is derived of its calls."""
     agents = [
         record
@@ -213,7 +219,7 @@ def _subject_of_trace(identity: str, trace: _Trace) -> Subject:
     return "turn", f"{trace_number(identity):032x}"
 
 
-def _began(item: tuple[str, _Trace]) -> tuple[int, str]:
+def _began(item: tuple[str, _LangfuseTrace]) -> tuple[int, str]:
     identity, trace = item
     times = [times_of(record.row) for _, record in trace.observations.values()]
     said = nanoseconds(trace.row.get("timestamp")) or 0

@@ -53,7 +53,7 @@ _WRAPPERS: Final = ("data", "observations", "traces", "scores", "items", "trace"
 
 
 @dataclass(slots=True)
-class Exported:
+class LangfuseRecord:
     """One record. ``row`` has its columns in snake case, ``more`` those of no name known: in the
     UI's export of traces and observations the names of their scores."""
 
@@ -70,7 +70,7 @@ class Exported:
         return text(self.row, "trace_id") or (own if self.kind == OBSERVATION else "")
 
 
-def exported(value: Any) -> Iterator[Exported]:
+def exported(value: Any) -> Iterator[LangfuseRecord]:
     """The records of a line: one, or those of a page of the API, a trace or a session."""
     line = as_dict(value)
     for each in as_list(value) or [] if line is None else ():
@@ -89,9 +89,9 @@ def exported(value: Any) -> Iterator[Exported]:
             yield from exported(inner)
 
 
-def _record(kind: str, line: Row) -> Iterator[Exported]:
+def _record(kind: str, line: Row) -> Iterator[LangfuseRecord]:
     names = {OBSERVATION: _OBSERVATION, TRACE: _TRACE, SCORE: _SCORE}[kind]
-    record = Exported(kind, *renamed(line, names))
+    record = LangfuseRecord(kind, *renamed(line, names))
     yield record
     identity = text(record.row, "id")
     for inner in listed(record.row, "observations"):

@@ -9,7 +9,7 @@ from turnspan.content.model import as_dict, as_list
 from turnspan.tracing.content_store import Judgment
 from turnspan_records.importing import ids
 from turnspan_records.importing.exports.exported_rows import Row, listed, number, text
-from turnspan_records.importing.exports.langfuse_records import Exported
+from turnspan_records.importing.exports.langfuse_records import LangfuseRecord
 from turnspan_records.importing.exports.langfuse_spans import KIND, resource
 from turnspan_records.importing.transcripts.fields import nanoseconds, opened
 
@@ -40,7 +40,7 @@ def score(row: Row, subject: Subject, otherwise: int) -> Judgment:
     )
 
 
-def of_columns(record: Exported, subject: Subject, when: int) -> Iterator[Judgment]:
+def of_columns(record: LangfuseRecord, subject: Subject, when: int) -> Iterator[Judgment]:
     """What the UI's exports say of a trace or an observation in columns of their own: each score's
     values by its name, and comments."""
     for name, given in record.more.items():

@@ -11,7 +11,7 @@ from turnspan.content.model import as_dict
 from turnspan_clickhouse.receive.decoded import (
     Decoded,
     InternCache,
-    MalformedError,
+    MalformedOtlpError,
     Received,
     in_order,
 )
@@ -49,7 +49,7 @@ class Otlp:
         """Each trace is a group; one with those that it goes on with."""
         try:
             decoded = self._decode(read)
-        except MalformedError as error:
+        except MalformedOtlpError as error:
             raise NotUnderstoodError(f"it is not OTLP: {error}") from None
         empty = not (decoded.spans or decoded.events or decoded.refused)
         if empty and _ID in read.line.raw.lower():

@@ -17,8 +17,8 @@ from turnspan_records.importing.exports.phoenix_rows import (
     KIND,
     RESOURCE,
     SPAN_KIND,
-    Annotation,
     NotTaken,
+    PhoenixAnnotation,
     PhoenixSpan,
     exported,
 )
@@ -49,7 +49,7 @@ class Phoenix:
         left: Counter[str] = Counter()
         rows = list(exported(read.value))
         for row in rows:
-            if not isinstance(row, Annotation) and read.line.file.is_csv:
+            if not isinstance(row, PhoenixAnnotation) and read.line.file.is_csv:
                 raise SourceLogError(
                     f"The file {read.line.file.path} is CSV, where a span's messages are no JSON:"
                     " save the data frame with to_parquet() or to_json()."
@@ -72,13 +72,13 @@ class Phoenix:
         """The spans of the group's traces, and what was said of them."""
         part = Part()
         traces: dict[int, dict[int, PhoenixSpan]] = {}
-        annotations: list[tuple[Read, Annotation]] = []
+        annotations: list[tuple[Read, PhoenixAnnotation]] = []
         for read in lines:
             for row in exported(read.value):
                 if isinstance(row, NotTaken) or _key(row) not in keys:
                     continue
                 what = "an annotation"
-                if isinstance(row, Annotation):
+                if isinstance(row, PhoenixAnnotation):
                     annotations.append((read, row))
                 else:
                     spans = traces.setdefault(row.trace_id, {})
@@ -97,7 +97,7 @@ class Phoenix:
         return part
 
     def _judgment(
-        self, read: Read, said: Annotation, traces: Mapping[int, Mapping[int, PhoenixSpan]]
+        self, read: Read, said: PhoenixAnnotation, traces: Mapping[int, Mapping[int, PhoenixSpan]]
     ) -> Judgment:
         row = said.row
         result = mapping(row, "result")
@@ -126,7 +126,7 @@ class Phoenix:
         )
 
     def _subject(
-        self, said: Annotation, traces: Mapping[int, Mapping[int, PhoenixSpan]]
+        self, said: PhoenixAnnotation, traces: Mapping[int, Mapping[int, PhoenixSpan]]
     ) -> tuple[str, str]:
         if said.span_id:
             return self._subjects.get(said.span_id, "span"), f"{said.span_id:016x}"
@@ -138,15 +138,17 @@ class Phoenix:
             return "turn", known
         return "session", said.session
 
-    def _when(self, said: Annotation, traces: Mapping[int, Mapping[int, PhoenixSpan]]) -> int:
+    def _when(
+        self, said: PhoenixAnnotation, traces: Mapping[int, Mapping[int, PhoenixSpan]]
+    ) -> int:
         spans = traces.get(said.trace_id, {})
         return min((one.start for one in spans.values()), default=0)
 
 
-def _key(row: PhoenixSpan | Annotation) -> bytes:
+def _key(row: PhoenixSpan | PhoenixAnnotation) -> bytes:
     if row.trace_id:
         return row.trace_id.to_bytes(16, "big")
-    if isinstance(row, Annotation) and row.session:
+    if isinstance(row, PhoenixAnnotation) and row.session:
         return f"session\0{row.session}".encode(errors="replace")
     return row.span_id.to_bytes(8, "big")
 

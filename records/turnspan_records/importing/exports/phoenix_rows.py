@@ -53,7 +53,7 @@ class PhoenixSpan:
 
 
 @dataclass(slots=True)
-class Annotation:
+class PhoenixAnnotation:
     """What was said of a span, a trace or a session."""
 
     row: Row
@@ -69,7 +69,7 @@ class NotTaken:
     why: str
 
 
-def exported(value: Any) -> Iterator[PhoenixSpan | Annotation | NotTaken]:
+def exported(value: Any) -> Iterator[PhoenixSpan | PhoenixAnnotation | NotTaken]:
     """The rows of a line: one, those of a page of the API, or those of a data frame's columns."""
     line = as_dict(value)
     if line is None:
@@ -231,8 +231,8 @@ def _events(line: Row) -> list[Event]:
     return found
 
 
-def _annotation(line: Row) -> Annotation | NotTaken:
-    found = Annotation(line)
+def _annotation(line: Row) -> PhoenixAnnotation | NotTaken:
+    found = PhoenixAnnotation(line)
     index = line.get(_INDEX)
     span = line.get("span_id") or line.get("context.span_id") or index
     found.span_id = hex_number(span, 16) or 0

@@ -16,7 +16,7 @@ from typing import IO, Final
 
 import orjson
 
-from turnspan_records.importing.files.limits import Limits, weight
+from turnspan_records.importing.files.limits import ReadLimits, weight
 from turnspan_records.importing.files.unpacking import CutError
 from turnspan_records.importing.sources import SourceLogError
 
@@ -49,7 +49,7 @@ def is_csv(file: IO[bytes]) -> bool:
 
 
 def as_lines(
-    path: Path, file: IO[bytes], packed: bool, cut: bool, limits: Limits
+    path: Path, file: IO[bytes], packed: bool, cut: bool, limits: ReadLimits
 ) -> Iterator[bytes]:
     """A document's elements, or a table's rows, a line of JSON each; ``cut``: its end is missing.
 
@@ -76,7 +76,7 @@ def _head(file: IO[bytes]) -> bytes:
     return head
 
 
-def _elements(file: IO[bytes], limits: Limits) -> Iterator[bytes]:
+def _elements(file: IO[bytes], limits: ReadLimits) -> Iterator[bytes]:
     """The elements of an array."""
     decode = json.JSONDecoder().raw_decode
     reader = codecs.getincrementaldecoder("utf-8-sig")("replace")
@@ -117,7 +117,7 @@ def _skip(held: str, at: int) -> int:
     return at
 
 
-def _csv(path: Path, file: IO[bytes], cut: bool, limits: Limits) -> Iterator[bytes]:
+def _csv(path: Path, file: IO[bytes], cut: bool, limits: ReadLimits) -> Iterator[bytes]:
     """The rows of a table, by the names in its first line."""
     csv.field_size_limit(2**31 - 1)
     text = io.TextIOWrapper(file, "utf-8-sig", "replace", newline="")
@@ -152,7 +152,7 @@ def _csv(path: Path, file: IO[bytes], cut: bool, limits: Limits) -> Iterator[byt
             text.detach()
 
 
-def _parquet(path: Path, limits: Limits) -> Iterator[bytes]:
+def _parquet(path: Path, limits: ReadLimits) -> Iterator[bytes]:
     if importlib.util.find_spec("chdb") is None:
         raise SourceLogError("To read Parquet: pip install 'turnspan[embedded]'.")
     source = str(path.resolve())

@@ -12,9 +12,9 @@ from typing import Any, Final, Protocol
 
 from turnspan.runtime.guard import errors
 from turnspan_records.importing.files.groups import Groups
-from turnspan_records.importing.files.limits import Limits
-from turnspan_records.importing.files.position import Position
-from turnspan_records.importing.files.source_file import Line, SourceFile, loaded
+from turnspan_records.importing.files.limits import ReadLimits
+from turnspan_records.importing.files.position import FilePosition
+from turnspan_records.importing.files.source_file import SourceFile, SourceLine, loaded
 from turnspan_records.importing.sources import MAX_PROBLEMS, Part, Problem, SourceLogError
 
 _SHOWN: Final = 500
@@ -25,7 +25,7 @@ records."""
 _TOO_DEEP: Final = "Recursion limit"
 """What orjson says where it cannot write what it has read."""
 _FEW: Final = 32
-_DEFAULT: Final = Limits()
+_DEFAULT: Final = ReadLimits()
 UNREADABLE: Final = "not understood: see the problems"
 
 
@@ -37,7 +37,7 @@ class NotUnderstoodError(Exception):
 class Read:
     """A line and what it says."""
 
-    line: Line
+    line: SourceLine
     place: int
     """Its number among all lines of the source, from 0."""
     value: Any
@@ -79,7 +79,9 @@ class Format(Protocol):
 class FileLog:
     """The files of a source. ``SourceLog`` says what its methods are for."""
 
-    def __init__(self, format_: Format, paths: Sequence[Path], limits: Limits = _DEFAULT) -> None:
+    def __init__(
+        self, format_: Format, paths: Sequence[Path], limits: ReadLimits = _DEFAULT
+    ) -> None:
         """Raises ``SourceLogError`` where a file cannot be read."""
         self._format = format_
         self._paths = sorted({path.resolve(): path for path in paths}.values(), key=str)
@@ -98,7 +100,7 @@ class FileLog:
         self._offsets = array("q")
         self._numbers = array("q")
         self._weights = array("q")
-        self._position: Position | None = None
+        self._position: FilePosition | None = None
         self._bad: list[tuple[int, Problem]] = []
         self._left_out: list[tuple[int, LeftOut]] = []
         self._more_bad: Counter[str] = Counter()
@@ -121,17 +123,17 @@ class FileLog:
 
     def again(self, position: str) -> str:
         """The position from which all is imported anew; the times of the first import stay."""
-        return str(Position.of(position).again())
+        return str(FilePosition.of(position).again())
 
     def total(self, after: str) -> int:
         """Lines that are not imported yet."""
-        known = Position.of(after)
+        known = FilePosition.of(after)
         self._read_all(known)
         return sum(self._is_untold(place, known) for place in range(len(self._offsets)))
 
     def parts(self, after: str) -> Iterator[Part]:
         """The groups of which something is new, in the order of their first lines."""
-        known = Position.of(after)
+        known = FilePosition.of(after)
         self._read_all(known)
         assert self._position is not None
         position = self._position
@@ -153,7 +155,7 @@ class FileLog:
 
     # -- what belongs together ------------------
 
-    def _read_all(self, known: Position) -> None:
+    def _read_all(self, known: FilePosition) -> None:
         if self._position is not None:
             return
         ends = [file.size for file in self._files]
@@ -172,7 +174,7 @@ class FileLog:
                     )
         self._position = known.began(self._files, ends)
 
-    def _index(self, line: Line, file_number: int) -> bool:
+    def _index(self, line: SourceLine, file_number: int) -> bool:
         """Take note of a line; whether it is whole, as what is still being written is not."""
         place = len(self._offsets)
         self._file_of.append(file_number)
@@ -206,7 +208,7 @@ class FileLog:
         errors.record(f"import {self.kind}", error)
         return f"it cannot be read ({error!r})"
 
-    def _not_understood(self, line: Line, place: int, why: str) -> None:
+    def _not_understood(self, line: SourceLine, place: int, why: str) -> None:
         if len(self._bad) >= MAX_PROBLEMS * 2:
             self._more_bad[line.file.name] += 1
             return
@@ -214,7 +216,7 @@ class FileLog:
         shown = raw if len(raw) <= _SHOWN else f"{raw[:_SHOWN]}…"
         self._bad.append((place, Problem(str(line), f"{why}, and was left out: {shown}")))
 
-    def _problems(self, known: Position) -> Iterator[Part]:
+    def _problems(self, known: FilePosition) -> Iterator[Part]:
         """The lines that are not understood and have not been told of."""
         part = Part()
         for file in self._files:
@@ -240,11 +242,11 @@ class FileLog:
         if part.seen:
             yield part
 
-    def _is_untold(self, place: int, known: Position) -> bool:
+    def _is_untold(self, place: int, known: FilePosition) -> bool:
         done = known.files.get(self._files[self._file_of[place]].key)
         return done is None or self._offsets[place] >= done.done
 
-    def _is_new(self, root: int, lines: list[int], known: Position) -> bool:
+    def _is_new(self, root: int, lines: list[int], known: FilePosition) -> bool:
         """Whether a line of a group was not there when it was imported, or it never was."""
         for place in lines:
             reached = known.files.get(self._files[self._file_of[place]].key)
@@ -290,7 +292,7 @@ class FileLog:
             self._cached -= self._weights[self._cache.popitem(last=False)[0]]
         return found
 
-    def _as_read(self, line: Line, place: int, value: Any) -> Read:
+    def _as_read(self, line: SourceLine, place: int, value: Any) -> Read:
         assert self._position is not None
         time = self._position.files[line.file.key].modified
         return Read(line, place, value, time + line.number * 10**6)

@@ -9,7 +9,7 @@ _LINE, _LEFT_OUT, _GROUP = 64, 200, 400
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ReadLimits:
     """Bytes, about: memory is what JSON that is read takes as values, not as text."""
 
     memory: int = 2**30

@@ -25,7 +25,7 @@ class Reached:
 
 
 @dataclass(frozen=True, slots=True)
-class Position:
+class FilePosition:
     """How far all files are. Of the import under way the first ``groups`` groups are imported."""
 
     files: dict[str, Reached] = field(default_factory=dict[str, Reached])
@@ -33,7 +33,7 @@ class Position:
     groups: int = 0
 
     @classmethod
-    def of(cls, text: str) -> Position:
+    def of(cls, text: str) -> FilePosition:
         """What ``str(position)`` said; the beginning where that was nothing."""
         said: dict[str, Any] = orjson.loads(text) if text else {}
         told = as_dict(said.get("files")) or {}
@@ -44,7 +44,7 @@ class Position:
         files = {key: [each.done, each.target, each.modified] for key, each in self.files.items()}
         return orjson.dumps({"files": files, "groups": self.groups}).decode()
 
-    def began(self, files: list[SourceFile], ends: list[int]) -> Position:
+    def began(self, files: list[SourceFile], ends: list[int]) -> FilePosition:
         """The position at which an import of these files begins; one that was cut goes on."""
         reached: dict[str, Reached] = {}
         for file, end in zip(files, ends, strict=True):
@@ -52,14 +52,14 @@ class Position:
             if end < max(known.done, known.target):  # another file that begins alike
                 known = Reached(modified=known.modified)
             reached[file.key] = replace(known, target=end, modified=known.modified or file.modified)
-        return Position(reached, 0)
+        return FilePosition(reached, 0)
 
-    def over(self) -> Position:
+    def over(self) -> FilePosition:
         """The position when all groups are imported."""
         files = {key: replace(each, done=each.target) for key, each in self.files.items()}
-        return Position(files, 0)
+        return FilePosition(files, 0)
 
-    def again(self) -> Position:
+    def again(self) -> FilePosition:
         """The position from which everything is imported anew, at the same times."""
         files = {key: Reached(modified=each.modified) for key, each in self.files.items()}
-        return Position(files, 0)
+        return FilePosition(files, 0)

@@ -19,7 +19,7 @@ from typing import IO, Final, cast
 import orjson
 
 from turnspan_records.importing.files.documents import as_lines, is_csv
-from turnspan_records.importing.files.limits import Limits, weight
+from turnspan_records.importing.files.limits import ReadLimits, weight
 from turnspan_records.importing.files.unpacking import CutError, check_text, packing_of, unpack
 from turnspan_records.importing.sources import SourceLogError
 
@@ -34,7 +34,7 @@ _LOOSE: Final = re.compile(rb"\\u[dD]|NaN|Infinity")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SourceLine:
     """One line: where it stands, and its bytes; of one that is too long the first of them."""
 
     file: SourceFile
@@ -58,7 +58,7 @@ class SourceFile:
     that, and what tells it from the others of its source.
     """
 
-    def __init__(self, path: Path, limits: Limits, *, tables: bool = False) -> None:
+    def __init__(self, path: Path, limits: ReadLimits, *, tables: bool = False) -> None:
         """``tables``: it may be CSV or Parquet.
 
         Raises:
@@ -169,7 +169,7 @@ class SourceFile:
         """How many bytes of lines there are now."""
         return self._bytes.seek(0, os.SEEK_END)
 
-    def lines(self) -> Iterator[Line]:
+    def lines(self) -> Iterator[SourceLine]:
         """Its lines, in order; blank ones are left out."""
         offset = number = 0
         while (line := self.line_at(offset, number + 1)).size:
@@ -180,7 +180,7 @@ class SourceFile:
                 yield line
             offset += line.size
 
-    def line_at(self, offset: int, number: int) -> Line:
+    def line_at(self, offset: int, number: int) -> SourceLine:
         """The line that begins at a place."""
         self._bytes.seek(offset)
         raw = end = self._bytes.readline(self._limits.line)
@@ -190,9 +190,9 @@ class SourceFile:
             while end and not end.endswith(b"\n"):
                 end = self._bytes.readline(_PIECE)
                 size += len(end)
-        return Line(self, number, offset, raw, size, end.endswith(b"\n"))
+        return SourceLine(self, number, offset, raw, size, end.endswith(b"\n"))
 
-    def weight(self, line: Line) -> int:
+    def weight(self, line: SourceLine) -> int:
         """Bytes of memory that reading a line takes, about; more than is allowed if it is cut."""
         if line.size > len(line.raw):
             return self._limits.memory + 1

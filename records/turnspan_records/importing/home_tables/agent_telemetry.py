@@ -25,8 +25,8 @@ from turnspan_records.importing.home_tables.conversation import (
 from turnspan_records.importing.home_tables.fields import Fields
 from turnspan_records.importing.home_tables.part import (
     PartMaker,
-    Said,
-    Scopes,
+    RowValues,
+    TableScopes,
     Where,
     seconds_of,
 )
@@ -51,7 +51,7 @@ class TelemetryRow:
     """One row of the log; what is common to its kinds is read first."""
 
     def __init__(
-        self, fields: Fields, columns: Mapping[str, object], scopes: Scopes, maker: PartMaker
+        self, fields: Fields, columns: Mapping[str, object], scopes: TableScopes, maker: PartMaker
     ) -> None:
         self._fields = fields
         self._columns = columns
@@ -100,7 +100,7 @@ class TelemetryRow:
         cost = self._cost(attributes)
         failed = sum(result.failed for result in results)
         attributes[semconv.ROUND] = number = turn.add_call(cost, failed)
-        said = Said(
+        said = RowValues(
             {"duration": seconds_of(self._duration)},
             system_prompt=fields.text("system_prompt")
             if "system_prompt" in self._columns
@@ -214,7 +214,7 @@ class TelemetryRow:
         model = fields.text("model_used")
         tokens = (fields.integer("prompt_tokens"), fields.integer("completion_tokens"))
         self._check_total(*tokens)
-        said = Said(
+        said = RowValues(
             {
                 "duration": seconds_of(self._duration),
                 "stop_reason": fields.text("stop_reason"),

@@ -23,7 +23,7 @@ class LoginRefusedError(SourceLogError):
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class TableColumn:
     """A column of a table."""
 
     name: str
@@ -43,15 +43,15 @@ class Database(Protocol):
         """A name as SQL has it, with those before it that it is in."""
         ...
 
-    def columns(self, address: Address) -> list[Column]:
+    def columns(self, address: Address) -> list[TableColumn]:
         """The columns of a table; none where there is no such table."""
         ...
 
-    def text_of(self, column: Column) -> str:
+    def text_of(self, column: TableColumn) -> str:
         """SQL that gives a column's value as text."""
         ...
 
-    def placeholder(self, column: Column) -> str:
+    def placeholder(self, column: TableColumn) -> str:
         """SQL for a parameter that is compared with a column and given as text."""
         ...
 

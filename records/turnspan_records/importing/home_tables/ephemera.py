@@ -15,8 +15,8 @@ from turnspan_records.importing.home_tables.conversation import AskedTool, asked
 from turnspan_records.importing.home_tables.fields import Fields
 from turnspan_records.importing.home_tables.part import (
     PartMaker,
-    Said,
-    Scopes,
+    RowValues,
+    TableScopes,
     Where,
     seconds_of,
 )
@@ -61,7 +61,7 @@ class _Row:
 
 
 def add_row(
-    fields: Fields, columns: Mapping[str, object], scopes: Scopes, maker: PartMaker
+    fields: Fields, columns: Mapping[str, object], scopes: TableScopes, maker: PartMaker
 ) -> None:
     """Add a row to a part: a turn, its call, and judgments of the turn."""
     row = _read(fields, scopes)
@@ -70,7 +70,7 @@ def add_row(
     _add_turn(row, maker)
 
 
-def _read(fields: Fields, scopes: Scopes) -> _Row:
+def _read(fields: Fields, scopes: TableScopes) -> _Row:
     start = fields.time(TIME)
     name = f"{fields.id}@{start}"
     lasted = fields.number("duration_ms")
@@ -116,7 +116,7 @@ def _add_call(row: _Row, columns: Mapping[str, object], maker: PartMaker) -> Non
             response_of(openai_chat.NAME, row.answer, "", row.tools),
             captured=maker.captured,
         ),
-        said=Said(
+        said=RowValues(
             row.duration,
             system_prompt=fields.text("system_prompt") if "system_prompt" in columns else None,
             context=fields.text("context_assembled"),
@@ -152,7 +152,7 @@ def _add_turn(row: _Row, maker: PartMaker) -> None:
             **fields.rest(),
         },
         content=TurnContent(turn, maker.captured),
-        said=Said(
+        said=RowValues(
             {
                 **row.duration,
                 "stop_reason": ended_by,
@@ -170,7 +170,7 @@ def _add_turn(row: _Row, maker: PartMaker) -> None:
     )
 
 
-def _add_judgments(row: _Row, scopes: Scopes, maker: PartMaker) -> None:
+def _add_judgments(row: _Row, scopes: TableScopes, maker: PartMaker) -> None:
     """What became of the answer, whether it is fit for training, and what was noted."""
     fields, where = row.fields, row.where
 

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 
 from turnspan import semconv
 from turnspan_records.importing.home_tables import values
-from turnspan_records.importing.home_tables.database import Column
+from turnspan_records.importing.home_tables.database import TableColumn
 from turnspan_records.importing.home_tables.paging import Row
 from turnspan_records.importing.sources import Problem
 
@@ -27,8 +27,8 @@ class Fields:
     def __init__(
         self,
         row: Row,
-        columns: Mapping[str, Column],
-        key: Column,
+        columns: Mapping[str, TableColumn],
+        key: TableColumn,
         zone: tzinfo,
         problems: list[Problem],
     ) -> None:

@@ -9,14 +9,14 @@ from typing import Final
 from turnspan_records.importing.home_tables import ephemera
 from turnspan_records.importing.home_tables.address import Address
 from turnspan_records.importing.home_tables.database import (
-    Column,
     Database,
     LoginRefusedError,
+    TableColumn,
     open_database,
 )
 from turnspan_records.importing.home_tables.fields import Fields
-from turnspan_records.importing.home_tables.paging import Chunk, Place, Row, Table
-from turnspan_records.importing.home_tables.part import PartMaker, Scopes
+from turnspan_records.importing.home_tables.paging import Chunk, Row, Table, TablePosition
+from turnspan_records.importing.home_tables.part import PartMaker, TableScopes
 from turnspan_records.importing.sources import Part, Problem, SourceLogError
 
 AskPassword = Callable[[], str]
@@ -46,8 +46,8 @@ class HomeTable:
         except BaseException:
             self._database.close()
             raise
-        self._columns: Mapping[str, Column] = {each.name: each for each in self._table.columns}
-        self._scopes = Scopes(self.kind)
+        self._columns: Mapping[str, TableColumn] = {each.name: each for each in self._table.columns}
+        self._scopes = TableScopes(self.kind)
 
     def __enter__(self) -> HomeTable:
         return self
@@ -72,11 +72,11 @@ class HomeTable:
 
     def total(self, after: str) -> int:
         """How many rows come after a position."""
-        return self._table.total(Place.of(after))
+        return self._table.total(TablePosition.of(after))
 
     def parts(self, after: str) -> Iterator[Part]:
         """The rows after a position, as parts."""
-        for chunk in self._table.chunks(Place.of(after)):
+        for chunk in self._table.chunks(TablePosition.of(after)):
             maker = PartMaker(self._scopes)
             self._add(chunk, maker)
             maker.part.position = chunk.place

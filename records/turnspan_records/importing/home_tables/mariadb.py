@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from turnspan_records.importing.home_tables.address import Address
 from turnspan_records.importing.home_tables.database import (
-    Column,
     LoginRefusedError,
+    TableColumn,
     Values,
     said,
     without_driver,
@@ -74,20 +74,22 @@ class MariaDb:
         """A name as SQL has it; a percent sign would be taken for a parameter's."""
         return ".".join("`" + name.replace("`", "``").replace("%", "%%") + "`" for name in names)
 
-    def columns(self, address: Address) -> list[Column]:
+    def columns(self, address: Address) -> list[TableColumn]:
         """The columns of a table."""
         *schema, table = address.names
         found = self.rows(_COLUMNS, (schema[0] if schema else address.database, table))
         return [
-            Column(str(name), str(type_), is_key == "1", type_ in _INTEGERS, type_ == "timestamp")
+            TableColumn(
+                str(name), str(type_), is_key == "1", type_ in _INTEGERS, type_ == "timestamp"
+            )
             for name, type_, is_key in found
         ]
 
-    def text_of(self, column: Column) -> str:
+    def text_of(self, column: TableColumn) -> str:
         """SQL that gives a column's value as text: all of them come so."""
         return self.quoted(column.name)
 
-    def placeholder(self, column: Column) -> str:
+    def placeholder(self, column: TableColumn) -> str:
         """SQL for a parameter that is compared with a column."""
         return "%s"
 

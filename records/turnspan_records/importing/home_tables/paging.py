@@ -19,7 +19,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from turnspan.content.model import as_dict
-from turnspan_records.importing.home_tables.database import Column, Database
+from turnspan_records.importing.home_tables.database import Database, TableColumn
 from turnspan_records.importing.sources import SourceLogError
 
 CHUNK_ROWS: Final = 500
@@ -34,7 +34,7 @@ Row = dict[str, str | None]
 
 
 @dataclass(slots=True)
-class Place:
+class TablePosition:
     """How far a table is read."""
 
     key: str = ""
@@ -48,7 +48,7 @@ class Place:
         return json.dumps({"key": self.key, "time": self.time, "gaps": self.gaps})
 
     @classmethod
-    def of(cls, text: str) -> Place:
+    def of(cls, text: str) -> TablePosition:
         """What ``text`` gave.
 
         Raises:
@@ -104,7 +104,12 @@ class Table:
     """A table and how it is asked: what the columns of queries are, and their order."""
 
     def __init__(
-        self, database: Database, name: str, columns: list[Column], key: Column, time: Column | None
+        self,
+        database: Database,
+        name: str,
+        columns: list[TableColumn],
+        key: TableColumn,
+        time: TableColumn | None,
     ) -> None:
         self.database = database
         self.name = name
@@ -119,14 +124,14 @@ class Table:
         """Whether the key's order is that in which rows were inserted."""
         return self.key.is_integer
 
-    def total(self, place: Place) -> int:
+    def total(self, place: TablePosition) -> int:
         """How many rows come after a place."""
         where, parameters = self._after(place)
         sql = f"SELECT count(*) FROM {self.name}{where}"
         with closing(self.database.rows(sql, parameters)) as found:
             return int(next(found)[0] or 0)
 
-    def chunks(self, place: Place) -> Iterator[Chunk]:
+    def chunks(self, place: TablePosition) -> Iterator[Chunk]:
         """What comes after a place, which moves on, and what came late."""
         if not self.by_number:
             yield from self._in_order_of_time(place)
@@ -164,10 +169,10 @@ class Table:
             return key
         return f"{self.name}.{self.database.quoted(self.time.name)}, {key}"
 
-    def _texts(self, columns: list[Column]) -> str:
+    def _texts(self, columns: list[TableColumn]) -> str:
         return ", ".join(self.database.text_of(column) for column in columns)
 
-    def _after(self, place: Place) -> tuple[str, list[object]]:
+    def _after(self, place: TablePosition) -> tuple[str, list[object]]:
         key = self.database.quoted(self.key.name)
         if self.by_number or self.time is None:
             if not place.key:
@@ -183,7 +188,7 @@ class Table:
             return f" WHERE {time} >= {at}", [place.time]
         return f" WHERE {time} IS NOT NULL", []
 
-    def _in_order_of_time(self, place: Place) -> Iterator[Chunk]:
+    def _in_order_of_time(self, place: TablePosition) -> Iterator[Chunk]:
         """From a little before; then the rows without a time, of which nobody knows which are
         new."""
         place.key = ""
@@ -192,7 +197,7 @@ class Table:
             yield Chunk(rows, place.text())
         if self.time is None:
             return
-        key, missing = self.database.quoted(self.key.name), Place()
+        key, missing = self.database.quoted(self.key.name), TablePosition()
         then = self.database.placeholder(self.key)
         without = f" WHERE {self.database.quoted(self.time.name)} IS NULL"
 
@@ -204,20 +209,24 @@ class Table:
         while rows := self._read(after, missing):
             yield Chunk(rows, place.text())
 
-    def _late(self, place: Place) -> Iterator[Chunk]:
+    def _late(self, place: TablePosition) -> Iterator[Chunk]:
         """The rows whose keys were missing."""
         key = self.database.quoted(self.key.name)
         for first, last in list(place.gaps):
-            reached = Place(key=str(first - 1))
+            reached = TablePosition(key=str(first - 1))
 
-            def after(reached: Place = reached, last: int = last) -> tuple[str, list[object]]:
+            def after(
+                reached: TablePosition = reached, last: int = last
+            ) -> tuple[str, list[object]]:
                 return f" WHERE {key} > %s AND {key} <= %s", [int(reached.key), last]
 
             while rows := self._read(after, reached):
                 place.found([int(row[self.key.name] or 0) for row in rows])
                 yield Chunk(rows, place.text(), late=True)
 
-    def _read(self, after: Callable[[], tuple[str, list[object]]], place: Place) -> list[Row]:
+    def _read(
+        self, after: Callable[[], tuple[str, list[object]]], place: TablePosition
+    ) -> list[Row]:
         """The next chunk; the place moves on behind it.
 
         Where it ends depends on its rows alone, so that an import which goes on in the middle reads
@@ -241,7 +250,7 @@ class Table:
             if got < asked or len(rows) >= CHUNK_ROWS:
                 return rows
 
-    def _pass(self, row: Row, place: Place) -> None:
+    def _pass(self, row: Row, place: TablePosition) -> None:
         key = row[self.key.name] or ""
         if self.by_number:
             place.passed(int(key))
@@ -259,7 +268,7 @@ class Table:
                 yield _row(self.columns, values)
 
 
-def _row(columns: list[Column], values: tuple[str | None, ...]) -> Row:
+def _row(columns: list[TableColumn], values: tuple[str | None, ...]) -> Row:
     return {column.name: value for column, value in zip(columns, values, strict=True)}
 
 

@@ -51,7 +51,7 @@ class Where:
 
 
 @dataclass(slots=True)
-class Said:
+class RowValues:
     """What the source says of a call or a turn, which holds whatever follows from its content."""
 
     columns: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -62,7 +62,7 @@ class Said:
     context: str = ""
 
 
-class Scopes:
+class TableScopes:
     """The resources and the scope of a kind of table: one object each, by which rows are told
     apart."""
 
@@ -88,12 +88,12 @@ def _resource(kind: str, project: str) -> Resource:
 class PartMaker:
     """Makes a part."""
 
-    def __init__(self, scopes: Scopes) -> None:
+    def __init__(self, scopes: TableScopes) -> None:
         self._scopes = scopes
         self.captured = config.active().capture_content
         """Whether content may be recorded at all."""
         self.part = Part(amend=self._amend)
-        self._said: dict[str, Said] = {}
+        self._said: dict[str, RowValues] = {}
 
     def span(
         self,
@@ -105,7 +105,7 @@ class PartMaker:
         attributes: Mapping[str, Any],
         *,
         content: Content | None = None,
-        said: Said | None = None,
+        said: RowValues | None = None,
         error: str = "",
         root: bool = False,
     ) -> ReadableSpan:
@@ -162,7 +162,7 @@ def _masked(value: Any, where: str, redactor: Redactor) -> Any:
 
 
 def _put_definitions(
-    row: LlmCall, said: Said, store: MessageStore, redactor: Redactor, batch: Batch
+    row: LlmCall, said: RowValues, store: MessageStore, redactor: Redactor, batch: Batch
 ) -> None:
     if said.system_prompt is not None:
         row.system_prompt = NO_HASH

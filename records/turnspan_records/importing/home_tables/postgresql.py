@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from turnspan_records.importing.home_tables.address import Address
 from turnspan_records.importing.home_tables.database import (
-    Column,
     LoginRefusedError,
+    TableColumn,
     Values,
     said,
     without_driver,
@@ -83,7 +83,7 @@ class PostgreSql:
         """A name as SQL has it; a percent sign would be taken for a parameter's."""
         return ".".join('"' + name.replace('"', '""').replace("%", "%%") + '"' for name in names)
 
-    def columns(self, address: Address) -> list[Column]:
+    def columns(self, address: Address) -> list[TableColumn]:
         """The columns of a table."""
         table = self.quoted(*address.names).replace("%%", "%")
         return [
@@ -91,11 +91,11 @@ class PostgreSql:
             for name, type_, is_key in self.rows(_COLUMNS, (table,))
         ]
 
-    def text_of(self, column: Column) -> str:
+    def text_of(self, column: TableColumn) -> str:
         """SQL that gives a column's value as text."""
         return f"{self.quoted(column.name)}::text"
 
-    def placeholder(self, column: Column) -> str:
+    def placeholder(self, column: TableColumn) -> str:
         """SQL for a parameter that is compared with a column."""
         return f"%s::{column.type}"
 
@@ -127,8 +127,8 @@ class PostgreSql:
         return SourceLogError(f"PostgreSQL: {why}.")
 
 
-def _column(name: str, type_: str, is_key: bool) -> Column:
-    return Column(
+def _column(name: str, type_: str, is_key: bool) -> TableColumn:
+    return TableColumn(
         name,
         type_,
         is_key,

@@ -12,7 +12,7 @@ from turnspan_records.importing.home_tables.agent_telemetry import (
     TURN,
     TelemetryRow,
 )
-from turnspan_records.importing.home_tables.database import Column
+from turnspan_records.importing.home_tables.database import TableColumn
 from turnspan_records.importing.home_tables.log import HomeTable
 from turnspan_records.importing.home_tables.paging import Chunk, Row
 from turnspan_records.importing.home_tables.part import PartMaker
@@ -111,7 +111,7 @@ class AgentTelemetry(HomeTable):
 
     def _among(
         self,
-        column: Column,
+        column: TableColumn,
         wanted: Sequence[str],
         condition: str,
         parameters: Sequence[object],

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from turnspan.content.model import Message
-from turnspan.turn.turn import ToolRequest, Usage
+from turnspan.turn.turn import TokenUsage, ToolRequest
 
 
 @dataclass(slots=True)
@@ -46,7 +46,7 @@ class Call:
     tools: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     requests: list[ToolRequest] = field(default_factory=list[ToolRequest])
     outcomes: list[ToolOutcome] = field(default_factory=list[ToolOutcome])
-    usage: Usage = field(default_factory=Usage)
+    usage: TokenUsage = field(default_factory=TokenUsage)
     response_model: str = ""
     response_id: str = ""
     finish_reasons: list[str] = field(default_factory=list[str])

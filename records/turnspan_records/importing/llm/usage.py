@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from turnspan.content.model import as_dict
-from turnspan.turn.turn import Usage
+from turnspan.turn.turn import TokenUsage
 from turnspan_records.importing.llm.values import count_of
 
 _READ: Final = (
@@ -24,10 +24,10 @@ _REASONING: Final = (
 )
 
 
-def usage_of(input_tokens: Any, output_tokens: Any, details: Any) -> Usage:
+def usage_of(input_tokens: Any, output_tokens: Any, details: Any) -> TokenUsage:
     """The counts of a row; ``details`` is what the provider told beside, as a plug-in keeps it."""
     told = as_dict(details) or {}
-    usage = Usage(
+    usage = TokenUsage(
         count_of(input_tokens),
         count_of(output_tokens),
         _first(told, _READ),

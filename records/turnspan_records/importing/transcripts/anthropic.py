@@ -7,7 +7,7 @@ from typing import Any, Final
 from turnspan.content.model import as_dict, as_list
 from turnspan.providers.anthropic.messages import Messages
 from turnspan.tracing.endpoint import Endpoint
-from turnspan_records.importing.transcripts.dialect import Provider, Transcript
+from turnspan_records.importing.transcripts.dialect import SourceTranscript, TranscriptProvider
 from turnspan_records.importing.transcripts.exchanges import Exchange
 from turnspan_records.importing.transcripts.fields import Object
 
@@ -27,7 +27,7 @@ def _is_response(line: Object) -> bool:
     return line.get("type") == "message" and as_list(line.get("content")) is not None
 
 
-def _transcript(value: Any) -> Transcript | None:
+def _transcript(value: Any) -> SourceTranscript | None:
     line = as_dict(value)
     messages = as_list(value if line is None else line.get("messages"))
     if not messages or not all(as_dict(each) and "role" in each for each in messages):
@@ -41,7 +41,7 @@ def _transcript(value: Any) -> Transcript | None:
         said = [each.get("content") for each in messages[:leading]]
         request["system"] = said[0] if leading == 1 else _blocks(said)
         messages = messages[leading:]
-    return Transcript(messages, request, line)
+    return SourceTranscript(messages, request, line)
 
 
 def _blocks(contents: list[Any]) -> list[Any]:
@@ -56,6 +56,6 @@ def _answer(message: Object) -> Object:
     return {"type": "message", "role": "assistant", "content": message.get("content")}
 
 
-ANTHROPIC: Final = Provider(
+ANTHROPIC: Final = TranscriptProvider(
     "anthropic-jsonl", "anthropic", _endpoint, _MESSAGES, _is_response, _transcript, _answer
 )

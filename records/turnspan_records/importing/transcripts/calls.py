@@ -16,11 +16,11 @@ from turnspan.tracing.content_store import Content, InferenceContent, ToolConten
 from turnspan.tracing.endpoint import Endpoint
 from turnspan_records.importing.spans import span_of
 from turnspan_records.importing.transcripts.fields import Object
-from turnspan_records.importing.transcripts.last_results import Result
+from turnspan_records.importing.transcripts.last_results import LastResult
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class SpanOrigin:
     """What all spans of a kind have in common."""
 
     provider: str
@@ -31,7 +31,7 @@ class Origin:
 
 
 @dataclass(slots=True)
-class Call:
+class TranscriptCall:
     """One call, with its ids."""
 
     endpoint: Endpoint
@@ -47,7 +47,7 @@ class Call:
     host: str = ""
     """The server, where the log says it."""
 
-    def told(self, origin: Origin) -> tuple[ReadableSpan, Content]:
+    def told(self, origin: SpanOrigin) -> tuple[ReadableSpan, Content]:
         """Its span, and what was said."""
         attributes: dict[str, Any] = {semconv.PROVIDER_NAME: origin.provider}
         if self.host:
@@ -81,7 +81,7 @@ class Call:
 
 
 def told_result(
-    origin: Origin, result: Result, ids: tuple[int, int], when: int, session: str
+    origin: SpanOrigin, result: LastResult, ids: tuple[int, int], when: int, session: str
 ) -> tuple[ReadableSpan, Content]:
     """A tool's span, and what it was given and brought; ``ids`` are the trace's and its own."""
     span = span_of(

@@ -12,7 +12,7 @@ from turnspan_records.importing.transcripts.fields import Object
 
 
 @dataclass(slots=True)
-class Transcript:
+class SourceTranscript:
     """A conversation whose answers stand among its messages."""
 
     messages: list[Any]
@@ -22,7 +22,7 @@ class Transcript:
 
 
 @dataclass(frozen=True, slots=True)
-class Provider:
+class TranscriptProvider:
     """A provider's APIs."""
 
     kind: str
@@ -33,6 +33,6 @@ class Provider:
     conversation: Endpoint
     """The API that transcripts are of."""
     is_response: Callable[[Object], bool]
-    transcript: Callable[[Any], Transcript | None]
+    transcript: Callable[[Any], SourceTranscript | None]
     answer: Callable[[Object], Object]
     """The response whose only message this is."""

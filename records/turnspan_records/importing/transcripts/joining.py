@@ -13,7 +13,13 @@ from typing import Any, Final
 
 from turnspan.content.model import RequestParts, as_dict
 from turnspan.dialects.convert import convert_message, first_choice, output_messages, split_request
-from turnspan_clickhouse.normalise.history_keys import START, Answer, HistoryReader, Said, extended
+from turnspan_clickhouse.normalise.history_keys import (
+    START,
+    HistoryMessage,
+    HistoryReader,
+    ReplyKeys,
+    extended,
+)
 
 MAX_KNOWN: Final = 200_000
 """Answers that are remembered: a conversation is gone on with before so many others answer."""
@@ -41,7 +47,9 @@ class Joiner:
             self._known.popitem(last=False)
         return found
 
-    def _before(self, said: list[Said], chains: list[int], parts: RequestParts) -> list[int]:
+    def _before(
+        self, said: list[HistoryMessage], chains: list[int], parts: RequestParts
+    ) -> list[int]:
         keys: list[int] = []
         before = parts.parameters.get("previous_response_id")
         if isinstance(before, str):
@@ -77,6 +85,6 @@ class Joiner:
             keys += self._keys(answer, chain)
         return keys
 
-    def _keys(self, answer: Answer, chain: int) -> list[int]:
+    def _keys(self, answer: ReplyKeys, chain: int) -> list[int]:
         keys = [extended(extended(START, chain or 1), key) for key in answer.keys]
         return keys + answer.keys if answer.distinct else keys

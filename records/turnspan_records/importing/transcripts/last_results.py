@@ -16,7 +16,7 @@ from turnspan.dialects.convert import convert_message
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class LastResult:
     """One tool's."""
 
     call_id: str
@@ -25,11 +25,11 @@ class Result:
     value: Any
 
 
-def last_results(dialect: str, answer: Any, after: Sequence[Any]) -> tuple[list[Result], int]:
+def last_results(dialect: str, answer: Any, after: Sequence[Any]) -> tuple[list[LastResult], int]:
     """The results that were asked for, and how many of the messages bring anything else."""
     calls = _parts(convert_message(dialect, answer), TOOL_CALL)
     asked = {str(call.get("id")): call for call in calls}
-    found: list[Result] = []
+    found: list[LastResult] = []
     others = 0
     for raw in after:
         message = convert_message(dialect, raw)
@@ -39,7 +39,7 @@ def last_results(dialect: str, answer: Any, after: Sequence[Any]) -> tuple[list[
         for part in known:
             call = asked[str(part["id"])]
             found.append(
-                Result(
+                LastResult(
                     str(part["id"]),
                     str(call.get("name") or ""),
                     call.get("arguments"),

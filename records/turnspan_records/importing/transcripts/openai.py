@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Any, Final
 
 from turnspan.content.model import as_dict, as_list
-from turnspan.providers.openai.chat import Chat
+from turnspan.providers.openai.chat import ChatCompletions
 from turnspan.providers.openai.completions import Completions
 from turnspan.providers.openai.embeddings import Embeddings
 from turnspan.providers.openai.responses import Responses
 from turnspan.tracing.endpoint import Endpoint
-from turnspan_records.importing.transcripts.dialect import Provider, Transcript
+from turnspan_records.importing.transcripts.dialect import SourceTranscript, TranscriptProvider
 from turnspan_records.importing.transcripts.exchanges import RESPONSES, Exchange
 from turnspan_records.importing.transcripts.fields import Object
 
-_CHAT: Final = Chat()
+_CHAT: Final = ChatCompletions()
 _RESPONSES: Final = Responses()
 _COMPLETIONS: Final = Completions()
 _EMBEDDINGS: Final = Embeddings()
@@ -50,17 +50,17 @@ def _is_response(line: Object) -> bool:
     return line.get("object") in _OBJECTS or bool(as_list(line.get("choices")))
 
 
-def _transcript(value: Any) -> Transcript | None:
+def _transcript(value: Any) -> SourceTranscript | None:
     line = as_dict(value)
     messages = as_list(value if line is None else line.get("messages"))
     if messages and all(as_dict(each) and "role" in each for each in messages):
         line = line or {}
         request = {name: line[name] for name in _OF_CALLS if line.get(name) is not None}
-        return Transcript([*messages, *_told(line)], request, line)
+        return SourceTranscript([*messages, *_told(line)], request, line)
     if line is not None and isinstance(line.get("prompt"), str):  # of fine-tuning before chat
         said = _told(line)
         if said:
-            return Transcript([{"role": "user", "content": line["prompt"]}, *said], {}, line)
+            return SourceTranscript([{"role": "user", "content": line["prompt"]}, *said], {}, line)
     return None
 
 
@@ -74,6 +74,6 @@ def _answer(message: Object) -> Object:
     return {"choices": [{"index": 0, "message": message}]}
 
 
-OPENAI: Final = Provider(
+OPENAI: Final = TranscriptProvider(
     "openai-jsonl", "openai", _endpoint, _CHAT, _is_response, _transcript, _answer
 )

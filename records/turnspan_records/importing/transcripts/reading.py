@@ -13,8 +13,8 @@ from turnspan_records.importing.ids import hex_id, span_id, trace_id
 from turnspan_records.importing.sources import Part, Problem
 from turnspan_records.importing.spans import resource_of, scope_of
 from turnspan_records.importing.transcripts import fields
-from turnspan_records.importing.transcripts.calls import Call, Origin, told_result
-from turnspan_records.importing.transcripts.dialect import Provider, Transcript
+from turnspan_records.importing.transcripts.calls import SpanOrigin, TranscriptCall, told_result
+from turnspan_records.importing.transcripts.dialect import SourceTranscript, TranscriptProvider
 from turnspan_records.importing.transcripts.exchanges import Exchange, exchange_of, of_response
 from turnspan_records.importing.transcripts.joining import Joiner
 from turnspan_records.importing.transcripts.last_results import last_results
@@ -30,11 +30,11 @@ class Transcripts:
 
     tables = False
 
-    def __init__(self, provider: Provider, name: str = "") -> None:
+    def __init__(self, provider: TranscriptProvider, name: str = "") -> None:
         """``name``: the provider's, where it is another one with the same API."""
         self.kind = provider.kind
         self._provider = provider
-        self._origin = Origin(
+        self._origin = SpanOrigin(
             name or provider.name, bool(name), resource_of(provider.kind), scope_of(provider.kind)
         )
         self._joiner = Joiner()
@@ -44,7 +44,7 @@ class Transcripts:
     def index(self, read: Read, groups: Groups) -> Sequence[LeftOut]:
         """A transcript is a group; calls are one with those that they go on with."""
         said = self._said(read.value)
-        if isinstance(said, Transcript):
+        if isinstance(said, SourceTranscript):
             if not any(_is_answer(message) for message in said.messages):
                 raise NotUnderstoodError(_NO_ANSWER)
             groups.add(groups.group(b""), read.place)
@@ -62,7 +62,7 @@ class Transcripts:
             groups.join(other, group)
         return ()
 
-    def _said(self, value: Any) -> Exchange | Transcript:
+    def _said(self, value: Any) -> Exchange | SourceTranscript:
         line = as_dict(value)
         if line is not None:
             if self._provider.is_response(line):
@@ -92,13 +92,13 @@ class Transcripts:
         exchanges: list[tuple[Read, Exchange]] = []
         for read in lines:
             said = self._said(read.value)
-            if isinstance(said, Transcript):
+            if isinstance(said, SourceTranscript):
                 self._tell_transcript(read, said, part)
             else:
                 exchanges.append((read, said))
         if exchanges and exchanges[0][1].custom_id:
             exchanges = _paired(exchanges, part)
-        calls: dict[tuple[int, int], tuple[str, Call]] = {}
+        calls: dict[tuple[int, int], tuple[str, TranscriptCall]] = {}
         for read, said in exchanges:
             what = "a call that failed" if said.error else "a call"
             call = self._call(read, said)
@@ -113,19 +113,19 @@ class Transcripts:
         self._tell([call for _, call in calls.values()], part)
         return part
 
-    def _tell(self, calls: list[Call], part: Part) -> None:
+    def _tell(self, calls: list[TranscriptCall], part: Part) -> None:
         for call in sorted(calls, key=lambda each: (each.end, each.start)):
             span, content = call.told(self._origin)
             part.spans.append(span)
             part.contents.append((span, content))
 
-    def _call(self, read: Read, said: Exchange) -> Call:
+    def _call(self, read: Read, said: Exchange) -> TranscriptCall:
         identity = _identity(read, said)
         start = fields.started(said.holders, read.time)
         whose = said.holders[:2]  # the line's own: what is sent along may say what is around it
         trace = fields.hex_number(fields.first(whose, ("trace_id", "traceId")), 32)
         span = fields.hex_number(fields.first(whose, ("span_id", "spanId")), 16)
-        return Call(
+        return TranscriptCall(
             self._provider.endpoint(said),
             said.request or {},
             said.response,
@@ -139,14 +139,14 @@ class Transcripts:
             said.host(),
         )
 
-    def _tell_transcript(self, read: Read, said: Transcript, part: Part) -> None:
+    def _tell_transcript(self, read: Read, said: SourceTranscript, part: Part) -> None:
         holders = [said.line, as_dict(said.line.get("metadata"))]
         identity = (read.line.file.begins, read.line.offset, _digest(read))
         start = fields.started(holders, read.time)
         trace = trace_id(self.kind, *identity)
         session = fields.first(holders, fields.SESSIONS)
         session = str(session) if session else f"{self.kind}-{hex_id(self.kind, *identity)[:16]}"
-        calls: list[Call] = []
+        calls: list[TranscriptCall] = []
         last = 0
         for place, message in enumerate(said.messages):
             if not _is_answer(message):
@@ -156,7 +156,7 @@ class Transcripts:
             when = when or start + len(calls) * 1_000
             request = {**said.request, "messages": said.messages[:place]}
             calls.append(
-                Call(
+                TranscriptCall(
                     self._provider.conversation,
                     request,
                     self._provider.answer(message),
